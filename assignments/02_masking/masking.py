@@ -1,0 +1,86 @@
+# %% [markdown]
+# # 02 · Masking
+#
+# A batch is a rectangle, sentences are not. The short ones are filled up with *padding*, and from then on
+# every layer must be told which entries are real. In this course that information travels as **lengths**:
+# `valid_lens[b]` says how many leading entries of row `b` count.
+#
+# Attention turns scores into weights with a softmax over the keys,
+#
+# $$\alpha_{ts} = \frac{\exp(x_{ts})}{\sum_{s'} \exp(x_{ts'})}$$
+#
+# and padding must get weight **zero** while the rest still sums to one. Setting weights to zero *after* the
+# softmax is too late: the padding has already taken its share of the sum. So the mask goes in *before*: a
+# score of minus infinity, or one so low that its exponential is zero, takes no share at all.
+#
+# | name | shape | meaning |
+# |---|---|---|
+# | `X` in `sequence_mask` | `(N, T, …)` | one sequence a row, any number of feature axes after it |
+# | `valid_len` | `(N,)` | how many steps of each row are real |
+# | `X` in `masked_softmax` | `(B, T, S)` | a score for every query `t` and key `s` |
+# | `valid_lens` | `None`, `(B,)` or `(B, T)` | no mask; one length a sequence; one length a *query* |
+#
+# **By hand.** Scores `[1, 1, 5]` with `valid_lens = 2`: the third key is padding. Its score becomes
+# $-\infty$, the exponentials are $e, e, 0$ and the weights $\tfrac12, \tfrac12, 0$. Without the mask the
+# padding would have taken 96 % of the weight.
+#
+# **Why a length per query?** A decoder may look back but not ahead: query `t` sees keys `0 … t`, so its
+# length is `t + 1`. The causal mask is just `valid_lens = [1, 2, …, T]`, and needs no code of its own.
+#
+# **What goes wrong.** Lengths count entries, positions start at 0: the last real position of a row of
+# length 2 is 1. A mask laid along the wrong axis hides queries instead of keys, and when `T = S` no shape
+# complains. And a mask built by `torch.arange` lives on the CPU unless it is told otherwise.
+
+# %%
+import torch
+
+# %% [markdown]
+# ## Exercise: `sequence_mask`
+#
+# Replace every step at or beyond a row's length by `value`. `X` may be `(N, T)` or carry further axes;
+# a step is replaced as a whole. You may write into `X` or return a new tensor, as you like.
+
+# %% exercise="sequence_mask"
+def sequence_mask(X: torch.Tensor, valid_len: torch.Tensor, value: float = 0) -> torch.Tensor:
+    """Keep the first `valid_len[n]` steps of row `n`, set the others to `value`.
+
+    X: (N, T, …); valid_len: (N,) integers from 0 to T. Returns (N, T, …), same dtype.
+    """
+    raise NotImplementedError("sequence_mask is not written yet")
+
+
+# %% [markdown]
+# ## Exercise: `masked_softmax`
+#
+# Softmax over the last axis in which padded keys take no part. Think about what `(B,)` means for the
+# queries of one sequence, and about which shape lets both kinds of lengths go the same way from there on.
+
+# %% exercise="masked_softmax"
+def masked_softmax(X: torch.Tensor, valid_lens: torch.Tensor | None) -> torch.Tensor:
+    """Softmax over the keys, with padded keys left out.
+
+    X: (B, T, S) scores; valid_lens: None, (B,) or (B, T). Returns (B, T, S); every row sums to one.
+    """
+    raise NotImplementedError("masked_softmax is not written yet")
+
+
+# %% [markdown]
+# ## Try it
+#
+# Run this cell when both functions are written. Every row should sum to one, and the padded columns
+# should be exactly zero.
+
+# %%
+scores = torch.tensor([[[1.0, 1.0, 5.0], [0.0, 2.0, 1.0]]])  # (B=1, T=2, S=3)
+try:
+    print(masked_softmax(scores.clone(), torch.tensor([2])))
+    print(masked_softmax(scores.clone(), torch.tensor([[1, 3]])))
+except NotImplementedError as unwritten:
+    print(unwritten)
+
+# %% [markdown]
+# ## Questions to think about
+#
+# 1. What should a row of length 0 give? Try yours, and say which answer you would defend.
+# 2. Why does filling with `-1e9` work in `float32` and break in `float16`?
+# 3. A tensor of scores is large. What does it cost to mask it out of place, and when would you care?

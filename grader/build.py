@@ -1,0 +1,118 @@
+"""Make assignments/ from solutions/: text, stub, notebook and public bundle of every assignment.
+
+Generated, committed, never edited by hand. Needs the libraries of the `build` group.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from grader import bundle as bundles
+from grader.bundle import NUMBERS, WORDS
+from grader.content import PUBLIC_SEED, Assignment, read_all
+from grader.files import write_atomically
+from grader.record import record
+from grader.stub import stub
+from grader.tensors import decode
+
+CLOSE = 1e-12  # regenerated numbers may differ by this much: processors sum in different orders
+
+
+def generated(assignment: Assignment) -> dict[str, bytes]:
+    """Every file of one assignment's folder, by name."""
+    words, numbers = bundles.dump(record(assignment, PUBLIC_SEED))
+    text = stub(assignment.source)
+    return {
+        "README.md": lesson(text).encode(),
+        f"{assignment.module}.py": text.encode(),
+        f"{assignment.module}.ipynb": notebook(assignment.name, text).encode(),
+        WORDS: words.encode(),
+        NUMBERS: numbers,
+    }
+
+
+def build(solutions: Path, assignments: Path) -> list[Path]:
+    """Write assignments/. Returns the files that changed."""
+    changed = []
+    for assignment in read_all(solutions):
+        folder = assignments / assignment.name
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in generated(assignment).items():
+            path = folder / name
+            if not path.exists() or not _agree(path.read_bytes(), data, name):
+                write_atomically(path, data)
+                changed.append(path)
+    return changed
+
+
+def stale(solutions: Path, assignments: Path) -> Iterator[str]:
+    """What in assignments/ is not what solutions/ would give: a sentence each."""
+    wanted: set[Path] = set()
+    for assignment in read_all(solutions):
+        for name, data in generated(assignment).items():
+            path = assignments / assignment.name / name
+            wanted.add(path)
+            if not path.exists():
+                yield f"{path} is missing"
+            elif not _agree(path.read_bytes(), data, name):
+                yield f"{path} differs from what solutions/{assignment.name} gives"
+    for folder in sorted(assignments.glob("[0-9][0-9]_*")):
+        for path in sorted(folder.iterdir()):
+            if path.is_file() and path not in wanted:
+                yield f"{path} comes from nowhere"
+
+
+def _agree(old: bytes, new: bytes, name: str) -> bool:
+    """Texts byte for byte; numbers to 1e-12, names and shapes exactly."""
+    if old == new:
+        return True
+    if name != NUMBERS:
+        return False
+    try:
+        mine, theirs = decode(old), decode(new)
+    except ValueError:
+        return False
+    return mine.keys() == theirs.keys() and all(_close(mine[key], theirs[key]) for key in mine)
+
+
+def _close(a: np.ndarray, b: np.ndarray) -> bool:  # type: ignore[type-arg]
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    if a.dtype.kind != "f":
+        return bool(np.array_equal(a, b))
+    allowed = CLOSE if a.dtype == np.float64 else float(np.finfo(a.dtype).eps)
+    return bool(np.allclose(a, b, rtol=allowed, atol=allowed, equal_nan=True))
+
+
+def lesson(text: str) -> str:
+    """The markdown cells of a percent-format module, as one page."""
+    cells = [cell.source for cell in _cells(text) if cell.cell_type == "markdown"]
+    return "\n\n".join(cells) + "\n"
+
+
+def notebook(assignment: str, text: str) -> str:
+    """The same module as a notebook. Cell ids are hashes of assignment and place, so that they last."""
+    import nbformat
+
+    book = nbformat.v4.new_notebook(
+        metadata={
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "language_info": {"name": "python"},
+        }
+    )
+    for place, cell in enumerate(_cells(text)):
+        make = nbformat.v4.new_markdown_cell if cell.cell_type == "markdown" else nbformat.v4.new_code_cell
+        metadata = {"headway": cell.metadata["exercise"]} if "exercise" in cell.metadata else {}
+        id = hashlib.sha256(f"{assignment}/{place}".encode()).hexdigest()[:12]
+        book.cells.append(make(cell.source, id=id, metadata=metadata))
+    return str(nbformat.writes(book)) + "\n"
+
+
+def _cells(text: str) -> list[Mapping[str, str]]:
+    import jupytext
+
+    return list(jupytext.reads(text, fmt="py:percent").cells)

@@ -1,0 +1,206 @@
+"""A bundle: everything about one assignment that grading needs, as data and without any code.
+
+Two files beside each other: `bundle.json` (words: exercises, cases, checks, sentences, the stub) and
+`bundle.safetensors` (numbers: inputs, what the reference gives in float64, signatures of mistakes).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from grader.case import Check
+from grader.files import write_atomically
+from grader.tensors import Array, decode, encode
+
+SCHEMA = 1
+WORDS, NUMBERS = "bundle.json", "bundle.safetensors"
+
+
+@dataclass(frozen=True)
+class Header:
+    """Shape and dtype of an observation of the reference; `axes` name the axes for messages."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    axes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RecordedCase:
+    """A case with what the reference gave: inputs, headers of every observation, and expected numbers."""
+
+    id: str
+    exercise: str
+    dtype: str
+    steps: tuple[Any, ...]
+    checks: tuple[Check, ...]
+    tensors: Mapping[str, Array]
+    headers: Mapping[str, Header]
+    expected: Mapping[str, Array]
+
+    @property
+    def asked(self) -> frozenset[str]:
+        return frozenset(self.headers)
+
+
+@dataclass(frozen=True)
+class KnownMistake:
+    """What a bundle knows of a mistake: words, and the place of its signature in the table."""
+
+    id: str
+    kind: str
+    says: str
+    asks: str
+    page: str
+    row: int
+
+
+@dataclass(frozen=True)
+class Signatures:
+    """Numbers that each known mistake of an exercise gives; see grader/signature.py for the layout."""
+
+    slots: tuple[str, ...]
+    states: tuple[tuple[str, ...], ...]  # one row a mistake, one state a slot
+    numbers: Array  # (mistakes, slots, PROJECTIONS) float32
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise as a grader needs it."""
+
+    name: str
+    assignment: str
+    title: str
+    points: float
+    weights: Mapping[str, float]
+    limits: Mapping[str, float]
+    hints: tuple[str, ...]
+    needs: tuple[str, ...]
+    given: tuple[str, ...]
+    forbids: tuple[str, ...]
+    level: int
+    cases: tuple[RecordedCase, ...] = ()
+    mistakes: tuple[KnownMistake, ...] = ()
+    signatures: Signatures | None = None
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """One assignment: its exercises in order, its text data, the stub as handed out."""
+
+    assignment: str
+    module: str
+    title: str
+    summary: str
+    minutes: int
+    difficulty: int
+    seed: str
+    stub: str
+    exercises: tuple[Exercise, ...] = field(default=())
+
+    def exercise(self, name: str) -> Exercise:
+        return next(e for e in self.exercises if e.name == name)
+
+
+def dump(bundle: Bundle) -> tuple[str, bytes]:
+    """The two files' contents."""
+    numbers: dict[str, Array] = {}
+    words = {
+        "schema": SCHEMA,
+        **{key: getattr(bundle, key) for key in ("assignment", "module", "title", "summary", "minutes", "difficulty", "seed", "stub")},
+        "exercises": [_exercise_words(e, numbers) for e in bundle.exercises],
+    }
+    return json.dumps(words, ensure_ascii=False, separators=(",", ":"), sort_keys=True) + "\n", encode(numbers)
+
+
+def save(bundle: Bundle, folder: Path) -> None:
+    """Write both files, each whole or not at all."""
+    words, numbers = dump(bundle)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / NUMBERS, numbers)
+    write_atomically(folder / WORDS, words.encode())
+
+
+def load(folder: Path) -> Bundle:
+    """Read a bundle. Raises ValueError with a sentence when it is not one of this version."""
+    words = json.loads((folder / WORDS).read_text("utf-8"))
+    if words.get("schema") != SCHEMA:
+        raise ValueError(f"{folder / WORDS} was written by another version of the grader")
+    numbers = decode((folder / NUMBERS).read_bytes())
+    exercises = tuple(_exercise(fields, words["assignment"], numbers) for fields in words.pop("exercises"))
+    words.pop("schema")
+    return Bundle(**words, exercises=exercises)
+
+
+def load_all(root: Path) -> list[Bundle]:
+    """The bundles of every assignment folder below `root`, in order of their names."""
+    return [load(path.parent) for path in sorted(root.glob(f"*/{WORDS}"))]
+
+
+def _exercise_words(exercise: Exercise, numbers: dict[str, Array]) -> dict[str, Any]:
+    words: dict[str, Any] = {
+        key: getattr(exercise, key)
+        for key in ("name", "title", "points", "weights", "limits", "hints", "needs", "given", "forbids", "level")
+    }
+    words["cases"] = [_case_words(case, numbers) for case in exercise.cases]
+    words["mistakes"] = [
+        {key: getattr(m, key) for key in ("id", "kind", "says", "asks", "page", "row")} for m in exercise.mistakes
+    ]
+    if exercise.signatures is not None:
+        words["slots"] = exercise.signatures.slots
+        words["states"] = exercise.signatures.states
+        numbers[f"{exercise.name}/signatures"] = exercise.signatures.numbers
+    return words
+
+
+def _case_words(case: RecordedCase, numbers: dict[str, Array]) -> dict[str, Any]:
+    stem = f"{case.exercise}/{case.id}"
+    numbers.update({f"{stem}/in/{name}": array for name, array in case.tensors.items()})
+    numbers.update({f"{stem}/want/{name}": array for name, array in case.expected.items()})
+    return {
+        "id": case.id,
+        "dtype": case.dtype,
+        "steps": case.steps,
+        "checks": [[c.id, c.facet, c.title, c.judge, c.of, dict(c.params)] for c in case.checks],
+        "headers": {name: [h.shape, h.dtype, h.axes] for name, h in case.headers.items()},
+    }
+
+
+def _exercise(fields: dict[str, Any], assignment: str, numbers: Mapping[str, Array]) -> Exercise:
+    name = fields["name"]
+    cases = tuple(_case(case, name, numbers) for case in fields.pop("cases"))
+    mistakes = tuple(KnownMistake(**m) for m in fields.pop("mistakes"))
+    slots, states = fields.pop("slots", None), fields.pop("states", None)
+    signatures = None
+    if slots is not None:
+        signatures = Signatures(tuple(slots), tuple(map(tuple, states)), numbers[f"{name}/signatures"])
+    for key in ("hints", "needs", "given", "forbids"):
+        fields[key] = tuple(fields[key])
+    return Exercise(**fields, assignment=assignment, cases=cases, mistakes=mistakes, signatures=signatures)
+
+
+def _case(fields: dict[str, Any], exercise: str, numbers: Mapping[str, Array]) -> RecordedCase:
+    stem = f"{exercise}/{fields['id']}"
+    return RecordedCase(
+        id=fields["id"],
+        exercise=exercise,
+        dtype=fields["dtype"],
+        steps=tuple(fields["steps"]),
+        checks=tuple(_checks(fields["checks"])),
+        tensors=_under(numbers, f"{stem}/in/"),
+        headers={n: Header(tuple(s), d, tuple(a)) for n, (s, d, a) in fields["headers"].items()},
+        expected=_under(numbers, f"{stem}/want/"),
+    )
+
+
+def _checks(rows: Iterable[Any]) -> Iterable[Check]:
+    for id, facet, title, judge, of, params in rows:
+        yield Check(id, facet, title, judge, tuple(of), params)
+
+
+def _under(numbers: Mapping[str, Array], stem: str) -> dict[str, Array]:
+    return {name[len(stem) :]: array for name, array in numbers.items() if name.startswith(stem)}

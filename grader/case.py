@@ -1,0 +1,287 @@
+"""A case is data: what to construct, with which weights, which calls, and what to observe and check.
+
+An author writes a case as if calling the student's code; what is written down is a list of steps that
+a worker can carry out without knowing what is right (grader/worker/program.py), and a list of checks
+that the judge carries out without ever running student code (grader/judge/).
+
+    case = Case("per-sequence", "masked_softmax")
+    X = case.input("X", draw.normal(2, 3, 5), grad=True)
+    Y = case.call(X, case.input("valid_lens", np.array([2, 5])), axes=("batch", "query", "key"))
+    case.check_shape(Y)
+    case.check_values(Y, title="weights of every query")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from grader.tensors import Array
+
+Json = Any
+
+
+@dataclass(frozen=True)
+class Ref:
+    """Something that exists while a case runs: an input, a module, a result or a part of one."""
+
+    case: Case = field(repr=False, compare=False)
+    name: str
+    at: tuple[int | str, ...] = ()
+    axes: tuple[str, ...] = ()
+
+    def __getitem__(self, index: int | str) -> Ref:
+        return Ref(self.case, self.name, (*self.at, index))
+
+    def to_json(self) -> Json:
+        return {"ref": self.name, "at": list(self.at)} if self.at else {"ref": self.name}
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the report: a facet, a title, and how the judge decides it.
+
+    `judge` names a function of grader/judge; `of` names the observations it looks at; `params` are its
+    settings.
+    """
+
+    id: str
+    facet: str
+    title: str
+    judge: str
+    of: tuple[str, ...]
+    params: Mapping[str, Json] = field(default_factory=dict)
+
+
+FACETS = (
+    "shapes",
+    "values",
+    "masking",
+    "gradients",
+    "modes",
+    "purity",
+    "weights",
+    "device",
+    "precision",
+    "pruning",
+)
+
+
+class Case:
+    """A case under construction, and the case itself once its author is done.
+
+    `id` is unique within its exercise. `dtype` is that of every floating tensor in it.
+    """
+
+    def __init__(self, id: str, exercise: str, dtype: str = "float32", note: str = ""):
+        self.id = id
+        self.exercise = exercise
+        self.dtype = dtype
+        self.note = note
+        self.steps: list[Json] = []
+        self.checks: list[Check] = []
+        self.tensors: dict[str, Array] = {}
+        self.axes: dict[str, tuple[str, ...]] = {}
+        self._fresh = 0
+
+    # ---- what goes in -------------------------------------------------------------------------------
+
+    def input(self, name: str, values: Array, grad: bool = False) -> Ref:
+        """A tensor handed to the student's code. Floating ones can be differentiated (`grad=True`)."""
+        self._hold(name, values)
+        self._step("input", name=name, grad=grad)
+        return Ref(self, name)
+
+    def constant(self, name: str, shape: Sequence[int], value: float = 1.0, grad: bool = False) -> Ref:
+        """A floating tensor that holds one number, stored as its shape."""
+        self._step("constant", name=name, shape=list(shape), value=value, grad=grad)
+        return Ref(self, name)
+
+    def value(self, name: str, value: Any) -> Ref:
+        """A Python value built from other things: lists, dicts, numbers, refs."""
+        self._step("value", name=name, value=_plain(value))
+        return Ref(self, name)
+
+    # ---- what happens -------------------------------------------------------------------------------
+
+    def build(self, _class: str | None = None, _name: str = "module", **kwargs: Any) -> Ref:
+        """Construct the exercise's class (or another one of the submission), by keyword."""
+        self._step("build", name=_name, of=_class or self.exercise, kwargs=_plain(kwargs))
+        return Ref(self, _name)
+
+    def load(self, module: Ref, weights: Mapping[str, Array]) -> None:
+        """Load weights by the contract's names; the adapter table finds them in other layouts.
+
+        The observation `parameters` tells what was found; `check_parameters` judges it.
+        """
+        names = {}
+        for name, values in weights.items():
+            self._hold(f"{module.name}.{name}", values)
+            names[name] = f"{module.name}.{name}"
+        self._step("load", module=module.name, weights=names)
+
+    def train(self, module: Ref) -> None:
+        self._step("mode", module=module.name, train=True)
+
+    def eval(self, module: Ref) -> None:
+        self._step("mode", module=module.name, train=False)
+
+    def seed(self, number: int) -> None:
+        """Seed torch before something random. What comes out is judged by structure, never by value."""
+        self._step("seed", number=number)
+
+    def call(self, *args: Any, on: Ref | None = None, name: str = "", axes: Sequence[str] = (), **kwargs: Any) -> Ref:
+        """Call the exercise's function, or the module or method `on`, by position."""
+        name = name or self._name("out")
+        callee = {"function": self.exercise} if on is None else on.to_json()
+        self._step("call", name=name, on=callee, args=_plain(args), kwargs=_plain(kwargs))
+        return self._axes(Ref(self, name), axes)
+
+    def method(self, module: Ref, method: str, *args: Any, name: str = "") -> Ref:
+        """Call a method of a module, such as `init_state`."""
+        name = name or self._name(method)
+        self._step("call", name=name, on={"ref": module.name, "method": method}, args=_plain(args), kwargs={})
+        return Ref(self, name)
+
+    def join(self, parts: Sequence[Ref], dim: int, name: str = "", axes: Sequence[str] = ()) -> Ref:
+        """Concatenate results, so that a sequence decoded step by step reads as one tensor."""
+        name = name or self._name("joined")
+        self._step("join", name=name, parts=_plain(list(parts)), dim=dim)
+        return self._axes(Ref(self, name), axes)
+
+    def part(self, whole: Ref, *slices: tuple[int | None, int | None], name: str = "", axes: Sequence[str] = ()) -> Ref:
+        """A slice of a result, one `(start, stop)` an axis."""
+        name = name or self._name("part")
+        self._step("part", name=name, of=whole.to_json(), slices=[list(s) for s in slices])
+        return self._axes(Ref(self, name), axes or whole.axes)
+
+    # ---- what is observed ---------------------------------------------------------------------------
+
+    def see(self, ref: Ref, name: str = "", axes: Sequence[str] = ()) -> str:
+        """Observe a tensor. Returns the observation's name."""
+        name = name or ref.name + "".join(f"[{i}]" for i in ref.at)
+        if not any(step["do"] == "see" and step["name"] == name for step in self.steps):
+            self._step("see", name=name, of=ref.to_json())
+            self.axes[name] = tuple(axes) or ref.axes
+        return name
+
+    def weights(self, module: Ref, heads: int | None = None, name: str = "weights", axes: Sequence[str] = ()) -> str:
+        """Observe the attention weights that a module keeps, in any of the accepted shapes.
+
+        `heads`: number of heads; the judge then compares in the layout (B, H, T, S).
+        """
+        self._step("weights", name=name, of=module.to_json(), heads=heads)
+        self.axes[name] = tuple(axes) or (
+            ("batch", "query", "key") if heads is None else ("batch", "head", "query", "key")
+        )
+        return name
+
+    def gradients(
+        self, of: Ref | Sequence[Ref], upstream: Array | Sequence[Array], wrt: Sequence[Ref] = (), parameters: Ref | None = None
+    ) -> tuple[str, ...]:
+        """Observe gradients of the scalar Σ (y · g) for a fixed random g.
+
+        `wrt`: inputs made with `grad=True`; `parameters`: a module whose loaded weights are
+        differentiated too. Returns the observations' names.
+        """
+        outs = [of] if isinstance(of, Ref) else list(of)
+        ups = [upstream] if isinstance(upstream, np.ndarray) else list(upstream)
+        names = []
+        for i, array in enumerate(ups):
+            names.append(self._name(f"upstream{i}"))
+            self._hold(names[-1], array)
+        seen = [f"grad {ref.name}" for ref in wrt]
+        if parameters is not None:
+            loaded = next(s for s in self.steps if s["do"] == "load" and s["module"] == parameters.name)
+            seen += [f"grad {name}" for name in loaded["weights"]]
+        self._step(
+            "gradients",
+            of=[ref.to_json() for ref in outs],
+            upstream=names,
+            wrt=[ref.name for ref in wrt],
+            module=parameters.name if parameters is not None else None,
+        )
+        return tuple(seen)
+
+    def after(self, *inputs: Ref) -> tuple[str, ...]:
+        """Observe inputs again, after the calls."""
+        for ref in inputs:
+            self._step("after", name=f"after {ref.name}", of=ref.name)
+        return tuple(f"after {ref.name}" for ref in inputs)
+
+    # ---- what is checked ----------------------------------------------------------------------------
+
+    def check(self, facet: str, judge: str, of: Sequence[str], title: str, **params: Json) -> None:
+        """Add a check by the judge's name; the methods below are the usual ones."""
+        if facet not in FACETS:
+            raise ValueError(f"unknown facet {facet!r}")
+        id = f"{self.id}/{facet}"
+        taken = sum(check.id.split("#")[0] == id for check in self.checks)
+        self.checks.append(Check(f"{id}#{taken + 1}" if taken else id, facet, title, judge, tuple(of), params))
+
+    def check_shape(self, ref: Ref, title: str = "shape and dtype of what comes back") -> None:
+        self.check("shapes", "shape", [self.see(ref)], title)
+
+    def check_values(self, ref: Ref, title: str, facet: str = "values", **params: Json) -> None:
+        self.check(facet, "equal", [self.see(ref)], title, **params)
+
+    def check_gradients(self, names: Sequence[str], title: str, **params: Json) -> None:
+        self.check("gradients", "equal", names, title, **params)
+
+    def check_unchanged(self, *inputs: Ref, title: str = "arguments are left as they were") -> None:
+        self.check("purity", "unchanged", self.after(*inputs), title)
+
+    def check_parameters(self, title: str = "parameters have the names and shapes asked for") -> None:
+        self.check("purity", "parameters", ["parameters"], title)
+
+    def check_weights(self, name: str, title: str = "the weights kept are those that were used") -> None:
+        self.check("weights", "kept_weights", [name], title)
+
+    def check_same(self, left: Ref, right: Ref, title: str, facet: str, says: str = "") -> None:
+        """A property: two results of the student's own code must agree, whatever their values."""
+        self.check(facet, "same", [self.see(left), self.see(right)], title, says=says)
+
+    # ---- inside -------------------------------------------------------------------------------------
+
+    def _hold(self, name: str, values: Array) -> None:
+        array = np.asarray(values)
+        if array.dtype.kind == "f":
+            array = round_to(array, self.dtype)
+        if name in self.tensors and not np.array_equal(self.tensors[name], array):
+            raise ValueError(f"case {self.id}: {name!r} is already another tensor")
+        self.tensors[name] = array
+
+    def _step(self, do: str, **fields: Json) -> None:
+        self.steps.append({"do": do, **fields})
+
+    def _name(self, stem: str) -> str:
+        self._fresh += 1
+        return f"{stem}{self._fresh}"
+
+    def _axes(self, ref: Ref, axes: Sequence[str]) -> Ref:
+        return Ref(self, ref.name, ref.at, tuple(axes))
+
+
+def round_to(array: Array, dtype: str) -> Array:
+    """Round to a torch dtype; bfloat16, which numpy lacks, comes back as float32 with short mantissas."""
+    if dtype != "bfloat16":
+        return array.astype(dtype)
+    bits = np.ascontiguousarray(array, dtype="<f4").view("<u4")
+    rounded = bits + 0x7FFF + ((bits >> 16) & 1)  # to nearest, ties to even
+    return (rounded & 0xFFFF0000).astype("<u4").view("<f4").reshape(array.shape)
+
+
+def _plain(value: Any) -> Json:
+    """Refs inside lists, tuples and dicts become JSON."""
+    if isinstance(value, Ref):
+        return value.to_json()
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, np.generic):
+        return value.item()
+    return value

@@ -1,0 +1,120 @@
+"""What `grader check` does, without its words: find the files, grade them, remember the outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+import click
+
+from grader.bundle import Bundle
+from grader.course import Course, choose, find
+from grader.engine import Engine
+from grader.i18n import _
+from grader.intake.read import Blocked, read_submission
+from grader.report.model import ExerciseResult, Report
+from grader.sandbox.basic import ColdLauncher
+
+
+def check(
+    names: Sequence[str], *, file: Path | None = None, course: Path | None = None, hidden: bool = False, quiet: bool = False
+) -> Report:
+    """Grade the named exercises or assignments, or all; or whatever known ones `file` defines.
+
+    Raises click.UsageError for anything that cannot be meant, with one sentence.
+    """
+    engine = Engine((), ColdLauncher())
+    try:
+        engine.warm_up()  # torch is imported over there while files are read over here
+        where = find(course or Path.cwd())
+        engine = _with(engine, _bundles(where, hidden, quiet), hidden)
+        wanted = _wanted(names, where.bundles)
+        return _check_file(engine, file, wanted if names else None) if file is not None else _check_course(engine, where, wanted, quiet)
+    finally:
+        engine.close()
+
+
+def _with(warm: Engine, bundles: Sequence[Bundle], hidden: bool) -> Engine:
+    """The same warm worker in an engine that knows the course."""
+    return Engine(bundles, warm.launcher, hidden=hidden, torch_version=version("torch"), _session=warm._session)
+
+
+def _bundles(where: Course, hidden: bool, quiet: bool) -> Sequence[Bundle]:
+    if not hidden:
+        return where.bundles
+    if where.solutions is None:
+        raise click.UsageError(_("--hidden needs the folder solutions/ beside {root}; only instructors have it").format(root=where.root))
+    from grader.hidden import hidden_bundles
+
+    return hidden_bundles(where.solutions)
+
+
+def _wanted(names: Sequence[str], bundles: Sequence[Bundle]) -> list[str]:
+    """Exercise names for exercises, assignments, or their numbers. Raises UsageError with a near name."""
+    known = {e.name: [e.name] for b in bundles for e in b.exercises}
+    groups = {b.assignment: [e.name for e in b.exercises] for b in bundles}
+    numbers = {b.assignment.split("_")[0]: groups[b.assignment] for b in bundles}
+    modules = {b.module: groups[b.assignment] for b in bundles}
+    table = {**numbers, **modules, **groups, **known}
+    out: list[str] = []
+    for name in names:
+        if name.rstrip("/") not in table:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, table, n=1)
+            hint = _("; did you mean {name}?").format(name=near[0]) if near else _("; `grader` lists them all")
+            raise click.UsageError(_("there is no exercise {name}{hint}").format(name=name, hint=hint))
+        out += table[name.rstrip("/")]
+    return out or list(known)
+
+
+def _check_file(engine: Engine, file: Path, wanted: Sequence[str] | None) -> Report:
+    try:
+        submission = read_submission(file)
+    except Blocked as blocked:
+        raise click.UsageError(str(blocked)) from None
+    known = engine.known(submission)
+    if not known and wanted is None:
+        raise click.UsageError(
+            _("{file} defines no exercise of this course; `grader` lists their names").format(file=file.name)
+            + _because(submission)
+        )
+    return engine.grade(submission, wanted)
+
+
+def _because(submission: object) -> str:
+    from grader.intake.names import read_names
+
+    broken = read_names(submission).broken  # type: ignore[arg-type]
+    return _(" (it does not parse: {unit}, {why})").format(unit=next(iter(broken)), why=next(iter(broken.values()))) if broken else ""
+
+
+def _check_course(engine: Engine, where: Course, wanted: Sequence[str], quiet: bool) -> Report:
+    from grader import progress
+
+    results: list[ExerciseResult] = []
+    remarks: list[str] = []
+    with progress.line(quiet) as tell:
+        engine.progress = tell
+        for bundle in engine.bundles:
+            mine = [e.name for e in bundle.exercises if e.name in wanted]
+            if not mine:
+                continue
+            path, remark = choose(where.root / bundle.assignment, bundle)
+            remarks += [remark] if remark else []
+            try:
+                results += engine.grade(read_submission(path), mine).exercises
+            except Blocked as blocked:
+                results += [_blocked(bundle, name, str(blocked)) for name in mine]
+    from dataclasses import replace
+
+    report = replace(engine.report(results), remarks=tuple(remarks))
+    if not engine.hidden:
+        progress.remember(where.root, results)
+    return report
+
+
+def _blocked(bundle: Bundle, name: str, message: str) -> ExerciseResult:
+    exercise = bundle.exercise(name)
+    return ExerciseResult(name, bundle.assignment, "blocked", 0.0, exercise.points, _(exercise.title), message)

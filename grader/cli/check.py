@@ -1,0 +1,63 @@
+"""`grader check`: grade exercises with public (or hidden) cases and show the report."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from grader.i18n import _
+
+EXAMPLES = """\b
+Examples:
+  grader check                          everything in this course folder
+  grader check MultiHeadAttention       one exercise, shown in full
+  grader check 05_multi_head_attention  one assignment
+  grader check --file notes.ipynb       whatever known exercises a file defines
+  grader check --format json --output report.json
+
+\b
+Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be graded.
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("exercises", nargs=-1)
+@click.option("--file", "file", type=click.Path(path_type=Path), help=_("Grade this .py or .ipynb file."))
+@click.option("--course", type=click.Path(path_type=Path, file_okay=False), help=_("The course folder, if you are not in it."))
+@click.option("--hidden", is_flag=True, help=_("Use hidden cases (needs solutions/)."))
+@click.option("--format", "form", type=click.Choice(["text", "json", "junit"]), default="text", help=_("How to show the report."))
+@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help=_("Write the report to a file."))
+@click.option("--full", is_flag=True, help=_("Show every exercise that needs work in full."))
+def command(exercises: tuple[str, ...], file: Path | None, course: Path | None, hidden: bool, form: str, output: Path | None, full: bool) -> None:
+    """Grade your exercises, all or those named, and say what is wrong and where."""
+    from grader.checking import check
+
+    report = check(exercises, file=file, course=course, hidden=hidden, quiet=form != "text" or output is not None)
+    _show(report, form, output, full or bool(exercises))
+    sys.exit(report.exit_status)
+
+
+def _show(report, form: str, output: Path | None, full: bool) -> None:  # type: ignore[no-untyped-def]
+    from rich.console import Console
+
+    from grader.files import write_atomically
+    from grader.report.forms import FORMS
+    from grader.report.terminal import show
+
+    if form == "text" and output is None:
+        show(report, Console(highlight=False), full=full)
+        return
+    if form == "text":
+        from io import StringIO
+
+        plain = StringIO()
+        show(report, Console(file=plain, width=80, no_color=True, highlight=False), full=full)
+        text = plain.getvalue()
+    else:
+        text = FORMS[form](report)
+    if output is None:
+        click.echo(text)
+    else:
+        write_atomically(output, text.encode("utf-8"))

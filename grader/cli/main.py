@@ -1,0 +1,77 @@
+"""`grader`: the group of commands, loaded only when they are called."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from grader import __version__
+from grader.i18n import _
+
+COMMANDS = {
+    "check": _("Grade your exercises, or any file that holds known ones."),
+    "explain": _("Show a page about a known mistake."),
+    "verify": _("Maintainer: prove that the course is right."),
+    "build": _("Maintainer: make assignments/ from solutions/."),
+    "doctor": _("Tell what this machine can do."),
+}
+
+EXAMPLES = """\b
+Examples:
+  grader                              where am I, what is next
+  grader check                        grade what you have written
+  grader check masked_softmax         grade one exercise, and show it in full
+  grader check --file attention.ipynb grade any file with known exercises in it
+"""
+
+
+class Lazy(click.Group):
+    """Imports a command's file when it is asked for; `grader check` pays for nothing else."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"grader.cli.{name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section(_("Commands")):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=Lazy, invoke_without_command=True, epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="grader")
+@click.pass_context
+def group(ctx: click.Context) -> None:
+    """Exercises on attention and Transformers, and a grader that says which mistake it is."""
+    if ctx.invoked_subcommand is None:
+        from grader.cli.map import show_map
+
+        show_map()
+
+
+def main() -> None:
+    """Run a command. Every refusal is one sentence; exit status 2 is wrong use, 3 a fault of the grader."""
+    from grader.course import NoCourse
+
+    try:
+        group(standalone_mode=False)
+    except click.exceptions.Exit as done:
+        sys.exit(done.exit_code)
+    except click.ClickException as wrong:
+        wrong.show()
+        sys.exit(2)
+    except NoCourse as nowhere:
+        click.echo(f"grader: {nowhere}", err=True)
+        sys.exit(2)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo(_("stopped"), err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever was reading has gone
+        sys.exit(141)

@@ -1,0 +1,57 @@
+"""`grader verify`: prove that the course is right."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from grader.i18n import _
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@click.option("--seed", default="public", help=_("Draw the cases from another seed."))
+def command(names: tuple[str, ...], seed: str) -> None:
+    """Solutions pass, stubs are not started, mistakes are caught and named, variants pass."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from grader.content import ContentError
+    from grader.progress import line
+    from grader.sandbox.basic import ColdLauncher
+    from grader.verify import verify
+
+    if not Path("solutions").is_dir():
+        raise click.UsageError(_("there is no folder solutions/ here; verify is for maintainers"))
+    started = time.monotonic()
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title, justify in (
+        (_("exercise"), "left"), (_("checks"), "right"), (_("mistakes caught"), "right"), (_("named"), "right"),
+        (_("variants"), "right"), (_("trivial refused"), "right"), ("", "left"),
+    ):  # fmt: skip
+        table.add_column(title, justify=justify)  # type: ignore[arg-type]
+    problems = []
+    try:
+        with line(quiet=False) as tell:
+            for row in verify(Path("solutions"), ColdLauncher(), seed=seed, only=names, tell=tell):
+                problems += [f"{row.exercise}: {problem}" for problem in row.problems]
+                table.add_row(
+                    f"{row.assignment[:2]} {row.exercise}",
+                    str(sum(row.facets.values())),
+                    f"{row.caught}/{row.mistakes}",
+                    f"{row.named}/{row.mistakes}",
+                    f"{row.accepted}/{row.variants}",
+                    f"{row.refused}/{row.trivial}",
+                    _("ok") if not row.problems else _("{n} problems").format(n=len(row.problems)),
+                )
+    except ContentError as error:
+        raise click.UsageError(str(error)) from None
+    console = Console(highlight=False)
+    console.print(table)
+    for problem in problems:
+        console.print(problem, markup=False)
+    console.print(_("{n} problems, {seconds:.1f} s").format(n=len(problems), seconds=time.monotonic() - started))
+    sys.exit(1 if problems else 0)

@@ -1,0 +1,92 @@
+"""Where things are: the student's course folder, and the instructor's solutions beside it."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from grader.bundle import WORDS, Bundle, load_all
+from grader.i18n import _
+
+MARK = "headway.toml"
+
+
+class NoCourse(Exception):
+    """There is no course here; the message says where one was looked for and what to do."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """A folder that holds `headway.toml` and one folder an assignment."""
+
+    root: Path
+
+    @cached_property
+    def bundles(self) -> list[Bundle]:
+        """The public bundles, in order. Raises NoCourse if there is none."""
+        found = load_all(self.root)
+        if not found:
+            raise NoCourse(_("{root} holds no assignment with a {file}; get the course folder afresh").format(root=self.root, file=WORDS))
+        return found
+
+    @property
+    def settings(self) -> dict[str, object]:
+        return tomllib.loads((self.root / MARK).read_text("utf-8"))
+
+    def file_for(self, bundle: Bundle) -> Path:
+        """The file in which the student works on an assignment (see `choose`)."""
+        return choose(self.root / bundle.assignment, bundle)[0]
+
+    @property
+    def solutions(self) -> Path | None:
+        """The instructor's solutions/, beside the course folder, if this is an instructor's checkout."""
+        folder = self.root.parent / "solutions"
+        return folder if folder.is_dir() and any(folder.glob("*/exercise.toml")) else None
+
+
+def find(start: Path) -> Course:
+    """The course that `start` lies in, or whose folder `assignments` lies beside it. Raises NoCourse."""
+    for folder in _upwards(start.resolve()):
+        for candidate in (folder, folder / "assignments"):
+            if (candidate / MARK).is_file():
+                return Course(candidate)
+    raise NoCourse(
+        _("no {mark} in {start} or above it: change into the course folder, or name it with --course").format(mark=MARK, start=start.resolve())
+    )
+
+
+def _upwards(start: Path) -> Iterator[Path]:
+    yield start
+    yield from start.parents
+
+
+def choose(folder: Path, bundle: Bundle) -> tuple[Path, str]:
+    """Stub or notebook: the one that was changed counts; if both were, the newer. Second: a remark."""
+    from grader.intake.names import read_names
+    from grader.intake.read import Blocked, Submission, Unit, read_submission
+
+    script, book = folder / f"{bundle.module}.py", folder / f"{bundle.module}.ipynb"
+    if not book.exists() or not script.exists():
+        return (book if book.exists() else script), ""
+    handed_out = read_names(Submission(script, (Unit(script.name, bundle.stub),)))
+
+    def changed(path: Path) -> bool:
+        try:
+            mine = read_names(read_submission(path))
+        except Blocked:
+            return True
+        names = [e.name for e in bundle.exercises]
+        return bool(mine.broken) or any(
+            getattr(mine.definitions.get(n), "tree", None) != getattr(handed_out.definitions.get(n), "tree", None) for n in names
+        )
+
+    both = [path for path in (script, book) if changed(path)]
+    if len(both) == 2:
+        newer = max(both, key=lambda p: p.stat().st_mtime)
+        return newer, _("both {a} and {b} were changed; the newer one, {newer}, was graded").format(
+            a=script.name, b=book.name, newer=newer.name
+        )
+    return (both[0] if both else script), ""

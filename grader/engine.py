@@ -1,0 +1,388 @@
+"""Grade submissions: case → worker → observation → judge → report. The one place where these meet."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from grader import __version__
+from grader.bundle import Bundle, Exercise, RecordedCase
+from grader.diagnose import diagnose
+from grader.given import requires, source
+from grader.i18n import _
+from grader.intake.names import Names, match, read_names, untouched
+from grader.intake.read import Submission, Unit
+from grader.kept import arranged
+from grader.observation import BadReply, Observation, StudentError, read_observation, student_error
+from grader.report.model import NO_DIAGNOSIS, CheckResult, ExerciseResult, Outcome, Report
+from grader.sandbox.base import Launcher, Limits, SandboxError
+from grader.sanitize import sanitize
+from grader.scoring import score
+from grader.session import Session, WorkerGone
+from grader.tensors import encode
+from grader.verdict import is_trivial, judge_case, unseen_case
+
+MAX_LOST = 2  # workers lost by one exercise before the rest of its cases is left alone
+MAX_ENDLESS = 3  # top-level statements that did not end, before the file is given up
+
+Progress = Callable[[str], None]
+
+
+class Blocked(Exception):
+    """The exercise cannot be reached in this file; the message is a sentence."""
+
+
+@dataclass
+class Engine:
+    """Grades with one launcher and the bundles of one course, public or hidden.
+
+    A worker is shared by the exercises of a submission until it is lost; with `fresh` every exercise has
+    one of its own.
+    """
+
+    bundles: Sequence[Bundle]
+    launcher: Launcher
+    device: str = "cpu"
+    hidden: bool = False
+    fresh: bool = False
+    progress: Progress = lambda name: None
+    torch_version: str = ""
+    _session: Session | None = field(default=None, repr=False)
+    _loaded: tuple[object, ...] = ()
+    _reply_names: tuple[frozenset[str], list[dict[str, object]]] = (frozenset(), [])
+
+    def __post_init__(self) -> None:
+        self._exercises = {e.name: (e, b) for b in self.bundles for e in b.exercises}
+        self._stubs = {b.assignment: read_names(_stub(b)) for b in self.bundles}
+
+    # ---- one submission -----------------------------------------------------------------------------
+
+    def known(self, submission: Submission) -> dict[str, str]:
+        """Exercise → the name it stands under, for every known exercise that the submission defines."""
+        return match(list(self._exercises), read_names(submission))
+
+    def grade(self, submission: Submission, wanted: Sequence[str] | None = None) -> Report:
+        """Grade the known exercises of a submission, or those `wanted`, in the order of the course.
+
+        An exercise that is wanted and not defined is *blocked*.
+        """
+        run = _Run(self, submission, read_names(submission))
+        names = [n for n in self._exercises if n in wanted] if wanted is not None else list(run.aliases)
+        results = []
+        for name in sorted(names, key=list(self._exercises).index):
+            self.progress(name)
+            results.append(run.grade(self._exercises[name][0]))
+        return self.report(results)
+
+    def report(self, results: Sequence[ExerciseResult]) -> Report:
+        return Report(
+            exercises=tuple(results),
+            sandbox=self.launcher.tier,
+            torch=self.torch_version,
+            grader=__version__,
+            seed="hidden" if self.hidden else "public",
+        )
+
+    def warm_up(self) -> None:
+        """Start a worker before it is needed; its import of torch runs beside the reading of files."""
+        if self._session is None:
+            self._session = Session(self.launcher, _limits(None))
+
+    def close(self) -> None:
+        """End the worker. Safe to call twice."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+        self._loaded = ()
+
+    # ---- the worker ---------------------------------------------------------------------------------
+
+    def session_for(self, submission: Submission, exercise: Exercise, replaced: tuple[str, ...], skip: list[tuple[str, int]]) -> Session:
+        """A session in which the submission is loaded with what this exercise may use."""
+        allowed = with_requirements(exercise.given)
+        key = (submission.content, allowed, replaced, tuple(skip), self.fresh and exercise.name)
+        if self._session is not None and self._loaded == key:
+            return self._session
+        if self._session is not None and self._loaded and self.fresh:
+            self.close()
+        if self._session is None:
+            self._session = Session(self.launcher, _limits(exercise))
+        self._session.limits = _limits(exercise)
+        self._session.files = frozenset(unit.name for unit in submission.units)
+        request = {
+            "op": "load",
+            "units": [vars(unit) for unit in submission.units],
+            "given": {name: source(name) for name in allowed},
+            "replace": list(replaced),
+            "skip": skip,
+        }
+        try:
+            reply = self._session.ask(request)
+        except WorkerGone:
+            self.close()
+            raise
+        if "fault" in reply.words:
+            raise SandboxError(f"the worker failed: {_last(reply.words['fault'])}")
+        names, notes = reply.words.get("names"), reply.words.get("notes")
+        self._reply_names = (
+            frozenset(n for n in names if isinstance(n, str)) if isinstance(names, list) else frozenset(),
+            [n for n in notes if isinstance(n, dict)] if isinstance(notes, list) else [],
+        )
+        self._loaded = key
+        return self._session
+
+    @property
+    def loaded_names(self) -> frozenset[str]:
+        return self._reply_names[0]
+
+    @property
+    def notes(self) -> list[dict[str, object]]:
+        return self._reply_names[1]
+
+
+@dataclass
+class _Run:
+    """One submission being graded."""
+
+    engine: Engine
+    submission: Submission
+    names: Names
+    skip: list[tuple[str, int]] = field(default_factory=list)
+    done: dict[str, ExerciseResult] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.aliases = match(list(self.engine._exercises), self.names)
+
+    def grade(self, exercise: Exercise) -> ExerciseResult:
+        """Grade one exercise; where a building block of the student's own is wrong, once more with ours."""
+        if exercise.name not in self.done:
+            result = self._once(exercise, ())
+            self.done[exercise.name] = self._without_inherited_faults(exercise, result)
+        return self.done[exercise.name]
+
+    def _without_inherited_faults(self, exercise: Exercise, result: ExerciseResult) -> ExerciseResult:
+        if result.outcome != "failed":
+            return result
+        own = [n for n in exercise.given if n in self.aliases and n in self.engine._exercises]
+        faulty = tuple(n for n in own if self.grade(self.engine._exercises[n][0]).outcome in ("failed", "blocked", "not_started"))
+        if not faulty:
+            return result
+        again = self._once(exercise, faulty)
+        if (again.score or 0) <= (result.score or 0):
+            return result
+        remark = _("graded with the course's own {blocks}: yours has a fault of its own, reported there").format(
+            blocks=", ".join(faulty)
+        )
+        return replace(again, remarks=(*again.remarks, remark), seconds=again.seconds + result.seconds)
+
+    def _once(self, exercise: Exercise, replaced: tuple[str, ...]) -> ExerciseResult:
+        started = time.monotonic()
+        alias = self.aliases.get(exercise.name)
+        remarks = []
+        if alias is not None and alias != exercise.name:
+            remarks.append(_("graded {found} as {name}").format(found=sanitize(alias), name=exercise.name))
+        try:
+            if alias is not None and self._untouched(exercise, alias):
+                return self._result(exercise, "not_started", started=started)
+            session = self._load(exercise, replaced)
+            self._require_definition(exercise, alias)
+        except Blocked as blocked:
+            return self._result(exercise, "blocked", message=str(blocked), started=started, remarks=remarks)
+        except SandboxError as error:
+            return self._result(exercise, "could_not_grade", message=str(error), started=started)
+        remarks += self._told_about_the_file()
+        del session
+        return self._cases(exercise, alias or exercise.name, replaced, remarks, started)
+
+    def _untouched(self, exercise: Exercise, alias: str) -> bool:
+        stub = self.engine._stubs.get(exercise.assignment)
+        return stub is not None and alias == exercise.name and untouched(exercise.name, self.names, stub)
+
+    # ---- loading
+
+    def _load(self, exercise: Exercise, replaced: tuple[str, ...]) -> Session:
+        """Load the file; a top-level statement that does not end is left out the next time."""
+        lost = 0
+        while True:
+            try:
+                return self.engine.session_for(self.submission, exercise, replaced, self.skip)
+            except WorkerGone as gone:
+                if gone.why == "time" and gone.line is not None and len(self.skip) < MAX_ENDLESS:
+                    self.skip.append(gone.line)
+                    continue
+                lost += 1
+                if gone.why == "died" and lost == 1:
+                    continue  # once may be chance: somebody killed it
+                raise Blocked(_how_loading_ended(gone)) from None
+
+    def _require_definition(self, exercise: Exercise, alias: str | None) -> None:
+        if alias is not None and alias in self.engine.loaded_names:
+            return
+        if exercise.name in self.engine.loaded_names:
+            self.aliases[exercise.name] = exercise.name
+            return
+        for note in self.engine.notes:
+            error = student_error(note.get("error"))
+            defines = note.get("defines")
+            if error is not None and (note.get("whole") or (isinstance(defines, list) and (alias or exercise.name) in defines)):
+                raise Blocked(_sentence_of(note, error))
+        if self.names.broken:
+            unit, why = next(iter(self.names.broken.items()))
+            raise Blocked(_("{file}, {why}").format(file=unit, why=sanitize(why)))
+        raise Blocked(_("{name} is not defined in {file}").format(name=exercise.name, file=sanitize(self.submission.path.name)))
+
+    def _told_about_the_file(self) -> list[str]:
+        out = []
+        for note in self.engine.notes[:3]:
+            error = student_error(note.get("error"))
+            if note.get("endless"):
+                out.append(_("{file}, line {line}: this statement did not end and was left out").format(file=note.get("file"), line=note.get("line")))
+            elif error is not None:
+                out.append(_("left out, since it does not run: {what}").format(what=_sentence_of(note, error)))
+        return [sanitize(line, 400) for line in out]
+
+    # ---- running
+
+    def _cases(self, exercise: Exercise, alias: str, replaced: tuple[str, ...], remarks: list[str], started: float) -> ExerciseResult:
+        checks: list[CheckResult] = []
+        observations: dict[str, Observation] = {}
+        lost = 0
+        for case in exercise.cases:
+            if lost >= MAX_LOST:
+                checks += unseen_case(case, "skipped", _("not looked at: the cases before did not end"), **self._how)
+                continue
+            try:
+                observation = self._observe(exercise, case, alias, replaced)
+            except WorkerGone as gone:
+                lost += 1
+                checks += unseen_case(case, "failed", _how_it_ended(gone), **self._how)
+                continue
+            except (Blocked, SandboxError) as error:
+                checks += unseen_case(case, "could_not_grade", str(error), **self._how)
+                continue
+            observations[case.id] = observation
+            checks += judge_case(case, observation, **self._how)
+        return self._concluded(exercise, checks, observations, remarks, started)
+
+    @property
+    def _how(self) -> dict[str, object]:
+        return {"hidden": self.engine.hidden, "device": self.engine.device}
+
+    def _observe(self, exercise: Exercise, case: RecordedCase, alias: str, replaced: tuple[str, ...]) -> Observation:
+        """Run one case; a worker that dies is replaced once, since once may be chance."""
+        aliases = {n: a for n, a in self.aliases.items() if n != a}
+        request = {"op": "run", "case": {"steps": case.steps, "dtype": case.dtype, "aliases": aliases}}
+        for attempt in (1, 2):
+            session = self._load(exercise, replaced)
+            printed = len(session.printed)
+            try:
+                reply = session.ask(request, encode(case.tensors) if case.tensors else b"")
+                break
+            except WorkerGone as gone:
+                self.engine.close()
+                if gone.why != "died" or attempt == 2:
+                    raise
+        if "fault" in reply.words:
+            raise SandboxError(_("the worker failed: {what}").format(what=_last(reply.words["fault"])))
+        try:
+            observation = read_observation(reply.words, reply.body, case.asked, reply.seconds)
+        except BadReply as error:
+            raise WorkerGone("reply", str(error)) from None
+        return arranged(replace(observation, printed=session.printed[printed:]), case.steps)
+
+    def _concluded(
+        self, exercise: Exercise, checks: list[CheckResult], observations: Mapping[str, Observation], remarks: list[str], started: float
+    ) -> ExerciseResult:
+        if any(c.outcome == "could_not_grade" for c in checks):
+            why = next(c.message for c in checks if c.outcome == "could_not_grade")
+            return self._result(exercise, "could_not_grade", message=why, checks=checks, started=started)
+        passed = all(c.outcome == "passed" for c in checks)
+        seen = [(case, observations[case.id]) for case in exercise.cases if case.id in observations]
+        trivial = not passed and any(c.facet == "values" and c.outcome != "passed" for c in checks) and is_trivial(exercise, seen)
+        layouts = {o.parameters["layout"] for _case, o in seen if o.parameters and o.parameters["layout"]}
+        remarks = remarks + [_("weights were loaded from another layout: {layout}").format(layout=_(layout)) for layout in sorted(layouts)]
+        return replace(
+            self._result(exercise, "passed" if passed else "failed", checks=checks, started=started, remarks=remarks),
+            score=exercise.points if passed else score(exercise.points, exercise.weights, checks, trivial),
+            diagnosis=NO_DIAGNOSIS if passed or not exercise.level else diagnose(exercise, observations),
+        )
+
+    def _result(
+        self, exercise: Exercise, outcome: Outcome, *, started: float, message: str = "", checks: Sequence[CheckResult] = (), remarks: Sequence[str] = ()
+    ) -> ExerciseResult:
+        return ExerciseResult(
+            name=exercise.name,
+            assignment=exercise.assignment,
+            outcome=outcome,
+            score=None if outcome == "could_not_grade" else 0.0,
+            points=exercise.points,
+            title=_(exercise.title),
+            message=sanitize(message, 600),
+            checks=tuple(checks),
+            remarks=tuple(remarks),
+            seconds=time.monotonic() - started,
+            content=self.submission.content,
+        )
+
+
+def with_requirements(given: Sequence[str]) -> tuple[str, ...]:
+    """The allowed blocks and those that they are made of, in a fixed order."""
+    out: list[str] = []
+    waiting = list(given)
+    while waiting:
+        name = waiting.pop(0)
+        if name not in out:
+            out.append(name)
+            waiting += requires(name)
+    return tuple(sorted(out))
+
+
+def _stub(bundle: Bundle) -> Submission:
+    from pathlib import Path
+
+    return Submission(Path(f"{bundle.module}.py"), (Unit(f"{bundle.module}.py", bundle.stub),))
+
+
+def _limits(exercise: Exercise | None) -> Limits:
+    if exercise is None:
+        return Limits()
+    chosen = exercise.limits
+    return Limits(
+        wall_seconds=chosen.get("wall_seconds", Limits.wall_seconds),
+        cpu_seconds=int(chosen.get("cpu_seconds", Limits.cpu_seconds)),
+        memory_bytes=int(chosen.get("memory_bytes", Limits.memory_bytes)),
+        output_bytes=int(chosen.get("output_bytes", Limits.output_bytes)),
+    )
+
+
+def _last(fault: object) -> str:
+    return sanitize(str(fault).strip().splitlines()[-1] if str(fault).strip() else "", 300)
+
+
+def _at(gone: WorkerGone) -> str:
+    return "" if gone.line is None else _(" at {file}, line {line}").format(file=gone.line[0], line=gone.line[1])
+
+
+def _how_it_ended(gone: WorkerGone) -> str:
+    """One sentence about a worker that was lost while a case ran."""
+    if gone.why == "time":
+        return _("stopped: its time ran out{at}").format(at=_at(gone))
+    if gone.why == "output":
+        return _("stopped: it printed without end ({much})").format(much=gone.detail)
+    if gone.why == "reply":
+        return _("stopped: what it sent back cannot be a result ({what})").format(what=sanitize(gone.detail, 200))
+    return _("it ended the process ({how}), twice").format(how=sanitize(gone.detail, 100))
+
+
+def _how_loading_ended(gone: WorkerGone) -> str:
+    if gone.why == "time":
+        return _("the file did not finish loading: its top-level code does not end{at}").format(at=_at(gone))
+    return _("the file could not be loaded: {how}").format(how=_how_it_ended(gone))
+
+
+def _sentence_of(note: Mapping[str, object], error: StudentError) -> str:
+    """ "masking.py, line 3: NameError: name 'torhc' is not defined"."""
+    line = error.where[1] if error.where is not None else note.get("line")
+    file = error.where[0] if error.where is not None else note.get("file")
+    return _("{file}, line {line}: {type}: {message}").format(file=file, line=line, type=error.type, message=error.message)

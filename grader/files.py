@@ -1,0 +1,41 @@
+"""Write a file so that whoever reads it sees the old one or the new one, whatever happens in between."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+
+def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
+    """Replace `path` by `data` in one step. A killed writer leaves nothing half-written behind.
+
+    On Linux the new file has no name until it is complete; elsewhere it carries a temporary one.
+    """
+    if hasattr(os, "O_TMPFILE"):
+        with contextlib.suppress(OSError):
+            return _by_unnamed_file(path, data, mode)
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+        try:
+            file.write(data)
+            file.flush()
+            os.chmod(file.name, mode)
+            os.replace(file.name, path)
+        except BaseException:
+            os.unlink(file.name)
+            raise
+    return None
+
+
+def _by_unnamed_file(path: Path, data: bytes, mode: int) -> None:
+    fd = os.open(path.parent, os.O_TMPFILE | os.O_WRONLY, mode)
+    try:
+        with open(fd, "wb", closefd=False) as file:
+            file.write(data)
+        os.fchmod(fd, mode)
+        ready = path.with_name(f".{path.name}.{os.getpid()}.new")  # complete from its first moment
+        os.link(f"/proc/self/fd/{fd}", ready, follow_symlinks=True)
+        os.replace(ready, path)
+    finally:
+        os.close(fd)

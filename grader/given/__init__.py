@@ -1,0 +1,70 @@
+"""Building blocks that an assignment may take from earlier ones, finished and correct.
+
+    from grader.given import MultiHeadAttention, AddNorm
+
+Each block lives in a file of its own, written on PyTorch's built-ins, with the names that the course
+uses: so a student who is stuck on one assignment can still do the next, and the reference solutions have
+something independent to be held against. Importing this package imports no torch; a block is loaded when
+it is first asked for. While an exercise is graded, only the blocks that its `exercise.toml` lists exist.
+"""
+
+import ast
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+BLOCKS: dict[str, str] = {
+    "sequence_mask": "sequence_mask.py",
+    "masked_softmax": "masked_softmax.py",
+    "AdditiveAttention": "additive_attention.py",
+    "DotProductAttention": "dot_product_attention.py",
+    "transpose_qkv": "transpose_qkv.py",
+    "transpose_output": "transpose_output.py",
+    "MultiHeadAttention": "multi_head_attention.py",
+    "PositionalEncoding": "positional_encoding.py",
+    "TokenEmbedding": "token_embedding.py",
+    "AddNorm": "add_norm.py",
+    "PositionWiseFFN": "position_wise_ffn.py",
+    "EncoderBlock": "encoder_block.py",
+    "TransformerEncoder": "transformer_encoder.py",
+    "DecoderBlock": "decoder_block.py",
+    "TransformerDecoder": "transformer_decoder.py",
+    "Seq2SeqAttentionDecoder": "seq2seq_attention_decoder.py",
+    "Encoder": "encoder.py",
+    "Decoder": "decoder.py",
+    "AttentionDecoder": "attention_decoder.py",
+}
+
+
+def source(name: str) -> str:
+    """The text of the file that defines the block `name`; ImportError if there is no such block."""
+    return _path(name).read_text(encoding="utf-8")
+
+
+def requires(name: str) -> tuple[str, ...]:
+    """The blocks that the block `name` itself imports from here, in the order of its import line."""
+    imports = [node for node in ast.walk(ast.parse(source(name))) if isinstance(node, ast.ImportFrom)]
+    return tuple(alias.name for node in imports if node.module == __name__ for alias in node.names)
+
+
+def _path(name: str) -> Path:
+    if name not in BLOCKS:
+        raise ImportError(f"grader.given has no building block {name!r}; there are: {', '.join(BLOCKS)}.")
+    path = Path(__file__).with_name(BLOCKS[name])
+    if not path.is_file():
+        raise ImportError(f"The building block {name!r} is not part of this kit: {path.name} is missing.")
+    return path
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_") or name not in BLOCKS:  # hasattr, inspect and pickle ask for many names
+        raise AttributeError(f"grader.given has no building block {name!r}; there are: {', '.join(BLOCKS)}.")
+    module = import_module(f"{__name__}.{_path(name).stem}")
+    # Importing `sequence_mask.py` has bound the *file* to that name here; the block takes its place.
+    block = getattr(module, name)
+    globals()[name] = block
+    return block
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *BLOCKS})

@@ -1,0 +1,39 @@
+"""Attention scored by a small network with one hidden layer (Bahdanau et al. 2015, appendix A.1.2)."""
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from grader.given import masked_softmax
+
+__all__ = ["AdditiveAttention"]
+
+
+class AdditiveAttention(nn.Module):
+    """Scores `w_v · tanh(W_q q + W_k k)`. The weights before dropout are kept in `attention_weights`."""
+
+    def __init__(self, key_size: int, query_size: int, num_hiddens: int, dropout: float):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+        self.attention_weights: torch.Tensor | None = None
+
+    def forward(
+        self,
+        queries: torch.Tensor,
+        keys: torch.Tensor,
+        values: torch.Tensor,
+        valid_lens: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """(B, T, q), (B, S, k), (B, S, v) → (B, T, v); valid_lens: None, (B,) or (B, T)."""
+        # Every query beside every key, so that one matrix [W_q W_k] serves the pair.
+        num_queries, num_keys = queries.size(1), keys.size(1)
+        each_query = queries.unsqueeze(2).expand(-1, -1, num_keys, -1)  # (B, T, S, q)
+        each_key = keys.unsqueeze(1).expand(-1, num_queries, -1, -1)  # (B, T, S, k)
+        pairs = torch.cat((each_query, each_key), dim=-1)  # (B, T, S, q+k)
+        hidden = F.linear(pairs, torch.cat((self.W_q.weight, self.W_k.weight), dim=1)).tanh()  # (B, T, S, D)
+        scores = self.w_v(hidden).flatten(-2)  # (B, T, S)
+        self.attention_weights = masked_softmax(scores, valid_lens)  # (B, T, S)
+        return torch.einsum("bts,bsv->btv", self.dropout(self.attention_weights), values)

@@ -1,0 +1,13 @@
+"""The interface of decoders with attention in Dive into Deep Learning."""
+
+from grader.given import Decoder
+
+__all__ = ["AttentionDecoder"]
+
+
+class AttentionDecoder(Decoder):
+    """A base class: subclasses also write a property `attention_weights`."""
+
+    @property
+    def attention_weights(self) -> object:
+        raise NotImplementedError(f"{type(self).__name__} has no attention_weights of its own yet.")

@@ -1,0 +1,8 @@
+"""Every sentence a student reads passes through `_`, so that it can be translated."""
+
+import gettext
+from pathlib import Path
+
+_catalogue = gettext.translation("headway", Path(__file__).parent / "locale", fallback=True)
+_ = _catalogue.gettext
+ngettext = _catalogue.ngettext

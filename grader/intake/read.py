@@ -1,0 +1,86 @@
+"""A file becomes a submission: units of Python source with names to show, or one sentence why not."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.i18n import _
+from grader.intake.notebook import NotANotebook, code_cells
+
+MAX_BYTES = 8 << 20
+
+
+class Blocked(Exception):
+    """The file cannot be read as a submission; the message is a sentence for its author."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A piece of source with the name that messages call it by."""
+
+    name: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What is graded: source text and where it came from."""
+
+    path: Path
+    units: tuple[Unit, ...]
+
+    @property
+    def content(self) -> str:
+        """A hash of all that can influence the outcome."""
+        parts = hashlib.sha256()
+        for unit in self.units:
+            parts.update(unit.name.encode() + b"\0" + unit.source.encode("utf-8", "surrogatepass") + b"\0")
+        return parts.hexdigest()
+
+
+def read_submission(path: Path) -> Submission:
+    """Read a `.py` or `.ipynb` file. Raises Blocked with one clear sentence."""
+    text = read_text(path)
+    if path.suffix == ".ipynb":
+        try:
+            cells = code_cells(text)
+        except NotANotebook as error:
+            raise Blocked(_("{file} is not a notebook: {reason}").format(file=path.name, reason=error)) from None
+        return Submission(path, _cells(path.name, cells))
+    return Submission(path, (Unit(path.name, text),))
+
+
+def read_text(path: Path) -> str:
+    """The text of one file. Raises Blocked if it is none, is too long, or is not UTF-8."""
+    name = path.name
+    if path.is_dir():
+        raise Blocked(_("{file} is a folder, not a file").format(file=name))
+    if path.suffix not in (".py", ".ipynb"):
+        raise Blocked(_("{file}: only .py and .ipynb files can be graded").format(file=name))
+    try:
+        if not path.is_file():
+            raise Blocked(_("{file} is not there").format(file=path))
+        if path.stat().st_size > MAX_BYTES:
+            raise Blocked(_("{file} is larger than {limit} MiB").format(file=name, limit=MAX_BYTES >> 20))
+        data = path.read_bytes()
+    except OSError as error:
+        raise Blocked(_("{file} cannot be read: {reason}").format(file=name, reason=error.strerror)) from None
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise Blocked(
+            _("{file}, line {line}: not UTF-8 text; save the file with the encoding UTF-8").format(file=name, line=line)
+        ) from None
+    if "\0" in text:
+        raise Blocked(_("{file} holds null characters; it is not a text file").format(file=name))
+    if not text.strip():
+        raise Blocked(_("{file} is empty").format(file=name))
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _cells(name: str, cells: Sequence[tuple[int, str]]) -> tuple[Unit, ...]:
+    return tuple(Unit(f"{name} cell {number}", source) for number, source in cells)

@@ -1,0 +1,37 @@
+"""Hold an observation against a recorded case. Pure functions of data; no student code, no torch.
+
+A judge takes (check, case, observation) and answers with a Finding. To add one: a function in a file of
+this folder, and its name here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from grader.bundle import RecordedCase
+from grader.case import Check
+from grader.judge.dropout import dropped_elements, dropped_regions, dropped_weights
+from grader.judge.equal import equal
+from grader.judge.finding import Finding
+from grader.judge.forms import parameters, raises, shape, unchanged
+from grader.judge.properties import kept_weights, same, sums_to_one
+from grader.observation import Observation
+
+Judge = Callable[[Check, RecordedCase, Observation], Finding]
+
+JUDGES: dict[str, Judge] = {
+    judge.__name__: judge
+    for judge in (
+        equal,
+        shape,
+        unchanged,
+        parameters,
+        raises,
+        same,
+        sums_to_one,
+        kept_weights,
+        dropped_weights,
+        dropped_elements,
+        dropped_regions,
+    )
+}

@@ -1,0 +1,58 @@
+"""The numbers are those of the reference."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from grader.bundle import RecordedCase
+from grader.case import Check
+from grader.i18n import _
+from grader.judge.finding import PASSED, TOLERANCE, Finding, around, departures, failed, place, wrong_form
+from grader.observation import Observation
+from grader.tensors import Array
+
+
+def equal(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """Every observation of the check equals what the reference gives. `tol` widens it where a case says so."""
+    tolerance = check.params.get("tol", TOLERANCE[case.dtype])
+    for name in check.of:
+        seen, header = observation.seen.get(name), case.headers[name]
+        wrong = wrong_form(name, seen, header)
+        if wrong is None:
+            assert seen is not None and seen.array is not None
+            wrong = compare(name, seen.array, case.expected[name], header.axes, tolerance)
+        if wrong is not None:
+            return wrong
+    return PASSED
+
+
+def compare(name: str, got: Array, want: Array, axes: tuple[str, ...], tolerance: float) -> Finding | None:
+    """The first place where two arrays of one shape depart, told with its neighbourhood."""
+    wrong = departures(got, want, tolerance)
+    if not wrong.any():
+        return None
+    index = tuple(int(i) for i in np.argwhere(wrong)[0])
+    where = place(index, axes)
+    if name.startswith("grad "):
+        where = f"{name}: {where}" if where else name
+    return failed(
+        "values",
+        _sentence(name, got, wrong),
+        around(want, index),
+        around(got, index),
+        where,
+    )
+
+
+def _sentence(name: str, got: Array, wrong: Array) -> str:
+    what = _("the gradient of {name}").format(name=name[5:]) if name.startswith("grad ") else _("the result")
+    count, total = int(wrong.sum()), wrong.size
+    if np.isnan(got[wrong]).any():
+        return _("{what} holds NaN ({count} of {total} numbers)").format(what=what, count=int(np.isnan(got).sum()), total=total)
+    if np.isinf(got[wrong]).any():
+        return _("{what} holds infinities ({count} of {total} numbers)").format(
+            what=what, count=int(np.isinf(got).sum()), total=total
+        )
+    if name.startswith("grad ") and not got.any():
+        return _("{what} is zero: nothing flows back to it").format(what=what)
+    return _("{what} departs from the reference in {count} of {total} numbers").format(what=what, count=count, total=total)

@@ -1,0 +1,108 @@
+"""What a judge function answers, and the tools that all of them share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from grader.bundle import Header
+from grader.i18n import _
+from grader.observation import Seen
+from grader.tensors import Array
+
+# Relative to 1 + |reference|. Measured on correct answers written in many ways: float32 is off by at most
+# 6.4e-7 there, so 1e-5 leaves room for an order of summation nobody thought of and for nothing else.
+TOLERANCE = {"float64": 1e-9, "float32": 1e-5, "float16": 5e-3, "bfloat16": 4e-2}
+FLOATS = frozenset(TOLERANCE)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The answer of one check. `code` tells kinds of failure apart for diagnosis; it is never shown."""
+
+    passed: bool
+    code: str = ""
+    message: str = ""
+    expected: str = ""
+    got: str = ""
+    where: str = ""
+
+
+PASSED = Finding(True)
+
+
+def failed(code: str, message: str, expected: str = "", got: str = "", where: str = "") -> Finding:
+    return Finding(False, code, message, expected, got, where)
+
+
+def shape_text(shape: Sequence[int], axes: Sequence[str] = ()) -> str:
+    """(2, 3, 5) with the names of its axes where they are known."""
+    sizes = "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
+    return f"{sizes}  [{', '.join(axes)}]" if axes and len(axes) == len(shape) else sizes
+
+
+def wrong_form(name: str, seen: Seen | None, want: Header) -> Finding | None:
+    """A failure if there is no tensor of the expected shape and kind; None if the numbers can be read."""
+    shown = shape_text(want.shape, want.axes)
+    if seen is None:
+        return failed("absent", _("nothing was seen here"), shown)
+    if seen.odd and seen.shape is None:
+        return failed("odd", _("{what} came back where a tensor belongs").format(what=seen.odd), shown, seen.odd)
+    if seen.shape != want.shape:
+        got = shape_text(seen.shape or ())
+        return failed(f"shape {got}", _("the shape is {got}, it should be {want}").format(got=got, want=shown), shown, got)
+    if seen.array is None:
+        return failed("odd", _("{what} came back where a tensor belongs").format(what=seen.odd), shown, seen.odd)
+    if (want.dtype in FLOATS) != (seen.dtype in FLOATS):
+        return failed(
+            f"dtype {seen.dtype}",
+            _("the dtype is {got}, it should be {want}").format(got=seen.dtype, want=want.dtype),
+            want.dtype,
+            seen.dtype,
+        )
+    return None
+
+
+def departures(got: Array, want: Array, tolerance: float) -> Array:
+    """True where `got` departs from `want`. The tolerance is relative to the reference, never the answer."""
+    got, want = got.astype(np.float64), want.astype(np.float64)
+    with np.errstate(invalid="ignore", over="ignore"):
+        near = np.abs(got - want) <= tolerance * (1 + np.abs(want))
+    same_special = (got == want) | (np.isnan(got) & np.isnan(want))
+    return ~(near & np.isfinite(got) | same_special)
+
+
+def place(index: Sequence[int], axes: Sequence[str]) -> str:
+    """ "batch 0, query 1, key 2", or "[0, 1, 2]" where the axes have no names."""
+    if axes and len(axes) == len(index):
+        return ", ".join(f"{axis} {i}" for axis, i in zip(axes, index, strict=True))
+    return "[" + ", ".join(map(str, index)) + "]" if len(index) else ""
+
+
+def around(array: Array, index: Sequence[int], rows: int = 4, columns: int = 6) -> str:
+    """The neighbourhood of one element as a small aligned table: its last two axes, cut to size."""
+    if array.ndim == 0:
+        return _number(float(array))
+    plane = array[tuple(index[:-2])] if array.ndim > 1 else array[None]
+    row, column = (index[-2] if array.ndim > 1 else 0), index[-1]
+    top = _window(row, plane.shape[0], rows)
+    left = _window(column, plane.shape[1], columns)
+    cells = [[_number(float(x)) for x in line[left : left + columns]] for line in plane[top : top + rows]]
+    width = max((len(cell) for line in cells for cell in line), default=0)
+    return "\n".join("  ".join(cell.rjust(width) for cell in line) for line in cells)
+
+
+def _window(at: int, size: int, width: int) -> int:
+    return max(0, min(at - width // 2, size - width))
+
+
+def _number(x: float) -> str:
+    if np.isnan(x):
+        return "NaN"
+    if np.isinf(x):
+        return "inf" if x > 0 else "-inf"
+    if x == int(x) and abs(x) < 1e4:
+        return f"{x:.0f}"
+    return f"{x:.4f}" if 1e-3 <= abs(x) < 1e4 else f"{x:.2e}"

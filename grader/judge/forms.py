@@ -1,0 +1,94 @@
+"""Judges that look at forms rather than at numbers: shapes, arguments, parameters, exceptions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from grader.bundle import RecordedCase
+from grader.case import Check
+from grader.i18n import _
+from grader.judge.finding import PASSED, Finding, around, failed, place, shape_text, wrong_form
+from grader.observation import Observation
+
+
+def shape(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """What came back is a tensor of the right shape and of the dtype that went in."""
+    for name in check.of:
+        seen, want = observation.seen.get(name), case.headers[name]
+        wrong = wrong_form(name, seen, want)
+        if wrong is not None:
+            return wrong
+        assert seen is not None
+        if seen.dtype != want.dtype:
+            return failed(
+                f"dtype {seen.dtype}",
+                _("the dtype is {got}, it should be {want}").format(got=seen.dtype, want=want.dtype),
+                want.dtype,
+                seen.dtype,
+            )
+    return PASSED
+
+
+def unchanged(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """Arguments hold exactly what they held before the call."""
+    for name in check.of:
+        before = case.tensors.get(name.removeprefix("after "))
+        seen = observation.seen.get(name)
+        wrong = wrong_form(name, seen, case.headers[name])
+        if wrong is not None:
+            return wrong
+        assert seen is not None and seen.array is not None
+        want = before if before is not None else case.expected[name]
+        differs = ~((seen.array == want) | (np.isnan(seen.array) & np.isnan(want)))
+        if differs.any():
+            index = tuple(int(i) for i in np.argwhere(differs)[0])
+            argument = name.removeprefix("after ")
+            return failed(
+                "changed",
+                _("the argument {name} is not what it was before the call").format(name=argument),
+                around(want, index),
+                around(seen.array, index),
+                place(index, case.headers[name].axes),
+            )
+    return PASSED
+
+
+def parameters(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """Weights could be loaded by the contract's names, or from a layout that holds the same matrices."""
+    found = observation.parameters
+    if found is None:
+        return failed("absent", _("no weights could be loaded"))
+    load = next(step for step in case.steps if step["do"] == "load")
+    want = {name: case.tensors[key].shape for name, key in load["weights"].items()}
+    parts = []
+    if found["missing"]:
+        parts.append(_("not found: {names}").format(names=_listed(found["missing"])))
+    if found["misshapen"]:
+        parts.append(_("of another shape: {names}").format(names=_listed(found["misshapen"])))
+    if found["unexpected"]:
+        parts.append(_("not asked for: {names}").format(names=_listed(found["unexpected"])))
+    for first, second in found["shared"]:
+        parts.append(_("{first} and {second} are one and the same parameter").format(first=first, second=second))
+    if not parts:
+        return PASSED
+    touched = [n for n in want if n in found["missing"] + found["misshapen"]]
+    return failed(
+        "parameters " + "; ".join(parts),
+        "; ".join(parts),
+        "\n".join(f"{name} {shape_text(want[name])}" for name in touched[:8]),
+        "\n".join(f"{name} {shape_text(size)}" for name, size in list(found["shapes"].items())[:8]),
+    )
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
+
+
+def raises(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """The call must refuse its input. `type`: the exception's name."""
+    want, error = check.params["type"], observation.error
+    if error is None:
+        return failed("accepted", _("nothing was raised, {want} should be").format(want=want), want)
+    if error.type != want:
+        return failed(f"raised {error.type}", _("{got} was raised, {want} should be").format(got=error.type, want=want), want, error.type)
+    return PASSED

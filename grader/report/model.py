@@ -1,0 +1,130 @@
+"""The report: what was found, as plain data. Every form is made from this and from nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Outcome = Literal["passed", "failed", "not_started", "blocked", "could_not_grade"]
+CheckOutcome = Literal["passed", "failed", "skipped", "could_not_grade"]
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """One line of a report. Of a hidden check nothing is kept that shows what was expected or got."""
+
+    id: str
+    facet: str
+    title: str
+    outcome: CheckOutcome
+    device: str = "cpu"
+    dtype: str = "float32"
+    visibility: Literal["public", "hidden"] = "public"
+    message: str = ""
+    expected: str | None = ""
+    got: str | None = ""
+    where: str = ""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What a wrong answer equals. `alternatives`: explanations, fewest mistakes first."""
+
+    kind: Literal["exact", "one_of", "different", "unknown", "none"]
+    alternatives: tuple[tuple[str, ...], ...] = ()
+    says: str = ""
+    asks: str = ""
+
+
+NO_DIAGNOSIS = Diagnosis("none")
+
+
+@dataclass(frozen=True)
+class ExerciseResult:
+    """The outcome of one exercise. `score` is None when it could not be graded."""
+
+    name: str
+    assignment: str
+    outcome: Outcome
+    score: float | None
+    points: float
+    title: str = ""
+    message: str = ""  # why it is blocked or could not be graded
+    checks: tuple[CheckResult, ...] = ()
+    diagnosis: Diagnosis = NO_DIAGNOSIS
+    remarks: tuple[str, ...] = ()
+    seconds: float = 0.0
+    content: str = ""  # hash of what was graded
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything about one submission."""
+
+    exercises: tuple[ExerciseResult, ...]
+    sandbox: str
+    torch: str
+    grader: str
+    seed: str = "public"
+    remarks: tuple[str, ...] = ()
+    extra: Mapping[str, str] = field(default_factory=dict)  # "student", "submission", … of a class report
+
+    @property
+    def score(self) -> float:
+        return sum(e.score for e in self.exercises if e.score is not None)
+
+    @property
+    def points(self) -> float:
+        """What could be reached: an exercise that could not be graded leaves the sum."""
+        return sum(e.points for e in self.exercises if e.score is not None)
+
+    @property
+    def exit_status(self) -> int:
+        """0 all passed, 1 otherwise, 3 something could not be graded."""
+        outcomes = {e.outcome for e in self.exercises}
+        if "could_not_grade" in outcomes:
+            return 3
+        return 0 if outcomes <= {"passed"} else 1
+
+
+def to_json(report: Report) -> dict[str, Any]:
+    """The record that every other form can be made from."""
+    return {
+        "schema": SCHEMA,
+        "grader": report.grader,
+        "torch": report.torch,
+        "seed": report.seed,
+        "sandbox": report.sandbox,
+        **report.extra,
+        "score": _rounded(report.score),
+        "points": _rounded(report.points),
+        "exercises": [_exercise(e) for e in report.exercises],
+        "remarks": list(report.remarks),
+    }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 6)
+
+
+def _exercise(result: ExerciseResult) -> dict[str, Any]:
+    return {
+        "name": result.name,
+        "assignment": result.assignment,
+        "outcome": result.outcome,
+        "score": _rounded(result.score),
+        "points": result.points,
+        "message": result.message,
+        "checks": [vars(check) for check in result.checks],
+        "diagnosis": {
+            "kind": result.diagnosis.kind,
+            "alternatives": [list(names) for names in result.diagnosis.alternatives],
+            "says": result.diagnosis.says,
+            "asks": result.diagnosis.asks,
+        },
+        "remarks": list(result.remarks),
+        "seconds": round(result.seconds, 4),
+    }

@@ -1,0 +1,61 @@
+"""The seam between the engine and whatever runs a worker: start it, three pipes, stop it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one worker may use. Seconds, bytes and counts; wall seconds hold for each request."""
+
+    wall_seconds: float = 10.0
+    cpu_seconds: int = 30
+    memory_bytes: int = 3 << 30
+    output_bytes: int = 1 << 20  # what it may print
+    file_bytes: int = 32 << 20
+    processes: int = 64  # threads count
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How a worker ended: `code` when it left by itself, `signal` when it was killed."""
+
+    code: int | None
+    signal: int | None
+    cpu_seconds: float
+    peak_bytes: int
+
+
+class Process(Protocol):
+    """A running worker. The three descriptors belong to the caller's side and are non-blocking."""
+
+    to_worker: int
+    from_worker: int
+    log: int  # what student code prints, both streams
+
+    def kill(self) -> None:
+        """Kill it and all it started. Safe to call twice."""
+
+    def wait(self, timeout: float = 5.0) -> Exit:
+        """Wait for its end after `kill` or after its pipe closed."""
+
+    def close(self) -> None:
+        """Kill if needed, wait, and close the descriptors."""
+
+
+class Launcher(Protocol):
+    """Starts workers of one tier. Lives as long as the command that made it."""
+
+    tier: str  # "strict" | "landlock" | "basic"
+
+    def start(self, limits: Limits) -> Process:
+        """Give a fresh worker. Raises SandboxError when any step of the tier fails."""
+
+    def close(self) -> None:
+        """Stop everything this launcher started."""
+
+
+class SandboxError(RuntimeError):
+    """A step of the tier failed; no student code ran. The message names the step."""

@@ -1,0 +1,116 @@
+"""The tier that works anywhere: a cold Python of its own, with the limits the system has."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from pathlib import Path
+
+from grader.sandbox.base import Exit, Limits, SandboxError
+
+_ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")}
+_START = "import sys; sys.path[:0] = {paths!r}; import runpy; runpy.run_module('grader.worker', run_name='__main__')"
+
+
+class ColdProcess:
+    """One worker, started by exec with a clean environment in an empty folder of its own."""
+
+    def __init__(self, limits: Limits):
+        self._scratch = tempfile.TemporaryDirectory(prefix="headway-", ignore_cleanup_errors=True)
+        request, self.to_worker = os.pipe()
+        self.from_worker, reply = os.pipe()
+        self.log, log = os.pipe()
+        numbers = (request, reply, limits.memory_bytes, limits.cpu_seconds, limits.file_bytes, os.getpid())
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", _START.format(paths=_paths()), *map(str, numbers)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=(request, reply),
+                cwd=self._scratch.name,
+                env=_environment(self._scratch.name),
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise SandboxError(f"a worker could not be started: {error}") from error
+        finally:
+            for fd in (request, reply, log):
+                os.close(fd)
+        for fd in (self.to_worker, self.from_worker, self.log):
+            os.set_blocking(fd, False)
+        self._exit: Exit | None = None
+
+    def kill(self) -> None:
+        """Kill the whole session it leads; what left it ends with its limits."""
+        if self._process.poll() is None:
+            with contextlib.suppress(OSError):
+                os.killpg(self._process.pid, 9) if hasattr(os, "killpg") else self._process.kill()
+
+    def wait(self, timeout: float = 5.0) -> Exit:
+        if self._exit is None:
+            self._exit = _reap(self._process, timeout)
+        return self._exit
+
+    def close(self) -> None:
+        self.kill()
+        self.wait()
+        for fd in (self.to_worker, self.from_worker, self.log):
+            with contextlib.suppress(OSError):
+                os.close(fd)
+        self._scratch.cleanup()
+
+
+def _reap(process: subprocess.Popen[bytes], timeout: float) -> Exit:
+    if not hasattr(os, "wait4"):
+        return Exit(process.wait(timeout), None, 0.0, 0)
+    deadline = time.monotonic() + timeout
+    while True:
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            break
+        if time.monotonic() > deadline:
+            raise SandboxError("a worker did not end when it was killed")
+        time.sleep(0.002)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    code = process.returncode
+    scale = 1 if sys.platform == "darwin" else 1024
+    return Exit(
+        code if code >= 0 else None, -code if code < 0 else None, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * scale
+    )
+
+
+def _paths() -> list[str]:
+    """Where the worker finds torch and its own package; nothing of the course is on the path."""
+    here = str(Path(__file__).resolve().parents[2])
+    return list(dict.fromkeys([here, sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]))
+
+
+def _environment(scratch: str) -> dict[str, str]:
+    keep = {name: os.environ[name] for name in ("SYSTEMROOT", "PATH", "LD_LIBRARY_PATH") if name in os.environ}
+    return {
+        **keep,
+        **_ONE_THREAD,
+        "HOME": scratch,
+        "TMPDIR": scratch,
+        "LC_ALL": "C.UTF-8",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "CUDA_VISIBLE_DEVICES": "",
+    }
+
+
+class ColdLauncher:
+    """Starts a cold worker each time: about a second of importing torch."""
+
+    tier = "basic"
+
+    def start(self, limits: Limits) -> ColdProcess:
+        return ColdProcess(limits)
+
+    def close(self) -> None:
+        """Nothing outlives its worker."""

@@ -1,0 +1,23 @@
+"""Everything a student wrote passes here before it is shown."""
+
+from __future__ import annotations
+
+import unicodedata
+
+# Marks that reorder text, so that it reads otherwise than it runs (https://trojansource.codes).
+_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+MAX_SHOWN = 2000
+
+
+def sanitize(text: str, limit: int = MAX_SHOWN) -> str:
+    """Plain text: no control characters but newline and tab, reordering marks made visible, cut to size."""
+    cut = text if len(text) <= limit else text[:limit] + " …"
+    return "".join(map(_shown, cut))
+
+
+def _shown(char: str) -> str:
+    if char in "\n\t":
+        return char
+    if char in _BIDI or unicodedata.category(char) in ("Cc", "Cs", "Co", "Cn", "Zl", "Zp"):
+        return f"\\u{ord(char):04x}"
+    return char

@@ -1,0 +1,27 @@
+"""From checks to points: the share of facet weights whose checks all passed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from grader.report.model import CheckResult
+
+
+def score(points: float, weights: Mapping[str, float], checks: Sequence[CheckResult], trivial: bool) -> float:
+    """Points of an exercise. `weights`: facet → weight, 1 where none is given.
+
+    An answer whose values are wrong gets at most a quarter, a trivial one nothing. Facets with a check
+    that could not be graded leave the sum.
+    """
+    if trivial or not checks:
+        return 0.0
+    unknown = {c.facet for c in checks if c.outcome == "could_not_grade"}
+    facets = {c.facet for c in checks} - unknown
+    passed = {f for f in facets if all(c.outcome == "passed" for c in checks if c.facet == f)}
+    total = sum(weights.get(f, 1.0) for f in facets)
+    if not total:
+        return 0.0
+    share = sum(weights.get(f, 1.0) for f in passed) / total
+    if "values" in facets and "values" not in passed:
+        share = min(share, 0.25)
+    return round(points * share, 6)

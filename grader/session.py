@@ -1,0 +1,186 @@
+"""Talk to one worker: requests in, bounded replies out, one deadline for all of it.
+
+A worker may never read, never stop writing, send a byte at a time, or lie. One poll loop watches its
+three pipes; what it prints is kept up to a limit and never parsed for a verdict.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from grader.sandbox.base import Launcher, Limits, Process, SandboxError
+from grader.worker.wire import HEAD
+
+MAX_JSON = 1 << 20
+MAX_BODY = 64 << 20
+MAX_LOG = 64 << 10
+START_SECONDS = 120.0  # a cold import of torch on a busy machine
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a worker answered, not yet believed: words, and bytes that claim to be safetensors."""
+
+    words: dict[str, Any]
+    body: bytes
+    seconds: float
+
+
+class WorkerGone(Exception):
+    """The worker did not answer.
+
+    why: "time", "output" (printed too much), "reply" (sent something impossible), "died". `line` is the
+    student's line where it stood when its time ran out, if it could tell.
+    """
+
+    def __init__(self, why: str, detail: str = "", line: tuple[str, int] | None = None):
+        super().__init__(f"{why} {detail}".strip())
+        self.why = why
+        self.detail = detail
+        self.line = line
+
+
+class Session:
+    """One worker and the conversation with it. Raises SandboxError if it never got ready."""
+
+    def __init__(self, launcher: Launcher, limits: Limits, files: Collection[str] = ()):
+        self.limits = limits
+        self.files = frozenset(files)  # the submission's, to know its lines by
+        self._process: Process = launcher.start(limits)
+        self._log = bytearray()
+        self._printed = 0
+        self._ready = False
+
+    def ask(self, request: Mapping[str, Any], body: bytes = b"", seconds: float | None = None) -> Reply:
+        """Send a request and wait for its reply. Raises WorkerGone, after which the session is over."""
+        self._await_ready()
+        seconds = self.limits.wall_seconds if seconds is None else seconds
+        words = json.dumps({**request, "patience": 0.95 * seconds}).encode()
+        started = time.monotonic()
+        try:
+            raw, tensors = self._exchange(HEAD.pack(len(words), len(body)) + words + body, started + seconds)
+        except WorkerGone as gone:
+            gone.line = gone.line or self._last_line()
+            self.close()
+            raise
+        return Reply(raw, tensors, time.monotonic() - started)
+
+    @property
+    def printed(self) -> str:
+        """What student code printed so far, cut to size."""
+        return bytes(self._log).decode("utf-8", "replace")
+
+    def close(self) -> None:
+        self._process.close()
+
+    def _await_ready(self) -> None:
+        """The first frame says that torch is imported; until then nothing of a student has run."""
+        if self._ready:
+            return
+        try:
+            hello, _ = self._receive(time.monotonic() + START_SECONDS)
+        except WorkerGone as gone:
+            self.close()
+            said = self.printed.strip().splitlines()
+            raise SandboxError(f"the worker did not start ({gone}): {said[-1] if said else 'it said nothing'}") from None
+        if "ready" not in hello:
+            self.close()
+            raise SandboxError("the worker did not start: it answered something else")
+        self._ready = True
+
+    def _exchange(self, data: bytes, deadline: float) -> tuple[dict[str, Any], bytes]:
+        rest = memoryview(data)
+        while rest:
+            _, writable = self._poll(deadline, writing=True)
+            if writable:
+                try:
+                    rest = rest[os.write(self._process.to_worker, rest[: 1 << 16]) :]
+                except BrokenPipeError:
+                    raise WorkerGone("died", self._how_it_ended()) from None
+                except BlockingIOError:
+                    continue
+        return self._receive(deadline)
+
+    def _receive(self, deadline: float) -> tuple[dict[str, Any], bytes]:
+        json_size, body_size = HEAD.unpack(self._read(HEAD.size, deadline))
+        if json_size > MAX_JSON or body_size > MAX_BODY:
+            raise WorkerGone("reply", f"a reply of {json_size + body_size} bytes")
+        try:
+            words = json.loads(self._read(json_size, deadline))
+        except (ValueError, RecursionError):
+            raise WorkerGone("reply", "a reply that is not JSON") from None
+        if not isinstance(words, dict):
+            raise WorkerGone("reply", "a reply that is not an object")
+        return words, self._read(body_size, deadline)
+
+    def _read(self, size: int, deadline: float) -> bytes:
+        parts = bytearray()
+        while len(parts) < size:
+            readable, _ = self._poll(deadline)
+            if readable:
+                try:
+                    chunk = os.read(self._process.from_worker, min(size - len(parts), 1 << 20))
+                except BlockingIOError:
+                    continue
+                if not chunk:
+                    raise WorkerGone("died", self._how_it_ended())
+                parts += chunk
+        return bytes(parts)
+
+    def _poll(self, deadline: float, writing: bool = False) -> tuple[bool, bool]:
+        """Wait for either pipe, draining the log meanwhile. Returns (readable, writable)."""
+        left = deadline - time.monotonic()
+        if left <= 0:
+            self._drain()
+            raise WorkerGone("time")
+        process = self._process
+        readers = [process.from_worker, process.log] if self._log_open else [process.from_worker]
+        readable, writable, _ = select.select(readers, [process.to_worker] if writing else [], [], left)
+        if process.log in readable:
+            self._drain()
+        return process.from_worker in readable, bool(writable)
+
+    _log_open = True
+
+    def _drain(self) -> None:
+        while self._log_open:
+            try:
+                chunk = os.read(self._process.log, 1 << 16)
+            except BlockingIOError:
+                return
+            if not chunk:
+                self._log_open = False
+                return
+            self._printed += len(chunk)
+            self._log += chunk
+            if len(self._log) > 2 * MAX_LOG:  # keep the first and the last words
+                self._log = self._log[:MAX_LOG] + self._log[-MAX_LOG:]
+            if self._printed > self.limits.output_bytes:
+                raise WorkerGone("output", f"{self._printed} bytes")
+
+    def _how_it_ended(self) -> str:
+        self._process.kill()
+        end = self._process.wait()
+        self._drain()
+        if end.signal is not None:
+            return f"signal {end.signal}"
+        return f"exit {end.code}"
+
+    def _last_line(self) -> tuple[str, int] | None:
+        """The innermost submission line of the stack that the worker's own watchdog printed."""
+        try:
+            self._drain()
+        except WorkerGone:
+            return None
+        stack = self.printed.rpartition("Timeout (")[2]
+        for file, line in re.findall(r'File "([^"\n]+)", line (\d+)', stack):
+            if file in self.files:
+                return file, int(line)
+        return None

@@ -1,0 +1,96 @@
+"""The fingerprint of an answer: a few numbers and a word for every observation of every case.
+
+Two answers that compute the same have the same signature, whatever their code looks like. A tensor is
+reduced to at most four fixed random projections, so that a signature is small and gives nothing away.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from math import prod
+
+import numpy as np
+
+from grader.bundle import RecordedCase
+from grader.judge import JUDGES
+from grader.observation import Observation
+from grader.tensors import Array
+
+PROJECTIONS = 4
+# Judges whose answer is a matter of structure, not of numbers: their finding's code is the signature.
+_BY_CODE = ("dropped_weights", "dropped_elements", "dropped_regions", "parameters", "raises", "unchanged", "shape")
+NUMBERS = "#"
+
+
+def slots(cases: Sequence[RecordedCase]) -> tuple[str, ...]:
+    """The places of a signature, in order: `case|observation`, then `case|check:id` for structural checks."""
+    out = []
+    for case in cases:
+        out += [f"{case.id}|{name}" for name in sorted(_numeric(case))]
+        out += [f"{case.id}|check:{c.id}" for c in case.checks if c.judge in _BY_CODE]
+    return tuple(out)
+
+
+def _numeric(case: RecordedCase) -> set[str]:
+    """Observations that are a function of the inputs alone."""
+    if any(step["do"] == "seed" for step in case.steps) or case.dtype not in ("float32", "float64"):
+        return set()
+    return {name for name in case.headers if not name.startswith("after ") and name != "parameters"}
+
+
+def signature(cases: Sequence[RecordedCase], observations: Mapping[str, Observation]) -> tuple[tuple[str, ...], Array]:
+    """The states (one word a slot) and the numbers (slots, PROJECTIONS) of one answer."""
+    states: list[str] = []
+    rows: list[Array] = []
+    for case in cases:
+        observation = observations.get(case.id)
+        for name in sorted(_numeric(case)):
+            state, row = _of_tensor(name, observation)
+            states.append(state)
+            rows.append(row)
+        for check in case.checks:
+            if check.judge in _BY_CODE:
+                states.append(_code(check.judge, check, case, observation))
+                rows.append(np.zeros(PROJECTIONS))
+    numbers = np.array(rows, dtype=np.float64).reshape(len(states), PROJECTIONS)
+    return tuple(states), numbers
+
+
+def _code(judge: str, check, case: RecordedCase, observation: Observation | None) -> str:  # type: ignore[no-untyped-def]
+    if observation is None:
+        return "gone"
+    if observation.error is not None and judge != "raises" and any(n not in observation.seen for n in check.of):
+        return f"!{observation.error.type}"
+    finding = JUDGES[judge](check, case, observation)
+    return "passed" if finding.passed else finding.code
+
+
+def _of_tensor(name: str, observation: Observation | None) -> tuple[str, Array]:
+    nothing = np.zeros(PROJECTIONS)
+    if observation is None:
+        return "gone", nothing
+    seen = observation.seen.get(name)
+    if seen is None:
+        return f"!{observation.error.type}" if observation.error else "absent", nothing
+    if seen.array is None:
+        return f"odd {seen.odd} {seen.shape}", nothing
+    array = seen.array.astype(np.float64)
+    finite = np.isfinite(array)
+    word = NUMBERS if finite.all() else "holes " + hashlib.sha256(np.packbits(finite).tobytes()).hexdigest()[:12]
+    return f"{word}{'x'.join(map(str, seen.shape or ()))}", project(np.where(finite, array, 0.0))
+
+
+def project(array: Array) -> Array:
+    """Fixed random projections of an array, each of unit variance for unit-variance input."""
+    if array.size == 0:
+        return np.zeros(PROJECTIONS)
+    return _directions(array.shape) @ array.ravel()
+
+
+@lru_cache(maxsize=512)
+def _directions(shape: tuple[int, ...]) -> Array:
+    seed = int.from_bytes(hashlib.sha256(repr(shape).encode()).digest()[:8], "little")
+    rng = np.random.Generator(np.random.PCG64(seed))
+    return rng.standard_normal((PROJECTIONS, prod(shape))) / max(1, prod(shape)) ** 0.5

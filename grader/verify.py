@@ -1,0 +1,145 @@
+"""Prove that the course is right: solutions pass, stubs are not started, known mistakes are caught and
+named, right variants pass, trivial answers get nothing, building blocks agree with the references."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader import given
+from grader.bank import KnownAnswer, apply
+from grader.bundle import Bundle, Exercise
+from grader.content import PUBLIC_SEED, Assignment, read_all
+from grader.engine import Engine
+from grader.intake.read import Submission, Unit
+from grader.record import record
+from grader.report.model import ExerciseResult
+from grader.sandbox.base import Launcher
+from grader.stub import stub
+
+
+@dataclass
+class Row:
+    """What verification found for one exercise."""
+
+    assignment: str
+    exercise: str
+    facets: Counter[str] = field(default_factory=Counter)
+    mistakes: int = 0
+    caught: int = 0
+    named: int = 0
+    variants: int = 0
+    accepted: int = 0
+    trivial: int = 0
+    refused: int = 0
+    problems: list[str] = field(default_factory=list)
+
+
+def verify(
+    solutions: Path, launcher: Launcher, *, seed: str = PUBLIC_SEED, only: Sequence[str] = (), tell: Callable[[str], None] = lambda s: None
+) -> Iterator[Row]:
+    """A row for every exercise, as soon as it is known. `only`: names of exercises or assignments."""
+    assignments = read_all(solutions)
+    bundles = [record(a, seed) for a in assignments]
+    engine = Engine(bundles, launcher)
+    try:
+        for assignment, bundle in zip(assignments, bundles, strict=True):
+            wanted = [e for e in bundle.exercises if not only or {e.name, bundle.assignment} & set(only)]
+            if not wanted:
+                continue
+            tell(assignment.name)
+            reference = _graded(engine, assignment, assignment.source, [e.name for e in wanted])
+            untouched = _graded(engine, assignment, stub(assignment.source), [e.name for e in wanted])
+            for exercise in wanted:
+                yield _row(engine, assignment, bundle, exercise, reference[exercise.name], untouched[exercise.name], tell)
+    finally:
+        engine.close()
+
+
+def _row(
+    engine: Engine, assignment: Assignment, bundle: Bundle, exercise: Exercise, reference: ExerciseResult, untouched: ExerciseResult, tell: Callable[[str], None]
+) -> Row:
+    row = Row(assignment.name, exercise.name)
+    tell(exercise.name)
+    row.facets.update(check.facet for case in exercise.cases for check in case.checks)
+    if reference.outcome != "passed":
+        row.problems.append(f"the reference is {_why(reference)}")
+    if untouched.outcome != "not_started":
+        row.problems.append(f"the stub is {_why(untouched)}")
+    for answer in assignment.mistakes(exercise.name):
+        _mistake(row, answer, _answer(engine, assignment, answer))
+    for answer in assignment.variants(exercise.name):
+        _variant(row, answer, _answer(engine, assignment, answer))
+    _block(row, engine, assignment, exercise)
+    return row
+
+
+def _mistake(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
+    row.mistakes += 1
+    if answer.kind == "policy":
+        broken = {c.facet for c in result.checks if c.outcome not in ("passed", "skipped")} - set(answer.breaks)
+        row.caught += not broken
+        row.named += not broken
+        if broken:
+            row.problems.append(f"policy {answer.id} fails in {', '.join(sorted(broken))}")
+        return
+    if result.outcome != "failed":
+        row.problems.append(f"mistake {answer.id} is {_why(result)}")
+        return
+    row.caught += 1
+    if any(answer.id in names for names in result.diagnosis.alternatives):
+        row.named += 1
+    elif result.diagnosis.kind != "none":
+        row.problems.append(f"mistake {answer.id} is caught and not named")
+
+
+def _variant(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
+    if answer.kind == "trivial":
+        row.trivial += 1
+        row.refused += result.outcome == "failed" and result.score == 0
+        if result.outcome != "failed" or result.score:
+            row.problems.append(f"trivial answer {answer.id} is {_why(result)} with {result.score} points")
+        return
+    row.variants += 1
+    row.accepted += result.outcome == "passed"
+    if result.outcome != "passed":
+        row.problems.append(f"variant {answer.id} is {_why(result)}")
+
+
+def _block(row: Row, engine: Engine, assignment: Assignment, exercise: Exercise) -> None:
+    """The building block of the same name, where there is one, must pass as an answer."""
+    if exercise.name not in given.BLOCKS:
+        return
+    blocks = Exercise(**{**vars(exercise), "given": (exercise.name,)})
+    source = f"from grader.given import {exercise.name}\n{exercise.name} = {exercise.name}\n"
+    single = Engine([Bundle(**{**vars(_bundle_of(engine, assignment)), "exercises": (blocks,)})], engine.launcher, _session=engine._session)
+    result = single.grade(_submission(assignment, source), [exercise.name]).exercises[0]
+    engine._session, engine._loaded = single._session, ()
+    if result.outcome != "passed":
+        row.problems.append(f"grader.given.{exercise.name} disagrees: {_why(result)}")
+
+
+def _bundle_of(engine: Engine, assignment: Assignment) -> Bundle:
+    return next(b for b in engine.bundles if b.assignment == assignment.name)
+
+
+def _answer(engine: Engine, assignment: Assignment, answer: KnownAnswer) -> ExerciseResult:
+    return _graded(engine, assignment, apply(answer, assignment.source), [answer.of])[answer.of]
+
+
+def _graded(engine: Engine, assignment: Assignment, source: str, names: Sequence[str]) -> dict[str, ExerciseResult]:
+    report = engine.grade(_submission(assignment, source), names)
+    return {result.name: result for result in report.exercises}
+
+
+def _submission(assignment: Assignment, source: str) -> Submission:
+    name = f"{assignment.module}.py"
+    return Submission(Path(name), (Unit(name, source),))
+
+
+def _why(result: ExerciseResult) -> str:
+    first = next((c for c in result.checks if c.outcome not in ("passed", "skipped")), None)
+    detail = f"{first.id}: {first.message} {first.where}" if first else result.message
+    return f"{result.outcome}" + (f" ({detail})" if detail else "")

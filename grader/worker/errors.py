@@ -1,0 +1,38 @@
+"""Describe an exception that student code raised, with the student's own line."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Collection
+from types import TracebackType
+from typing import Any
+
+MAX_TEXT = 2000
+
+
+def describe(error: BaseException, files: Collection[str]) -> dict[str, Any]:
+    """Type, message, and the innermost frame that lies in one of `files` (the submission's)."""
+    where = _own_frame(error.__traceback__, files)
+    if isinstance(error, SyntaxError) and error.filename in files:
+        where = {"file": error.filename, "line": error.lineno or 0, "text": (error.text or "").strip()[:200]}
+    return {"type": _name(error), "message": _text(error), "where": where}
+
+
+def _name(error: BaseException) -> str:
+    return str(type(error).__name__)[:100]
+
+
+def _text(error: BaseException) -> str:
+    try:
+        text = str(error.msg) if isinstance(error, SyntaxError) else str(error)
+    except BaseException:  # a student's __str__ may do anything
+        text = ""
+    return text[:MAX_TEXT]
+
+
+def _own_frame(tb: TracebackType | None, files: Collection[str]) -> dict[str, Any] | None:
+    own = [frame for frame in traceback.extract_tb(tb, limit=None) if frame.filename in files]
+    if not own:
+        return None
+    last = own[-1]
+    return {"file": last.filename, "line": last.lineno or 0, "text": (last.line or "")[:200], "in": last.name}

@@ -1,0 +1,284 @@
+"""Find the contract's weights in a module that lays them out in another way.
+
+A correct attention may hold its projections as one fused matrix, as a small Linear per head, as
+three-dimensional parameters, as 1×1 convolutions, or inside `nn.MultiheadAttention`. Each of these is a
+rearrangement of the contract's matrices, so each is described by *slots*: rows of a contract tensor, and
+a view of one of the module's own parameters with the same numbers. Loading writes through the view;
+reading a gradient reads through the same view.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+View = Callable[[Tensor], Tensor]
+Own = Mapping[str, Tensor]
+Shapes = Mapping[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Rows `start:stop` of a contract tensor are `view(own)`."""
+
+    contract: str
+    own: str
+    view: View = lambda t: t
+    start: int = 0
+    stop: int | None = None
+
+
+@dataclass
+class Fit:
+    """How a module's parameters answer to the contract's names."""
+
+    slots: list[Slot] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    unexpected: list[str] = field(default_factory=list)
+    misshapen: list[str] = field(default_factory=list)
+    shared: list[list[str]] = field(default_factory=list)
+    layout: str = ""
+
+    @property
+    def complete(self) -> bool:
+        return not (self.missing or self.unexpected or self.misshapen or self.shared)
+
+
+def fit(own: Own, wanted: Shapes) -> Fit:
+    """Match a module's parameters to the contract's names and shapes: by name first, then by layout."""
+    by_name = _by_name(own, wanted)
+    if by_name.complete:
+        return by_name
+    slots = list(by_name.slots)
+    used = {slot.own for slot in slots}
+    layouts = set()
+    for prefix, group in _groups(by_name.missing + by_name.misshapen).items():
+        rest = {name: t for name, t in own.items() if name not in used and name.startswith(prefix)}
+        for layout, match in _LAYOUTS:
+            found = match(prefix, {n: wanted[n] for n in group}, rest)
+            if found:
+                slots += found
+                used |= {slot.own for slot in found}
+                layouts.add(layout)
+                break
+    covered = {slot.contract for slot in slots}
+    if layouts and covered >= wanted.keys() and used >= own.keys():
+        return Fit(slots=slots, layout=", ".join(sorted(layouts)))
+    return by_name
+
+
+def _by_name(own: Own, wanted: Shapes) -> Fit:
+    out = Fit(unexpected=[name for name in own if name not in wanted])
+    seen: dict[int, str] = {}
+    for name, shape in wanted.items():
+        if name not in own:
+            out.missing.append(name)
+        elif tuple(own[name].shape) != shape:
+            out.misshapen.append(name)
+        else:
+            out.slots.append(Slot(name, name))
+            first = seen.setdefault(id(own[name]), name)
+            if first != name:
+                out.shared.append([first, name])
+    return out
+
+
+def _groups(names: list[str]) -> dict[str, list[str]]:
+    """Contract names by the module that holds their layers: `blks.block0.attention.W_q.weight` → its prefix."""
+    out: dict[str, list[str]] = {}
+    for name in names:
+        parts = name.split(".")
+        out.setdefault("".join(f"{part}." for part in parts[:-2]), []).append(name)
+    return out
+
+
+_ROLES = (
+    ("q", re.compile(r"(^|[._])(to_?|w_?|linear_?|lin_?|proj_?)?q(s|uery|ueries)?(_?(proj|linear|lin|weights?|w|net|layer|heads?))?($|[._\d])")),
+    ("k", re.compile(r"(^|[._])(to_?|w_?|linear_?|lin_?|proj_?)?k(s|ey|eys)?(_?(proj|linear|lin|weights?|w|net|layer|heads?))?($|[._\d])")),
+    ("v", re.compile(r"(^|[._])(to_?|w_?|linear_?|lin_?|proj_?)?v(s|al|als|alue|alues)?(_?(proj|linear|lin|weights?|w|net|layer|heads?))?($|[._\d])")),
+    ("o", re.compile(r"(^|[._])(fc_?out|(to_?|w_?|linear_?|lin_?|proj_?|fc_?)?o(ut|utput)?(_?(proj|linear|lin|weights?|w|net|layer))?|proj)($|[._\d])")),
+)  # fmt: skip
+
+
+def _role(name: str) -> str:
+    """Which of the four projections a parameter's name speaks of: q, k, v, o or nothing."""
+    plain = re.sub(r"(^|\.)(weight|bias)$", "", name.lower()).rstrip(".")
+    found = [role for role, pattern in _ROLES if pattern.search(plain)]
+    return found[0] if len(found) == 1 else ""
+
+
+def _is_bias(name: str) -> bool:
+    return "bias" in name.lower() or bool(re.search(r"(^|[._])b_?[qkvo]?$", name.lower()))
+
+
+def _projections(group: Shapes) -> dict[tuple[str, bool], str]:
+    """(role, is_bias) → contract name, for the four projections of an attention."""
+    out = {}
+    for name in group:
+        role = _role(name.split(".")[-2])
+        if role:
+            out[role, name.endswith(".bias")] = name
+    return out
+
+
+def _fused(prefix: str, group: Shapes, own: Own) -> list[Slot]:
+    """One matrix for queries, keys and values, in this order; the output projection beside it."""
+    wanted = _projections(group)
+    slots: list[Slot] = []
+    for bias in (False, True):
+        parts = [wanted.get((role, bias)) for role in "qkv"]
+        if not any(parts):
+            continue
+        if not all(parts):
+            return []
+        shapes = [group[name] for name in parts if name]
+        rows = sum(shape[0] for shape in shapes)
+        names = [n for n, t in own.items() if tuple(t.shape) == (rows, *shapes[0][1:]) and _is_bias(n) == bias]
+        if len(names) != 1 or len(set(shapes)) != 1:
+            return []
+        at = 0
+        for name, shape in zip(parts, shapes, strict=True):
+            assert name is not None
+            slots.append(Slot(name, names[0], lambda t, a=at, b=at + shape[0]: t[a:b]))
+            at += shape[0]
+    return slots + _renamed_output(wanted, group, own, slots) if slots else []
+
+
+def _renamed_output(wanted: Mapping[tuple[str, bool], str], group: Shapes, own: Own, slots: list[Slot]) -> list[Slot]:
+    used = {slot.own for slot in slots}
+    out = []
+    for bias in (False, True):
+        name = wanted.get(("o", bias))
+        if name is None:
+            continue
+        fits = [n for n, t in own.items() if n not in used and tuple(t.shape) == group[name] and _is_bias(n) == bias]
+        if len(fits) == 1:
+            out.append(Slot(name, fits[0]))
+    return out
+
+
+def _renamed(prefix: str, group: Shapes, own: Own) -> list[Slot]:
+    """The same matrices under other names, as Linear, Conv1d(kernel_size=1) or a bare (in, out) parameter."""
+    slots = []
+    for (role, bias), name in _projections(group).items():
+        fits = [n for n in own if _role(n[len(prefix) :]) == role and _is_bias(n) == bias]
+        view = _same_numbers(own[fits[0]], group[name], fits[0]) if len(fits) == 1 else None
+        if view is None:
+            return []
+        slots.append(Slot(name, fits[0], view))
+    return slots
+
+
+def _same_numbers(own: Tensor, shape: tuple[int, ...], name: str) -> View | None:
+    """A view of `own` that has the contract's shape, if one of the usual layouts gives it."""
+    size = tuple(own.shape)
+    bare = not name.endswith(("weight", "bias"))  # `x @ W` wants (in, out)
+    if bare and len(shape) == 2 and size == shape[::-1]:
+        return lambda t: t.T
+    if size == shape:
+        return lambda t: t
+    if size == (*shape, 1):
+        return lambda t: t[..., 0]
+    return None
+
+
+def _heads(prefix: str, group: Shapes, own: Own) -> list[Slot]:
+    """Small projections a head: a list of Linear layers, or one three-dimensional parameter."""
+    slots: list[Slot] = []
+    for (role, bias), name in _projections(group).items():
+        mine = {n: t for n, t in own.items() if _role(re.sub(r"\.\d+(?=\.|$)", "", n[len(prefix) :])) == role}
+        mine = {n: t for n, t in mine.items() if _is_bias(n) == bias}
+        found = _one_of_heads(name, group[name], mine)
+        if not found:
+            return []
+        slots += found
+    return slots
+
+
+def _one_of_heads(name: str, shape: tuple[int, ...], mine: Own) -> list[Slot]:
+    if len(mine) == 1:
+        own, tensor = next(iter(mine.items()))
+        view = _same_numbers(tensor, shape, own)
+        if view is not None:
+            return [Slot(name, own, view)]
+        return _three_axes(name, shape, own, tensor)
+    numbered = sorted(mine, key=_number)
+    if not numbered or any(tuple(mine[n].shape) != (shape[0] // len(numbered), *shape[1:]) for n in numbered):
+        return []
+    rows = shape[0] // len(numbered)
+    return [Slot(name, own, start=h * rows, stop=(h + 1) * rows) for h, own in enumerate(numbered)]
+
+
+def _number(name: str) -> tuple[int, ...]:
+    return tuple(int(digits) for digits in re.findall(r"\.?(\d+)(?=\.|$)", name))
+
+
+def _three_axes(name: str, shape: tuple[int, ...], own: str, tensor: Tensor) -> list[Slot]:
+    """(H, in, d), (H, d, in), (in, H, d), and (H, d, out) for the output; biases (H, d)."""
+    if len(shape) == 1 and tensor.dim() == 2 and tensor.numel() == shape[0]:
+        d = tensor.shape[1]
+        return [Slot(name, own, lambda t, h=h: t[h], h * d, (h + 1) * d) for h in range(tensor.shape[0])]
+    if tensor.dim() != 3 or len(shape) != 2 or tensor.numel() != shape[0] * shape[1]:
+        return []
+    heads, a, b = tensor.shape
+    if _role(name.split(".")[-2]) == "o":  # (H, d, out): rows of the contract are outputs, so all heads fill all rows
+        if heads * a == shape[1] and b == shape[0]:
+            return [Slot(name, own, lambda t: t.permute(2, 0, 1).reshape(t.shape[2], -1))]
+        return []
+    if heads * b == shape[0] and a == shape[1]:  # (H, in, d)
+        return [Slot(name, own, lambda t, h=h: t[h].T, h * b, (h + 1) * b) for h in range(heads)]
+    if heads * a == shape[0] and b == shape[1]:  # (H, d, in)
+        return [Slot(name, own, lambda t, h=h: t[h], h * a, (h + 1) * a) for h in range(heads)]
+    if heads == shape[1] and a * b == shape[0]:  # (in, H, d)
+        return [Slot(name, own, lambda t, h=h: t[:, h].T, h * b, (h + 1) * b) for h in range(a)]
+    return []
+
+
+def _in_order(prefix: str, group: Shapes, own: Own) -> list[Slot]:
+    """The same shapes in the same order under names of the student's choosing."""
+    if len(own) != len(group):
+        return []
+    slots = []
+    for (name, shape), (mine, tensor) in zip(group.items(), own.items(), strict=True):
+        view = _same_numbers(tensor, shape, name)
+        if view is None:
+            return []
+        slots.append(Slot(name, mine, view))
+    return slots
+
+
+_LAYOUTS: tuple[tuple[str, Callable[[str, Shapes, Own], list[Slot]]], ...] = (
+    ("other names", _renamed),
+    ("one fused projection", _fused),
+    ("projections per head", _heads),
+    ("other names, same order", _in_order),
+)
+
+
+def write(found: Fit, own: Own, contract: Mapping[str, Tensor]) -> None:
+    """Fill the module's parameters from the contract's tensors."""
+    with torch.no_grad():
+        for slot in found.slots:
+            target, source = own[slot.own], contract[slot.contract][slot.start : slot.stop]
+            view = slot.view(target)
+            if view.untyped_storage().data_ptr() == target.untyped_storage().data_ptr():
+                view.copy_(source)
+            else:  # the view had to copy: write the other way round
+                target.copy_(source.reshape(source.shape[0], target.shape[0], -1).permute(1, 2, 0))
+
+
+def read(found: Fit, gradients: Mapping[str, Any], name: str) -> Tensor | None:
+    """The gradient of one contract tensor, gathered from the module's own parameters."""
+    parts = []
+    for slot in found.slots:
+        if slot.contract == name:
+            gradient = gradients.get(slot.own)
+            if gradient is None:
+                return None
+            parts.append(slot.view(gradient))
+    return torch.cat(parts, 0) if parts else None

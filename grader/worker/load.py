@@ -1,0 +1,114 @@
+"""Execute a submission, statement by statement, so that a demo that fails costs only itself."""
+
+from __future__ import annotations
+
+import __future__
+
+import ast
+import linecache
+import sys
+import types
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from grader.worker import standins
+from grader.worker.errors import describe
+
+_FUTURE_FLAGS = {name: getattr(__future__, name).compiler_flag for name in __future__.all_feature_names}
+
+
+class Loaded:
+    """A submission after its top level has run: its names, and what could not be run."""
+
+    def __init__(self, files: Sequence[str]):
+        self.files = frozenset(files)
+        self.module = types.ModuleType("submission")
+        self.notes: list[dict[str, Any]] = []
+
+    @property
+    def names(self) -> dict[str, Any]:
+        return self.module.__dict__
+
+
+def load(
+    units: Sequence[Mapping[str, str]],
+    given: Mapping[str, str],
+    replace: Collection[str] = (),
+    skip: Collection[tuple[str, int]] = (),
+) -> Loaded:
+    """Run the units (a file, or a notebook's cells) in order in one fresh module.
+
+    units: `{"name", "source"}` each. given: sources of the allowed building blocks. replace: names whose
+    top-level definition gives way to the building block of the same name. skip: `(unit, line)` of
+    statements that did not end when they were run before.
+    """
+    standins.install(given)
+    loaded = Loaded([unit["name"] for unit in units])
+    sys.modules["submission"] = loaded.module
+    for unit in units:
+        _run_unit(loaded, unit["name"], unit["source"], replace, skip)
+    return loaded
+
+
+def _run_unit(
+    loaded: Loaded, file: str, source: str, replace: Collection[str], skip: Collection[tuple[str, int]]
+) -> None:
+    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+    loaded.module.__file__ = file
+    try:
+        tree = ast.parse(source, file)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        loaded.notes.append({"file": file, "line": getattr(error, "lineno", 0) or 0, "whole": True, **_told(error, loaded)})
+        return
+    flags = _future_flags(tree)
+    for node in tree.body:
+        first, last = node.lineno, node.end_lineno or node.lineno
+        if any(name == file and first <= line <= last for name, line in skip):
+            loaded.notes.append({"file": file, "line": first, "endless": True})
+            continue
+        try:
+            exec(_compiled(_replaced(node, replace), file, flags), loaded.names)
+        except BaseException as error:
+            loaded.notes.append({"file": file, "line": first, "defines": _defined(node), **_told(error, loaded)})
+
+
+def _told(error: BaseException, loaded: Loaded) -> dict[str, Any]:
+    return {"error": describe(error, loaded.files)}
+
+
+def _compiled(node: ast.stmt, file: str, flags: int) -> types.CodeType:
+    return compile(ast.Module([node], []), file, "exec", flags=flags, dont_inherit=True)
+
+
+def _future_flags(tree: ast.Module) -> int:
+    """`from __future__ import …` at the top holds for every statement of the unit."""
+    flags = 0
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+            for alias in node.names:
+                flags |= _FUTURE_FLAGS.get(alias.name, 0)
+    return flags
+
+
+def _defined(node: ast.stmt) -> list[str]:
+    """The names that a top-level statement would have brought into being."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return [node.name]
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return [alias.asname or alias.name.split(".")[0] for alias in node.names]
+    if isinstance(node, ast.Assign):
+        return [target.id for target in node.targets if isinstance(target, ast.Name)]
+    return []
+
+
+def _replaced(node: ast.stmt, names: Collection[str]) -> ast.stmt:
+    """The same statement, or an import of the building block that takes its place."""
+    wanted = [name for name in _defined(node) if name in names]
+    if not wanted or isinstance(node, ast.Import):
+        return node
+    kept = [alias for alias in node.names if (alias.asname or alias.name) not in names] if isinstance(node, ast.ImportFrom) else []
+    block = ast.ImportFrom("grader.given", [ast.alias(name, None) for name in wanted], 0)
+    if kept:
+        assert isinstance(node, ast.ImportFrom)
+        block = ast.ImportFrom(node.module, kept, node.level)  # the replaced names were defined elsewhere
+    return ast.fix_missing_locations(ast.copy_location(block, node))

@@ -1,0 +1,229 @@
+"""Carry out the steps of one case with a submission's names, and note what can be observed.
+
+The steps are data (grader/case.py writes them). Whatever the student's code raises becomes part of the
+observation; what was seen before it stays.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from grader.worker import layouts
+from grader.worker.errors import describe
+
+MAX_NUMBERS = 1 << 22  # numbers of one tensor that are sent; more is told by shape alone
+
+Step = Mapping[str, Any]
+
+
+class Program:
+    """One run of one case. `observed` holds tensors by name, `told` the words that go with them."""
+
+    def __init__(self, names: Mapping[str, Any], case: Mapping[str, Any], tensors: Mapping[str, Tensor], device: str = "cpu"):
+        self.names = names
+        self.aliases: Mapping[str, str] = case.get("aliases", {})
+        self.dtype: torch.dtype = getattr(torch, case["dtype"])
+        self.device = torch.device(device)
+        self.tensors = {name: self._cast(tensor) for name, tensor in tensors.items()}
+        self.env: dict[str, Any] = {}
+        self.leaves: dict[str, Tensor] = {}
+        self.fits: dict[str, layouts.Fit] = {}
+        self.observed: dict[str, Tensor] = {}
+        self.told: dict[str, Any] = {"odd": {}}
+        self.steps: list[Step] = case["steps"]
+
+    def run(self, files: Collection[str]) -> None:
+        """Carry out every step; stop at the first that raises."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("default")
+            for step in self.steps:
+                try:
+                    getattr(self, f"_do_{step['do']}")(step)
+                except BaseException as error:
+                    self.told["error"] = describe(error, files) | {"step": step["do"]}
+                    break
+        self.told["warnings"] = [str(w.message)[:300] for w in caught[:5] if w.filename in files]
+
+    # ---- what goes in
+
+    def _cast(self, tensor: Tensor) -> Tensor:
+        tensor = tensor.to(self.dtype) if tensor.is_floating_point() else tensor
+        return tensor.to(self.device)
+
+    def _do_input(self, step: Step) -> None:
+        self._offer(step["name"], self.tensors[step["name"]].clone(), step["grad"])
+
+    def _do_constant(self, step: Step) -> None:
+        full = torch.full(step["shape"], step["value"], dtype=self.dtype, device=self.device)
+        self._offer(step["name"], full, step["grad"])
+
+    def _offer(self, name: str, tensor: Tensor, grad: bool) -> None:
+        """Differentiated inputs arrive as `leaf * 1`: code that writes in place may write into them."""
+        if grad:
+            self.leaves[name] = tensor.requires_grad_()
+            tensor = tensor * 1
+        self.env[name] = tensor
+
+    def _do_value(self, step: Step) -> None:
+        self.env[step["name"]] = self._value(step["value"])
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, dict) and "ref" in value:
+            found = self.env[value["ref"]]
+            for index in value.get("at", ()):
+                found = found[index]
+            return found
+        if isinstance(value, dict):
+            return {key: self._value(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self._value(item) for item in value]
+        return value
+
+    # ---- what happens
+
+    def _student(self, name: str) -> Any:
+        return self.names[self.aliases.get(name, name)]
+
+    def _do_build(self, step: Step) -> None:
+        build: Callable[..., Any] = self._student(step["of"])
+        kwargs = self._value(step["kwargs"])
+        for name in step.get("may_drop", ()):
+            if name not in _named_parameters(build):
+                kwargs.pop(name, None)
+        module = build(**kwargs)
+        if isinstance(module, nn.Module):
+            module.to(device=self.device, dtype=self.dtype)
+        self.env[step["name"]] = module
+
+    def _do_load(self, step: Step) -> None:
+        module, weights = self.env[step["module"]], step["weights"]
+        wanted = {name: self.tensors[key] for name, key in weights.items()}
+        if any(isinstance(p, nn.UninitializedParameter) for p in module.parameters()):
+            module.load_state_dict(wanted, strict=False)
+        own = dict(module.named_parameters(remove_duplicate=False))
+        found = layouts.fit(own, {name: tuple(t.shape) for name, t in wanted.items()})
+        _fill_the_rest(own, found)
+        layouts.write(found, own, wanted)
+        self.fits[step["module"]] = found
+        self.told["parameters"] = {
+            "missing": found.missing,
+            "unexpected": found.unexpected,
+            "misshapen": found.misshapen,
+            "shared": found.shared,
+            "layout": found.layout,
+            "shapes": {name: list(t.shape) for name, t in own.items() if name in found.unexpected + found.misshapen},
+        }
+
+    def _do_mode(self, step: Step) -> None:
+        self.env[step["module"]].train(step["train"])
+
+    def _do_seed(self, step: Step) -> None:
+        torch.manual_seed(step["number"])
+
+    def _do_call(self, step: Step) -> None:
+        on = step["on"]
+        callee = self._student(on["function"]) if "function" in on else self._value(on)
+        if "method" in on:
+            callee = getattr(callee, on["method"])
+        self.env[step["name"]] = callee(*self._value(step["args"]), **self._value(step["kwargs"]))
+
+    def _do_join(self, step: Step) -> None:
+        self.env[step["name"]] = torch.cat(self._value(step["parts"]), dim=step["dim"])
+
+    def _do_part(self, step: Step) -> None:
+        whole = self._value(step["of"])
+        self.env[step["name"]] = whole[tuple(slice(start, stop) for start, stop in step["slices"])]
+
+    # ---- what is observed
+
+    def _do_see(self, step: Step) -> None:
+        self._observe(step["name"], self._value(step["of"]))
+
+    def _do_after(self, step: Step) -> None:
+        self._observe(step["name"], self.env[step["of"]])
+
+    def _do_weights(self, step: Step) -> None:
+        kept = _kept_weights(self._value(step["of"]))
+        if isinstance(kept, (list, tuple)) and kept and all(isinstance(w, Tensor) for w in kept):
+            kept = torch.stack(list(kept))
+            self.told.setdefault("stacked", []).append(step["name"])
+        self._observe(step["name"], kept)
+
+    def _do_gradients(self, step: Step) -> None:
+        outs = [self._value(ref) for ref in step["of"]]
+        total = sum((y * self.tensors[g]).sum() for y, g in zip(outs, step["upstream"], strict=True))
+        leaves = {f"grad {name}": self.leaves[name] for name in step["wrt"]}
+        own, found = {}, None
+        if step["module"] is not None:
+            found = self.fits[step["module"]]
+            own = dict(self.env[step["module"]].named_parameters(remove_duplicate=False))
+        gradients = _gradients(total, [*leaves.values(), *own.values()])
+        for name, gradient in zip(leaves, gradients, strict=False):
+            self._observe(name, gradient)
+        if found is not None:
+            mine = dict(zip(own, gradients[len(leaves) :], strict=True))
+            for name in dict.fromkeys(slot.contract for slot in found.slots):
+                self._observe(f"grad {name}", layouts.read(found, mine, name))
+
+    def _observe(self, name: str, value: Any) -> None:
+        """Keep a plain copy of a tensor; of anything else, what it is."""
+        if not isinstance(value, Tensor):
+            self.told["odd"][name] = {"is": _kind_of(value)}
+            return
+        with torch._C.DisableTorchFunctionSubclass():
+            plain = value.detach()
+            if plain.layout is not torch.strided or plain.device.type == "meta" or plain.is_complex() or plain.is_quantized or plain.is_nested:
+                self.told["odd"][name] = {"is": f"a {plain.layout} tensor on {plain.device.type}"}
+            elif plain.numel() > MAX_NUMBERS:
+                self.told["odd"][name] = {"is": "a tensor", "shape": list(plain.shape)}
+            else:
+                self.observed[name] = plain.to("cpu").clone(memory_format=torch.contiguous_format)
+
+
+def _named_parameters(build: Any) -> frozenset[str]:
+    try:
+        return frozenset(inspect.signature(build).parameters)
+    except (TypeError, ValueError):
+        return frozenset()
+
+
+def _fill_the_rest(own: Mapping[str, Tensor], found: layouts.Fit) -> None:
+    """Parameters that the contract does not know get fixed numbers, so that every run sees the same."""
+    with torch.no_grad():
+        for name in (*found.unexpected, *found.misshapen):
+            if not found.layout:
+                own[name].copy_(torch.cos(torch.arange(own[name].numel(), dtype=torch.float64)).reshape(own[name].shape) / 2)
+
+
+def _gradients(total: Any, leaves: list[Tensor]) -> list[Tensor]:
+    """Gradients of a scalar; zeros where nothing flows."""
+    if not (isinstance(total, Tensor) and total.requires_grad):
+        return [torch.zeros_like(leaf) for leaf in leaves]
+    wanted = [leaf for leaf in leaves if leaf.requires_grad]
+    found = iter(torch.autograd.grad(total, wanted, allow_unused=True) if wanted else ())
+    out = [next(found) if leaf.requires_grad else None for leaf in leaves]
+    return [torch.zeros_like(leaf) if g is None else g for leaf, g in zip(leaves, out, strict=True)]
+
+
+def _kept_weights(module: Any) -> Any:
+    """`.attention_weights` of the module itself, else of the first submodule that keeps some."""
+    for part in module.modules() if isinstance(module, nn.Module) else (module,):
+        kept = getattr(part, "attention_weights", None)
+        if kept is not None:
+            return kept
+    return None
+
+
+def _kind_of(value: Any) -> str:
+    """"a tuple of 2", "None", "a list of 3", "a float": what came back instead of a tensor."""
+    if value is None:
+        return "None"
+    name = str(type(value).__name__)[:60]
+    article = "an" if name[:1].lower() in "aeiou" else "a"
+    return f"{article} {name} of {len(value)}" if type(value) in (tuple, list, dict) else f"{article} {name}"

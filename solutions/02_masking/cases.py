@@ -1,0 +1,84 @@
+"""Cases for lengths and masks. Sizes differ, lengths include 1 and full, no row has length 0."""
+
+import numpy as np
+
+from grader.case import Case
+
+SEEN = ("batch", "query", "key")
+
+
+def sequence_mask(draw):
+    N, T, F = draw.sizes(3, low=3, high=7)
+    for id, shape, title in (
+        ("two-axes", (N, T), "rows of numbers (N, T)"),
+        ("three-axes", (N, T, F), "rows of vectors (N, T, F)"),
+    ):
+        case = Case(id, "sequence_mask")
+        X = case.input("X", draw.normal(*shape), grad=True)
+        valid_len = case.input("valid_len", draw.lens(N, T))
+        Y = case.call(X, valid_len, axes=("row", "step", "feature")[: len(shape)])
+        case.check_shape(Y, f"shape and dtype for {title}")
+        case.check_values(Y, f"steps beyond the length are 0: {title}")
+        grads = case.gradients(Y, draw.normal(*shape), wrt=[X])
+        case.check_gradients(grads, f"gradient reaches the kept steps only: {title}")
+        case.check_unchanged(valid_len, title="the lengths are left as they were")
+        yield case
+
+    case = Case("value", "sequence_mask")
+    Y = case.call(
+        case.input("X", draw.normal(N, T, F)),
+        case.input("valid_len", draw.lens(N, T)),
+        value=-7.5,
+        axes=("row", "step", "feature"),
+    )
+    case.check_values(Y, "masked steps take the value that was asked for")
+    yield case
+
+    case = Case("four-axes", "sequence_mask")
+    Y = case.call(
+        case.input("X", draw.normal(N, T, 2, F)), case.input("valid_len", draw.lens(N, T)), axes=("row", "step", "group", "feature")
+    )
+    case.check_values(Y, "further axes: whole steps are masked (N, T, 2, F)")
+    yield case
+
+    case = Case("integers", "sequence_mask")
+    Y = case.call(
+        case.input("X", draw.integers(2, 9, N, T)), case.input("valid_len", draw.lens(N, T)), axes=("row", "step")
+    )
+    case.check_values(Y, "tokens (integers) can be masked too")
+    yield case
+
+
+def masked_softmax(draw):
+    B, T, S = draw.sizes(3, low=3, high=7)
+    for id, lens, title, facet in (
+        ("no-mask", None, "without a mask", "values"),
+        ("per-sequence", draw.lens(B, S), "one length a sequence (B,)", "masking"),
+        ("per-query", draw.lens((B, T), S), "one length a query (B, T)", "masking"),
+    ):
+        case = Case(id, "masked_softmax")
+        X = case.input("X", draw.normal(B, T, S), grad=True)
+        valid_lens = None if lens is None else case.input("valid_lens", lens)
+        Y = case.call(X, valid_lens, axes=SEEN)
+        case.check_shape(Y, f"shape and dtype {title}")
+        case.check_values(Y, f"weights {title}", facet)
+        case.check(facet, "sums_to_one", [case.see(Y)], f"weights of a query sum to one, {title}")
+        case.check_gradients(case.gradients(Y, draw.normal(B, T, S), wrt=[X]), f"gradient of the scores, {title}")
+        if valid_lens is not None:
+            case.check_unchanged(valid_lens, title="the lengths are left as they were")
+        yield case
+
+    case = Case("large-scores", "masked_softmax")
+    lens = draw.lens(B, S)
+    Y = case.call(case.input("X", draw.normal(B, T, S) * 3 + 60), case.input("valid_lens", lens), axes=SEEN)
+    case.check_values(Y, "large scores do not overflow")
+    yield case
+
+    case = Case("padding-is-ignored", "masked_softmax")
+    X = draw.normal(B, T, S)
+    padded = np.arange(S)[None, None, :] >= lens[:, None, None]
+    valid_lens = case.input("valid_lens", lens)
+    left = case.call(case.input("X", X), valid_lens, axes=SEEN)
+    right = case.call(case.input("other_padding", np.where(padded, draw.normal(B, T, S), X)), valid_lens, axes=SEEN)
+    case.check_same(left, right, "what stands in the padding makes no difference", "masking", "other numbers in the padding changed the weights")
+    yield case

@@ -1,0 +1,35 @@
+"""A worker's program for tests: run the source it is sent and answer with what it left in `answer`."""
+
+import json
+import os
+import struct
+from typing import Any
+
+
+def _read(descriptor: int, count: int) -> bytes:
+    data = b""
+    while len(data) < count:
+        part = os.read(descriptor, count - len(data))
+        if not part:
+            raise EOFError
+        data += part
+    return data
+
+
+def serve(request: int, reply: int) -> None:
+    while True:
+        try:
+            (size,) = struct.unpack("<I", _read(request, 4))
+        except EOFError:
+            return
+        told = json.dumps(_run(_read(request, size).decode())).encode()
+        os.write(reply, struct.pack("<I", len(told)) + told)
+
+
+def _run(source: str) -> dict[str, Any]:
+    names: dict[str, Any] = {"__name__": "submission"}
+    try:
+        exec(compile(source, "submission.py", "exec"), names)
+    except BaseException as error:
+        return {"error": f"{type(error).__name__}: {error}"}
+    return {"answer": names.get("answer")}
