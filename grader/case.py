@@ -56,6 +56,27 @@ class Check:
     params: Mapping[str, Json] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Filled:
+    """A large tensor of one number, or with one number on its diagonal, stored as its shape."""
+
+    shape: tuple[int, ...]
+    value: float = 0.0
+    diagonal: bool = False
+
+
+def zeros(*shape: int) -> Filled:
+    return Filled(shape)
+
+
+def filled(value: float, *shape: int) -> Filled:
+    return Filled(shape, value)
+
+
+def eye(size: int) -> Filled:
+    return Filled((size, size), 1.0, diagonal=True)
+
+
 FACETS = (
     "shapes",
     "values",
@@ -107,27 +128,46 @@ class Case:
 
     # ---- what happens -------------------------------------------------------------------------------
 
-    def build(self, _class: str | None = None, _name: str = "module", **kwargs: Any) -> Ref:
-        """Construct the exercise's class (or another one of the submission), by keyword."""
-        self._step("build", name=_name, of=_class or self.exercise, kwargs=_plain(kwargs))
+    def build(self, _class: str | None = None, _name: str = "module", _may_drop: Sequence[str] = (), **kwargs: Any) -> Ref:
+        """Construct the exercise's class (or another one of the submission), by keyword.
+
+        `_may_drop`: keywords left out where the constructor does not name them.
+        """
+        self._step("build", name=_name, of=_class or self.exercise, kwargs=_plain(kwargs), may_drop=list(_may_drop))
         return Ref(self, _name)
 
-    def load(self, module: Ref, weights: Mapping[str, Array]) -> None:
+    def load(self, module: Ref, weights: Mapping[str, Array | Filled]) -> None:
         """Load weights by the contract's names; the adapter table finds them in other layouts.
 
         The observation `parameters` tells what was found; `check_parameters` judges it.
         """
-        names = {}
+        names: dict[str, Json] = {}
         for name, values in weights.items():
+            if isinstance(values, Filled):
+                names[name] = {"shape": list(values.shape), "value": values.value, "diagonal": values.diagonal}
+                continue
             self._hold(f"{module.name}.{name}", values)
             names[name] = f"{module.name}.{name}"
         self._step("load", module=module.name, weights=names)
+
+    def provide(self, source: str, _class: str, _name: str = "module", **kwargs: Any) -> Ref:
+        """Construct a class from source text that comes with the case, not from the submission.
+
+        For exercises that take a module as their argument. The text travels in the bundle: nothing may
+        stand in it that is an answer to a public exercise.
+        """
+        self._step("provide", name=_name, source=source, of=_class, kwargs=_plain(kwargs))
+        return Ref(self, _name)
 
     def train(self, module: Ref) -> None:
         self._step("mode", module=module.name, train=True)
 
     def eval(self, module: Ref) -> None:
         self._step("mode", module=module.name, train=False)
+
+    def grad(self, on: bool) -> None:
+        """Record gradients or not, from here on, as `torch.set_grad_enabled`; on at the start."""
+        self._step("grad", on=on)
 
     def seed(self, number: int) -> None:
         """Seed torch before something random. What comes out is judged by structure, never by value."""
@@ -166,6 +206,12 @@ class Case:
         if not any(step["do"] == "see" and step["name"] == name for step in self.steps):
             self._step("see", name=name, of=ref.to_json())
             self.axes[name] = tuple(axes) or ref.axes
+        return name
+
+    def see_value(self, ref: Ref, name: str = "") -> str:
+        """Observe a plain Python value: a bool, a number, a short text. Returns the observation's name."""
+        name = name or ref.name + "".join(f"[{i}]" for i in ref.at)
+        self._step("see_value", name=name, of=ref.to_json())
         return name
 
     def weights(self, module: Ref, heads: int | None = None, name: str = "weights", axes: Sequence[str] = ()) -> str:
@@ -237,8 +283,13 @@ class Case:
     def check_parameters(self, title: str = "parameters have the names and shapes asked for") -> None:
         self.check("purity", "parameters", ["parameters"], title)
 
-    def check_weights(self, name: str, title: str = "the weights kept are those that were used") -> None:
-        self.check("weights", "kept_weights", [name], title)
+    def check_weights(self, name: str, title: str = "the weights kept are those that were used", optional: bool = False) -> None:
+        """`optional`: keeping none, or in a layout of one's own, is no fault."""
+        self.check("weights", "kept_weights", [name], title, optional=optional)
+
+    def check_value(self, ref: Ref, want: Json, facet: str, title: str, says: str = "") -> None:
+        """A plain Python value is `want`. `says`: the sentence when it is not."""
+        self.check(facet, "value", [self.see_value(ref)], title, want=want, says=says)
 
     def check_same(self, left: Ref, right: Ref, title: str, facet: str, says: str = "") -> None:
         """A property: two results of the student's own code must agree, whatever their values."""

@@ -32,9 +32,12 @@ class Draw:
         """Integers from low to high, both included."""
         return self._rng.integers(low, high + 1, shape)
 
-    def sizes(self, count: int, low: int = 2, high: int = 7) -> list[int]:
-        """Distinct sizes, so that no axis can be taken for another."""
-        return [int(n) for n in self._rng.permutation(np.arange(low, high + 1))[:count]]
+    def sizes(self, count: int, low: int = 2, high: int = 7, avoid: Sequence[int] = ()) -> list[int]:
+        """Distinct sizes, so that no axis can be taken for another, nor for those in `avoid`."""
+        pool = [n for n in range(low, high + 1) if n not in avoid]
+        if len(pool) < count:
+            raise ValueError(f"no {count} distinct sizes from {low} to {high} without {sorted(avoid)}")
+        return [int(n) for n in self._rng.permutation(pool)[:count]]
 
     def choice(self, options: Sequence[int]) -> int:
         return int(self._rng.choice(np.asarray(options)))

@@ -39,11 +39,11 @@ class Observation:
     seen: Mapping[str, Seen]
     error: StudentError | None = None
     parameters: Mapping[str, Any] | None = None
+    values: Mapping[str, bool | int | float | None] = field(default_factory=dict)
     stacked: frozenset[str] = frozenset()
     warnings: tuple[str, ...] = ()
     printed: str = ""
     seconds: float = 0.0
-    unread: frozenset[str] = field(default_factory=frozenset)
 
 
 class BadReply(ValueError):
@@ -73,6 +73,11 @@ def read_observation(words: Mapping[str, Any], body: bytes, asked: frozenset[str
         seen=seen,
         error=_error(words.get("error")),
         parameters=_parameters(words.get("parameters")),
+        values={
+            name: value
+            for name, value in _mapping(words.get("values")).items()
+            if name in asked and (value is None or isinstance(value, (bool, int, float)))
+        },
         stacked=frozenset(_texts(words.get("stacked"))) & asked,
         warnings=tuple(_texts(words.get("warnings"))[:5]),
         seconds=seconds,

@@ -100,6 +100,7 @@ def _observation(program: Program) -> Observation:
         seen=seen,
         error=student_error(program.told.get("error")),
         parameters=program.told.get("parameters"),
+        values=program.told.get("values", {}),
         stacked=frozenset(program.told.get("stacked", ())),
     )
 
@@ -114,7 +115,7 @@ def _recorded(case: Case, reference: Observation) -> RecordedCase:
     if reference.error is not None and not refuses:
         where = f" (line {reference.error.where[1]}: {reference.error.where[2]})" if reference.error.where else ""
         raise ContentError(f"{case.exercise}, case {case.id}: the reference raised {reference.error.type}: {reference.error.message}{where}")
-    headers = {}
+    headers = {name: Header((), "value") for name in reference.values}
     for name, seen in reference.seen.items():
         if seen.shape is None:
             raise ContentError(f"{case.exercise}, case {case.id}: the reference gives {seen.odd} for {name}")

@@ -14,13 +14,14 @@ from math import prod
 import numpy as np
 
 from grader.bundle import RecordedCase
+from grader.case import Check
 from grader.judge import JUDGES
 from grader.observation import Observation
 from grader.tensors import Array
 
 PROJECTIONS = 4
 # Judges whose answer is a matter of structure, not of numbers: their finding's code is the signature.
-_BY_CODE = ("dropped_weights", "dropped_elements", "dropped_regions", "parameters", "raises", "unchanged", "shape")
+_BY_CODE = ("parameters", "raises", "value", "unchanged", "shape")
 NUMBERS = "#"
 
 
@@ -29,15 +30,23 @@ def slots(cases: Sequence[RecordedCase]) -> tuple[str, ...]:
     out = []
     for case in cases:
         out += [f"{case.id}|{name}" for name in sorted(_numeric(case))]
-        out += [f"{case.id}|check:{c.id}" for c in case.checks if c.judge in _BY_CODE]
+        out += [f"{case.id}|check:{c.id}" for c in case.checks if _by_code(c, case)]
     return tuple(out)
 
 
 def _numeric(case: RecordedCase) -> set[str]:
     """Observations that are a function of the inputs alone."""
-    if any(step["do"] == "seed" for step in case.steps) or case.dtype not in ("float32", "float64"):
+    if _random(case) or case.dtype not in ("float32", "float64"):
         return set()
-    return {name for name in case.headers if not name.startswith("after ") and name != "parameters"}
+    return {name for name, header in case.headers.items() if header.dtype != "value" and not name.startswith("after ") and name != "parameters"}
+
+
+def _random(case: RecordedCase) -> bool:
+    return any(step["do"] == "seed" for step in case.steps)
+
+
+def _by_code(check: Check, case: RecordedCase) -> bool:
+    return check.judge in _BY_CODE or _random(case)
 
 
 def signature(cases: Sequence[RecordedCase], observations: Mapping[str, Observation]) -> tuple[tuple[str, ...], Array]:
@@ -51,19 +60,19 @@ def signature(cases: Sequence[RecordedCase], observations: Mapping[str, Observat
             states.append(state)
             rows.append(row)
         for check in case.checks:
-            if check.judge in _BY_CODE:
-                states.append(_code(check.judge, check, case, observation))
+            if _by_code(check, case):
+                states.append(_code(check, case, observation))
                 rows.append(np.zeros(PROJECTIONS))
     numbers = np.array(rows, dtype=np.float64).reshape(len(states), PROJECTIONS)
     return tuple(states), numbers
 
 
-def _code(judge: str, check, case: RecordedCase, observation: Observation | None) -> str:  # type: ignore[no-untyped-def]
+def _code(check: Check, case: RecordedCase, observation: Observation | None) -> str:
     if observation is None:
         return "gone"
-    if observation.error is not None and judge != "raises" and any(n not in observation.seen for n in check.of):
+    if observation.error is not None and check.judge != "raises" and any(n not in observation.seen and n not in observation.values for n in check.of):
         return f"!{observation.error.type}"
-    finding = JUDGES[judge](check, case, observation)
+    finding = JUDGES[check.judge](check, case, observation)
     return "passed" if finding.passed else finding.code
 
 

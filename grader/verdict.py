@@ -50,7 +50,7 @@ def unseen_case(
 def _lacks(check: Check, observation: Observation) -> bool:
     if check.judge == "parameters":
         return observation.parameters is None
-    return any(name not in observation.seen for name in check.of)
+    return any(name not in observation.seen and name not in observation.values for name in check.of)
 
 
 def of_error(error: StudentError, hidden: bool) -> Finding:

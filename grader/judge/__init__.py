@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 from grader.bundle import RecordedCase
 from grader.case import Check
-from grader.judge.dropout import dropped_elements, dropped_regions, dropped_weights
+from grader.judge.dropout import dropped_elements, dropped_regions, dropped_weights, varies
 from grader.judge.equal import equal
 from grader.judge.finding import Finding
-from grader.judge.forms import parameters, raises, shape, unchanged
+from grader.judge.forms import parameters, raises, shape, unchanged, value
 from grader.judge.properties import kept_weights, same, sums_to_one
 from grader.observation import Observation
 
@@ -27,11 +27,13 @@ JUDGES: dict[str, Judge] = {
         unchanged,
         parameters,
         raises,
+        value,
         same,
         sums_to_one,
         kept_weights,
         dropped_weights,
         dropped_elements,
         dropped_regions,
+        varies,
     )
 }

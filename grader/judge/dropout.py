@@ -109,3 +109,16 @@ def dropped_regions(check: Check, case: RecordedCase, observation: Observation) 
     if abs(share - p) > STANDARD_ERRORS * (p * (1 - p) / dropped.size) ** 0.5:
         return failed("rate", _("in training another share is dropped than was asked for"))
     return PASSED
+
+
+def varies(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """Two calls on the same input in training differ: something is dropped."""
+    arrays = []
+    for name in check.of:
+        wrong = wrong_form(name, observation.seen.get(name), case.headers[name])
+        if wrong is not None:
+            return wrong
+        arrays.append(np.asarray(observation.seen[name].array, dtype=np.float64))
+    if np.abs(arrays[0] - arrays[1]).max(initial=0.0) > EXACT:
+        return PASSED
+    return failed("none", _("two calls in training give the same: nothing is dropped"))

@@ -59,7 +59,10 @@ def parameters(check: Check, case: RecordedCase, observation: Observation) -> Fi
     if found is None:
         return failed("absent", _("no weights could be loaded"))
     load = next(step for step in case.steps if step["do"] == "load")
-    want = {name: case.tensors[key].shape for name, key in load["weights"].items()}
+    want = {
+        name: case.tensors[recipe].shape if isinstance(recipe, str) else tuple(recipe["shape"])
+        for name, recipe in load["weights"].items()
+    }
     parts = []
     if found["missing"]:
         parts.append(_("not found: {names}").format(names=_listed(found["missing"])))
@@ -82,6 +85,20 @@ def parameters(check: Check, case: RecordedCase, observation: Observation) -> Fi
 
 def _listed(names: list[str]) -> str:
     return ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
+
+
+def value(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """A plain Python value is the one that is wanted."""
+    (name,) = check.of
+    want = check.params["want"]
+    if name not in observation.values:
+        seen = observation.seen.get(name)
+        return failed("odd", _("{what} came back, {want} should").format(what=seen.odd if seen else _("nothing"), want=want), str(want))
+    got = observation.values[name]
+    if got == want and isinstance(got, bool) == isinstance(want, bool):
+        return PASSED
+    says = check.params.get("says")
+    return failed(f"value {got}", _(says) if says else _("{got} came back, {want} should").format(got=got, want=want), str(want), str(got))
 
 
 def raises(check: Check, case: RecordedCase, observation: Observation) -> Finding:

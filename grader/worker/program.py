@@ -48,6 +48,7 @@ class Program:
                 except BaseException as error:
                     self.told["error"] = describe(error, files) | {"step": step["do"]}
                     break
+        torch.set_grad_enabled(True)
         self.told["warnings"] = [str(w.message)[:300] for w in caught[:5] if w.filename in files]
 
     # ---- what goes in
@@ -103,7 +104,7 @@ class Program:
 
     def _do_load(self, step: Step) -> None:
         module, weights = self.env[step["module"]], step["weights"]
-        wanted = {name: self.tensors[key] for name, key in weights.items()}
+        wanted = {name: self._weight(key) for name, key in weights.items()}
         if any(isinstance(p, nn.UninitializedParameter) for p in module.parameters()):
             module.load_state_dict(wanted, strict=False)
         own = dict(module.named_parameters(remove_duplicate=False))
@@ -119,6 +120,24 @@ class Program:
             "layout": found.layout,
             "shapes": {name: list(t.shape) for name, t in own.items() if name in found.unexpected + found.misshapen},
         }
+
+    def _weight(self, recipe: Any) -> Tensor:
+        """A stored tensor, or one that is described by a number and a shape."""
+        if isinstance(recipe, str):
+            return self.tensors[recipe]
+        if recipe["diagonal"]:
+            return torch.eye(*recipe["shape"], dtype=self.dtype, device=self.device) * recipe["value"]
+        return torch.full(recipe["shape"], recipe["value"], dtype=self.dtype, device=self.device)
+
+    def _do_provide(self, step: Step) -> None:
+        """A class that comes with the case; its source sees the allowed building blocks and torch."""
+        namespace: dict[str, Any] = {"__name__": "provided"}
+        exec(compile(step["source"], "provided", "exec"), namespace)
+        module = namespace[step["of"]](**self._value(step["kwargs"]))
+        self.env[step["name"]] = module.to(device=self.device, dtype=self.dtype)
+
+    def _do_grad(self, step: Step) -> None:
+        torch.set_grad_enabled(step["on"])
 
     def _do_mode(self, step: Step) -> None:
         self.env[step["module"]].train(step["train"])
@@ -144,6 +163,15 @@ class Program:
 
     def _do_see(self, step: Step) -> None:
         self._observe(step["name"], self._value(step["of"]))
+
+    def _do_see_value(self, step: Step) -> None:
+        value = self._value(step["of"])
+        if isinstance(value, Tensor) and value.numel() == 1:
+            value = value.item()
+        if isinstance(value, (bool, int, float)) or value is None:
+            self.told.setdefault("values", {})[step["name"]] = value
+        else:
+            self.told["odd"][step["name"]] = {"is": _kind_of(value)}
 
     def _do_after(self, step: Step) -> None:
         self._observe(step["name"], self.env[step["of"]])

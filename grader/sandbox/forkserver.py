@@ -1,0 +1,205 @@
+"""The fork-server: imports torch once and forks a confined worker for each request.
+
+Started by exec with a clear environment, it holds no secret: what a worker could find in the memory
+it inherits is Python, torch and the program that serves requests. Run by `client` as
+
+    python -I -S -B -c BOOTSTRAP PACKAGE CONTROL LEASH PARENT
+
+with descriptors for the control socket and the leash, and the parent's pid.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import select
+import socket
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from grader.sandbox import guard, kernel, lockdown, refusals, warmth, wire
+from grader.sandbox.base import Limits, SandboxError
+from grader.sandbox.tiers import Tier, make_tier
+
+
+@dataclass(frozen=True)
+class _Child:
+    pid: int
+    number: int
+    status: socket.socket
+
+
+def main() -> None:
+    """Become the guard; the server is its child."""
+    control = socket.socket(fileno=int(sys.argv[2]))
+    leash, parent = int(sys.argv[3]), int(sys.argv[4])
+    its_end = guard.watch(parent)
+    received = wire.receive(control)
+    if received is None:
+        return
+    config, _ = received
+    tier: Tier | None = None
+    try:
+        tier = make_tier(
+            config["tier"], config["package"], config["sites"], config["code"], config["temporary"]
+        )
+        tier.separate()
+        own_pid, server = os.getpid(), os.fork()
+    except (SandboxError, OSError) as error:
+        wire.send(control, {"failed": str(error)})
+        return
+    if server == 0:
+        os.close(leash)
+        os.close(its_end)
+        _become_server(tier, control, config, own_pid)
+    control.close()
+    code = guard.stand(server, (leash, its_end))
+    tier.leave()
+    os._exit(code)
+
+
+def _become_server(tier: Tier, control: socket.socket, config: dict[str, Any], guard_pid: int) -> NoReturn:
+    code = 1
+    try:
+        kernel.die_with_parent(0 if os.getppid() == 0 else guard_pid)
+        server = _Server(tier, control, config)
+        wire.send(control, {"ready": True, "leaves": tier.leaves})
+        server.serve()
+        code = 0
+    except SandboxError as error:
+        wire.send(control, {"failed": str(error)})
+    except Exception as error:
+        traceback.print_exc()
+        wire.send(control, {"failed": f"start the server: {type(error).__name__}: {error}"})
+    finally:
+        os._exit(code)
+
+
+class _Server:
+    """Answers the parent until it closes the control socket."""
+
+    def __init__(self, tier: Tier, control: socket.socket, config: dict[str, Any]) -> None:
+        self._tasks = os.open("/proc/self/task", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._tier = tier
+        self._control = control
+        self._children: dict[int, _Child] = {}
+        self._level = "none"
+        self._poll = select.poll()
+        self._poll.register(control, select.POLLIN)
+        tier.enclose()
+        sys.path[:] = config["path"] = list(tier.layout.path)
+        sys.argv[:] = ["worker"]
+        self._entry = _load(config["entry"])
+        if config["prepare"]:
+            _load(config["prepare"])()
+        _close_the_package()
+        warmth.settle()
+        kernel.hide_from_tracers()
+
+    def serve(self) -> None:
+        while True:
+            for descriptor, _ in self._poll.poll():
+                if descriptor in self._children:
+                    self._report_end(descriptor)
+                elif not self._answer():
+                    return
+
+    def _answer(self) -> bool:
+        received = wire.receive(self._control)
+        if received is None:
+            return False
+        message, descriptors = received
+        if "warm" in message:
+            warmth.warm()
+            self._level = message["warm"]
+            wire.send(self._control, {"warmed": self._level})
+        else:
+            self._start(message["number"], Limits(**message["limits"]), descriptors)
+        return True
+
+    def _start(self, number: int, limits: Limits, descriptors: list[int]) -> None:
+        request, reply, log, status = descriptors
+        told = socket.socket(fileno=status)
+        try:
+            self._require_one_thread()
+            pid = self._tier.fork(number)
+            if pid == 0:
+                self._become_worker(number, limits, descriptors)
+            its_end = os.pidfd_open(pid)
+        except (SandboxError, OSError) as error:
+            _tell(told, {"failed": str(error)})
+            told.close()
+            return
+        finally:
+            for descriptor in (request, reply, log):
+                os.close(descriptor)
+        self._children[its_end] = _Child(pid, number, told)
+        self._poll.register(its_end, select.POLLIN)
+        _tell(told, {"level": self._level}, [its_end])
+
+    def _require_one_thread(self) -> None:
+        """A child forked beside a second thread may inherit a lock that nobody will open."""
+        count = len(os.listdir(self._tasks))
+        if count != 1:
+            raise SandboxError(f"have one thread before the fork: there are {count}")
+
+    def _report_end(self, its_end: int) -> None:
+        child = self._children.pop(its_end)
+        self._poll.unregister(its_end)
+        os.close(its_end)
+        _, status, usage = os.wait4(child.pid, 0)
+        code = os.waitstatus_to_exitcode(status)
+        message = {
+            "code": code if code >= 0 else None,
+            "signal": -code if code < 0 else None,
+            "cpu_seconds": usage.ru_utime + usage.ru_stime,
+            "peak_bytes": usage.ru_maxrss * 1024,
+        }
+        _tell(child.status, {"exit": message})
+        child.status.close()
+        self._tier.clean_up(child.number)
+
+    def _become_worker(self, number: int, limits: Limits, descriptors: list[int]) -> NoReturn:
+        code = 1
+        status = descriptors[3]
+        try:
+            kept = lockdown.arrange_descriptors(descriptors, self._tier.kept_descriptors())
+            status = lockdown.STATUS
+            self._tier.confine(number, limits, kept)
+            refusals.install()
+            lockdown.reset_signals()
+            lockdown.filter_system_calls()
+            wire.write(status, {"ready": True})
+            os.close(status)
+        except BaseException as error:
+            with contextlib.suppress(OSError):
+                wire.write(status, {"failed": str(error) or type(error).__name__})
+            os._exit(code)
+        try:
+            self._entry(lockdown.REQUEST, lockdown.REPLY)
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+
+
+def _tell(end: socket.socket, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
+    """Send to whoever asked for the worker, if it still listens."""
+    with contextlib.suppress(OSError):
+        wire.send(end, message, descriptors)
+
+
+def _close_the_package() -> None:
+    """The worker's modules are loaded; any other name of the project is one that does not exist."""
+    sys.modules["grader"].__path__ = []
+
+
+def _load(name: str) -> Callable[..., Any]:
+    """The function that "module:function" names."""
+    module, _, function = name.partition(":")
+    return getattr(importlib.import_module(module), function)  # type: ignore[no-any-return]

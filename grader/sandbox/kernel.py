@@ -1,0 +1,218 @@
+"""System calls that Python does not wrap. Each one fails with a SandboxError that names its step.
+
+Only the standard library's ctypes is used: tools that wrap `exec` would lose the preloaded torch.
+Nothing here touches the C library before the first call, so the module imports on any system.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import struct
+from functools import cache
+
+from grader.sandbox.base import SandboxError
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWUTS = 0x04000000
+CLONE_NEWIPC = 0x08000000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWPID = 0x20000000
+CLONE_NEWNET = 0x40000000
+
+MS_RDONLY = 1
+MS_NOSUID = 2
+MS_NODEV = 4
+MS_NOEXEC = 8
+MS_BIND = 4096
+MS_REC = 16384
+MS_PRIVATE = 1 << 18
+MNT_DETACH = 2
+
+PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+PR_SET_SECCOMP = 22
+PR_CAPBSET_DROP = 24
+PR_SET_NO_NEW_PRIVS = 38
+PR_CAP_AMBIENT = 47
+PR_CAP_AMBIENT_CLEAR_ALL = 4
+SECCOMP_MODE_FILTER = 2
+
+_AT_FDCWD = -100
+_AT_RECURSIVE = 0x8000
+_MOUNT_ATTR_RDONLY = 1
+_MOUNT_ATTR_NOSUID = 2
+_MOUNT_ATTR_NODEV = 4
+_CAPABILITY_VERSION_3 = 0x20080522
+_SIGKILL = 9
+_LAST_DESCRIPTOR = 0xFFFFFFFF
+
+# Calls without a wrapper in every C library we meet: (x86-64, aarch64).
+_NUMBERS = {
+    "pivot_root": (155, 41),
+    "capset": (126, 91),
+    "close_range": (436, 436),
+    "mount_setattr": (442, 442),
+    "landlock_create_ruleset": (444, 444),
+    "landlock_add_rule": (445, 445),
+    "landlock_restrict_self": (446, 446),
+}
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+@cache
+def machine() -> str:
+    """The processor family, under the two names that the tables know."""
+    name = os.uname().machine
+    if name not in ("x86_64", "aarch64"):
+        raise SandboxError(f"find the processor's system call table: none for {name}")
+    return name
+
+
+def _checked(step: str, result: int) -> int:
+    if result < 0:
+        raise SandboxError(f"{step}: {os.strerror(ctypes.get_errno())}")
+    return result
+
+
+def syscall(step: str, name: str, *arguments: int | bytes | None) -> int:
+    """Make a system call by name; integers are passed as 64 bits."""
+    number = _NUMBERS[name][machine() == "aarch64"]
+    wide = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
+    return _checked(step, _libc().syscall(ctypes.c_long(number), *wide))
+
+
+def probe(name: str, *arguments: int | bytes | None) -> int:
+    """Like `syscall`, but gives -1 where the kernel refuses: for asking what there is."""
+    try:
+        return syscall("ask the kernel", name, *arguments)
+    except SandboxError:
+        return -1
+
+
+def unshare(step: str, flags: int) -> None:
+    """Leave the namespaces in `flags`; for a pid namespace only the next children do."""
+    _checked(step, _libc().unshare(ctypes.c_int(flags)))
+
+
+def join_namespace(step: str, descriptor: int, kind: int) -> None:
+    _checked(step, _libc().setns(ctypes.c_int(descriptor), ctypes.c_int(kind)))
+
+
+def prctl(step: str, option: int, *arguments: int) -> int:
+    padded = [*arguments, 0, 0, 0, 0][:4]
+    wide = [ctypes.c_ulong(argument) for argument in padded]
+    return _checked(step, _libc().prctl(ctypes.c_int(option), *wide))
+
+
+def mount(step: str, source: str, target: str, kind: str, flags: int, options: str = "") -> None:
+    result = _libc().mount(
+        source.encode(), target.encode(), kind.encode() or None,
+        ctypes.c_ulong(flags), options.encode() or None,
+    )  # fmt: skip
+    _checked(step, result)
+
+
+def make_mounts_private() -> None:
+    """Stop mounts made here from spreading to the machine, and the machine's to here."""
+    mount("keep mounts private", "none", "/", "", MS_REC | MS_PRIVATE)
+
+
+def bind(source: str, target: str) -> None:
+    """Show `source`, and what is mounted below it, at `target`.
+
+    Recursive, because in a user namespace the kernel refuses to bind a folder without the
+    mounts that cover parts of it.
+    """
+    mount(f"show {source}", source, target, "", MS_BIND | MS_REC)
+
+
+def make_read_only(target: str, below: bool = True) -> None:
+    """Forbid writes, devices and set-uid at `target` and `below` it, keeping the flags that are locked."""
+    attributes = struct.pack("=QQQQ", _MOUNT_ATTR_RDONLY | _MOUNT_ATTR_NOSUID | _MOUNT_ATTR_NODEV, 0, 0, 0)
+    step = f"make {target} read-only"
+    syscall(step, "mount_setattr", _AT_FDCWD, target.encode(), _AT_RECURSIVE if below else 0, attributes, 32)
+
+
+def swap_root(new_root: str) -> None:
+    """Make `new_root` the root of the file system and let go of the old one."""
+    os.chdir(new_root)
+    # Both arguments the same: the old root lands on top of the new one and is taken off at once,
+    # so no folder for it is needed (pivot_root(2), "pivot_root(".", ".")").
+    syscall("swap the root folder", "pivot_root", b".", b".")
+    _checked("let go of the old root", _libc().umount2(b".", ctypes.c_int(MNT_DETACH)))
+    os.chdir("/")
+
+
+def drop_bounding_capabilities() -> None:
+    """Empty the set from which an exec could regain capabilities. Needs CAP_SETPCAP."""
+    for capability in range(64):
+        result = _libc().prctl(ctypes.c_int(PR_CAPBSET_DROP), *map(ctypes.c_ulong, (capability, 0, 0, 0)))
+        if result < 0 and ctypes.get_errno() == errno.EINVAL:
+            break  # past the last one that this kernel knows
+        _checked("drop a bounding capability", result)
+
+
+def drop_capabilities() -> None:
+    prctl("clear ambient capabilities", PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
+    header = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)
+    syscall("drop capabilities", "capset", header, struct.pack("=6I", *[0] * 6))
+
+
+def forbid_new_privileges() -> None:
+    prctl("forbid new privileges", PR_SET_NO_NEW_PRIVS, 1)
+
+
+def hide_from_tracers(hidden: bool = True) -> None:
+    """Refuse ptrace and give /proc/self to root. Off for the moment when ids are mapped."""
+    prctl("hide from tracers", PR_SET_DUMPABLE, 0 if hidden else 1)
+
+
+def die_with_parent(parent: int) -> None:
+    """Have the kernel kill this process when `parent` ends; `parent` is 0 across pid namespaces.
+
+    A change of user or capabilities clears the request, so it comes after those.
+    """
+    prctl("die with the parent", PR_SET_PDEATHSIG, _SIGKILL)
+    if os.getppid() != parent:  # it ended before the request
+        os._exit(1)
+
+
+def close_descriptors_except(kept: set[int]) -> None:
+    first = 0
+    for descriptor in [*sorted(kept), _LAST_DESCRIPTOR + 1]:
+        if descriptor > first:
+            syscall("close other descriptors", "close_range", first, descriptor - 1, 0)
+        first = descriptor + 1
+
+
+def load_filter(program: bytes) -> None:
+    """Put a classic BPF program in front of every later system call of this thread."""
+    code = ctypes.create_string_buffer(program, len(program))
+    # struct sock_fprog: a count of 8-byte instructions, then where they are.
+    descriptor = ctypes.create_string_buffer(struct.pack("@HP", len(program) // 8, ctypes.addressof(code)))
+    where = ctypes.addressof(descriptor)
+    prctl("load the system call filter", PR_SET_SECCOMP, SECCOMP_MODE_FILTER, where)
+
+
+def map_ids(proc: int, inside: tuple[int, int], outside: tuple[int, int]) -> None:
+    """Name one user and one group in the user namespace just entered. `proc` is an open /proc."""
+    _write(proc, "self/setgroups", "deny")
+    _write(proc, "self/uid_map", f"{inside[0]} {outside[0]} 1")
+    _write(proc, "self/gid_map", f"{inside[1]} {outside[1]} 1")
+
+
+def _write(folder: int, name: str, text: str) -> None:
+    try:
+        descriptor = os.open(name, os.O_WRONLY | os.O_CLOEXEC, dir_fd=folder)
+        try:
+            os.write(descriptor, text.encode())
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise SandboxError(f"map ids ({name}): {error.strerror}") from None

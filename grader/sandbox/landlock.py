@@ -1,0 +1,96 @@
+"""Landlock: what a process may open, decided by the process itself and never widened again.
+
+Everything not granted is refused. Rights that a kernel does not know yet are left out of the rule
+set, so the promise is that of the kernel's version (`version`, 0 where there is none).
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import struct
+from collections.abc import Iterable
+from functools import cache
+
+from grader.sandbox import kernel
+from grader.sandbox.base import SandboxError
+
+_ASK_VERSION = 1
+_RULE_PATH_BENEATH = 1
+
+_WRITE_FILE = 1 << 1
+_READ_FILE = 1 << 2
+_READ_DIR = 1 << 3
+_TRUNCATE = 1 << 14
+_IOCTL_DEV = 1 << 15
+_FIRST_VERSION = (1 << 13) - 1  # execute, read, write, and making and removing every kind of entry
+_ADDED = {2: 1 << 13, 3: _TRUNCATE, 5: _IOCTL_DEV}
+_OF_FILES = _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
+
+_NET_FROM, _NET = 4, 0b11  # bind and connect TCP
+_SCOPE_FROM, _SCOPE = 6, 0b11  # abstract sockets, signals
+
+READ = _READ_FILE | _READ_DIR  # without execute: no program is started from anywhere
+READ_WRITE = _READ_FILE | _WRITE_FILE
+LIST = _READ_DIR
+
+
+@cache
+def version() -> int:
+    """The kernel's Landlock version, or 0."""
+    return max(0, kernel.probe("landlock_create_ruleset", None, 0, _ASK_VERSION))
+
+
+def everything(abi: int) -> int:
+    """All rights on files that this version of Landlock can refuse."""
+    rights = _FIRST_VERSION
+    for since, right in _ADDED.items():
+        rights |= right if abi >= since else 0
+    return rights
+
+
+class Ruleset:
+    """Grants, collected once; `restrict` applies them to the calling process, for good."""
+
+    def __init__(self) -> None:
+        abi = version()
+        if abi < 1:
+            raise SandboxError("make a Landlock rule set: this kernel has no Landlock")
+        self._all = everything(abi)
+        fields = [self._all]
+        fields += [_NET] if abi >= _NET_FROM else []
+        fields += [_SCOPE] if abi >= _SCOPE_FROM else []
+        attributes = struct.pack(f"={len(fields)}Q", *fields)
+        self.descriptor = kernel.syscall(
+            "make a Landlock rule set", "landlock_create_ruleset", attributes, len(attributes), 0
+        )
+
+    def allow(self, paths: Iterable[str], rights: int) -> None:
+        """Grant `rights` on each path and all below it. Paths that do not exist need no grant."""
+        for path in paths:
+            try:
+                target = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            except OSError:
+                continue
+            try:
+                self._add(target, rights & self._all, path)
+            finally:
+                os.close(target)
+
+    def allow_all(self, paths: Iterable[str]) -> None:
+        self.allow(paths, self._all)
+
+    def _add(self, target: int, rights: int, path: str) -> None:
+        if not stat.S_ISDIR(os.fstat(target).st_mode):
+            rights &= _OF_FILES
+        if rights:
+            rule = struct.pack("=Qi", rights, target)
+            step = f"grant {path} in Landlock"
+            kernel.syscall(step, "landlock_add_rule", self.descriptor, _RULE_PATH_BENEATH, rule, 0)
+
+    def restrict(self) -> None:
+        """Needs `kernel.forbid_new_privileges` before it."""
+        kernel.syscall("enter Landlock", "landlock_restrict_self", self.descriptor, 0)
+
+    def close(self) -> None:
+        os.close(self.descriptor)

@@ -1,0 +1,105 @@
+"""The landlock tier, for machines that refuse user namespaces: the same worker without namespaces.
+
+It cannot hide the names of files and processes, and its scratch folders lie on the machine's disk:
+the server removes a worker's folder after it, the guard what is left.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+from grader.sandbox import identity, kernel, landlock, lockdown, resources
+from grader.sandbox.base import Limits, SandboxError
+from grader.sandbox.layout import DEVICES, Layout, readable_entries
+from grader.sandbox.removal import remove_tree
+
+
+class LandlockTier:
+    """Server side of the tier. Every method fails with a SandboxError that names the step."""
+
+    name = "landlock"
+
+    def __init__(self, layout: Layout, temporary: str) -> None:
+        self.layout = layout
+        self._temporary = temporary
+        self.leaves = ""
+        self._rules: landlock.Ruleset | None = None
+        self._server = 0
+        self._uid_map = identity.uid_map()
+        self._as_nobody = all(
+            map(identity.others_can_read, [os.__file__, temporary, *layout.path, *layout.code])
+        )
+
+    def separate(self) -> None:
+        """In the guard, before it forks the server: a place for the workers' folders."""
+        try:
+            self.leaves = tempfile.mkdtemp(prefix="headway-", dir=self._temporary)
+            os.chmod(self.leaves, 0o711)  # a worker that is another user passes through, and lists nothing
+        except OSError as error:
+            raise SandboxError(f"make a folder in {self._temporary}: {error.strerror}") from None
+
+    def enclose(self) -> None:
+        """In the server: the grants that all workers share, collected once because they are many."""
+        self._server = os.getpid()
+        read, listed = readable_entries(self.layout)
+        self._rules = landlock.Ruleset()
+        self._rules.allow([*read, *DEVICES], landlock.READ)
+        self._rules.allow(listed, landlock.LIST)
+        self._rules.allow(["/dev/null"], landlock.READ_WRITE)
+        self._rules.allow_all([self.leaves])
+
+    def fork(self, number: int) -> int:
+        scratch = self._scratch(number)
+        try:
+            os.mkdir(scratch, 0o700)
+            ids = self._ids(number)
+            if ids is not None and self._as_nobody:
+                os.chown(scratch, *ids)
+        except OSError as error:
+            raise SandboxError(f"make the scratch folder: {error.strerror}") from None
+        return os.fork()
+
+    def kept_descriptors(self) -> list[int]:
+        """What `confine` needs beside the worker's pipes."""
+        assert self._rules is not None
+        return [self._rules.descriptor]
+
+    def confine(self, number: int, limits: Limits, kept: list[int]) -> None:
+        """In the worker: all but the filter of system calls, which comes last."""
+        assert self._rules is not None
+        (self._rules.descriptor,) = kept
+        ids, scratch = self._ids(number), self._scratch(number)
+        if ids is not None:
+            identity.become(ids) if self._as_nobody else identity.count_as(ids)
+        lockdown.clean_the_process(scratch)
+        shared = resources.tasks_of(os.geteuid()) if ids is None else 0
+        resources.apply(limits, tasks_of_others=shared)
+        lockdown.give_up_privileges()
+        self._restrict_files(scratch)
+        kernel.die_with_parent(self._server)
+
+    def clean_up(self, number: int) -> None:
+        """Remove a dead worker's folder, whatever it left there."""
+        remove_tree(self._scratch(number))
+
+    def leave(self) -> None:
+        """In the guard, after the server and its workers are dead."""
+        remove_tree(self.leaves)
+
+    def _restrict_files(self, scratch: str) -> None:
+        """Two layers, both of which must grant: the shared one, and one that knows whose folder is whose."""
+        assert self._rules is not None
+        own = landlock.Ruleset()
+        own.allow([*self.layout.shown, *self.layout.code, *DEVICES], landlock.READ)
+        own.allow(["/dev/null"], landlock.READ_WRITE)
+        own.allow_all([scratch])
+        for rules in (self._rules, own):
+            rules.restrict()
+            rules.close()
+
+    def _ids(self, number: int) -> tuple[int, int] | None:
+        return identity.worker_ids(number, self._uid_map)
+
+    def _scratch(self, number: int) -> str:
+        return os.path.join(self.leaves, str(number))

@@ -1,0 +1,161 @@
+"""What a worker may see of the file system: Python, torch and the worker's own code. Nothing else.
+
+A layout is a list of folders shown and of entries hidden below them, every one at its real path.
+The tiers enforce it each in its way: `strict` with mounts, `landlock` with grants.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+# Shared libraries that torch and numpy load, and what the dynamic loader reads to find them.
+_SYSTEM_LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/etc/localtime")
+# What the processor is: torch chooses its kernels by it, and must choose the same as outside.
+_PROCESSOR = ("/proc/cpuinfo", "/sys/devices/system/cpu")
+DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
+_NEEDED = ("torch", "numpy", "safetensors")
+_SITE_NAMES = ("site-packages", "dist-packages")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """`shown` folders and files, without the `hidden` entries below them; `code` are the folders of
+    the program that serves requests, shown even below something hidden; `path` is its sys.path."""
+
+    shown: tuple[str, ...]
+    hidden: tuple[str, ...]
+    code: tuple[str, ...]
+    path: tuple[str, ...]
+
+
+def plan(package: str, site_folders: Sequence[str], code: Sequence[str] = ()) -> Layout:
+    """The layout for the project whose `grader` package lies at `package`.
+
+    `site_folders` are the folders that hold installed packages, `code` more folders to import from.
+    """
+    sites = [os.path.realpath(site) for site in site_folders if os.path.isdir(site)]
+    libraries = _outermost(_both_names([*_interpreter_libraries(), *_SYSTEM_LIBRARIES, *_PROCESSOR]))
+    served = _both_names([os.path.join(package, "worker"), *code])
+    hidden = [entry for site in sites for entry in _project_entries(site)]
+    hidden += _unused_sites(libraries, sites)
+    hidden += [own for own in (package, os.path.dirname(package)) if own not in sites]
+    shown = [*libraries, *(s for s in sites if _is_below_any(s, hidden) or not _is_below_any(s, libraries))]
+    return Layout(
+        shown=tuple(shown),
+        hidden=tuple(sorted({entry for entry in hidden if _is_below_any(entry, shown)})),
+        code=tuple(served),
+        path=(*_standard_path(), *sites, *code),
+    )
+
+
+def site_folders() -> list[str]:
+    """Folders on this process's path with installed packages, found without importing any.
+
+    An editable install puts the project's own folder on the path: it is not one of these.
+    """
+    found = [
+        folder
+        for folder in sys.path
+        if os.path.basename(folder) in _SITE_NAMES or any(_holds(folder, name) for name in _NEEDED)
+    ]
+    return list(dict.fromkeys(os.path.realpath(folder) for folder in found if folder))
+
+
+def steps(layout: Layout) -> Iterator[tuple[str, str]]:
+    """("show" or "hide", path) in an order in which the inner one has the last word."""
+    marked = [(path, "show") for path in (*layout.shown, *layout.code)]
+    marked += [(path, "hide") for path in layout.hidden]
+    for path, act in sorted(set(marked), key=lambda item: (item[0].count(os.sep), item)):
+        yield act, path
+
+
+def readable_entries(layout: Layout) -> tuple[list[str], list[str]]:
+    """The layout as grants for a mechanism that cannot take away: (entries to read, folders to list).
+
+    A folder with something hidden below it is granted entry by entry; it can be listed, because
+    Python's import system lists every folder on its path.
+    """
+    read: list[str] = list(layout.code)
+    listed: list[str] = []
+    for top in layout.shown:
+        _collect(top, layout, read, listed)
+    return read, listed
+
+
+def _collect(path: str, layout: Layout, read: list[str], listed: list[str]) -> None:
+    if path in layout.hidden:
+        return
+    if not any(_is_below(entry, path) for entry in layout.hidden):
+        read.append(path)
+        return
+    listed.append(path)
+    for name in os.listdir(path):
+        _collect(os.path.join(path, name), layout, read, listed)
+
+
+def _standard_path() -> list[str]:
+    standard = os.path.dirname(os.__file__)
+    dynamic = [folder for folder in sys.path if os.path.basename(folder) == "lib-dynload"]
+    return [standard, *dynamic]
+
+
+def _interpreter_libraries() -> list[str]:
+    """The standard library, and libpython with what a Python of one's own (conda, uv) ships beside it."""
+    return [*_standard_path(), os.path.join(sys.base_prefix, "lib")]
+
+
+def _project_entries(site: str) -> list[str]:
+    """Entries of a package folder that are this project or point at it."""
+
+    def ours(name: str) -> bool:
+        low = name.lower()
+        return (
+            "headway" in low
+            or low == "grader"
+            or low.startswith(("grader-", "__editable__"))
+            or low.endswith((".pth", ".egg-link"))
+        )
+
+    return [os.path.join(site, name) for name in os.listdir(site) if ours(name)]
+
+
+def _unused_sites(libraries: Iterable[str], used: Iterable[str]) -> list[str]:
+    """Package folders of the interpreter that this process does not use: nothing there is needed."""
+    found: list[str] = []
+    for library in libraries:
+        for name in _SITE_NAMES:
+            found += [os.path.join(library, name)]
+            found += [os.path.join(library, python, name) for python in _pythons(library)]
+    return [folder for folder in found if os.path.isdir(folder) and os.path.realpath(folder) not in used]
+
+
+def _pythons(library: str) -> list[str]:
+    return (
+        [name for name in os.listdir(library) if name.startswith("python")] if os.path.isdir(library) else []
+    )
+
+
+def _both_names(paths: Iterable[str]) -> list[str]:
+    """Those that exist, under the name given and the real one: /lib is often a link to /usr/lib, and
+    modules loaded before the root is swapped keep the name that they were found by."""
+    there = [path for path in paths if os.path.exists(path)]
+    return list(dict.fromkeys(name for path in there for name in (path, os.path.realpath(path))))
+
+
+def _outermost(paths: Sequence[str]) -> list[str]:
+    return [path for path in paths if not _is_below_any(path, paths)]
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path.startswith(folder.rstrip("/") + "/")
+
+
+def _is_below_any(path: str, folders: Iterable[str]) -> bool:
+    return any(_is_below(path, folder) for folder in folders)
+
+
+def _holds(folder: str, package: str) -> bool:
+    return bool(folder) and os.path.isfile(os.path.join(folder, package, "__init__.py"))

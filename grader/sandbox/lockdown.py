@@ -1,0 +1,79 @@
+"""Steps that every Linux tier takes in a fresh worker before any student code, in order."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+
+from grader.sandbox import kernel, seccomp
+
+REQUEST, REPLY = 3, 4  # where the worker finds its pipes; 0 is empty, 1 and 2 are the log
+STATUS = 5  # says "ready" or which step failed, and is closed before student code runs
+FIRST_KEPT = 6
+
+
+def arrange_descriptors(given: Sequence[int], kept: Iterable[int]) -> list[int]:
+    """Give the worker its descriptors under fixed numbers and close all others.
+
+    `given` are request, reply, log and status. `kept` stay open a while longer, for the steps to come; their new numbers are returned.
+    """
+    request, reply, log, status = given
+    nothing = os.open("/dev/null", os.O_RDONLY)
+    wanted = [nothing, log, log, request, reply, status, *kept]
+    high = [_move_up(descriptor) for descriptor in wanted]  # so that no target is still needed
+    for target, descriptor in enumerate(high):
+        os.dup2(descriptor, target, inheritable=False)
+    numbers = range(len(wanted))
+    kernel.close_descriptors_except(set(numbers))
+    return list(numbers[FIRST_KEPT:])
+
+
+def clean_the_process(scratch: str) -> None:
+    """Leave no trace of the server in what a program can see of its process."""
+    os.umask(0o077)
+    os.chdir(scratch)
+    os.environ.clear()
+    os.environ.update(
+        {
+            "HOME": scratch,
+            "TMPDIR": scratch,
+            "USER": "student",
+            "LOGNAME": "student",
+            "LC_ALL": "C.UTF-8",
+            "OMP_NUM_THREADS": "1",
+            "CUDA_VISIBLE_DEVICES": "",
+        }
+    )
+    tempfile.tempdir = None  # it may have been decided before the fork
+    sys.argv[:] = ["worker"]
+    sys.orig_argv[:] = ["worker"]
+    for name in [name for name in sys.modules if name.startswith("grader.sandbox")]:
+        del sys.modules[name]
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(line_buffering=True, write_through=True)  # type: ignore[union-attr]
+
+
+def reset_signals() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def give_up_privileges() -> None:
+    """Hold no capability, gain none by any later exec, be no one's to trace."""
+    kernel.drop_capabilities()
+    kernel.forbid_new_privileges()
+    kernel.hide_from_tracers()
+
+
+def filter_system_calls() -> None:
+    """The last step: it forbids what the others needed."""
+    kernel.load_filter(seccomp.program(os.getpid()))
+
+
+def _move_up(descriptor: int) -> int:
+    import fcntl
+
+    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 64)

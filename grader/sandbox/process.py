@@ -1,0 +1,122 @@
+"""The parent's side of one worker: its pipes, its process descriptor, and how it ended."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import time
+from dataclasses import asdict
+from typing import Any
+
+from grader.sandbox import wire
+from grader.sandbox.base import Exit, Limits, SandboxError
+
+
+class ServerEndedError(Exception):
+    """The server ended before the worker was ready; another one may do."""
+
+
+class SandboxedProcess:
+    """A worker asked of a server. It may be asked for early and becomes usable with `settle`."""
+
+    def __init__(self, control: socket.socket, number: int, limits: Limits) -> None:
+        self.limits = limits
+        self.level = ""
+        self._exit: Exit | None = None
+        self._failure = ""
+        self._pidfd = -1
+        self._ready = False
+        self._gone = False
+        self._closed = False
+        request, self.to_worker = os.pipe()
+        self.from_worker, reply = os.pipe()
+        self.log, log = os.pipe()
+        self._status, status = wire.pair()
+        for descriptor in (self.to_worker, self.from_worker, self.log):
+            os.set_blocking(descriptor, False)
+        try:
+            message = {"number": number, "limits": asdict(limits)}
+            wire.send(control, message, (request, reply, log, status.fileno()))
+        except OSError:
+            self._gone = True
+        finally:
+            status.close()
+            for descriptor in (request, reply, log):
+                os.close(descriptor)
+
+    def settle(self, deadline: float) -> None:
+        """Wait until it is locked down. Raises SandboxError with the step that failed, or ServerEndedError."""
+        while not (self._ready and self._pidfd >= 0):
+            if self._failure:
+                raise SandboxError(self._failure)
+            if self._gone or self._exit is not None:
+                raise ServerEndedError
+            if not self._receive(deadline):
+                raise SandboxError("lock a worker down: it took too long")
+
+    def is_fresh(self) -> bool:
+        """Whether it is still there to be used: nothing has been heard of an end."""
+        while not self._gone and self._receive(0.0):
+            continue
+        return not self._gone and self._exit is None
+
+    def kill(self) -> None:
+        """Kill it and all it started: in `strict` a namespace dies with its first process, in `landlock`
+        it could start none. Safe to call twice."""
+        if self._pidfd >= 0 and self._exit is None:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+
+    def wait(self, timeout: float = 5.0) -> Exit:
+        """How it ended. Raises SandboxError when it has not within `timeout` seconds."""
+        deadline = time.monotonic() + timeout
+        while self._exit is None:
+            if self._gone:
+                self._exit = Exit(None, signal.SIGKILL, 0.0, 0)  # killed with its server
+            elif not self._receive(deadline):
+                raise SandboxError(f"end a worker: it had not ended after {timeout:g} seconds")
+        return self._exit
+
+    def close(self) -> None:
+        """Kill if needed, wait, and close the descriptors. Safe to call twice."""
+        if self._closed:
+            return
+        self._closed = True
+        # One that never settled has no descriptor to kill it by: it ends when its pipe closes.
+        for descriptor in (self.to_worker, self.from_worker, self.log):
+            os.close(descriptor)
+        self.kill()
+        if self._ready:
+            with contextlib.suppress(SandboxError):
+                self.wait()
+        self._status.close()
+        if self._pidfd >= 0:
+            os.close(self._pidfd)
+
+    def _receive(self, deadline: float) -> bool:
+        """Take one message about it; False when none came until `deadline`."""
+        poll = select.poll()
+        poll.register(self._status, select.POLLIN)
+        left = max(0.0, deadline - time.monotonic())
+        if not poll.poll(left * 1000):
+            return False
+        received = wire.receive(self._status)
+        if received is None:
+            self._gone = True
+        else:
+            self._take(*received)
+        return True
+
+    def _take(self, message: dict[str, Any], descriptors: list[int]) -> None:
+        if "failed" in message:
+            self._failure = message["failed"]
+        if "exit" in message:
+            self._exit = Exit(**message["exit"])
+        if "level" in message:
+            self.level = message["level"]
+            (self._pidfd,) = descriptors
+        if "ready" in message:
+            self._ready = True

@@ -1,0 +1,47 @@
+"""Sentences for what a confined worker cannot do, so that honest code is told and not left guessing.
+
+This is courtesy, not a fence: the kernel refuses all of it anyway, hostile code may remove it.
+"""
+
+from __future__ import annotations
+
+import _multiprocessing  # type: ignore[import-not-found]
+import sys
+from typing import Any
+
+_PROGRAM = "the grader's sandbox starts no other programs or processes"
+_SOCKET = "the grader's sandbox has no network and no sockets"
+_SENTENCES = {
+    "subprocess.Popen": _PROGRAM,
+    "os.system": _PROGRAM,
+    "os.exec": _PROGRAM,
+    "os.posix_spawn": _PROGRAM,
+    "os.spawn": _PROGRAM,
+    "os.fork": _PROGRAM,
+    "os.forkpty": _PROGRAM,
+    "pty.spawn": _PROGRAM,
+    "socket.__new__": _SOCKET,
+    "socket.getaddrinfo": _SOCKET,
+}
+
+
+def install() -> None:
+    """Raise PermissionError with a sentence where Python itself announces a refused act."""
+    sys.addaudithook(_refuse)
+    _refuse_shared_locks()
+
+
+def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
+    sentence = _SENTENCES.get(event)
+    if sentence:
+        raise PermissionError(sentence)
+
+
+def _refuse_shared_locks() -> None:
+    """Locks between processes announce nothing; DataLoader's workers make them first."""
+
+    class SemLock(_multiprocessing.SemLock):  # type: ignore[misc]
+        def __new__(cls, *arguments: Any, **options: Any) -> Any:
+            raise PermissionError(f"{_PROGRAM}: use num_workers=0, and threads instead of multiprocessing")
+
+    _multiprocessing.SemLock = SemLock

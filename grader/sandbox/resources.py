@@ -1,0 +1,48 @@
+"""Resource limits of one worker, soft and hard the same: a namespace's first process ignores the
+signals that a soft limit sends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+
+from grader.sandbox.base import Limits, SandboxError
+
+DESCRIPTORS = 128
+SCRATCH_ENTRIES = 1024
+
+
+def apply(limits: Limits, tasks_of_others: int = 0) -> None:
+    """Limit this process. `tasks_of_others` already run under its user and count against its own."""
+    import resource
+
+    amounts = {
+        "RLIMIT_AS": limits.memory_bytes,
+        "RLIMIT_CPU": limits.cpu_seconds,
+        "RLIMIT_FSIZE": limits.file_bytes,
+        "RLIMIT_NPROC": limits.processes + tasks_of_others,
+        "RLIMIT_NOFILE": DESCRIPTORS,
+        "RLIMIT_STACK": 8 << 20,
+        "RLIMIT_CORE": 0,
+        "RLIMIT_MEMLOCK": 0,
+        "RLIMIT_MSGQUEUE": 0,
+    }
+    for name, amount in amounts.items():
+        which = getattr(resource, name)
+        _, hard = resource.getrlimit(which)
+        bounded = amount if hard == resource.RLIM_INFINITY else min(amount, hard)
+        try:
+            resource.setrlimit(which, (bounded, bounded))
+        except (OSError, ValueError) as error:
+            raise SandboxError(f"limit {name}: {error}") from None
+
+
+def tasks_of(user: int) -> int:
+    """Threads that `user` runs on the whole machine, for a tier without a user namespace."""
+    count = 0
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError):
+                if os.stat(f"/proc/{name}").st_uid == user:
+                    count += len(os.listdir(f"/proc/{name}/task"))
+    return count

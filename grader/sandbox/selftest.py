@@ -1,0 +1,145 @@
+"""Find out by doing whether a tier holds here: canary attacks from inside a worker of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import socket
+import struct
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.sandbox.base import Limits, SandboxError
+
+_CANARY = "a canary that nobody inside may read"
+_LIMITS = Limits(cpu_seconds=5, memory_bytes=1 << 30, file_bytes=1 << 20, processes=12)
+_SECONDS = 10.0
+# What a tier does not promise to refuse.
+_NOT_PROMISED = {"strict": frozenset[str](), "landlock": frozenset({"fill_the_disk", "see_processes"})}
+
+
+@dataclass(frozen=True)
+class Canary:
+    """One attack: `held` when it was refused (or is not promised to be), `achieved` what it did."""
+
+    name: str
+    held: bool
+    promised: bool
+    achieved: str
+
+
+@dataclass(frozen=True)
+class TierReport:
+    """Whether a tier can be used here, why not, and what each canary found."""
+
+    tier: str
+    available: bool
+    reason: str
+    canaries: tuple[Canary, ...] = ()
+
+
+def examine(tier: str) -> TierReport:
+    """Try `tier` on this machine. Takes a fifth of a second; nothing of torch is imported."""
+    if sys.platform != "linux":
+        return TierReport(tier, False, f"needs Linux; this is {sys.platform}")
+    try:
+        canaries = tuple(_judge(tier, _attack(tier)))
+    except (SandboxError, OSError) as error:
+        return TierReport(tier, False, str(error))
+    broken = [canary for canary in canaries if not canary.held]
+    reason = "; ".join(f"{canary.name.replace('_', ' ')}: {canary.achieved}" for canary in broken)
+    return TierReport(tier, not broken, reason, canaries)
+
+
+def _attack(tier: str) -> dict[str, str | None]:
+    """What each attack achieved, by its own word and by the traces it left."""
+    from grader.sandbox.client import SandboxLauncher
+    from grader.sandbox.server import Program
+
+    program = Program("attacks:serve", code=(str(Path(__file__).with_name("canaries")),))
+    with SandboxLauncher(tier, program, ready=0) as launcher, _targets() as (targets, listener):
+        process = launcher.start(_LIMITS)
+        try:
+            request = json.dumps(targets).encode()
+            os.write(process.to_worker, struct.pack("<I", len(request)) + request)
+            results: dict[str, str | None] = json.loads(_read_all(process.from_worker))
+        except ValueError:
+            raise SandboxError(f"run the canaries: the worker ended early, {process.wait()}") from None
+        finally:
+            process.close()
+        return results | _traces(targets, listener)
+
+
+@contextmanager
+def _targets() -> Iterator[tuple[dict[str, Any], socket.socket]]:
+    """A file, a folder and a port that only the sandbox keeps the worker from."""
+    folder = tempfile.mkdtemp(prefix="headway-canary-")
+    try:
+        os.chmod(folder, 0o777)
+        file = os.path.join(folder, "canary.txt")
+        Path(file).write_text(_CANARY)
+        os.chmod(file, 0o666)
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            listener.setblocking(False)
+            yield _named(folder, file, listener.getsockname()[1]), listener
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _named(folder: str, file: str, port: int) -> dict[str, Any]:
+    from grader.sandbox.layout import site_folders
+
+    torch = [os.path.join(site, "torch", "__init__.py") for site in site_folders()]
+    return {
+        "folder": folder,
+        "file": file,
+        "port": port,
+        "parent": os.getpid(),
+        "program": os.path.realpath(sys.executable),
+        "needed": [os.__file__, *filter(os.path.exists, torch)],
+        "memory_bytes": _LIMITS.memory_bytes,
+        "file_bytes": _LIMITS.file_bytes,
+        "processes": _LIMITS.processes,
+    }
+
+
+def _read_all(descriptor: int) -> bytes:
+    deadline = time.monotonic() + _SECONDS
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    data = b""
+    while poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+        part = os.read(descriptor, 1 << 16)
+        if not part:
+            return data
+        data += part
+    raise SandboxError("run the canaries: it took too long")
+
+
+def _traces(targets: dict[str, Any], listener: socket.socket) -> dict[str, str]:
+    """What can be seen from here, whatever the worker said."""
+    found = {}
+    if Path(targets["file"]).read_text() != _CANARY:
+        found["change_a_file"] = "the file is not what it was"
+    if os.listdir(targets["folder"]) != ["canary.txt"]:
+        found["write_a_file"] = "a file was planted"
+    try:
+        connection, _ = listener.accept()
+    except BlockingIOError:
+        return found
+    connection.close()
+    return found | {"connect_out": "a connection arrived"}
+
+
+def _judge(tier: str, results: dict[str, str | None]) -> Iterator[Canary]:
+    for name, achieved in results.items():
+        promised = name not in _NOT_PROMISED[tier]
+        yield Canary(name, achieved is None or not promised, promised, achieved or "")

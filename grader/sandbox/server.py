@@ -1,0 +1,141 @@
+"""The parent's side of one fork-server: start it, hear when it is ready, end it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import grader.sandbox
+from grader.sandbox import layout, wire
+from grader.sandbox.base import SandboxError
+from grader.sandbox.process import ServerEndedError
+from grader.sandbox.removal import remove_tree
+
+_BOOTSTRAP = (
+    "import sys, types; package = types.ModuleType('grader'); package.__path__ = [sys.argv[1]]; "
+    "sys.modules['grader'] = package; from grader.sandbox.forkserver import main; main()"
+)
+_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+
+@dataclass(frozen=True)
+class Program:
+    """What a server serves: `entry` is called in each worker, `prepare` once before any fork (both
+    "module:function"); `code` are folders to import them from, beside the worker's own."""
+
+    entry: str = "grader.worker.main:serve"
+    prepare: str = ""
+    code: tuple[str, ...] = ()
+
+
+class Server:
+    """One running fork-server. Its start takes a second; the constructor does not wait for it."""
+
+    def __init__(self, tier: str, program: Program) -> None:
+        self.level = "none"
+        self._ready = False
+        self._leaves = ""
+        self._control, theirs = wire.pair()
+        leash, self._leash = os.pipe()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the server)
+        package = str(Path(grader.sandbox.__file__).resolve().parents[1])
+        arguments = [package, str(theirs.fileno()), str(leash), str(os.getpid())]
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-B", "-c", _BOOTSTRAP, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._errors,
+                pass_fds=(theirs.fileno(), leash),
+                env=_environment(),
+                cwd="/",
+                start_new_session=True,
+            )
+        except OSError as error:
+            os.close(self._leash)
+            self._control.close()
+            raise SandboxError(f"start the server: {error}") from error
+        finally:
+            theirs.close()
+            os.close(leash)
+        config = asdict(program) | {"tier": tier, "package": package}
+        config |= {"sites": layout.site_folders(), "temporary": tempfile.gettempdir()}
+        with contextlib.suppress(OSError):  # it is gone already: heard of when a worker is asked for
+            wire.send(self._control, config)
+
+    @property
+    def control(self) -> socket.socket:
+        return self._control
+
+    def wait_until_ready(self, deadline: float) -> None:
+        """Raises SandboxError with the step that failed, or ServerEndedError when it ended without a word."""
+        while not self._ready:
+            if not self._hear(deadline):
+                raise SandboxError("start the server: it took too long")
+
+    def warm(self, level: str) -> None:
+        """Ask for a warm level; workers forked after it was reached have it."""
+        with contextlib.suppress(OSError):
+            wire.send(self._control, {"warm": level})
+
+    def is_alive(self) -> bool:
+        """Whether it still runs; also takes note of what it said meanwhile."""
+        try:
+            while self._hear(0.0):
+                continue
+        except ServerEndedError:
+            return False
+        return self._process.poll() is None
+
+    def last_words(self) -> str:
+        """The last line that it printed, for a message."""
+        self._errors.seek(0)
+        lines = self._errors.read().decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else "it said nothing"
+
+    def close(self) -> None:
+        """End it and all its workers at once, and wait for the guard, which cleans up."""
+        os.close(self._leash)
+        self._control.close()
+        self._process.wait()
+        self._errors.close()
+        if self._leaves:
+            remove_tree(self._leaves)  # nothing there, unless the guard was killed
+
+    def _hear(self, deadline: float) -> bool:
+        """Take one message; False when none came until `deadline`."""
+        poll = select.poll()
+        poll.register(self._control, select.POLLIN)
+        if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+            return False
+        received = wire.receive(self._control)
+        if received is None:
+            raise ServerEndedError
+        message, _ = received
+        if "failed" in message:
+            raise SandboxError(message["failed"])
+        self._ready = self._ready or "ready" in message
+        self._leaves = message.get("leaves", self._leaves)
+        self.level = message.get("warmed", self.level)
+        return True
+
+
+def _environment() -> dict[str, str]:
+    """Nothing of the parent's but where its libraries are; one thread, no GPU."""
+    kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
+    return {
+        **kept,
+        **dict.fromkeys(_ONE_THREAD, "1"),
+        "CUDA_VISIBLE_DEVICES": "",
+        "HOME": "/nonexistent",
+        "LC_ALL": "C.UTF-8",
+        "MALLOC_ARENA_MAX": "4",  # each arena reserves 64 MiB of the worker's address space
+    }

@@ -1,0 +1,44 @@
+"""Parts of torch that it imports on first use, imported once in the server instead of in each worker.
+
+"none" for a single check, which pays only for what it needs; "full" once there is time, because it
+takes the server a second or two: the first optimizer, `autograd.grad` and `torch.func` transforms.
+"""
+
+from __future__ import annotations
+
+import gc
+
+LEVELS = ("none", "full")
+
+
+def settle() -> None:
+    """One thread, and no collection that would touch, and so copy, the pages shared with workers."""
+    import sys
+
+    if "torch" in sys.modules:
+        import torch
+
+        torch.set_num_threads(1)
+    gc.collect()
+    gc.freeze()
+
+
+def warm() -> None:
+    """Use each part once. Nothing here may start a thread: the server forks after it."""
+    import torch
+    from torch import nn
+
+    layer = nn.Linear(2, 2)
+    optimizer = torch.optim.AdamW(layer.parameters())
+    scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1.0)
+    x = torch.ones(1, 2, requires_grad=True)
+    y = nn.functional.layer_norm(layer(x), (2,))
+    torch.autograd.grad(y, x, torch.ones_like(y), retain_graph=True)
+    y.sum().backward()  # type: ignore[no-untyped-call]
+    optimizer.step()
+    scheduler.step()
+    torch.func.vmap(torch.func.grad(lambda row: (row * row).sum()))(torch.ones(2, 2))
+    torch.func.functional_call(layer, dict(layer.named_parameters()), (x,))
+    torch.testing.assert_close(torch.zeros(1), torch.zeros(1))
+    repr(y)
+    settle()

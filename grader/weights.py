@@ -1,0 +1,57 @@
+"""Random weights by the contract's names, for cases. Shapes are those of `nn.Linear`: (out, in)."""
+
+from __future__ import annotations
+
+from grader.draw import Draw
+from grader.tensors import Array
+
+Weights = dict[str, Array]
+
+
+def linear(draw: Draw, name: str, out: int, into: int, bias: bool = True) -> Weights:
+    """`name.weight` (out, in) of variance 1/in, and `name.bias` (out,)."""
+    weights = {f"{name}.weight": draw.linear(out, into)}
+    return weights | {f"{name}.bias": draw.normal(out, std=0.5)} if bias else weights
+
+
+def multi_head(
+    draw: Draw, D: int, *, query_size: int = 0, key_size: int = 0, value_size: int = 0, bias: bool = False, prefix: str = ""
+) -> Weights:
+    """The four projections of a multi-head attention; sizes that are not given are D."""
+    sizes = {"W_q": query_size or D, "W_k": key_size or D, "W_v": value_size or D, "W_o": D}
+    out: Weights = {}
+    for name, size in sizes.items():
+        out |= linear(draw, prefix + name, D, size, bias)
+    return out
+
+
+def norm(draw: Draw, D: int, prefix: str = "") -> Weights:
+    """The affine part of a LayerNorm named `ln`, away from its default of ones and zeros."""
+    return {f"{prefix}ln.weight": 1 + draw.normal(D, std=0.3), f"{prefix}ln.bias": draw.normal(D, std=0.5)}
+
+
+def ffn(draw: Draw, into: int, hidden: int, out: int, prefix: str = "") -> Weights:
+    """`dense1` and `dense2` of a position-wise feed-forward network."""
+    return linear(draw, f"{prefix}dense1", hidden, into) | linear(draw, f"{prefix}dense2", out, hidden)
+
+
+def encoder_block(draw: Draw, D: int, hidden: int, *, bias: bool = False, prefix: str = "") -> Weights:
+    """attention, addnorm1, ffn, addnorm2."""
+    return (
+        multi_head(draw, D, bias=bias, prefix=f"{prefix}attention.")
+        | norm(draw, D, f"{prefix}addnorm1.")
+        | ffn(draw, D, hidden, D, f"{prefix}ffn.")
+        | norm(draw, D, f"{prefix}addnorm2.")
+    )
+
+
+def decoder_block(draw: Draw, D: int, hidden: int, *, prefix: str = "") -> Weights:
+    """attention1, addnorm1, attention2, addnorm2, ffn, addnorm3."""
+    return (
+        multi_head(draw, D, prefix=f"{prefix}attention1.")
+        | norm(draw, D, f"{prefix}addnorm1.")
+        | multi_head(draw, D, prefix=f"{prefix}attention2.")
+        | norm(draw, D, f"{prefix}addnorm2.")
+        | ffn(draw, D, hidden, D, f"{prefix}ffn.")
+        | norm(draw, D, f"{prefix}addnorm3.")
+    )
