@@ -8,8 +8,9 @@ import numpy as np
 
 from grader.bundle import Exercise
 from grader.observation import Observation
-from grader.report.model import NO_DIAGNOSIS, Diagnosis
+from grader.report.model import NO_DIAGNOSIS, Diagnosis, Kind
 from grader.signature import signature
+from grader.tensors import Array
 
 # One's own mistake is found again within about 1e-6 in float32; the nearest other one is about 1e-2 away.
 NEAR, FAR = 1e-4, 1e-2
@@ -30,11 +31,11 @@ def diagnose(exercise: Exercise, observations: Mapping[str, Observation]) -> Dia
     if not near or between:
         return Diagnosis("unknown")
     first = near[0]
-    kind = "different" if first.kind == "different" else "exact" if len(near) == 1 else "one_of"
+    kind: Kind = "different" if first.kind == "different" else "exact" if len(near) == 1 else "one_of"
     return Diagnosis(kind, tuple((known.id,) for known in near), first.says, first.asks)
 
 
-def _distance(got: np.ndarray, known: np.ndarray) -> float:  # type: ignore[type-arg]
+def _distance(got: Array, known: Array) -> float:
     """The largest departure over all slots, relative to the size of what stands there."""
     scale = 1 + np.abs(known).max(axis=1)
     return float((np.abs(got - known).max(axis=1) / scale).max(initial=0.0))

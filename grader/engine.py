@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from grader import __version__
 from grader.bundle import Bundle, Exercise, RecordedCase
 from grader.diagnose import diagnose
-from grader.given import requires, source
+from grader.given import BLOCKS, requires, source
 from grader.i18n import _
 from grader.intake.names import Names, match, read_names, untouched
 from grader.intake.read import Submission, Unit
@@ -25,6 +25,8 @@ from grader.verdict import is_trivial, judge_case, unseen_case
 
 MAX_LOST = 2  # workers lost by one exercise before the rest of its cases is left alone
 MAX_ENDLESS = 3  # top-level statements that did not end, before the file is given up
+
+BASE_CLASSES = ("Encoder", "Decoder", "AttentionDecoder")  # of the book; they answer nothing
 
 Progress = Callable[[str], None]
 
@@ -54,13 +56,14 @@ class Engine:
 
     def __post_init__(self) -> None:
         self._exercises = {e.name: (e, b) for b in self.bundles for e in b.exercises}
+        self.constructors = {e.name: _keywords(e) for b in self.bundles for e in b.exercises}
         self._stubs = {b.assignment: read_names(_stub(b)) for b in self.bundles}
 
     # ---- one submission -----------------------------------------------------------------------------
 
     def known(self, submission: Submission) -> dict[str, str]:
         """Exercise → the name it stands under, for every known exercise that the submission defines."""
-        return match(list(self._exercises), read_names(submission))
+        return match(self.constructors, read_names(submission))
 
     def grade(self, submission: Submission, wanted: Sequence[str] | None = None) -> Report:
         """Grade the known exercises of a submission, or those `wanted`, in the order of the course.
@@ -114,6 +117,7 @@ class Engine:
             "op": "load",
             "units": [vars(unit) for unit in submission.units],
             "given": {name: source(name) for name in allowed},
+            "withheld": [name for name in BLOCKS if name not in allowed],
             "replace": list(replaced),
             "skip": skip,
         }
@@ -152,7 +156,7 @@ class _Run:
     done: dict[str, ExerciseResult] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.aliases = match(list(self.engine._exercises), self.names)
+        self.aliases = match(self.engine.constructors, self.names)
 
     def grade(self, exercise: Exercise) -> ExerciseResult:
         """Grade one exercise; where a building block of the student's own is wrong, once more with ours."""
@@ -227,10 +231,16 @@ class _Run:
             defines = note.get("defines")
             if error is not None and (note.get("whole") or (isinstance(defines, list) and (alias or exercise.name) in defines)):
                 raise Blocked(_sentence_of(note, error))
+            if note.get("endless") and isinstance(note.get("line"), int) and self._defined_at(alias or exercise.name) == note["line"]:
+                raise Blocked(_("{file}, line {line}: this definition did not end").format(file=note.get("file"), line=note["line"]))
         if self.names.broken:
             unit, why = next(iter(self.names.broken.items()))
             raise Blocked(_("{file}, {why}").format(file=unit, why=sanitize(why)))
         raise Blocked(_("{name} is not defined in {file}").format(name=exercise.name, file=sanitize(self.submission.path.name)))
+
+    def _defined_at(self, name: str) -> int:
+        definition = self.names.definitions.get(name)
+        return definition.line if definition else 0
 
     def _told_about_the_file(self) -> list[str]:
         out = []
@@ -248,26 +258,23 @@ class _Run:
         checks: list[CheckResult] = []
         observations: dict[str, Observation] = {}
         lost = 0
+        hidden, device = self.engine.hidden, self.engine.device
         for case in exercise.cases:
             if lost >= MAX_LOST:
-                checks += unseen_case(case, "skipped", _("not looked at: the cases before did not end"), **self._how)
+                checks += unseen_case(case, "skipped", _("not looked at: the cases before did not end"), hidden=hidden, device=device)
                 continue
             try:
                 observation = self._observe(exercise, case, alias, replaced)
             except WorkerGone as gone:
                 lost += 1
-                checks += unseen_case(case, "failed", _how_it_ended(gone), **self._how)
+                checks += unseen_case(case, "failed", _how_it_ended(gone), hidden=hidden, device=device)
                 continue
             except (Blocked, SandboxError) as error:
-                checks += unseen_case(case, "could_not_grade", str(error), **self._how)
+                checks += unseen_case(case, "could_not_grade", str(error), hidden=hidden, device=device)
                 continue
             observations[case.id] = observation
-            checks += judge_case(case, observation, **self._how)
+            checks += judge_case(case, observation, hidden=hidden, device=device)
         return self._concluded(exercise, checks, observations, remarks, started)
-
-    @property
-    def _how(self) -> dict[str, object]:
-        return {"hidden": self.engine.hidden, "device": self.engine.device}
 
     def _observe(self, exercise: Exercise, case: RecordedCase, alias: str, replaced: tuple[str, ...]) -> Observation:
         """Run one case; a worker that dies is replaced once, since once may be chance."""
@@ -329,13 +336,19 @@ class _Run:
 def with_requirements(given: Sequence[str]) -> tuple[str, ...]:
     """The allowed blocks and those that they are made of, in a fixed order."""
     out: list[str] = []
-    waiting = list(given)
+    waiting = [*given, *BASE_CLASSES]
     while waiting:
         name = waiting.pop(0)
         if name not in out:
             out.append(name)
             waiting += requires(name)
     return tuple(sorted(out))
+
+
+def _keywords(exercise: Exercise) -> frozenset[str] | None:
+    """The keywords that every case builds the exercise's class with; None for a function."""
+    built = [s for case in exercise.cases for s in case.steps if s["do"] == "build" and s["of"] == exercise.name]
+    return frozenset.intersection(*(frozenset(s["kwargs"]) - frozenset(s["may_drop"]) for s in built)) if built else None
 
 
 def _stub(bundle: Bundle) -> Submission:

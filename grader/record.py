@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.bank import KnownAnswer, apply
+from grader.bank import apply
 from grader.bundle import Bundle, Exercise, Header, KnownMistake, RecordedCase, Signatures
 from grader.case import Case
 from grader.content import DEFAULT_LIMITS, DEFAULT_WEIGHTS, Assignment, ContentError
@@ -88,12 +88,16 @@ def observe(source: str, given: Sequence[str], cases: Sequence[Case | RecordedCa
             wanted = dtype or ("float64" if case.dtype in FLOATS else case.dtype)
             program = Program(loaded.names, {"steps": list(case.steps), "dtype": wanted}, tensors)
             program.run(loaded.files)
-            out[case.id] = arranged(_observation(program), case.steps)
+            out[case.id] = arranged(_observation(program, {wanted: case.dtype}), case.steps)
     return out
 
 
-def _observation(program: Program) -> Observation:
-    seen = {name: Seen(tuple(t.shape), str(t.dtype).removeprefix("torch."), _numbers(t)) for name, t in program.observed.items()}
+def _observation(program: Program, dtypes: Mapping[str, str]) -> Observation:
+    """What a program saw. `dtypes`: the dtype it ran in → the one that the case asks for."""
+    seen = {}
+    for name, tensor in program.observed.items():
+        dtype = str(tensor.dtype).removeprefix("torch.")
+        seen[name] = Seen(tuple(tensor.shape), dtypes.get(dtype, dtype), _numbers(tensor))
     for name, what in program.told["odd"].items():
         seen.setdefault(name, Seen(shape=tuple(what["shape"]) if "shape" in what else None, odd=what["is"]))
     return Observation(

@@ -12,6 +12,8 @@ from grader.i18n import _
 
 COMMANDS = {
     "check": _("Grade your exercises, or any file that holds known ones."),
+    "hint": _("One hint more for an exercise."),
+    "reset": _("Put an exercise back to how it was handed out."),
     "explain": _("Show a page about a known mistake."),
     "verify": _("Maintainer: prove that the course is right."),
     "build": _("Maintainer: make assignments/ from solutions/."),
@@ -64,7 +66,7 @@ def main() -> None:
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except click.ClickException as wrong:
-        wrong.show()
+        click.echo(f"grader: {wrong.format_message()}", err=True)
         sys.exit(2)
     except NoCourse as nowhere:
         click.echo(f"grader: {nowhere}", err=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from grader.intake.read import Submission
@@ -18,6 +18,7 @@ class Definition:
     line: int
     tree: str
     kind: str  # "def", "class" or "name"
+    takes: frozenset[str] | None = None  # a class's constructor: its parameters, None if it has none of its own
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ def read_names(submission: Submission) -> Names:
             tree = ast.parse(unit.source)
             for node in _statements(tree.body):
                 for name, kind in _bound(node):
-                    found[name] = Definition(name, unit.name, node.lineno, ast.dump(node), kind)
+                    found[name] = Definition(name, unit.name, node.lineno, ast.dump(node), kind, _takes(node))
         except SyntaxError as error:
             broken[unit.name] = f"line {error.lineno}: {error.msg}"
         except (ValueError, RecursionError, MemoryError) as error:
@@ -70,21 +71,62 @@ def _bound(node: ast.stmt) -> list[tuple[str, str]]:
     return []
 
 
+def _takes(node: ast.stmt) -> frozenset[str] | None:
+    """The names of the parameters of `__init__`."""
+    for part in node.body if isinstance(node, ast.ClassDef) else ():
+        if isinstance(part, ast.FunctionDef) and part.name == "__init__":
+            arguments = part.args
+            return frozenset(a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)) - {"self"}
+    return None
+
+
 def plain(name: str) -> str:
     """A name without case and underscores: `Multi_Head_Attention` and `multiheadAttention` are near."""
     return name.replace("_", "").lower()
 
 
-def match(exercises: Sequence[str], names: Names) -> dict[str, str]:
-    """Exercise → the name it stands under in the submission: the contract's own, else a near one."""
-    near = {plain(name): name for name, d in names.definitions.items() if d.kind in ("def", "class")}
-    out = {}
-    for exercise in exercises:
-        if exercise in names.definitions:
-            out[exercise] = exercise
-        elif plain(exercise) in near:
-            out[exercise] = near[plain(exercise)]
+def match(constructors: Mapping[str, frozenset[str] | None], names: Names) -> dict[str, str]:
+    """Exercise → the name it stands under in the submission: the contract's own, else a near one.
+
+    constructors: every exercise, with the keywords its class is built with (None for functions). Names of
+    classes are no more than a label in real notebooks: one that bears the name of an exercise, and whose
+    constructor takes the keywords of another one instead, is graded as that other one.
+    """
+    out: dict[str, str] = {}
+    for exercise, keywords in constructors.items():
+        candidates = [name for name, d in names.definitions.items() if plain(name) == plain(exercise) and (name == exercise or d.kind != "name")]
+        fitting = [name for name in candidates if _fits(names.definitions[name], keywords)]
+        choice = fitting or candidates
+        if choice:
+            out[exercise] = exercise if exercise in choice else choice[-1]
+    for exercise, keywords in constructors.items():
+        if exercise in out or not keywords:
+            continue
+        for named, found in _misnamed(constructors, names):
+            exactly = names.definitions[found].takes
+            if exactly is not None and keywords == exactly - _OFTEN_THERE and exercise != named:
+                out[exercise] = found
+                if out.get(named) == found:
+                    del out[named]
+                break
     return out
+
+
+_OFTEN_THERE = frozenset({"bias", "debug", "device"})
+
+
+def _misnamed(constructors: Mapping[str, frozenset[str] | None], names: Names) -> list[tuple[str, str]]:
+    """Classes that bear the name of an exercise and cannot be built as that exercise builds them."""
+    return [
+        (exercise, name)
+        for exercise, keywords in constructors.items()
+        for name, d in names.definitions.items()
+        if d.kind == "class" and plain(name) == plain(exercise) and not _fits(d, keywords)
+    ]
+
+
+def _fits(definition: Definition, keywords: frozenset[str] | None) -> bool:
+    return keywords is None or definition.takes is None or keywords <= definition.takes
 
 
 def untouched(name: str, names: Names, stub: Names) -> bool:

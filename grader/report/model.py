@@ -9,6 +9,8 @@ from typing import Any, Literal
 Outcome = Literal["passed", "failed", "not_started", "blocked", "could_not_grade"]
 CheckOutcome = Literal["passed", "failed", "skipped", "could_not_grade"]
 
+Kind = Literal["exact", "one_of", "different", "unknown", "none"]
+
 SCHEMA = 1
 
 
@@ -33,7 +35,7 @@ class CheckResult:
 class Diagnosis:
     """What a wrong answer equals. `alternatives`: explanations, fewest mistakes first."""
 
-    kind: Literal["exact", "one_of", "different", "unknown", "none"]
+    kind: Kind
     alternatives: tuple[tuple[str, ...], ...] = ()
     says: str = ""
     asks: str = ""

@@ -57,9 +57,10 @@ def _plain(number: float) -> str:
     return f"{number:.2f}".rstrip("0").rstrip(".")
 
 
-def _outcome(outcome: str) -> Text:
-    sign, style = _WORDS[outcome]
-    return Text(f"{sign} {word(outcome)}", style=style)
+def sign(outcome: str) -> Text:
+    """A mark and the word for an outcome."""
+    mark, style = _WORDS[outcome]
+    return Text(f"{mark} {word(outcome)}", style=style)
 
 
 def _assignment(results: Sequence[ExerciseResult]) -> RenderableType:
@@ -68,7 +69,7 @@ def _assignment(results: Sequence[ExerciseResult]) -> RenderableType:
     table.add_column(no_wrap=True, min_width=20)
     table.add_column(no_wrap=True, justify="right")
     for result in results:
-        table.add_row(Text(f"  {result.name}"), _outcome(result.outcome), Text(points(result.score, result.points)))
+        table.add_row(Text(f"  {result.name}"), sign(result.outcome), Text(points(result.score, result.points)))
     return Group(Text(results[0].assignment, style="bold"), table)
 
 
@@ -76,7 +77,11 @@ def _in_full(result: ExerciseResult) -> RenderableType:
     parts: list[RenderableType] = [Text.assemble((result.name, "bold"), f" · {result.title}")]
     if result.message:
         parts.append(Padding(Text(result.message), (0, 0, 0, 2)))
-    parts += [Padding(_check_line(check), (0, 0, 0, 2)) for check in result.checks]
+    parts += [Padding(_check_line(check), (0, 0, 0, 2)) for check in result.checks if check.outcome != "skipped"]
+    skipped = sum(check.outcome == "skipped" for check in result.checks)
+    if skipped:
+        text = ngettext("{n} check was not looked at after that", "{n} checks were not looked at after that", skipped)
+        parts.append(Padding(Text(f"- {text.format(n=skipped)}", style="dim"), (0, 0, 0, 2)))
     first = next((c for c in result.checks if c.outcome in ("failed", "could_not_grade")), None)
     if first is not None:
         parts += [Text(), Padding(_first_failure(first), (0, 0, 0, 2))]
@@ -87,12 +92,12 @@ def _in_full(result: ExerciseResult) -> RenderableType:
 
 
 def _check_line(check: CheckResult) -> RenderableType:
-    sign, style = _WORDS[check.outcome]
+    mark, style = _WORDS[check.outcome]
     line = Table.grid(padding=(0, 1, 0, 0))
     line.add_column(width=9, no_wrap=True)
     line.add_column(width=10, no_wrap=True)
     line.add_column()
-    line.add_row(Text(f"{sign} {word(check.outcome)[:7]}", style=style), Text(check.facet), Text(check.title))
+    line.add_row(Text(f"{mark} {word(check.outcome)[:7]}", style=style), Text(check.facet), Text(check.title))
     return line
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from grader.sandbox.base import Exit, Limits, SandboxError
 
-_ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")}
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1")
 _START = "import sys; sys.path[:0] = {paths!r}; import runpy; runpy.run_module('grader.worker', run_name='__main__')"
 
 

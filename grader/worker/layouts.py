@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 import torch
@@ -144,7 +145,7 @@ def _fused(prefix: str, group: Shapes, own: Own) -> list[Slot]:
         at = 0
         for name, shape in zip(parts, shapes, strict=True):
             assert name is not None
-            slots.append(Slot(name, names[0], lambda t, a=at, b=at + shape[0]: t[a:b]))
+            slots.append(Slot(name, names[0], _rows(at, at + shape[0])))
             at += shape[0]
     return slots + _renamed_output(wanted, group, own, slots) if slots else []
 
@@ -222,7 +223,7 @@ def _three_axes(name: str, shape: tuple[int, ...], own: str, tensor: Tensor) -> 
     """(H, in, d), (H, d, in), (in, H, d), and (H, d, out) for the output; biases (H, d)."""
     if len(shape) == 1 and tensor.dim() == 2 and tensor.numel() == shape[0]:
         d = tensor.shape[1]
-        return [Slot(name, own, lambda t, h=h: t[h], h * d, (h + 1) * d) for h in range(tensor.shape[0])]
+        return [Slot(name, own, itemgetter(h), h * d, (h + 1) * d) for h in range(tensor.shape[0])]
     if tensor.dim() != 3 or len(shape) != 2 or tensor.numel() != shape[0] * shape[1]:
         return []
     heads, a, b = tensor.shape
@@ -231,12 +232,20 @@ def _three_axes(name: str, shape: tuple[int, ...], own: str, tensor: Tensor) -> 
             return [Slot(name, own, lambda t: t.permute(2, 0, 1).reshape(t.shape[2], -1))]
         return []
     if heads * b == shape[0] and a == shape[1]:  # (H, in, d)
-        return [Slot(name, own, lambda t, h=h: t[h].T, h * b, (h + 1) * b) for h in range(heads)]
+        return [Slot(name, own, _turned(h), h * b, (h + 1) * b) for h in range(heads)]
     if heads * a == shape[0] and b == shape[1]:  # (H, d, in)
-        return [Slot(name, own, lambda t, h=h: t[h], h * a, (h + 1) * a) for h in range(heads)]
+        return [Slot(name, own, itemgetter(h), h * a, (h + 1) * a) for h in range(heads)]
     if heads == shape[1] and a * b == shape[0]:  # (in, H, d)
-        return [Slot(name, own, lambda t, h=h: t[:, h].T, h * b, (h + 1) * b) for h in range(a)]
+        return [Slot(name, own, _turned((slice(None), h)), h * b, (h + 1) * b) for h in range(a)]
     return []
+
+
+def _rows(start: int, stop: int) -> View:
+    return lambda t: t[start:stop]
+
+
+def _turned(index: Any) -> View:
+    return lambda t: t[index].T
 
 
 def _in_order(prefix: str, group: Shapes, own: Own) -> list[Slot]:

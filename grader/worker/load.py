@@ -1,7 +1,6 @@
 """Execute a submission, statement by statement, so that a demo that fails costs only itself."""
 
 from __future__ import annotations
-
 import __future__
 
 import ast
@@ -35,14 +34,16 @@ def load(
     given: Mapping[str, str],
     replace: Collection[str] = (),
     skip: Collection[tuple[str, int]] = (),
+    withheld: Collection[str] = (),
 ) -> Loaded:
     """Run the units (a file, or a notebook's cells) in order in one fresh module.
 
     units: `{"name", "source"}` each. given: sources of the allowed building blocks. replace: names whose
     top-level definition gives way to the building block of the same name. skip: `(unit, line)` of
-    statements that did not end when they were run before.
+    statements that did not end when they were run before. withheld: blocks that may be imported, and not
+    used.
     """
-    standins.install(given)
+    standins.install(given, withheld)
     loaded = Loaded([unit["name"] for unit in units])
     sys.modules["submission"] = loaded.module
     for unit in units:

@@ -51,6 +51,7 @@ def _load(request: dict[str, Any]) -> Loaded:
         request["given"],
         frozenset(request["replace"]),
         frozenset((name, line) for name, line in request["skip"]),
+        request["withheld"],
     )
 
 

@@ -10,10 +10,8 @@ from __future__ import annotations
 import linecache
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
-
-_BASES = ("Encoder", "Decoder", "AttentionDecoder")
 
 
 class _Silent:
@@ -31,19 +29,39 @@ class _Silent:
         return None
 
 
-class _Given(types.ModuleType):
-    """`grader.given` while one exercise is graded: the allowed blocks, loaded when first used."""
+class _Withheld:
+    """A block that exists and that this exercise may not use: importing it is no fault, using it is."""
 
-    def __init__(self, sources: Mapping[str, str]):
-        super().__init__("grader.given", "The building blocks this exercise may use.")
-        self.__path__: list[str] = []
-        self._sources = dict(sources)
+    def __init__(self, name: str):
+        self.__dict__["_name"] = name
+
+    def _refuse(self, *args: Any, **kwargs: Any) -> Any:
+        raise NameError(f"{self._name} is not among the building blocks of this exercise")
+
+    __call__ = __mro_entries__ = _refuse
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        return self._refuse()
+
+
+class _Given(types.ModuleType):
+    """`grader.given` while one exercise is graded: the allowed blocks, loaded when first used."""
+
+    def __init__(self, sources: Mapping[str, str], withheld: Collection[str]):
+        super().__init__("grader.given", "The building blocks this exercise may use.")
+        self.__path__: list[str] = []
+        self._sources = dict(sources)
+        self._withheld = frozenset(withheld)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name in self._withheld:
+            return _Withheld(name)
         if name not in self._sources:
-            raise AttributeError(f"{name} is not among the building blocks of this exercise")
+            raise AttributeError(f"grader.given has no building block {name}")
         file = f"given/{name}.py"
         source = self._sources[name]
         linecache.cache[file] = (len(source), None, source.splitlines(True), file)
@@ -72,9 +90,7 @@ class _Book(types.ModuleType):
         try:
             return getattr(self._given, name)
         except AttributeError:
-            raise AttributeError(
-                f"{self.__name__}.{name} is not here: the grader offers only the building blocks of this exercise"
-            ) from None
+            raise AttributeError(f"{self.__name__}.{name} is not here: the grader offers this course's blocks only") from None
 
 
 class _OtherFramework(types.ModuleType):
@@ -91,13 +107,13 @@ def _no_check(*args: Any, **kwargs: Any) -> float:
     return 0.0
 
 
-def install(sources: Mapping[str, str]) -> None:
+def install(sources: Mapping[str, str], withheld: Collection[str] = ()) -> None:
     """Put the stand-ins where `import` finds them, in place of those of the exercise before."""
     import grader
 
     for name in [n for n in sys.modules if n == "submission" or n.startswith(("grader.given", "d2l"))]:
         del sys.modules[name]
-    given = _Given(sources)
+    given = _Given(sources, withheld)
     book, chinese = _Book("d2l.torch", given), _Book("d2lzh_pytorch", given)
     package = _Book("d2l", given)
     others = {f"d2l.{name}": _OtherFramework(f"d2l.{name}") for name in ("mxnet", "tensorflow", "jax", "paddle")}

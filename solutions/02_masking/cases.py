@@ -25,8 +25,10 @@ def sequence_mask(draw):
         yield case
 
     case = Case("value", "sequence_mask")
+    X = draw.normal(N, T, F)
+    X[:, 0, 0] = 0.0  # a real zero is no padding: the first step of every row is kept
     Y = case.call(
-        case.input("X", draw.normal(N, T, F)),
+        case.input("X", X),
         case.input("valid_len", draw.lens(N, T)),
         value=-7.5,
         axes=("row", "step", "feature"),
@@ -57,7 +59,9 @@ def masked_softmax(draw):
         ("per-query", draw.lens((B, T), S), "one length a query (B, T)", "masking"),
     ):
         case = Case(id, "masked_softmax")
-        X = case.input("X", draw.normal(B, T, S), grad=True)
+        scores = draw.normal(B, T, S)
+        scores[:, 0, 0] = 0.0  # a real score of zero is no padding
+        X = case.input("X", scores, grad=True)
         valid_lens = None if lens is None else case.input("valid_lens", lens)
         Y = case.call(X, valid_lens, axes=SEEN)
         case.check_shape(Y, f"shape and dtype {title}")
@@ -68,17 +72,25 @@ def masked_softmax(draw):
             case.check_unchanged(valid_lens, title="the lengths are left as they were")
         yield case
 
+    case = Case("by-hand", "masked_softmax")
+    X = np.array([[[1.0, 1.0, 5.0], [0.0, 2.0, 1.0]]])
+    Y = case.call(case.input("X", X), case.input("valid_lens", np.array([2])), axes=SEEN)
+    case.check_values(Y, "the example of the lesson: one half, one half, nothing")
+    yield case
+
     case = Case("large-scores", "masked_softmax")
-    lens = draw.lens(B, S)
-    Y = case.call(case.input("X", draw.normal(B, T, S) * 3 + 60), case.input("valid_lens", lens), axes=SEEN)
-    case.check_values(Y, "large scores do not overflow")
+    Y = case.call(case.input("X", draw.normal(B, T, S) * 3 + 100), None, axes=SEEN)
+    case.check_values(Y, "large scores do not overflow", "precision")
     yield case
 
     case = Case("padding-is-ignored", "masked_softmax")
+    lens = draw.lens(B, S)
     X = draw.normal(B, T, S)
     padded = np.arange(S)[None, None, :] >= lens[:, None, None]
     valid_lens = case.input("valid_lens", lens)
     left = case.call(case.input("X", X), valid_lens, axes=SEEN)
     right = case.call(case.input("other_padding", np.where(padded, draw.normal(B, T, S), X)), valid_lens, axes=SEEN)
-    case.check_same(left, right, "what stands in the padding makes no difference", "masking", "other numbers in the padding changed the weights")
+    case.check_same(
+        left, right, "what stands in the padding makes no difference", "masking", "other numbers in the padding changed the weights"
+    )
     yield case

@@ -1,0 +1,39 @@
+# Five verbs. Each does its own set-up; the second time that is quick.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: install grade check test bench release clean
+
+install: $(READY)
+
+# The environment is made anew when what it is made from changes.
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "torch==2.13.0"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[instructor,watch]" $$($(PYTHON) scripts/groups.py test check)
+	touch $(READY)
+
+grade: install
+	$(BIN)/python -m grader.demo
+
+check: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check grader tests scripts
+	$(BIN)/mypy
+
+test: install
+	$(BIN)/python -m pytest
+	$(BIN)/grader build --check
+	$(BIN)/grader verify
+
+bench: install
+	$(BIN)/python scripts/bench.py
+
+release: install
+	$(BIN)/grader release release
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache release

@@ -1,0 +1,46 @@
+"""`grader explain`: a page about a known mistake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from grader.i18n import _
+
+EXAMPLES = """\b
+Examples:
+  grader explain                                  all that are known, one line each
+  grader explain MultiHeadAttention               those of one exercise
+  grader explain mha-keys-through-wq              a page about one
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("name", required=False)
+@click.option("--course", type=click.Path(path_type=Path, file_okay=False), help=_("The course folder, if you are not in it."))
+def command(name: str | None, course: Path | None) -> None:
+    """Show what a known mistake is, what it does to a model, and how to see it yourself."""
+    from rich.console import Console
+    from rich.markdown import Markdown
+    from rich.text import Text
+
+    from grader.course import find
+
+    known = [(e, m) for b in find(course or Path.cwd()).bundles for e in b.exercises for m in e.mistakes if e.level]
+    console = Console(highlight=False)
+    page = next((m for _e, m in known if m.id == name), None)
+    if page is not None:
+        console.print(Text(page.id, style="bold"))
+        console.print(Text(_(page.says)))
+        console.print()
+        console.print(Markdown(_(page.page) if page.page else f"> {_(page.asks)}"))
+        return
+    listed = [(e, m) for e, m in known if name in (None, e.name, e.assignment)]
+    if not listed:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name or "", [m.id for _e, m in known], n=3)
+        raise click.UsageError(_("no mistake is called {name}").format(name=name) + (_("; near: {near}").format(near=", ".join(near)) if near else ""))
+    for exercise, mistake in listed:
+        console.print(Text.assemble((mistake.id, "bold"), f"  {exercise.name}: {_(mistake.says)}"))

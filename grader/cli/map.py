@@ -1,0 +1,57 @@
+"""`grader` alone: where am I, and what is next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from grader.bundle import Bundle
+from grader.course import find
+from grader.i18n import _
+from grader.progress import recall
+from grader.report.terminal import points, sign
+
+
+def show_map() -> None:
+    """Every assignment, its exercises, how each stood when it was last graded, and the next one."""
+    course = find(Path.cwd())
+    known = recall(course.root)
+    console = Console(highlight=False)
+    for bundle in course.bundles:
+        console.print(_heading(bundle))
+        console.print(_table(bundle, known))
+    console.print()
+    console.print(_next(course.bundles, known))
+
+
+def _heading(bundle: Bundle) -> Text:
+    about = _("{minutes} minutes").format(minutes=bundle.minutes)
+    return Text.assemble((bundle.assignment, "bold"), f" · {_(bundle.title)} · {about}")
+
+
+def _table(bundle: Bundle, known: dict[str, dict[str, object]]) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True, min_width=28)
+    table.add_column(no_wrap=True, min_width=20)
+    table.add_column(no_wrap=True, justify="right")
+    for exercise in bundle.exercises:
+        entry = known.get(exercise.name, {})
+        outcome, score = str(entry.get("outcome", "not_started")), entry.get("score", 0.0)
+        table.add_row(Text(f"  {exercise.name}"), sign(outcome), Text(points(score if isinstance(score, float) else None, exercise.points)))
+    return table
+
+
+def _next(bundles: list[Bundle], known: dict[str, dict[str, object]]) -> Text:
+    passed = {name for name, entry in known.items() if entry.get("outcome") == "passed"}
+    everything = [(b, e) for b in bundles for e in b.exercises]
+    earned = sum(float(str(known.get(e.name, {}).get("score") or 0)) for _b, e in everything)
+    total = sum(e.points for _b, e in everything)
+    head = _("{score} points. ").format(score=points(earned, total))
+    for bundle, exercise in everything:
+        if exercise.name not in passed and all(need in passed or need not in {e.name for _b, e in everything} for need in exercise.needs):
+            where = f"{bundle.assignment}/{bundle.module}"
+            return Text(head + _("Next: {name} in {where}.py or .ipynb, then: grader check {name}").format(name=exercise.name, where=where))
+    return Text(head + _("Everything passed. Well done."))

@@ -1,0 +1,40 @@
+"""`grader reset`: the stub again; the old file is kept beside it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+from grader.i18n import _
+
+
+@click.command()
+@click.argument("exercise")
+@click.option("--course", type=click.Path(path_type=Path, file_okay=False), help=_("The course folder, if you are not in it."))
+def command(exercise: str, course: Path | None) -> None:
+    """Put an exercise back to how it was handed out; the rest of the file stays, a copy is kept.
+
+    A script gets the one definition back. A notebook's cell is found by the definition it holds.
+    """
+    from grader.course import choose, find
+    from grader.files import write_atomically
+    from grader.intake.restore import CannotRestore, restored
+
+    where = find(course or Path.cwd())
+    bundle = next((b for b in where.bundles if exercise in [e.name for e in b.exercises]), None)
+    if bundle is None:
+        raise click.UsageError(_("there is no exercise {name}; `grader` lists them all").format(name=exercise))
+    path = choose(where.root / bundle.assignment, bundle)[0]
+    old = path.read_bytes() if path.exists() else b""
+    try:
+        new = restored(old.decode("utf-8", "replace"), exercise, bundle.stub, notebook=path.suffix == ".ipynb")
+    except CannotRestore as error:
+        raise click.UsageError(str(error)) from None
+    if old:
+        kept = path.with_name(f"{path.stem}.{time.strftime('%Y%m%d-%H%M%S')}{path.suffix}.old")
+        write_atomically(kept, old)
+        click.echo(_("the old file is kept as {name}").format(name=kept.name))
+    write_atomically(path, new.encode())
+    click.echo(_("{exercise} in {name} is as it was handed out").format(exercise=exercise, name=path.name))
