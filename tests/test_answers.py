@@ -1,0 +1,84 @@
+"""Independent answers, right and wrong: each gets the outcome it deserves and a record that obeys the schema."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from grader.intake.read import read_submission
+from grader.report.model import ExerciseResult, to_json
+from tests_schema import REPORT
+
+HERE = Path(__file__).parent / "answers"
+
+
+@dataclass(frozen=True)
+class Answer:
+    path: Path
+    exercise: str
+    says: str
+    kind: str
+    breaks: frozenset[str]
+
+    @property
+    def is_right(self) -> bool:
+        """Right on the CPU in float32: nothing that is checked there breaks."""
+        return not self.breaks
+
+
+def read(path: Path) -> Answer:
+    head = path.read_text("utf-8").split("\n\n")[0]
+    fields = dict(re.findall(r"^# (exercise|says|kind|breaks): *(.*)$", head, re.M))
+    breaks = frozenset(filter(None, (facet.strip() for facet in fields.get("breaks", "").split(","))))
+    return Answer(path, fields["exercise"], fields["says"], fields["kind"], breaks - {"device", "precision"})
+
+
+ANSWERS = [read(path) for path in sorted(HERE.glob("*/*.py"))]
+
+
+@pytest.fixture(scope="module")
+def known(bundles) -> frozenset[str]:
+    return frozenset(e.name for b in bundles for e in b.exercises)
+
+
+def test_there_are_enough_answers_of_both_kinds(known):
+    right = [a for a in ANSWERS if a.is_right and a.exercise in known]
+    wrong = [a for a in ANSWERS if not a.is_right and a.exercise in known]
+    assert len(right) >= 90
+    assert len(wrong) >= 300
+    assert {a.exercise for a in ANSWERS} <= known
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=[f"{a.exercise}/{a.path.stem}" for a in ANSWERS])
+def test_an_independent_answer_gets_what_it_deserves(answer: Answer, engine):
+    report = engine.grade(read_submission(answer.path), [answer.exercise])
+    jsonschema.validate(to_json(report), REPORT)
+    result = report.exercises[0]
+    if answer.is_right:
+        assert result.outcome == "passed", _why(result)
+        assert result.score == result.points
+        assert result.diagnosis.kind == "none"
+    else:
+        assert result.outcome == "failed", f"{answer.says}: {_why(result)}"
+        assert result.score is not None
+        assert result.score < result.points
+        assert _failing(result) & _related(answer.breaks), f"{answer.says}: only {_failing(result)} failed"
+
+
+def _failing(result: ExerciseResult) -> set[str]:
+    return {check.facet for check in result.checks if check.outcome in ("failed", "skipped")}
+
+
+def _related(breaks: frozenset[str]) -> set[str]:
+    """A wrong number shows as a wrong value, mask or mode, depending on which case meets it first."""
+    numbers = {"values", "masking", "modes"}
+    return set(breaks) | (numbers if breaks & numbers else set())
+
+
+def _why(result: ExerciseResult) -> str:
+    failed = [f"{c.id}: {c.message} ({c.where})" for c in result.checks if c.outcome not in ("passed", "skipped")]
+    return f"{result.outcome} {result.message} {failed[:4]}"

@@ -1,0 +1,89 @@
+"""The JSON record of a report, as a JSON Schema: the contract with everything that reads it."""
+
+CHECK = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["id", "facet", "title", "outcome", "device", "dtype", "visibility", "message", "expected", "got", "where"],
+    "properties": {
+        "id": {"type": "string", "minLength": 1},
+        "facet": {
+            "enum": ["shapes", "values", "masking", "gradients", "modes", "purity", "weights", "device", "precision", "pruning"]
+        },
+        "title": {"type": "string", "minLength": 1},
+        "outcome": {"enum": ["passed", "failed", "skipped", "could_not_grade"]},
+        "device": {"type": "string"},
+        "dtype": {"type": "string"},
+        "visibility": {"enum": ["public", "hidden"]},
+        "message": {"type": "string"},
+        "expected": {"type": ["string", "null"]},
+        "got": {"type": ["string", "null"]},
+        "where": {"type": "string"},
+    },
+    "allOf": [
+        {
+            "if": {"properties": {"visibility": {"const": "hidden"}}},
+            "then": {"properties": {"expected": {"type": "null"}, "got": {"type": "null"}}},
+        },
+        {"if": {"properties": {"outcome": {"const": "failed"}}}, "then": {"properties": {"message": {"minLength": 1}}}},
+    ],
+}
+
+EXERCISE = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["name", "assignment", "outcome", "score", "points", "message", "checks", "diagnosis", "remarks", "seconds"],
+    "properties": {
+        "name": {"type": "string"},
+        "assignment": {"type": "string", "pattern": "^[0-9]{2}_"},
+        "outcome": {"enum": ["passed", "failed", "not_started", "blocked", "could_not_grade"]},
+        "score": {"type": ["number", "null"], "minimum": 0},
+        "points": {"type": "number", "exclusiveMinimum": 0},
+        "message": {"type": "string"},
+        "checks": {"type": "array", "items": CHECK},
+        "diagnosis": {
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["kind", "alternatives", "says", "asks"],
+            "properties": {
+                "kind": {"enum": ["exact", "one_of", "different", "unknown", "none"]},
+                "alternatives": {"type": "array", "items": {"type": "array", "items": {"type": "string"}, "minItems": 1}},
+                "says": {"type": "string"},
+                "asks": {"type": "string"},
+            },
+        },
+        "remarks": {"type": "array", "items": {"type": "string"}},
+        "seconds": {"type": "number", "minimum": 0},
+    },
+    "allOf": [
+        {
+            "if": {"properties": {"outcome": {"const": "could_not_grade"}}},
+            "then": {"properties": {"score": {"type": "null"}}},
+            "else": {"properties": {"score": {"type": "number"}}},
+        },
+        {
+            "if": {"properties": {"outcome": {"enum": ["blocked", "could_not_grade"]}}},
+            "then": {"properties": {"message": {"minLength": 1}}},
+        },
+    ],
+}
+
+REPORT = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["schema", "grader", "torch", "seed", "sandbox", "score", "points", "exercises", "remarks"],
+    "properties": {
+        "schema": {"const": 1},
+        "grader": {"type": "string"},
+        "torch": {"type": "string"},
+        "seed": {"enum": ["public", "hidden"]},
+        "sandbox": {"enum": ["strict", "landlock", "basic"]},
+        "score": {"type": "number", "minimum": 0},
+        "points": {"type": "number", "minimum": 0},
+        "exercises": {"type": "array", "items": EXERCISE, "minItems": 1},
+        "remarks": {"type": "array", "items": {"type": "string"}},
+        "student": {"type": "string"},
+        "submission": {"type": "string"},
+        "content": {"type": "string"},
+    },
+}
