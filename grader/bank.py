@@ -8,12 +8,13 @@ read a bank from top to bottom like a list.
 from __future__ import annotations
 
 import ast
+import io
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from textwrap import dedent
 
-KINDS = ("mistake", "different", "policy", "same", "trivial")
+KINDS = ("mistake", "different", "policy", "same", "also", "trivial")
 
 
 @dataclass(frozen=True)
@@ -21,9 +22,11 @@ class KnownAnswer:
     """One known answer to one exercise.
 
     kind: "mistake" fails; "different" is a valid design, not the one asked for; "policy" passes on CPU
-    in float32 and may fail only the facets it `breaks`; "same" is right; "trivial" gets nothing.
+    in float32 and may fail only the facets it `breaks`; "same" is right; "also" is right too, see `also`;
+    "trivial" gets nothing.
     says: what the answer equals, one sentence, no code. asks: a question that leads on. page: what it
-    does to a model and how to see it, for `grader explain`. seen: where real code did it.
+    does to a model and how to see it, for `grader explain`. seen: where real code did it. steady: gives
+    the same numbers at every call; one that does not is caught and can never be named.
     """
 
     id: str
@@ -36,6 +39,7 @@ class KnownAnswer:
     page: str = ""
     seen: str = ""
     breaks: tuple[str, ...] = ()
+    steady: bool = True
 
 
 def mistake(id: str, of: str, *, kind: str = "mistake", breaks: Iterable[str] = (), **fields: object) -> KnownAnswer:
@@ -51,6 +55,15 @@ def mistake(id: str, of: str, *, kind: str = "mistake", breaks: Iterable[str] = 
 def variant(id: str, of: str, code: str = "", swap: Mapping[str, str] | None = None) -> KnownAnswer:
     """A right answer written differently."""
     return KnownAnswer(id, of, "same", swap=swap or {}, code=code)
+
+
+def also(id: str, of: str, swap: Mapping[str, str]) -> KnownAnswer:
+    """A right answer on an equal footing with the reference, because students build on either of the two.
+
+    Where it gives other numbers, a check by the judge `one_of` accepts both; and every mistake whose pieces
+    occur in it as well is known in both forms.
+    """
+    return KnownAnswer(id, of, "also", swap=swap)
 
 
 def trivial(id: str, of: str, code: str) -> KnownAnswer:
@@ -95,6 +108,6 @@ def definition_span(source: str, name: str) -> tuple[int, int]:
         raise ValueError(f"{name} is not defined at the top level")
     node = nodes[-1]
     first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-    lines = source.splitlines(keepends=True)
+    lines = list(io.StringIO(source))  # as Python counts lines; `splitlines` also ends them at a form feed
     assert node.end_lineno is not None
     return sum(map(len, lines[: first - 1])), sum(map(len, lines[: node.end_lineno]))

@@ -13,19 +13,19 @@ from typing import Any
 import numpy as np
 
 from grader import bundle as bundles
-from grader.bundle import NUMBERS, WORDS
+from grader.bundle import NUMBERS, WORDS, Bundle
 from grader.content import PUBLIC_SEED, Assignment, read_all
 from grader.files import write_atomically
-from grader.record import record
+from grader.record import record_all
 from grader.stub import stub
 from grader.tensors import Array, decode
 
 CLOSE = 1e-12  # regenerated numbers may differ by this much: processors sum in different orders
 
 
-def generated(assignment: Assignment) -> dict[str, bytes]:
+def generated(assignment: Assignment, bundle: Bundle) -> dict[str, bytes]:
     """Every file of one assignment's folder, by name."""
-    words, numbers = bundles.dump(record(assignment, PUBLIC_SEED))
+    words, numbers = bundles.dump(bundle)
     text = stub(assignment.source)
     return {
         "README.md": lesson(text).encode(),
@@ -36,13 +36,18 @@ def generated(assignment: Assignment) -> dict[str, bytes]:
     }
 
 
+def _recorded(solutions: Path) -> Iterator[tuple[Assignment, Bundle]]:
+    assignments = read_all(solutions)
+    yield from zip(assignments, record_all(assignments, PUBLIC_SEED), strict=True)
+
+
 def build(solutions: Path, assignments: Path) -> list[Path]:
     """Write assignments/. Returns the files that changed."""
     changed = []
-    for assignment in read_all(solutions):
+    for assignment, bundle in _recorded(solutions):
         folder = assignments / assignment.name
         folder.mkdir(parents=True, exist_ok=True)
-        for name, data in generated(assignment).items():
+        for name, data in generated(assignment, bundle).items():
             path = folder / name
             if not path.exists() or not _agree(path.read_bytes(), data, name):
                 write_atomically(path, data)
@@ -53,8 +58,8 @@ def build(solutions: Path, assignments: Path) -> list[Path]:
 def stale(solutions: Path, assignments: Path) -> Iterator[str]:
     """What in assignments/ is not what solutions/ would give: a sentence each."""
     wanted: set[Path] = set()
-    for assignment in read_all(solutions):
-        for name, data in generated(assignment).items():
+    for assignment, bundle in _recorded(solutions):
+        for name, data in generated(assignment, bundle).items():
             path = assignments / assignment.name / name
             wanted.add(path)
             if not path.exists():

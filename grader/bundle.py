@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from grader.case import Check
 from grader.files import write_atomically
 from grader.tensors import Array, decode, encode
@@ -49,23 +51,27 @@ class RecordedCase:
 
 @dataclass(frozen=True)
 class KnownMistake:
-    """What a bundle knows of a mistake: words, and the place of its signature in the table."""
+    """What a bundle says of a mistake, in words."""
 
     id: str
     kind: str
     says: str
     asks: str
     page: str
-    row: int
 
 
 @dataclass(frozen=True)
 class Signatures:
-    """Numbers that each known mistake of an exercise gives; see grader/signature.py for the layout."""
+    """What known mistakes, and pairs of them, give on an exercise's cases; see grader/signature.py.
+
+    A row is one way to be wrong; `explains` names its mistakes. A mistake has a row for every form of the
+    reference that it occurs in (`bank.also`).
+    """
 
     slots: tuple[str, ...]
-    states: tuple[tuple[str, ...], ...]  # one row a mistake, one state a slot
-    numbers: Array  # (mistakes, slots, PROJECTIONS) float32
+    explains: tuple[tuple[str, ...], ...]
+    states: Array  # (rows, slots) of texts
+    numbers: Array  # (rows, slots, PROJECTIONS)
 
 
 @dataclass(frozen=True)
@@ -148,13 +154,31 @@ def _exercise_words(exercise: Exercise, numbers: dict[str, Array]) -> dict[str, 
     }
     words["cases"] = [_case_words(case, numbers) for case in exercise.cases]
     words["mistakes"] = [
-        {key: getattr(m, key) for key in ("id", "kind", "says", "asks", "page", "row")} for m in exercise.mistakes
+        {key: getattr(m, key) for key in ("id", "kind", "says", "asks", "page")} for m in exercise.mistakes
     ]
     if exercise.signatures is not None:
-        words["slots"] = exercise.signatures.slots
-        words["states"] = exercise.signatures.states
-        numbers[f"{exercise.name}/signatures"] = exercise.signatures.numbers
+        words["signatures"] = _signature_words(exercise.name, exercise.signatures, numbers)
     return words
+
+
+def _signature_words(name: str, table: Signatures, numbers: dict[str, Array]) -> dict[str, Any]:
+    """The table, packed: states as places in a vocabulary, numbers only where a row departs from the first."""
+    vocabulary, places = np.unique(table.states, return_inverse=True)
+    departs = (np.abs(table.numbers - table.numbers[0]) > 1e-9 * (1 + np.abs(table.numbers[0]))).max(axis=2)
+    departs[0] = True
+    numbers[f"{name}/signatures/states"] = places.reshape(table.states.shape).astype(np.int16)
+    numbers[f"{name}/signatures/departs"] = departs
+    numbers[f"{name}/signatures/numbers"] = table.numbers[departs].astype(np.float32)
+    return {"slots": table.slots, "explains": table.explains, "vocabulary": vocabulary.tolist()}
+
+
+def _signatures(name: str, words: Mapping[str, Any], numbers: Mapping[str, Array]) -> Signatures:
+    places, departs = numbers[f"{name}/signatures/states"], numbers[f"{name}/signatures/departs"]
+    packed = numbers[f"{name}/signatures/numbers"].astype(np.float64)
+    unpacked = np.broadcast_to(packed[: departs.shape[1]], (*departs.shape, packed.shape[1])).copy()
+    unpacked[departs] = packed
+    vocabulary = np.array(words["vocabulary"], dtype=object)
+    return Signatures(tuple(words["slots"]), tuple(map(tuple, words["explains"])), vocabulary[places], unpacked)
 
 
 def _case_words(case: RecordedCase, numbers: dict[str, Array]) -> dict[str, Any]:
@@ -174,10 +198,8 @@ def _exercise(fields: dict[str, Any], assignment: str, numbers: Mapping[str, Arr
     name = fields["name"]
     cases = tuple(_case(case, name, numbers) for case in fields.pop("cases"))
     mistakes = tuple(KnownMistake(**m) for m in fields.pop("mistakes"))
-    slots, states = fields.pop("slots", None), fields.pop("states", None)
-    signatures = None
-    if slots is not None:
-        signatures = Signatures(tuple(slots), tuple(map(tuple, states)), numbers[f"{name}/signatures"])
+    packed = fields.pop("signatures", None)
+    signatures = None if packed is None else _signatures(name, packed, numbers)
     for key in ("hints", "needs", "given", "forbids"):
         fields[key] = tuple(fields[key])
     return Exercise(**fields, assignment=assignment, cases=cases, mistakes=mistakes, signatures=signatures)

@@ -58,19 +58,23 @@ class Check:
 
 @dataclass(frozen=True)
 class Filled:
-    """A large tensor of one number, or with one number on its diagonal, stored as its shape."""
+    """A large tensor of one number, or with one number on its diagonal, stored as its shape.
+
+    `rows`: only the first of them hold the number, the others zero.
+    """
 
     shape: tuple[int, ...]
     value: float = 0.0
     diagonal: bool = False
+    rows: int | None = None
 
 
 def zeros(*shape: int) -> Filled:
     return Filled(shape)
 
 
-def filled(value: float, *shape: int) -> Filled:
-    return Filled(shape, value)
+def filled(value: float, *shape: int, rows: int | None = None) -> Filled:
+    return Filled(shape, value, rows=rows)
 
 
 def eye(size: int) -> Filled:
@@ -144,7 +148,7 @@ class Case:
         names: dict[str, Json] = {}
         for name, values in weights.items():
             if isinstance(values, Filled):
-                names[name] = {"shape": list(values.shape), "value": values.value, "diagonal": values.diagonal}
+                names[name] = {"shape": list(values.shape), "value": values.value, "diagonal": values.diagonal, "rows": values.rows}
                 continue
             self._hold(f"{module.name}.{name}", values)
             names[name] = f"{module.name}.{name}"
@@ -198,6 +202,16 @@ class Case:
         self._step("part", name=name, of=whole.to_json(), slices=[list(s) for s in slices])
         return self._axes(Ref(self, name), axes or whole.axes)
 
+    def stages(self, module: Ref, **titles: str) -> None:
+        """Watch submodules during the first call that reaches them, in the order given, for diagnosis only.
+
+        A keyword is a path with `__` for dots, `attention` or `blks__block0`, and watches what comes out;
+        `attention__in0` watches the first argument that goes in. The value is the stage in plain words.
+        A module that is laid out otherwise simply has no such stage.
+        """
+        watched = [[path.replace("__", "."), title] for path, title in titles.items()]
+        self._step("stages", module=module.name, of=watched)
+
     # ---- what is observed ---------------------------------------------------------------------------
 
     def see(self, ref: Ref, name: str = "", axes: Sequence[str] = ()) -> str:
@@ -214,12 +228,15 @@ class Case:
         self._step("see_value", name=name, of=ref.to_json())
         return name
 
-    def weights(self, module: Ref, heads: int | None = None, name: str = "weights", axes: Sequence[str] = ()) -> str:
+    def weights(
+        self, module: Ref, heads: int | None = None, name: str = "weights", axes: Sequence[str] = (), steps: int | None = None
+    ) -> str:
         """Observe the attention weights that a module keeps, in any of the accepted shapes.
 
-        `heads`: number of heads; the judge then compares in the layout (B, H, T, S).
+        `heads`: number of heads; the judge then compares in the layout (B, H, T, S). `steps`: how many
+        steps a recurrent decoder made, with one query each; the layout is then (steps, B, 1, S).
         """
-        self._step("weights", name=name, of=module.to_json(), heads=heads)
+        self._step("weights", name=name, of=module.to_json(), heads=heads, steps=steps)
         self.axes[name] = tuple(axes) or (
             ("batch", "query", "key") if heads is None else ("batch", "head", "query", "key")
         )
@@ -274,14 +291,21 @@ class Case:
     def check_values(self, ref: Ref, title: str, facet: str = "values", **params: Json) -> None:
         self.check(facet, "equal", [self.see(ref)], title, **params)
 
+    def check_one_of(self, ref: Ref, title: str, facet: str = "values") -> None:
+        """Equal to what the reference gives, or to what another answer gives that is right too (`bank.also`)."""
+        self.check(facet, "one_of", [self.see(ref)], title)
+
     def check_gradients(self, names: Sequence[str], title: str, **params: Json) -> None:
         self.check("gradients", "equal", names, title, **params)
 
     def check_unchanged(self, *inputs: Ref, title: str = "arguments are left as they were") -> None:
         self.check("purity", "unchanged", self.after(*inputs), title)
 
-    def check_parameters(self, title: str = "parameters have the names and shapes asked for") -> None:
-        self.check("purity", "parameters", ["parameters"], title)
+    def check_parameters(
+        self, title: str = "parameters have the names and shapes asked for", may_have: Sequence[str] = ()
+    ) -> None:
+        """`may_have`: names of further parameters that change no result."""
+        self.check("purity", "parameters", ["parameters"], title, **({"may_have": list(may_have)} if may_have else {}))
 
     def check_weights(self, name: str, title: str = "the weights kept are those that were used", optional: bool = False) -> None:
         """`optional`: keeping none, or in a layout of one's own, is no fault."""

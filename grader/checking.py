@@ -14,33 +14,36 @@ from grader.engine import Engine
 from grader.i18n import _
 from grader.intake.read import Blocked, read_submission
 from grader.report.model import ExerciseResult, Report
-from grader.sandbox.basic import ColdLauncher
+from grader.sandbox.choose import choose as choose_tier
 
 
 def check(
-    names: Sequence[str], *, file: Path | None = None, course: Path | None = None, hidden: bool = False, quiet: bool = False
+    names: Sequence[str],
+    *,
+    file: Path | None = None,
+    course: Path | None = None,
+    hidden: bool = False,
+    sandbox: str = "auto",
+    quiet: bool = False,
 ) -> Report:
     """Grade the named exercises or assignments, or all; or whatever known ones `file` defines.
 
-    Raises click.UsageError for anything that cannot be meant, with one sentence.
+    Raises SandboxError if the sandbox tier asked for cannot be had, and click.UsageError for anything that cannot be meant, with one sentence.
     """
-    engine = Engine((), ColdLauncher())
+    launcher = choose_tier(sandbox)  # torch is imported over there while files are read over here
     try:
-        engine.warm_up()  # torch is imported over there while files are read over here
         where = find(course or Path.cwd())
-        engine = _with(engine, _bundles(where, hidden, quiet), hidden)
+        engine = Engine(_bundles(where, hidden), launcher, hidden=hidden, torch_version=version("torch"))
         wanted = _wanted(names, where.bundles)
-        return _check_file(engine, file, wanted if names else None) if file is not None else _check_course(engine, where, wanted, quiet)
+        try:
+            return _check_file(engine, file, wanted if names else None) if file is not None else _check_course(engine, where, wanted, quiet)
+        finally:
+            engine.close()
     finally:
-        engine.close()
+        launcher.close()
 
 
-def _with(warm: Engine, bundles: Sequence[Bundle], hidden: bool) -> Engine:
-    """The same warm worker in an engine that knows the course."""
-    return Engine(bundles, warm.launcher, hidden=hidden, torch_version=version("torch"), _session=warm._session)
-
-
-def _bundles(where: Course, hidden: bool, quiet: bool) -> Sequence[Bundle]:
+def _bundles(where: Course, hidden: bool) -> Sequence[Bundle]:
     if not hidden:
         return where.bundles
     if where.solutions is None:

@@ -16,7 +16,7 @@ from grader.draw import Draw
 
 # Values are what an exercise is about; masks and gradients are where attention code really breaks.
 DEFAULT_WEIGHTS = {"values": 4.0, "masking": 2.0, "gradients": 2.0}
-DEFAULT_LIMITS = {"wall_seconds": 10.0, "cpu_seconds": 60.0, "memory_bytes": float(3 << 30), "output_bytes": float(1 << 20)}
+DEFAULT_LIMITS = {"wall_seconds": 10.0, "cpu_seconds": 30.0, "memory_bytes": float(3 << 30), "output_bytes": float(1 << 20)}
 PUBLIC_SEED = "public"
 
 
@@ -58,6 +58,10 @@ class Assignment:
 
     def mistakes(self, exercise: str | None = None) -> list[KnownAnswer]:
         return [m for m in self._run("mistakes.py").get("MISTAKES", []) if exercise in (None, m.of)]
+
+    def alternatives(self, exercise: str) -> list[KnownAnswer]:
+        """Answers on an equal footing with the reference (`bank.also`)."""
+        return [v for v in self.variants(exercise) if v.kind == "also"]
 
     def variants(self, exercise: str | None = None) -> list[KnownAnswer]:
         """Right answers written differently, and trivial ones."""

@@ -22,7 +22,7 @@ from grader.i18n import _
 from grader.intake.read import Submission, Unit
 from grader.report.model import ExerciseResult, Report
 from grader.report.terminal import show
-from grader.sandbox.basic import ColdLauncher
+from grader.sandbox.choose import choose
 
 BROKEN = "MultiHeadAttention"
 MISTAKE = "mha-keys-and-values-through-wq"
@@ -35,13 +35,15 @@ def main() -> int:
     with console.status(_("recording hidden cases")):
         assignments, bundles = read_all(solutions), hidden_bundles(solutions)
     mistake = next(m for a in assignments for m in a.mistakes(BROKEN) if m.id == MISTAKE)
-    engine = Engine(bundles, ColdLauncher(), hidden=True, torch_version=version("torch"))
+    launcher = choose()
+    engine = Engine(bundles, launcher, hidden=True, torch_version=version("torch"))
     try:
         with console.status(_("grading")):
             right = grade(engine, assignments, {})
             wrong = grade(engine, assignments, {a.name: apply(mistake, a.source) for a in assignments if a.mistakes(BROKEN)})
     finally:
         engine.close()
+        launcher.close()
     console.print(Rule(_("the reference solutions, hidden cases")))
     show(right, console)
     console.print(Rule(_("a submission whose keys and values go through the query weights")))

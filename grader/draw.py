@@ -17,6 +17,7 @@ class Draw:
     """
 
     def __init__(self, seed: str, *words: str):
+        self.hidden = seed != "public"  # cases that would give an answer away belong to hidden seeds alone
         digest = hashlib.sha256("\0".join((seed, *words)).encode()).digest()
         self._rng = np.random.Generator(np.random.PCG64(int.from_bytes(digest[:16], "little")))
 

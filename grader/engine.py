@@ -39,15 +39,15 @@ class Blocked(Exception):
 class Engine:
     """Grades with one launcher and the bundles of one course, public or hidden.
 
-    A worker is shared by the exercises of a submission until it is lost; with `fresh` every exercise has
-    one of its own.
+    A worker is shared by the exercises of one submission until it is lost, and never by two submissions:
+    code of one could wait there for the other. `one_worker` lifts that for sources that are all trusted.
     """
 
     bundles: Sequence[Bundle]
     launcher: Launcher
     device: str = "cpu"
     hidden: bool = False
-    fresh: bool = False
+    one_worker: bool = False
     progress: Progress = lambda name: None
     torch_version: str = ""
     _session: Session | None = field(default=None, repr=False)
@@ -87,13 +87,8 @@ class Engine:
             seed="hidden" if self.hidden else "public",
         )
 
-    def warm_up(self) -> None:
-        """Start a worker before it is needed; its import of torch runs beside the reading of files."""
-        if self._session is None:
-            self._session = Session(self.launcher, _limits(None))
-
     def close(self) -> None:
-        """End the worker. Safe to call twice."""
+        """End the worker, not the launcher. Safe to call twice."""
         if self._session is not None:
             self._session.close()
             self._session = None
@@ -104,10 +99,10 @@ class Engine:
     def session_for(self, submission: Submission, exercise: Exercise, replaced: tuple[str, ...], skip: list[tuple[str, int]]) -> Session:
         """A session in which the submission is loaded with what this exercise may use."""
         allowed = with_requirements(exercise.given)
-        key = (submission.content, allowed, replaced, tuple(skip), self.fresh and exercise.name)
+        key = (submission.content, allowed, replaced, tuple(skip))
         if self._session is not None and self._loaded == key:
             return self._session
-        if self._session is not None and self._loaded and self.fresh:
+        if self._loaded and self._loaded[0] != submission.content and not self.one_worker:
             self.close()
         if self._session is None:
             self._session = Session(self.launcher, _limits(exercise))
@@ -291,9 +286,10 @@ class _Run:
                 if gone.why != "died" or attempt == 2:
                     raise
         if "fault" in reply.words:
-            raise SandboxError(_("the worker failed: {what}").format(what=_last(reply.words["fault"])))
+            what = _("on a hidden case") if self.engine.hidden else _last(reply.words["fault"])
+            raise SandboxError(_("the worker failed: {what}").format(what=what))
         try:
-            observation = read_observation(reply.words, reply.body, case.asked, reply.seconds)
+            observation = read_observation(reply.words, reply.body, case.asked, reply.seconds, session.files)
         except BadReply as error:
             raise WorkerGone("reply", str(error)) from None
         return arranged(replace(observation, printed=session.printed[printed:]), case.steps)
@@ -312,7 +308,7 @@ class _Run:
         return replace(
             self._result(exercise, "passed" if passed else "failed", checks=checks, started=started, remarks=remarks),
             score=exercise.points if passed else score(exercise.points, exercise.weights, checks, trivial),
-            diagnosis=NO_DIAGNOSIS if passed or not exercise.level else diagnose(exercise, observations),
+            diagnosis=NO_DIAGNOSIS if passed else diagnose(exercise, observations, checks),
         )
 
     def _result(
@@ -357,9 +353,7 @@ def _stub(bundle: Bundle) -> Submission:
     return Submission(Path(f"{bundle.module}.py"), (Unit(f"{bundle.module}.py", bundle.stub),))
 
 
-def _limits(exercise: Exercise | None) -> Limits:
-    if exercise is None:
-        return Limits()
+def _limits(exercise: Exercise) -> Limits:
     chosen = exercise.limits
     return Limits(
         wall_seconds=chosen.get("wall_seconds", Limits.wall_seconds),

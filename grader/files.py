@@ -30,12 +30,19 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
 
 def _by_unnamed_file(path: Path, data: bytes, mode: int) -> None:
     fd = os.open(path.parent, os.O_TMPFILE | os.O_WRONLY, mode)
+    folder = os.open(path.parent, os.O_RDONLY)
     try:
         with open(fd, "wb", closefd=False) as file:
             file.write(data)
         os.fchmod(fd, mode)
-        ready = path.with_name(f".{path.name}.{os.getpid()}.new")  # complete from its first moment
-        os.link(f"/proc/self/fd/{fd}", ready, follow_symlinks=True)
-        os.replace(ready, path)
+        ready = f".{path.name}.{os.getpid()}.new"  # complete from its first moment
+        # Only with a folder's descriptor does Python follow the link under /proc to the file behind it.
+        os.link(f"/proc/self/fd/{fd}", ready, dst_dir_fd=folder, follow_symlinks=True)
+        try:
+            os.replace(ready, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            os.unlink(ready, dir_fd=folder)
+            raise
     finally:
+        os.close(folder)
         os.close(fd)

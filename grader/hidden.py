@@ -84,11 +84,11 @@ def _record(solutions: Path, folder: Path) -> None:
 
 
 def _main(solutions: str, target: str) -> None:
-    from grader.record import record
+    from grader.record import record_all
 
     seed = seed_file().read_text("utf-8").strip()
-    for assignment in read_all(Path(solutions)):
-        bundles.save(record(assignment, seed), Path(target) / assignment.name)
+    for bundle in record_all(read_all(Path(solutions)), seed):
+        bundles.save(bundle, Path(target) / bundle.assignment)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from typing import Any
 
 from grader.tensors import Array, BadTensors, read_array, read_header
 
+MAX_LINE = 1 << 20
 MAX_KEPT = 1 << 22  # numbers of one tensor that the judge ever looks at
 
 
@@ -50,17 +51,23 @@ class BadReply(ValueError):
     """A reply that no honest worker sends."""
 
 
-def read_observation(words: Mapping[str, Any], body: bytes, asked: frozenset[str], seconds: float) -> Observation:
-    """Turn a reply into an observation. Raises BadReply for anything that was not asked for."""
+def read_observation(
+    words: Mapping[str, Any], body: bytes, asked: frozenset[str], seconds: float, files: frozenset[str] | None = None
+) -> Observation:
+    """Turn a reply into an observation. Raises BadReply for anything that was not asked for.
+
+    files: the submission's; an error that claims to lie in another file has no place. Nothing that the
+    reply holds is quoted in a BadReply, since it may hold the inputs of a hidden case.
+    """
     seen: dict[str, Seen] = {}
     if body:
         try:
             entries, data = read_header(body)
-        except BadTensors as error:
-            raise BadReply(str(error)) from None
+        except BadTensors:
+            raise BadReply("not the tensors it claims to be") from None
         for name, entry in entries.items():
             if name not in asked:
-                raise BadReply(f"a tensor that was not asked for: {name[:80]!r}")
+                raise BadReply("a tensor that was not asked for")
             small = (entry.stop - entry.start) <= 8 * MAX_KEPT
             seen[name] = Seen(entry.shape, entry.dtype, read_array(entry, data) if small else None)
     for name, what in _mapping(words.get("odd")).items():
@@ -71,7 +78,7 @@ def read_observation(words: Mapping[str, Any], body: bytes, asked: frozenset[str
             seen[name] = Seen(shape=known, odd=_text(fields.get("is"), 120))
     return Observation(
         seen=seen,
-        error=_error(words.get("error")),
+        error=_error(words.get("error"), files),
         parameters=_parameters(words.get("parameters")),
         values={
             name: value
@@ -101,12 +108,14 @@ def student_error(value: object) -> StudentError | None:
     return _error(value)
 
 
-def _error(value: object) -> StudentError | None:
+def _error(value: object, files: frozenset[str] | None = None) -> StudentError | None:
     if not isinstance(value, dict):
         return None
     where, place = value.get("where"), None
-    if isinstance(where, dict) and isinstance(where.get("line"), int):
-        place = (_text(where.get("file"), 200), where["line"], _text(where.get("text"), 200))
+    if isinstance(where, dict) and isinstance(where.get("line"), int) and 0 <= where["line"] < MAX_LINE:
+        file = _text(where.get("file"), 400)
+        if files is None or file in files:
+            place = (file, where["line"], _text(where.get("text"), 200))
     return StudentError(_text(value.get("type"), 100) or "Exception", _text(value.get("message")), place, _text(value.get("step"), 40))
 
 
@@ -121,7 +130,7 @@ def _parameters(value: object) -> Mapping[str, Any] | None:
     shared = value.get("shared")
     return {
         **{key: _texts(value.get(key)) for key in ("missing", "unexpected", "misshapen")},
-        "shared": [_texts(pair) for pair in shared][:100] if isinstance(shared, list) else [],
+        "shared": [pair for pair in map(_texts, shared[:100]) if len(pair) == 2] if isinstance(shared, list) else [],
         "layout": _text(value.get("layout"), 100),
         "shapes": shapes,
     }

@@ -26,12 +26,12 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    engine = config.stash.get(_ENGINE, None)
-    if engine is not None:
-        engine.close()
+    launcher = config.stash.get(_LAUNCHER, None)
+    if launcher is not None:
+        launcher.close()
 
 
-_ENGINE: pytest.StashKey[Any] = pytest.StashKey()
+_LAUNCHER: pytest.StashKey[Any] = pytest.StashKey()
 
 
 class CheckFailed(Exception):
@@ -44,6 +44,7 @@ class StudentFile(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         from grader.bundle import load
         from grader.course import choose
+        from grader.engine import Engine
         from grader.intake.read import Blocked, read_submission
 
         bundle = load(self.path.parent)
@@ -51,25 +52,26 @@ class StudentFile(pytest.File):
             return
         path, _remark = choose(self.path.parent, bundle)
         names = [e.name for e in bundle.exercises]
+        engine = Engine([bundle], self._launcher())
         try:
-            results = list(self._engine(bundle).grade(read_submission(path), names).exercises)
+            results = engine.grade(read_submission(path), names).exercises
         except Blocked as blocked:
             raise self.CollectError(str(blocked)) from None
+        finally:
+            engine.close()
         for result in results:
             for check in result.checks:
                 yield CheckItem.from_parent(self, name=f"{result.name}::{check.id}", result=result, check=check)
             if not result.checks:
                 yield CheckItem.from_parent(self, name=result.name, result=result, check=None)
 
-    def _engine(self, bundle: Any) -> Any:
-        """One engine and one worker for the whole run of pytest."""
-        from grader.engine import Engine
-        from grader.sandbox.basic import ColdLauncher
+    def _launcher(self) -> Any:
+        """One fork-server for the whole run of pytest."""
+        from grader.sandbox.choose import choose
 
-        known = self.config.stash.get(_ENGINE, None)
-        engine = Engine([bundle], known.launcher if known else ColdLauncher(), _session=known._session if known else None)
-        self.config.stash[_ENGINE] = engine
-        return engine
+        if _LAUNCHER not in self.config.stash:
+            self.config.stash[_LAUNCHER] = choose()
+        return self.config.stash[_LAUNCHER]
 
 
 class CheckItem(pytest.Item):

@@ -6,16 +6,22 @@ that reference and student are observed in the same way. Needs solutions/ and to
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
+import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from itertools import combinations
+from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
 import torch
 
-from grader.bank import apply
+from grader.bank import KnownAnswer, apply
 from grader.bundle import Bundle, Exercise, Header, KnownMistake, RecordedCase, Signatures
 from grader.case import Case
 from grader.content import DEFAULT_LIMITS, DEFAULT_WEIGHTS, Assignment, ContentError
@@ -31,8 +37,15 @@ from grader.worker.load import load
 from grader.worker.program import Program
 
 
+def record_all(assignments: Sequence[Assignment], seed: str, *, diagnosis: bool = True) -> list[Bundle]:
+    """The bundles of several assignments, as many at a time as there are processors."""
+    with ProcessPoolExecutor(max_workers=os.cpu_count(), mp_context=get_context("spawn")) as pool:
+        return list(pool.map(partial(record, diagnosis=diagnosis), assignments, [seed] * len(assignments)))
+
+
 def record(assignment: Assignment, seed: str, *, diagnosis: bool = True) -> Bundle:
     """The bundle of one assignment for a seed. Raises ContentError when a reference does not run."""
+    torch.set_num_threads(1)  # the tensors are tiny
     manifest = assignment.manifest
     return Bundle(
         assignment=assignment.name,
@@ -52,8 +65,10 @@ def _exercise(assignment: Assignment, fields: Mapping[str, Any], seed: str, diag
     given = assignment.given(dict(fields))
     cases = assignment.cases(name, seed)
     reference = observe(assignment.source, given, cases)
-    recorded = tuple(_recorded(case, reference[case.id]) for case in cases)
-    mistakes = assignment.mistakes(name) if diagnosis else []
+    others = {a.id: observe(apply(a, assignment.source), given, cases) for a in assignment.alternatives(name)}
+    recorded = tuple(_recorded(case, reference[case.id], {id: seen[case.id] for id, seen in others.items()}) for case in cases)
+    # At level 0 nothing may name a mistake, so nothing that names one goes into the bundle.
+    mistakes = [m for m in assignment.mistakes(name) if m.steady] if diagnosis and fields.get("level", 1) else []
     bare = Exercise(
         name=name,
         assignment=assignment.name,
@@ -70,10 +85,66 @@ def _exercise(assignment: Assignment, fields: Mapping[str, Any], seed: str, diag
     )
     if not mistakes:
         return bare
-    rows = [signature(recorded, observe(apply(m, assignment.source), given, cases)) for m in mistakes]
-    known = tuple(KnownMistake(m.id, m.kind, m.says, m.asks, m.page, row) for row, m in enumerate(mistakes))
-    table = Signatures(slots(recorded), tuple(states for states, _ in rows), np.array([n for _, n in rows], dtype=np.float32))
+    known = tuple(KnownMistake(m.id, m.kind, m.says, m.asks, m.page) for m in mistakes)
+    pairs = fields.get("pairs", assignment.manifest.get("pairs", False))
+    table = signatures(assignment, mistakes, recorded, given, pairs=pairs)
     return Exercise(**{**vars(bare), "mistakes": known, "signatures": table})
+
+
+def signatures(
+    assignment: Assignment, mistakes: Sequence[KnownAnswer], cases: Sequence[RecordedCase], given: Sequence[str], *, pairs: bool
+) -> Signatures:
+    """What the reference (the first row), each mistake and, with `pairs`, each pair of independent ones give."""
+    reference = definitions(assignment.source)
+    others = assignment.alternatives(mistakes[0].of)
+    rows: list[tuple[tuple[str, ...], str]] = [((), reference)]
+    for one in mistakes:
+        rows += [((one.id,), source) for source in _forms([one], reference, others)]
+    for one, other in combinations(mistakes, 2) if pairs else ():
+        if _independent(one, other, reference):
+            rows += [((one.id, other.id), source) for source in _forms([one, other], reference, others)]
+    seen = [(ids, *signature(cases, observe(source, given, cases))) for ids, source in rows]
+    kept = list(_told_apart(seen))
+    return Signatures(
+        slots=slots(cases),
+        explains=tuple(ids for ids, _, _ in kept),
+        states=np.array([states for _, states, _ in kept], dtype=object),
+        numbers=np.array([numbers for _, _, numbers in kept]),
+    )
+
+
+def _independent(one: KnownAnswer, other: KnownAnswer, source: str) -> bool:
+    """Whether two mistakes change different places: then their order does not matter."""
+    if one.code or other.code or "mistake" not in (one.kind, other.kind):
+        return False
+    try:
+        return apply([one, other], source) == apply([other, one], source)
+    except ValueError:
+        return False
+
+
+def _told_apart(rows: Sequence[tuple[tuple[str, ...], tuple[str, ...], Array]]) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], Array]]:
+    """All single mistakes, and the pairs that give something else than the reference and than each single."""
+    singles = [row for row in rows if len(row[0]) < 2]
+    for ids, states, numbers in rows:
+        if len(ids) == 2 and any(states == s and np.abs(numbers - n).max(initial=0.0) < 1e-6 for _, s, n in singles):
+            continue
+        yield ids, states, numbers
+
+
+def _forms(mistakes: Sequence[KnownAnswer], source: str, others: Sequence[KnownAnswer]) -> list[str]:
+    """The mistakes in the reference, and in each answer on an equal footing that holds the same pieces."""
+    forms = [apply(mistakes, source)]
+    for other in others if all(m.swap for m in mistakes) else ():
+        with contextlib.suppress(ValueError):  # a piece that is not there: the mistake is about it
+            forms.append(apply([other, *mistakes], source))
+    return forms
+
+
+def definitions(source: str) -> str:
+    """A module's imports and definitions without its lesson and its demos, which take time and show nothing."""
+    kept = [n for n in ast.parse(source).body if isinstance(n, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign))]
+    return "\n\n".join(ast.get_source_segment(source, node) or "" for node in kept) + "\n"
 
 
 def observe(source: str, given: Sequence[str], cases: Sequence[Case | RecordedCase], dtype: str | None = None) -> dict[str, Observation]:
@@ -113,8 +184,11 @@ def _numbers(tensor: torch.Tensor) -> Array:
     return (tensor.float() if tensor.dtype is torch.bfloat16 else tensor).numpy()
 
 
-def _recorded(case: Case, reference: Observation) -> RecordedCase:
-    """A case with what the reference gave. Numbers are kept only where a check compares with them."""
+def _recorded(case: Case, reference: Observation, others: Mapping[str, Observation]) -> RecordedCase:
+    """A case with what the reference gave. Numbers are kept only where a check compares with them.
+
+    `others`: what answers on an equal footing gave, by their ids.
+    """
     refuses = any(check.judge == "raises" for check in case.checks)
     if reference.error is not None and not refuses:
         where = f" (line {reference.error.where[1]}: {reference.error.where[2]})" if reference.error.where else ""
@@ -125,7 +199,11 @@ def _recorded(case: Case, reference: Observation) -> RecordedCase:
             raise ContentError(f"{case.exercise}, case {case.id}: the reference gives {seen.odd} for {name}")
         headers[name] = Header(seen.shape, case.dtype if seen.dtype in FLOATS else seen.dtype, case.axes.get(name, ()))
     compared = {n for c in case.checks if c.judge in ("equal", "kept_weights") for n in c.of}
+    compared |= {n for n in reference.seen if n.startswith("stage ")}
     expected = {n: reference.seen[n].array for n in compared}
+    for n in {n for c in case.checks if c.judge == "one_of" for n in c.of}:
+        expected[n] = reference.seen[n].array
+        expected |= {f"{n}|{id}": seen.seen[n].array for id, seen in others.items()}
     return RecordedCase(
         id=case.id,
         exercise=case.exercise,

@@ -141,7 +141,8 @@ class Session:
             self._drain()
             raise WorkerGone("time")
         process = self._process
-        readers = [process.from_worker, process.log] if self._log_open else [process.from_worker]
+        readers = [] if writing else [process.from_worker]  # a reply that nobody reads yet would wake us for nothing
+        readers += [process.log] if self._log_open else []
         readable, writable, _ = select.select(readers, [process.to_worker] if writing else [], [], left)
         if process.log in readable:
             self._drain()
@@ -180,7 +181,8 @@ class Session:
         except WorkerGone:
             return None
         stack = self.printed.rpartition("Timeout (")[2]
-        for file, line in re.findall(r'File "([^"\n]+)", line (\d+)', stack):
-            if file in self.files:
-                return file, int(line)
+        files = {file.encode("ascii", "backslashreplace").decode(): file for file in self.files}  # as it spells them
+        for file, line in re.findall(r'File "([^\n]+)", line (\d{1,7})\b', stack):
+            if file in files:
+                return files[file], int(line)
         return None

@@ -18,11 +18,14 @@ from grader.case import Check
 from grader.judge import JUDGES
 from grader.observation import Observation
 from grader.tensors import Array
+from grader.verdict import lacks
 
 PROJECTIONS = 4
+MAX_PROJECTED = 1 << 17  # numbers; a wrong answer may be far larger than any right one, and the directions are four times that
 # Judges whose answer is a matter of structure, not of numbers: their finding's code is the signature.
 _BY_CODE = ("parameters", "raises", "value", "unchanged", "shape")
 NUMBERS = "#"
+ANY = "*"  # agrees with every other state
 
 
 def slots(cases: Sequence[RecordedCase]) -> tuple[str, ...]:
@@ -38,7 +41,7 @@ def _numeric(case: RecordedCase) -> set[str]:
     """Observations that are a function of the inputs alone."""
     if _random(case) or case.dtype not in ("float32", "float64") or _only_precision(case):
         return set()
-    return {name for name, header in case.headers.items() if header.dtype != "value" and not name.startswith("after ") and name != "parameters"}
+    return {name for name, header in case.headers.items() if header.dtype != "value" and not name.startswith(("after ", "stage ")) and name != "parameters"}
 
 
 def _only_precision(case: RecordedCase) -> bool:
@@ -62,20 +65,27 @@ def signature(cases: Sequence[RecordedCase], observations: Mapping[str, Observat
         observation = observations.get(case.id)
         for name in sorted(_numeric(case)):
             state, row = _of_tensor(name, observation)
-            states.append(state)
+            states.append(ANY if _left_open(name, case, observation) else state)
             rows.append(row)
         for check in case.checks:
             if _by_code(check, case):
-                states.append(_code(check, case, observation))
+                states.append(ANY if _left_open(check.of[0], case, observation) else _code(check, case, observation))
                 rows.append(np.zeros(PROJECTIONS))
     numbers = np.array(rows, dtype=np.float64).reshape(len(states), PROJECTIONS)
     return tuple(states), numbers
 
 
+def _left_open(name: str, case: RecordedCase, observation: Observation | None) -> bool:
+    """Whether a module keeps its weights in a way of its own, or not at all, where that is no fault."""
+    optional = any(check.params.get("optional") and name in check.of for check in case.checks)
+    seen = None if observation is None else observation.seen.get(name)
+    return optional and (seen is None or seen.array is None or seen.shape != case.headers[name].shape)
+
+
 def _code(check: Check, case: RecordedCase, observation: Observation | None) -> str:
     if observation is None:
         return "gone"
-    if observation.error is not None and check.judge != "raises" and any(n not in observation.seen and n not in observation.values for n in check.of):
+    if observation.error is not None and check.judge != "raises" and lacks(check, observation):
         return f"!{observation.error.type}"
     finding = JUDGES[check.judge](check, case, observation)
     return "passed" if finding.passed else finding.code
@@ -98,12 +108,12 @@ def _of_tensor(name: str, observation: Observation | None) -> tuple[str, Array]:
 
 def project(array: Array) -> Array:
     """Fixed random projections of an array, each of unit variance for unit-variance input."""
-    if array.size == 0:
+    if array.size == 0 or array.size > MAX_PROJECTED:
         return np.zeros(PROJECTIONS)
     return _directions(array.shape) @ array.ravel()
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=64)
 def _directions(shape: tuple[int, ...]) -> Array:
     seed = int.from_bytes(hashlib.sha256(repr(shape).encode()).digest()[:8], "little")
     rng = np.random.Generator(np.random.PCG64(seed))

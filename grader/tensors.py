@@ -88,13 +88,14 @@ def read_header(data: bytes | memoryview) -> tuple[dict[str, Entry], memoryview]
     if size > MAX_HEADER or size > len(view) - 8:
         raise BadTensors(f"a header of {size} bytes")
     try:
-        raw = json.loads(bytes(view[8 : 8 + size]), object_pairs_hook=_no_repeats)
+        text = bytes(view[8 : 8 + size]).decode("utf-8")
+        raw = json.loads(text, object_pairs_hook=_no_repeats, parse_int=_unsigned)
     except (ValueError, RecursionError) as error:
         raise BadTensors(f"the header is not JSON ({type(error).__name__})") from None
     body = view[8 + size :]
     if not isinstance(raw, dict):
         raise BadTensors("the header is not an object")
-    raw.pop("__metadata__", None)
+    _check_texts(raw, raw.pop("__metadata__", {}))
     if len(raw) > MAX_TENSORS:
         raise BadTensors(f"{len(raw)} tensors")
     entries = {name: _entry(name, fields) for name, fields in raw.items()}
@@ -109,6 +110,21 @@ def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return out
 
 
+def _unsigned(digits: str) -> int:
+    if digits.startswith("-"):
+        raise ValueError("a negative number")  # -0 too, which Python would take for a count
+    return int(digits)
+
+
+def _check_texts(names: Mapping[str, Any], metadata: object) -> None:
+    if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
+        raise BadTensors("the metadata is not text")
+    try:
+        "\0".join((*names, *metadata, *metadata.values())).encode()
+    except UnicodeEncodeError:
+        raise BadTensors("a name is not Unicode text") from None
+
+
 def _is_count(value: object) -> bool:
     return type(value) is int and 0 <= value < 1 << 48
 
@@ -120,6 +136,8 @@ def _entry(name: str, fields: object) -> Entry:
     if not isinstance(code, str) or code not in _DTYPES:
         raise BadTensors(f"{name!r}: dtype {code!r}")
     if not isinstance(shape, list) or len(shape) > MAX_AXES or not all(map(_is_count, shape)):
+        raise BadTensors(f"{name!r}: shape {shape!r}")
+    if not _is_count(prod(n or 1 for n in shape)):  # numpy refuses such shapes even where they hold nothing
         raise BadTensors(f"{name!r}: shape {shape!r}")
     if not isinstance(offsets, list) or len(offsets) != 2 or not all(map(_is_count, offsets)):
         raise BadTensors(f"{name!r}: offsets {offsets!r}")

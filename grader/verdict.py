@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import builtins
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from grader.judge.finding import Finding, departures, failed
 from grader.observation import Observation, StudentError
 from grader.report.model import CheckOutcome, CheckResult
 from grader.sanitize import sanitize
+from grader.tensors import Array
 
 
 def judge_case(case: RecordedCase, observation: Observation, *, hidden: bool, device: str) -> list[CheckResult]:
@@ -22,7 +24,7 @@ def judge_case(case: RecordedCase, observation: Observation, *, hidden: bool, de
     results = []
     told = False
     for check in case.checks:
-        lacking = observation.error is not None and check.judge != "raises" and _lacks(check, observation)
+        lacking = observation.error is not None and check.judge != "raises" and lacks(check, observation)
         if lacking and told:
             results.append(_result(case, check, "skipped", hidden, device, Finding(False, message=_("not looked at"))))
             continue
@@ -47,7 +49,8 @@ def unseen_case(
     ]
 
 
-def _lacks(check: Check, observation: Observation) -> bool:
+def lacks(check: Check, observation: Observation) -> bool:
+    """Whether what a check looks at was never observed."""
     if check.judge == "parameters":
         return observation.parameters is None
     return any(name not in observation.seen and name not in observation.values for name in check.of)
@@ -56,10 +59,12 @@ def _lacks(check: Check, observation: Observation) -> bool:
 def of_error(error: StudentError, hidden: bool) -> Finding:
     """An exception as a finding: what was raised, on which of the student's own lines.
 
-    Of a hidden case only the exception's type is told: its text may hold the hidden input.
+    Of a hidden case only the exception's type is told, if it is one of Python's own: its text may hold the
+    hidden input, and so may the name of a class that the student made.
     """
     said = "" if hidden else sanitize(error.message, 500)
-    what = f"{sanitize(error.type, 100)}: {said}" if said else sanitize(error.type, 100)
+    type_ = _("an exception") if hidden and not hasattr(builtins, error.type) else sanitize(error.type, 100)
+    what = f"{type_}: {said}" if said else type_
     where = ""
     if error.where is not None:
         file, line, text = error.where
@@ -77,17 +82,36 @@ def _result(case: RecordedCase, check: Check, outcome: CheckOutcome, hidden: boo
         device=device,
         dtype=case.dtype,
         visibility="hidden" if hidden else "public",
-        message=finding.message,
-        expected=None if hidden else finding.expected,
+        message=_without_answers(check, finding) if hidden else sanitize(finding.message),
+        expected=None if hidden else sanitize(finding.expected),
         got=None if hidden else sanitize(finding.got),
-        where=finding.where,
+        where=sanitize(finding.where),
     )
 
 
-def is_trivial(exercise: Exercise, observations: Iterable[tuple[RecordedCase, Observation]]) -> bool:
-    """Whether every result whose values are judged is a constant or one of the inputs handed back.
+def _without_answers(check: Check, finding: Finding) -> str:
+    """A message that holds nothing a student's code could choose, nor what was wanted.
 
-    Only asked about answers whose values are wrong: a reference that is constant cannot be trivial.
+    Code that has seen a hidden input could write it into a shape, a name or a number that we would quote.
+    """
+    sentences = {
+        "shape": _("the shape is not the one asked for"),
+        "dtype": _("the dtype is not the one asked for"),
+        "odd": _("something else came back where a tensor or a plain value belongs"),
+        "parameters": _("the parameters do not have the names and shapes asked for"),
+        "value": _(check.params.get("says") or "another value came back than should"),
+        "raised": _("another exception was raised than should be"),
+        "accepted": _("nothing was raised where an exception should be"),
+        "sums": _("a row of weights does not sum to 1"),
+    }
+    return sentences.get(finding.code.partition(" ")[0], finding.message)
+
+
+def is_trivial(exercise: Exercise, observations: Iterable[tuple[RecordedCase, Observation]]) -> bool:
+    """Whether every result whose values are judged was had for nothing: see `_computed_nothing`.
+
+    Only asked about answers whose values are wrong. Results that the reference, too, has for nothing
+    (a single head, say) tell nothing.
     """
     judged = 0
     for case, observation in observations:
@@ -95,15 +119,40 @@ def is_trivial(exercise: Exercise, observations: Iterable[tuple[RecordedCase, Ob
             if check.judge != "equal" or check.facet not in ("values", "masking"):
                 continue
             for name in check.of:
-                seen = observation.seen.get(name)
-                if seen is None or seen.array is None:
+                seen, want = observation.seen.get(name), case.expected[name]
+                if seen is None or seen.array is None or _computed_nothing(want, case):
                     continue
                 judged += 1
-                want = case.expected[name]
                 if seen.array.shape == want.shape and not departures(seen.array, want, 1e-3).any():
                     return False
-                constant = seen.array.size > 0 and np.ptp(np.nan_to_num(seen.array.astype(np.float64))) == 0
-                handed_back = any(seen.array.size == t.size and np.array_equal(seen.array.ravel(), t.ravel()) for t in case.tensors.values())
-                if not (constant or handed_back):
+                if not _computed_nothing(seen.array, case):
                     return False
     return judged > 0
+
+
+def _computed_nothing(array: Array, case: RecordedCase) -> bool:
+    """A constant, one of the inputs handed back, or the mean of one over an axis."""
+    if array.size > 0 and np.ptp(np.nan_to_num(array.astype(np.float64))) == 0:
+        return True
+    return any(_is_handed_back(array, tensor) or _is_mean(array, tensor) for tensor in case.tensors.values())
+
+
+def _is_handed_back(array: Array, tensor: Array) -> bool:
+    """In any shape, or its leading part: a case may look at the first steps of a result alone."""
+    parts = [tensor]
+    if array.ndim == tensor.ndim:
+        parts.append(tensor[tuple(slice(size) for size in array.shape)])
+    return any(array.size == part.size and np.array_equal(array.ravel(), part.ravel()) for part in parts)
+
+
+def _is_mean(array: Array, tensor: Array) -> bool:
+    for axis in range(tensor.ndim if tensor.dtype.kind == "f" else 0):
+        mean = tensor.astype(np.float64).mean(axis, keepdims=True)
+        if _fits(mean.shape, array.shape) and np.allclose(array, mean, atol=1e-5):
+            return True
+    return False
+
+
+def _fits(small: Sequence[int], large: Sequence[int]) -> bool:
+    """Whether one shape can be broadcast to another of as many axes."""
+    return len(small) == len(large) and all(s in (1, n) for s, n in zip(small, large, strict=True))

@@ -55,3 +55,25 @@ def decoder_block(draw: Draw, D: int, hidden: int, *, prefix: str = "") -> Weigh
         | ffn(draw, D, hidden, D, f"{prefix}ffn.")
         | norm(draw, D, f"{prefix}addnorm3.")
     )
+
+
+def transformer_decoder(draw: Draw, V: int, D: int, hidden: int, layers: int) -> Weights:
+    """embedding, blks.block{i}, dense."""
+    out: Weights = {"embedding.weight": draw.normal(V, D, std=D**-0.5)}
+    for i in range(layers):
+        out |= decoder_block(draw, D, hidden, prefix=f"blks.block{i}.")
+    return out | linear(draw, "dense", V, D)
+
+
+def gru(draw: Draw, name: str, into: int, D: int, layers: int) -> Weights:
+    """An `nn.GRU`: per layer `weight_ih` (3D, in), `weight_hh` (3D, D) and two biases (3D,)."""
+    out: Weights = {}
+    for i in range(layers):
+        size = into if i == 0 else D
+        out |= {
+            f"{name}.weight_ih_l{i}": draw.linear(3 * D, size),
+            f"{name}.weight_hh_l{i}": draw.linear(3 * D, D),
+            f"{name}.bias_ih_l{i}": draw.normal(3 * D, std=0.5),
+            f"{name}.bias_hh_l{i}": draw.normal(3 * D, std=0.5),
+        }
+    return out

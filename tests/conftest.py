@@ -11,7 +11,7 @@ from grader.bundle import Bundle, load_all
 from grader.engine import Engine
 from grader.intake.read import Submission, Unit
 from grader.report.model import ExerciseResult, Report
-from grader.sandbox.basic import ColdLauncher
+from grader.sandbox.choose import choose
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -25,9 +25,11 @@ def bundles() -> list[Bundle]:
 
 @pytest.fixture(scope="session")
 def engine(bundles: list[Bundle]) -> Iterator[Engine]:
-    engine = Engine(bundles, ColdLauncher(), torch_version="tested")
+    launcher = choose()
+    engine = Engine(bundles, launcher, torch_version="tested")
     yield engine
     engine.close()
+    launcher.close()
 
 
 @pytest.fixture

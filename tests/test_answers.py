@@ -8,10 +8,10 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from tests_schema import REPORT
 
 from grader.intake.read import read_submission
 from grader.report.model import ExerciseResult, to_json
-from tests_schema import REPORT
 
 HERE = Path(__file__).parent / "answers"
 

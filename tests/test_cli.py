@@ -12,7 +12,6 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
-
 from tests_schema import REPORT
 
 ROOT = Path(__file__).resolve().parents[1]

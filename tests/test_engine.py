@@ -124,7 +124,7 @@ def test_an_endless_answer_is_stopped_with_its_line_and_the_next_is_unharmed(gra
 
 
 def test_a_crash_of_the_process_costs_one_exercise(grade):
-    crash = "import torch, os\ndef sequence_mask(X, valid_len, value=0):\n    os.kill(os.getpid(), 11)\n" + RIGHT_SOFTMAX
+    crash = "import torch, ctypes\ndef sequence_mask(X, valid_len, value=0):\n    ctypes.string_at(0)\n" + RIGHT_SOFTMAX
     report = grade(crash, BOTH)
     assert outcomes(report) == {"sequence_mask": "failed", "masked_softmax": "passed"}
     assert "it ended the process (signal 11), twice" in report.exercises[0].checks[0].message

@@ -29,12 +29,15 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
 @click.option("--hidden", is_flag=True, help=_("Use hidden cases (needs solutions/)."))
 @click.option("--format", "form", type=click.Choice(["text", "json", "junit"]), default="text", help=_("How to show the report."))
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help=_("Write the report to a file."))
+@click.option(
+    "--sandbox", type=click.Choice(["auto", "strict", "landlock", "basic"]), default="auto", help=_("How locked the worker is; see grader doctor.")
+)
 @click.option("--full", is_flag=True, help=_("Show every exercise that needs work in full."))
-def command(exercises: tuple[str, ...], file: Path | None, course: Path | None, hidden: bool, form: str, output: Path | None, full: bool) -> None:
+def command(exercises: tuple[str, ...], file: Path | None, course: Path | None, hidden: bool, form: str, output: Path | None, sandbox: str, full: bool) -> None:
     """Grade your exercises, all or those named, and say what is wrong and where."""
     from grader.checking import check
 
-    report = check(exercises, file=file, course=course, hidden=hidden, quiet=form != "text" or output is not None)
+    report = check(exercises, file=file, course=course, hidden=hidden, sandbox=sandbox, quiet=form != "text" or output is not None)
     _show(report, form, output, full or bool(exercises))
     sys.exit(report.exit_status)
 

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import platform
 import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from grader.sandbox.selftest import Canary
 
 from grader.i18n import _
 
@@ -40,5 +45,15 @@ def _torch() -> str:
     return f"{torch.__version__}, " + (torch.cuda.get_device_name(0) if gpus else _("no CUDA device"))
 
 
+def _tier(available: bool, reason: str, canaries: Sequence[Canary]) -> str:
+    """Whether a tier is there, and what its self-test tried."""
+    if not available:
+        return _("not here: {reason}").format(reason=reason)
+    tried = _("; {n} attacks tried, none got through").format(n=len(canaries)) if canaries else ""
+    return _("there") + (f" ({reason})" if reason else "") + tried
+
+
 def _tiers() -> list[tuple[str, str]]:
-    return [("basic", _("there: a process of its own with limits; forging a verdict does not work, accidents are bounded"))]
+    from grader.sandbox.choose import report_all
+
+    return [(report.tier, _tier(report.available, report.reason, report.canaries)) for report in report_all(fresh=True)]

@@ -60,6 +60,7 @@ def group(ctx: click.Context) -> None:
 def main() -> None:
     """Run a command. Every refusal is one sentence; exit status 2 is wrong use, 3 a fault of the grader."""
     from grader.course import NoCourse
+    from grader.sandbox.base import SandboxError
 
     try:
         group(standalone_mode=False)
@@ -71,6 +72,9 @@ def main() -> None:
     except NoCourse as nowhere:
         click.echo(f"grader: {nowhere}", err=True)
         sys.exit(2)
+    except SandboxError as fault:
+        click.echo(f"grader: {fault}", err=True)
+        sys.exit(3)
     except (click.Abort, KeyboardInterrupt):
         click.echo(_("stopped"), err=True)
         sys.exit(130)

@@ -21,7 +21,7 @@ def command(names: tuple[str, ...], seed: str) -> None:
 
     from grader.content import ContentError
     from grader.progress import line
-    from grader.sandbox.basic import ColdLauncher
+    from grader.sandbox.choose import choose
     from grader.verify import verify
 
     if not Path("solutions").is_dir():
@@ -34,9 +34,10 @@ def command(names: tuple[str, ...], seed: str) -> None:
     ):  # fmt: skip
         table.add_column(title, justify=justify)  # type: ignore[arg-type]
     problems = []
+    launcher = choose()
     try:
         with line(quiet=False) as tell:
-            for row in verify(Path("solutions"), ColdLauncher(), seed=seed, only=names, tell=tell):
+            for row in verify(Path("solutions"), launcher, seed=seed, only=names, tell=tell):
                 problems += [f"{row.exercise}: {problem}" for problem in row.problems]
                 table.add_row(
                     f"{row.assignment[:2]} {row.exercise}",
@@ -49,6 +50,8 @@ def command(names: tuple[str, ...], seed: str) -> None:
                 )
     except ContentError as error:
         raise click.UsageError(str(error)) from None
+    finally:
+        launcher.close()
     console = Console(highlight=False)
     console.print(table)
     for problem in problems:

@@ -9,6 +9,7 @@ it is first asked for. While an exercise is graded, only the blocks that its `ex
 """
 
 import ast
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -36,11 +37,13 @@ BLOCKS: dict[str, str] = {
 }
 
 
+@cache
 def source(name: str) -> str:
     """The text of the file that defines the block `name`; ImportError if there is no such block."""
     return _path(name).read_text(encoding="utf-8")
 
 
+@cache
 def requires(name: str) -> tuple[str, ...]:
     """The blocks that the block `name` itself imports from here, in the order of its import line."""
     imports = [node for node in ast.walk(ast.parse(source(name))) if isinstance(node, ast.ImportFrom)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -35,7 +36,9 @@ def read_names(submission: Submission) -> Names:
     broken: dict[str, str] = {}
     for unit in submission.units:
         try:
-            tree = ast.parse(unit.source)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of a string such as "\d"
+                tree = ast.parse(unit.source)
             for node in _statements(tree.body):
                 for name, kind in _bound(node):
                     found[name] = Definition(name, unit.name, node.lineno, ast.dump(node), kind, _takes(node))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+import warnings
 
 # A line that only IPython understands: a magic, a shell line, help. It becomes `pass` on the same line.
 _MAGIC = re.compile(r"^(?P<indent>\s*)(%{1,2}[A-Za-z_]|!|\?|[A-Za-z_][\w.\[\]]*\?{1,2}\s*$)")
 _ASSIGNED = re.compile(r"^(?P<indent>\s*)(?P<target>[A-Za-z_][\w, ]*)=\s*(!|%[A-Za-z_])")
-_FOREIGN_CELL = re.compile(r"^%%(bash|sh|script|html|javascript|js|latex|markdown|perl|ruby|svg|writefile|cmd|R)\b")
+_FOREIGN_CELL = re.compile(r"^%%(bash|sh|script|html|javascript|js|latex|markdown|perl|ruby|svg|writefile|file|cmd|R)\b")
+_CELL_OF_ANOTHER = re.compile(r"^%%(?!(time|timeit|capture|prun)\b)")  # ours or another language's: does it parse?
+MAX_MAGICS = 16  # lines of one cell that are taken out one by one; each costs a reading of the cell
 
 
 class NotANotebook(ValueError):
@@ -31,7 +35,8 @@ def code_cells(text: str) -> list[tuple[int, str]]:
     if cells is None and isinstance(notebook, dict):  # format 3 keeps them in worksheets
         sheets = notebook.get("worksheets")
         if isinstance(sheets, list):
-            cells = [c for sheet in sheets if isinstance(sheet, dict) for c in sheet.get("cells") or []]
+            found = [sheet["cells"] for sheet in sheets if isinstance(sheet, dict) and isinstance(sheet.get("cells"), list)]
+            cells = [cell for part in found for cell in part]
     if not isinstance(cells, list):
         raise NotANotebook("it has no list of cells")
     out = []
@@ -51,24 +56,48 @@ def _source(cell: dict[str, object]) -> str:
 def plain_python(source: str) -> str:
     """IPython's own syntax taken out, every line kept in its place.
 
-    A line inside a string that looks like a magic is left alone: only what does not parse is changed.
+    A line inside a string that looks like a magic is left alone: only lines at which Python stops reading
+    are changed. Where it stops at another line, the cell is wrong in a way of its own, and every line that
+    looks like a magic gives way.
     """
     source = source.replace("\r\n", "\n").replace("\0", "")
     lines = source.split("\n")
     first = next((line for line in lines if line.strip()), "")
     if _FOREIGN_CELL.match(first):
         return "\n" * (len(lines) - 1)
-    if _parses(source):
-        return source
-    return "\n".join(_plain_line(line) for line in lines)
+    plain = _one_by_one(lines) or "\n".join(map(_plain_line, lines))
+    if _CELL_OF_ANOTHER.match(first) and _stops_at(plain) is not None:
+        return "\n" * (len(lines) - 1)
+    return plain
 
 
-def _parses(source: str) -> bool:
+def _one_by_one(lines: list[str]) -> str | None:
+    """The cell with one magic after another taken out until it parses; None if that does not make it parse."""
+    lines = list(lines)
+    for _attempt in range(MAX_MAGICS):
+        at = _stops_at("\n".join(lines))
+        if at is None:
+            return "\n".join(lines)
+        if not 0 < at <= len(lines) or _plain_line(lines[at - 1]) == lines[at - 1]:
+            return None
+        last = at
+        while lines[last - 1].endswith("\\") and last < len(lines):
+            last += 1  # a shell line that goes on below
+        lines[at - 1 : last] = [_plain_line(lines[at - 1]), *[""] * (last - at)]
+    return None
+
+
+def _stops_at(source: str) -> int | None:
+    """The line at which Python stops reading; None if it reads to the end, 0 if it cannot say."""
     try:
-        compile(source, "cell", "exec", flags=0x400, dont_inherit=True)  # PyCF_ONLY_AST
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a string such as "\d"
+            ast.parse(source)
+    except SyntaxError as error:
+        return error.lineno or 0
+    except (ValueError, RecursionError, MemoryError):
+        return 0
+    return None
 
 
 def _plain_line(line: str) -> str:

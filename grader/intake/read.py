@@ -9,6 +9,7 @@ from pathlib import Path
 
 from grader.i18n import _
 from grader.intake.notebook import NotANotebook, code_cells
+from grader.sanitize import sanitize
 
 MAX_BYTES = 8 << 20
 
@@ -43,26 +44,31 @@ class Submission:
 
 def read_submission(path: Path) -> Submission:
     """Read a `.py` or `.ipynb` file. Raises Blocked with one clear sentence."""
-    text = read_text(path)
+    text, name = read_text(path), shown(path)
     if path.suffix == ".ipynb":
         try:
             cells = code_cells(text)
         except NotANotebook as error:
-            raise Blocked(_("{file} is not a notebook: {reason}").format(file=path.name, reason=error)) from None
-        return Submission(path, _cells(path.name, cells))
-    return Submission(path, (Unit(path.name, text),))
+            raise Blocked(_("{file} is not a notebook: {reason}").format(file=name, reason=error)) from None
+        return Submission(path, _cells(name, cells))
+    return Submission(path, (Unit(name, text),))
+
+
+def shown(path: Path) -> str:
+    """A file's name as messages call it: on one line, and no terminal obeys it."""
+    return sanitize(path.name).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def read_text(path: Path) -> str:
     """The text of one file. Raises Blocked if it is none, is too long, or is not UTF-8."""
-    name = path.name
-    if path.is_dir():
-        raise Blocked(_("{file} is a folder, not a file").format(file=name))
-    if path.suffix not in (".py", ".ipynb"):
-        raise Blocked(_("{file}: only .py and .ipynb files can be graded").format(file=name))
+    name = shown(path)
     try:
+        if path.is_dir():
+            raise Blocked(_("{file} is a folder, not a file").format(file=name))
+        if path.suffix not in (".py", ".ipynb"):
+            raise Blocked(_("{file}: only .py and .ipynb files can be graded").format(file=name))
         if not path.is_file():
-            raise Blocked(_("{file} is not there").format(file=path))
+            raise Blocked(_("{file} is not there").format(file=sanitize(str(path))))
         if path.stat().st_size > MAX_BYTES:
             raise Blocked(_("{file} is larger than {limit} MiB").format(file=name, limit=MAX_BYTES >> 20))
         data = path.read_bytes()

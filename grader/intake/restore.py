@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 import json
 
 from grader.bank import definition_span
@@ -37,7 +38,7 @@ def _in_script(text: str, name: str, handed_out: str) -> str:
 
 def _spans(text: str, name: str) -> list[tuple[int, int]]:
     """Where the top-level definitions of a name stand, as offsets."""
-    lines = text.splitlines(keepends=True)
+    lines = list(io.StringIO(text))  # as Python counts lines; `splitlines` also ends them at a form feed
     out = []
     for node in ast.parse(text).body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name:
@@ -50,11 +51,11 @@ def _in_notebook(text: str, name: str, handed_out: str) -> str:
     try:
         book = json.loads(text)
         cells = [c for c in book["cells"] if c["cell_type"] == "code"]
+        sources = ["".join(cell["source"]) for cell in cells]
     except (ValueError, KeyError, TypeError):
         raise CannotRestore(_("the notebook cannot be read; take a fresh copy of it")) from None
     done = False
-    for cell in cells:
-        source = "".join(cell["source"])
+    for cell, source in zip(cells, sources, strict=True):
         try:
             holds = bool(_spans(source, name))
         except SyntaxError:

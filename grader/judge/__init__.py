@@ -11,10 +11,10 @@ from collections.abc import Callable
 from grader.bundle import RecordedCase
 from grader.case import Check
 from grader.judge.dropout import dropped_elements, dropped_regions, dropped_weights, varies
-from grader.judge.equal import equal
+from grader.judge.equal import equal, one_of
 from grader.judge.finding import Finding
 from grader.judge.forms import parameters, raises, shape, unchanged, value
-from grader.judge.properties import kept_weights, same, sums_to_one
+from grader.judge.properties import carries, kept_weights, same, sums_to_one
 from grader.observation import Observation
 
 Judge = Callable[[Check, RecordedCase, Observation], Finding]
@@ -23,6 +23,7 @@ JUDGES: dict[str, Judge] = {
     judge.__name__: judge
     for judge in (
         equal,
+        one_of,
         shape,
         unchanged,
         parameters,
@@ -30,6 +31,7 @@ JUDGES: dict[str, Judge] = {
         value,
         same,
         sums_to_one,
+        carries,
         kept_weights,
         dropped_weights,
         dropped_elements,

@@ -16,6 +16,9 @@ from grader.tensors import Array
 
 STANDARD_ERRORS = 6.5
 EXACT = 1e-4
+# Rows that are dropped as a whole differ at least eight times as much as rows of single numbers; that 64 or
+# more of the latter differ three times as much as they should is rarer than 1e-9.
+TOGETHER, FEWEST_IN_ROW, FEWEST_ROWS = 3.0, 8, 64
 
 
 def dropped_weights(check: Check, case: RecordedCase, observation: Observation) -> Finding:
@@ -36,13 +39,23 @@ def dropped_weights(check: Check, case: RecordedCase, observation: Observation) 
     if not np.isfinite(sums).all():
         return failed("not finite", _("in training the result is not finite"))
     if np.ptp(sums, axis=1).max() > EXACT:
-        return failed("features", _("features of one output differ: dropout acts on the output, not on the weights"))
+        return failed(_where(sums, p), _("features of one output differ: dropout acts on the output, not on the weights"))
     rows = sums[:, 0]
     if np.ptp(rows) <= EXACT:
         if abs(rows[0] - 1) <= EXACT:
             return failed("none", _("every row of weights still sums to one in training: none was dropped after the softmax"))
         return failed("constant", _("in training all results are the same number"))
     return _rate(rows, p, keys)
+
+
+def _where(sums: Array, p: float) -> str:
+    """Which elements were dropped, where features differ: those of the output, those and the weights, or
+    those of the values (a sum of dropped elements is rarely zero)."""
+    zero = np.abs(sums) <= EXACT
+    kept = np.abs(sums * (1 - p) - 1) <= EXACT
+    if (zero | kept).all():
+        return "features: output"
+    return "features: output and weights" if zero.mean() > p / 2 else "features: values"
 
 
 def _rate(rows: Array, p: float, keys: int) -> Finding:
@@ -76,18 +89,35 @@ def dropped_elements(check: Check, case: RecordedCase, observation: Observation)
     if not (zero | kept).all():
         return failed("structure", _("elements are neither dropped nor scaled up: dropout acts in another place"))
     informative = np.abs(base) > 10 * EXACT
+    if not informative.any():
+        return failed("structure", _("in evaluation all elements are zero, so that nothing can be dropped"))
     share, count = zero[informative].mean(), informative.sum()
     if abs(share - p) > STANDARD_ERRORS * (p * (1 - p) / count) ** 0.5:
         return failed("rate", _("in training another share of the elements is dropped than was asked for"))
+    if informative.all() and _together(zero.reshape(observation.seen[name].array.shape), p):
+        return failed("together", _("elements are not dropped each by itself, but in whole rows"))
     return PASSED
 
 
-def dropped_regions(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """Within each row, features of one region vary (they were dropped), those of another stay equal.
+def _together(gone: Array, p: float) -> bool:
+    """Whether along some axis numbers are dropped together: then the shares of rows differ too much."""
+    for axis, count in enumerate(gone.shape):
+        shares = gone.mean(axis=axis)
+        if count >= FEWEST_IN_ROW and shares.size >= FEWEST_ROWS and shares.var() > TOGETHER * p * (1 - p) / count:
+            return True
+    return False
 
-    `dropped` and `steady`: (start, stop) of the two regions on the last axis. For results that are
-    normalised afterwards, so that the dropped numbers themselves are not visible any more. `p`: the rate,
-    read from the share of the lower of the two levels.
+
+def dropped_regions(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """Within each row, features of one region vary (they were dropped), those of others stay equal.
+
+    For results that are normalised afterwards, so that the dropped numbers themselves are not visible any
+    more; but which of them are equal still is. All regions are (start, stop) on the last axis.
+
+    `dropped`: holds numbers that pass through dropout at the rate `p`. `steady`: must not vary, at any
+    level. `floor`: holds zeros, so that a dropped number must look like it. `kept`: holds 1/(1-p) times
+    what goes into the dropout, so that a kept number must look like it. `keys`: what goes in is itself a
+    sum of that many dropped attention weights, different from row to row, with the mean that `kept` shows.
     """
     (name,) = check.of
     seen = observation.seen.get(name)
@@ -96,19 +126,53 @@ def dropped_regions(check: Check, case: RecordedCase, observation: Observation) 
         return wrong
     assert seen is not None and seen.array is not None
     rows = seen.array.astype(np.float64).reshape(-1, seen.array.shape[-1])
-    dropped, steady = (rows[:, slice(*check.params[key])] for key in ("dropped", "steady"))
     if not np.isfinite(rows).all():
         return failed("not finite", _("in training the result is not finite"))
-    if np.ptp(steady, axis=1).max() > EXACT:
-        return failed("elsewhere", _("dropout acts where nothing should be dropped"))
-    if np.ptp(dropped, axis=1).max() <= EXACT:
+    regions = {key: rows[:, slice(*check.params[key])] for key in ("dropped", "steady", "floor", "kept") if key in check.params}
+    moving = [key for key, region in regions.items() if np.ptp(region, axis=1).max() > EXACT]
+    if not moving and np.ptp(regions["dropped"][:, 0]) > EXACT:
+        return failed("together", _("numbers are not dropped each by itself, but in whole rows"))
+    if not moving:
         return failed("none", _("nothing is dropped in training"))
-    p = check.params["p"]
-    middle = (dropped.min(1, keepdims=True) + dropped.max(1, keepdims=True)) / 2
-    share = (dropped < middle).mean()
-    if abs(share - p) > STANDARD_ERRORS * (p * (1 - p) / dropped.size) ** 0.5:
+    if moving != ["dropped"]:
+        return failed("elsewhere " + " ".join(moving), _("dropout acts where nothing should be dropped"))
+    return _levels(regions, check.params["p"], check.params.get("keys"))
+
+
+def _levels(regions: dict[str, Array], p: float, keys: int | None) -> Finding:
+    """Dropped numbers lie on one level, kept ones on another; both are known where a region shows them."""
+    dropped = regions["dropped"]
+    low = regions["floor"][:, :1] if "floor" in regions else dropped.min(axis=1, keepdims=True)
+    high = dropped.max(axis=1, keepdims=True)
+    gone = dropped < (low + high) / 2
+    if np.abs(dropped - low, where=gone, out=np.zeros_like(dropped)).max() > EXACT:
+        return failed("structure", _("numbers are neither dropped nor kept: dropout acts in another place"))
+    if "kept" in regions:
+        if np.abs(dropped - high, where=~gone, out=np.zeros_like(dropped)).max() > EXACT:
+            return failed("structure", _("numbers are neither dropped nor kept: dropout acts in another place"))
+        unit = regions["kept"][:, :1] - low
+        if np.abs(unit).min() <= EXACT:
+            return failed("levels", _("in training, features that should differ cannot be told apart"))
+        wrong = _scaled(((high - low) / unit)[:, 0], p, keys)
+        if wrong is not None:
+            return wrong
+    if abs(gone.mean() - p) > STANDARD_ERRORS * (p * (1 - p) / gone.size) ** 0.5:
         return failed("rate", _("in training another share is dropped than was asked for"))
+    if _together(gone, p):
+        return failed("together", _("numbers are not dropped each by itself, but in whole rows"))
     return PASSED
+
+
+def _scaled(times: Array, p: float, keys: int | None) -> Finding | None:
+    """How many times too large the kept numbers of each row are: once, or as sums of dropped weights."""
+    if keys is None:
+        if np.abs(times - 1).max() <= EXACT:
+            return None
+        return failed("scale", _("in training, what is kept is not scaled up to make up for what is dropped, or is dropped twice"))
+    if np.ptp(times) <= EXACT:
+        return failed("no weights", _("in training the attention weights of every row sum to one: none of them is dropped"))
+    finding = _rate(times, p, keys)
+    return None if finding.passed else finding
 
 
 def varies(check: Check, case: RecordedCase, observation: Observation) -> Finding:

@@ -26,6 +26,23 @@ def equal(check: Check, case: RecordedCase, observation: Observation) -> Finding
     return PASSED
 
 
+def one_of(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """The observation equals what the reference gives, or what another accepted answer gives.
+
+    What the others gave is recorded as `name|id`. A wrong result is told by its distance from the nearest.
+    """
+    (name,) = check.of
+    seen, header = observation.seen.get(name), case.headers[name]
+    wrong = wrong_form(name, seen, header)
+    if wrong is not None:
+        return wrong
+    assert seen is not None and seen.array is not None
+    got, tolerance = seen.array, TOLERANCE[case.dtype]
+    accepted = [case.expected[name], *(a for n, a in case.expected.items() if n.startswith(f"{name}|"))]
+    nearest = min(accepted, key=lambda want: int(departures(got, want, tolerance).sum()))
+    return compare(name, got, nearest, header.axes, tolerance) or PASSED
+
+
 def compare(name: str, got: Array, want: Array, axes: tuple[str, ...], tolerance: float) -> Finding | None:
     """The first place where two arrays of one shape depart, told with its neighbourhood."""
     wrong = departures(got, want, tolerance)

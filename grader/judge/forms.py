@@ -12,14 +12,17 @@ from grader.observation import Observation
 
 
 def shape(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """What came back is a tensor of the right shape and of the dtype that went in."""
+    """What came back is a tensor of the right shape and of the dtype that went in.
+
+    `any_float`: nothing floating went in, so that float64 is as good as float32.
+    """
     for name in check.of:
         seen, want = observation.seen.get(name), case.headers[name]
         wrong = wrong_form(name, seen, want)
         if wrong is not None:
             return wrong
         assert seen is not None
-        if seen.dtype != want.dtype:
+        if seen.dtype != want.dtype and not check.params.get("any_float"):
             return failed(
                 f"dtype {seen.dtype}",
                 _("the dtype is {got}, it should be {want}").format(got=seen.dtype, want=want.dtype),
@@ -44,7 +47,7 @@ def unchanged(check: Check, case: RecordedCase, observation: Observation) -> Fin
             index = tuple(int(i) for i in np.argwhere(differs)[0])
             argument = name.removeprefix("after ")
             return failed(
-                "changed",
+                f"changed {argument}",
                 _("the argument {name} is not what it was before the call").format(name=argument),
                 around(want, index),
                 around(seen.array, index),
@@ -54,7 +57,10 @@ def unchanged(check: Check, case: RecordedCase, observation: Observation) -> Fin
 
 
 def parameters(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """Weights could be loaded by the contract's names, or from a layout that holds the same matrices."""
+    """Weights could be loaded by the contract's names, or from a layout that holds the same matrices.
+
+    `may_have`: names of further parameters that change no result, such as a bias before a softmax.
+    """
     found = observation.parameters
     if found is None:
         return failed("absent", _("no weights could be loaded"))
@@ -68,8 +74,9 @@ def parameters(check: Check, case: RecordedCase, observation: Observation) -> Fi
         parts.append(_("not found: {names}").format(names=_listed(found["missing"])))
     if found["misshapen"]:
         parts.append(_("of another shape: {names}").format(names=_listed(found["misshapen"])))
-    if found["unexpected"]:
-        parts.append(_("not asked for: {names}").format(names=_listed(found["unexpected"])))
+    unexpected = [name for name in found["unexpected"] if name not in check.params.get("may_have", ())]
+    if unexpected:
+        parts.append(_("not asked for: {names}").format(names=_listed(unexpected)))
     for first, second in found["shared"]:
         parts.append(_("{first} and {second} are one and the same parameter").format(first=first, second=second))
     if not parts:

@@ -53,6 +53,27 @@ def sums_to_one(check: Check, case: RecordedCase, observation: Observation) -> F
     )
 
 
+def carries(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """A matrix takes each row of one tensor of the case, as a column, to the same row of another.
+
+    `rows` and `images` name the two; `tol` widens the tolerance; `says` is the sentence when it does not.
+    """
+    (name,) = check.of
+    seen, header = observation.seen.get(name), case.headers[name]
+    wrong = wrong_form(name, seen, header)
+    if wrong is not None:
+        return wrong
+    assert seen is not None and seen.array is not None
+    rows, images = (case.tensors[check.params[key]].astype(np.float64) for key in ("rows", "images"))
+    moved = rows @ seen.array.astype(np.float64).T
+    differs = departures(moved, images, check.params.get("tol", TOLERANCE[case.dtype]))
+    if not differs.any():
+        return PASSED
+    index = tuple(int(i) for i in np.argwhere(differs)[0])
+    where = place(index, ("row", "feature"))
+    return failed("differ", _(check.params["says"]), around(images, index), around(moved, index), where)
+
+
 def kept_weights(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """`.attention_weights` holds the weights that were used, before dropout."""
     (name,) = check.of

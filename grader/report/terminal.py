@@ -65,8 +65,8 @@ def sign(outcome: str) -> Text:
 
 def _assignment(results: Sequence[ExerciseResult]) -> RenderableType:
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True, min_width=28)
-    table.add_column(no_wrap=True, min_width=20)
+    table.add_column(no_wrap=True, min_width=26)
+    table.add_column(min_width=13)  # the one that gives way where the terminal is narrow
     table.add_column(no_wrap=True, justify="right")
     for result in results:
         table.add_row(Text(f"  {result.name}"), sign(result.outcome), Text(points(result.score, result.points)))

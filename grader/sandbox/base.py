@@ -53,6 +53,9 @@ class Launcher(Protocol):
     def start(self, limits: Limits) -> Process:
         """Give a fresh worker. Raises SandboxError when any step of the tier fails."""
 
+    def warm(self, level: str) -> None:
+        """Prepare for more of torch ("full"), beside the caller. May do nothing."""
+
     def close(self) -> None:
         """Stop everything this launcher started."""
 

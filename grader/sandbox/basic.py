@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -21,7 +22,8 @@ class ColdProcess:
     """One worker, started by exec with a clean environment in an empty folder of its own."""
 
     def __init__(self, limits: Limits):
-        self._scratch = tempfile.TemporaryDirectory(prefix="headway-", ignore_cleanup_errors=True)
+        self.limits = limits
+        self._scratch = tempfile.TemporaryDirectory(prefix=_sweep(), ignore_cleanup_errors=True)
         request, self.to_worker = os.pipe()
         self.from_worker, reply = os.pipe()
         self.log, log = os.pipe()
@@ -38,6 +40,9 @@ class ColdProcess:
                 start_new_session=True,
             )
         except OSError as error:
+            for fd in (self.to_worker, self.from_worker, self.log):
+                os.close(fd)
+            self._scratch.cleanup()
             raise SandboxError(f"a worker could not be started: {error}") from error
         finally:
             for fd in (request, reply, log):
@@ -48,7 +53,7 @@ class ColdProcess:
 
     def kill(self) -> None:
         """Kill the whole session it leads; what left it ends with its limits."""
-        if self._process.poll() is None:
+        if self._exit is None:  # not `poll`: that would take its end away from `wait`
             with contextlib.suppress(OSError):
                 os.killpg(self._process.pid, 9) if hasattr(os, "killpg") else self._process.kill()
 
@@ -85,6 +90,25 @@ def _reap(process: subprocess.Popen[bytes], timeout: float) -> Exit:
     )
 
 
+def _sweep() -> str:
+    """A prefix for scratch folders that tells whose they are. Removes those whose parent was killed."""
+    for left in Path(tempfile.gettempdir()).glob("headway-*-*"):
+        owner = left.name.split("-")[1]
+        if owner.isdigit() and not _is_alive(int(owner)):
+            shutil.rmtree(left, ignore_errors=True)
+    return f"headway-{os.getpid()}-"
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it is somebody else's, or the system cannot say: leave it alone
+        return True
+    return True
+
+
 def _paths() -> list[str]:
     """Where the worker finds torch and its own package; nothing of the course is on the path."""
     here = str(Path(__file__).resolve().parents[2])
@@ -105,12 +129,27 @@ def _environment(scratch: str) -> dict[str, str]:
 
 
 class ColdLauncher:
-    """Starts a cold worker each time: about a second of importing torch."""
+    """Starts cold workers: about a second of importing torch each. The first one is started at once, so
+    that its import runs beside whatever the caller does until it asks for it."""
 
     tier = "basic"
 
+    def __init__(self) -> None:
+        self._ahead: ColdProcess | None = ColdProcess(Limits())
+
     def start(self, limits: Limits) -> ColdProcess:
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None and ahead.limits == limits:
+            return ahead
+        if ahead is not None:
+            ahead.close()
         return ColdProcess(limits)
 
+    def warm(self, level: str) -> None:
+        """A cold worker imports what it needs when it needs it."""
+
     def close(self) -> None:
-        """Nothing outlives its worker."""
+        """Workers that were handed out belong to their callers."""
+        if self._ahead is not None:
+            self._ahead.close()
+            self._ahead = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from types import TracebackType
@@ -33,7 +34,9 @@ class SandboxLauncher:
         self._level = "none"
         self._lock = threading.Lock()
         self._pool: list[SandboxedProcess] = []
-        self._number = 0
+        self._number = int.from_bytes(
+            os.urandom(2), "big"
+        )  # root gives each number a user: not those of others
         self._closed = False
         self._server = Server(self.tier, self._program)
         self.warm(warm)

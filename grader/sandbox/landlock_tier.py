@@ -42,6 +42,7 @@ class LandlockTier:
     def enclose(self) -> None:
         """In the server: the grants that all workers share, collected once because they are many."""
         self._server = os.getpid()
+        os.environ["TMPDIR"] = self.leaves  # parts of torch want one to be imported
         read, listed = readable_entries(self.layout)
         self._rules = landlock.Ruleset()
         self._rules.allow([*read, *DEVICES], landlock.READ)

@@ -50,8 +50,6 @@ def clean_the_process(scratch: str) -> None:
     tempfile.tempdir = None  # it may have been decided before the fork
     sys.argv[:] = ["worker"]
     sys.orig_argv[:] = ["worker"]
-    for name in [name for name in sys.modules if name.startswith("grader.sandbox")]:
-        del sys.modules[name]
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True, write_through=True)  # type: ignore[union-attr]
 

@@ -71,12 +71,14 @@ class SandboxedProcess:
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
     def wait(self, timeout: float = 5.0) -> Exit:
-        """How it ended. Raises SandboxError when it has not within `timeout` seconds."""
+        """How it ended. Raises SandboxError when it has not within `timeout` seconds, and when its server
+        ended first: that took the worker with it, and is no fault of the code it ran.
+        """
         deadline = time.monotonic() + timeout
         while self._exit is None:
             if self._gone:
-                self._exit = Exit(None, signal.SIGKILL, 0.0, 0)  # killed with its server
-            elif not self._receive(deadline):
+                raise SandboxError("keep the server alive: it ended while a worker ran")
+            if not self._receive(deadline):
                 raise SandboxError(f"end a worker: it had not ended after {timeout:g} seconds")
         return self._exit
 

@@ -4,46 +4,45 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
-from itertools import count
+
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
 def remove_tree(path: str) -> None:
     """Remove `path` and all below it. Its owner must be dead: nothing may change meanwhile.
 
-    Nested folders are moved up to the top first, so depth costs no recursion and no long path.
+    Walks with one descriptor, down by name and up by "..": depth costs neither recursion, nor
+    descriptors, nor a path too long for the kernel.
     """
     try:
-        top = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        here = os.open(path, _FOLDER)
     except FileNotFoundError:
         return
-    fresh = (f"{os.urandom(8).hex()}-{number}" for number in count())  # no name that could lie there
+    entered: list[str] = []
+    left = [os.listdir(here)]
     try:
-        while names := os.listdir(top):
-            for name in names:
-                _remove_entry(top, name, fresh)
+        while left[-1] or entered:
+            if not left[-1]:
+                here = _move(here, "..")
+                left.pop()
+                os.rmdir(entered.pop(), dir_fd=here)
+            elif _is_folder(here, name := left[-1].pop()):
+                os.chmod(name, 0o700, dir_fd=here)  # just seen to be a folder, and nobody is left to swap it
+                here = _move(here, name)
+                left.append(os.listdir(here))
+                entered.append(name)
+            else:
+                os.unlink(name, dir_fd=here)
     finally:
-        os.close(top)
+        os.close(here)
     os.rmdir(path)
 
 
-def _remove_entry(top: int, name: str, fresh: Iterator[str]) -> None:
-    if not stat.S_ISDIR(os.stat(name, dir_fd=top, follow_symlinks=False).st_mode):
-        os.unlink(name, dir_fd=top)
-        return
-    os.chmod(name, 0o700, dir_fd=top)  # just seen to be a folder, and nobody is left to swap it
-    folder = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=top)
-    try:
-        for inner in os.listdir(folder):
-            _lift(folder, inner, top, fresh)
-    finally:
-        os.close(folder)
-    os.rmdir(name, dir_fd=top)
+def _move(here: int, name: str) -> int:
+    there = os.open(name, _FOLDER, dir_fd=here)
+    os.close(here)
+    return there
 
 
-def _lift(folder: int, name: str, top: int, fresh: Iterator[str]) -> None:
-    if stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
-        os.chmod(name, 0o700, dir_fd=folder)  # moving a folder changes its "..", which needs write access
-        os.rename(name, next(fresh), src_dir_fd=folder, dst_dir_fd=top)
-    else:
-        os.unlink(name, dir_fd=folder)
+def _is_folder(here: int, name: str) -> bool:
+    return stat.S_ISDIR(os.stat(name, dir_fd=here, follow_symlinks=False).st_mode)

@@ -23,6 +23,7 @@ _BOOTSTRAP = (
     "import sys, types; package = types.ModuleType('grader'); package.__path__ = [sys.argv[1]]; "
     "sys.modules['grader'] = package; from grader.sandbox.forkserver import main; main()"
 )
+_SLICE = 0.02  # seconds between two looks at whether the server is ready
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
@@ -76,10 +77,14 @@ class Server:
         return self._control
 
     def wait_until_ready(self, deadline: float) -> None:
-        """Raises SandboxError with the step that failed, or ServerEndedError when it ended without a word."""
+        """Raises SandboxError with the step that failed, or ServerEndedError when it ended without a word.
+
+        Looks up now and then: another thread may have been the one to hear it.
+        """
         while not self._ready:
-            if not self._hear(deadline):
+            if time.monotonic() > deadline:
                 raise SandboxError("start the server: it took too long")
+            self._hear(_SLICE)
 
     def warm(self, level: str) -> None:
         """Ask for a warm level; workers forked after it was reached have it."""
@@ -110,13 +115,16 @@ class Server:
         if self._leaves:
             remove_tree(self._leaves)  # nothing there, unless the guard was killed
 
-    def _hear(self, deadline: float) -> bool:
-        """Take one message; False when none came until `deadline`."""
+    def _hear(self, seconds: float) -> bool:
+        """Take one message; False when none came within `seconds`, or another thread was faster."""
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
-        if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+        if not poll.poll(seconds * 1000):
             return False
-        received = wire.receive(self._control)
+        try:
+            received = wire.receive(self._control, wait=False)
+        except BlockingIOError:
+            return False
         if received is None:
             raise ServerEndedError
         message, _ = received

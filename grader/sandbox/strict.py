@@ -15,6 +15,7 @@ from grader.sandbox.base import Limits, SandboxError
 from grader.sandbox.layout import Layout
 
 _INSIDE = (1000, 1000)
+_SERVER_BYTES, _SERVER_ENTRIES = 1 << 20, 64  # parts of torch want a temporary folder to be imported
 _AROUND_SERVER = kernel.CLONE_NEWNS | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
 _AROUND_WORKER = kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC
 
@@ -46,6 +47,8 @@ class Strict:
         kernel.unshare("make mount, network, ipc and host name namespaces", _AROUND_SERVER)
         socket.sethostname("headway")
         root.build_and_enter(self.layout)
+        root.mount_scratch(_SERVER_BYTES, _SERVER_ENTRIES)
+        os.environ["TMPDIR"] = root.SCRATCH
 
     def fork(self, number: int) -> int:
         """Fork a worker that is the first process of a pid namespace of its own."""

@@ -34,7 +34,7 @@ def warm() -> None:
     x = torch.ones(1, 2, requires_grad=True)
     y = nn.functional.layer_norm(layer(x), (2,))
     torch.autograd.grad(y, x, torch.ones_like(y), retain_graph=True)
-    y.sum().backward()  # type: ignore[no-untyped-call]
+    y.sum().backward()
     optimizer.step()
     scheduler.step()
     torch.func.vmap(torch.func.grad(lambda row: (row * row).sum()))(torch.ones(2, 2))

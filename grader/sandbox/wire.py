@@ -25,10 +25,14 @@ def send(end: socket.socket, message: dict[str, Any], descriptors: Sequence[int]
     socket.send_fds(end, [json.dumps(message).encode()], list(descriptors), socket.MSG_NOSIGNAL)
 
 
-def receive(end: socket.socket) -> tuple[dict[str, Any], list[int]] | None:
-    """The next message and its descriptors, or None when the other side is gone."""
+def receive(end: socket.socket, wait: bool = True) -> tuple[dict[str, Any], list[int]] | None:
+    """The next message and its descriptors, or None when the other side is gone.
+
+    Without `wait` raises BlockingIOError when there is none.
+    """
+    flags = socket.MSG_CMSG_CLOEXEC | (0 if wait else socket.MSG_DONTWAIT)
     try:
-        data, descriptors, _, _ = socket.recv_fds(end, _LARGEST, _MOST_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC)
+        data, descriptors, _, _ = socket.recv_fds(end, _LARGEST, _MOST_DESCRIPTORS, flags)
     except ConnectionResetError:
         return None
     return (json.loads(data), list(descriptors)) if data else None

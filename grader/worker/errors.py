@@ -13,8 +13,8 @@ MAX_TEXT = 2000
 def describe(error: BaseException, files: Collection[str]) -> dict[str, Any]:
     """Type, message, and the innermost frame that lies in one of `files` (the submission's)."""
     where = _own_frame(error.__traceback__, files)
-    if isinstance(error, SyntaxError) and error.filename in files:
-        where = {"file": error.filename, "line": error.lineno or 0, "text": (error.text or "").strip()[:200]}
+    if isinstance(error, SyntaxError) and isinstance(error.filename, str) and error.filename in files:
+        where = {"file": error.filename, "line": error.lineno or 0, "text": text_of(error.text or "", 200).strip()}
     return {"type": _name(error), "message": _text(error), "where": where}
 
 
@@ -23,11 +23,15 @@ def _name(error: BaseException) -> str:
 
 
 def _text(error: BaseException) -> str:
+    return text_of(error.msg if isinstance(error, SyntaxError) else error, MAX_TEXT)
+
+
+def text_of(thing: object, size: int) -> str:
+    """What it says of itself, cut to size; nothing if it cannot say it."""
     try:
-        text = str(error.msg) if isinstance(error, SyntaxError) else str(error)
+        return str(thing)[:size]
     except BaseException:  # a student's __str__ may do anything
-        text = ""
-    return text[:MAX_TEXT]
+        return ""
 
 
 def _own_frame(tb: TracebackType | None, files: Collection[str]) -> dict[str, Any] | None:

@@ -69,8 +69,19 @@ def fit(own: Own, wanted: Shapes) -> Fit:
                 break
     covered = {slot.contract for slot in slots}
     if layouts and covered >= wanted.keys() and used >= own.keys():
-        return Fit(slots=slots, layout=", ".join(sorted(layouts)))
+        return Fit(slots=slots, layout=", ".join(sorted(layouts)), shared=_shared(slots, own))
     return by_name
+
+
+def _shared(slots: list[Slot], own: Own) -> list[list[str]]:
+    """Contract names that one parameter of the module answers to, under two names of its own."""
+    seen: dict[int, Slot] = {}
+    pairs = []
+    for slot in slots:
+        first = seen.setdefault(id(own[slot.own]), slot)
+        if first.own != slot.own:
+            pairs.append((first.contract, slot.contract))
+    return [list(pair) for pair in dict.fromkeys(pairs)]
 
 
 def _by_name(own: Own, wanted: Shapes) -> Fit:
@@ -102,7 +113,7 @@ _ROLES = (
     ("q", re.compile(r"(^|[._])(to_?|w_?|linear_?|lin_?|proj_?)?q(s|uery|ueries)?(_?(proj|linear|lin|weights?|w|net|layer|heads?))?($|[._\d])")),
     ("k", re.compile(r"(^|[._])(to_?|w_?|linear_?|lin_?|proj_?)?k(s|ey|eys)?(_?(proj|linear|lin|weights?|w|net|layer|heads?))?($|[._\d])")),
     ("v", re.compile(r"(^|[._])(to_?|w_?|linear_?|lin_?|proj_?)?v(s|al|als|alue|alues)?(_?(proj|linear|lin|weights?|w|net|layer|heads?))?($|[._\d])")),
-    ("o", re.compile(r"(^|[._])(fc_?out|(to_?|w_?|linear_?|lin_?|proj_?|fc_?)?o(ut|utput)?(_?(proj|linear|lin|weights?|w|net|layer))?|proj)($|[._\d])")),
+    ("o", re.compile(r"(^|[._])(fc_?out|(to_?|w_?|linear_?|lin_?|proj_?|fc_?)?o(ut|utput)?(_?(proj|linear|lin|weights?|w|net|layer))?)($|[._\d])|(^|\.)(c_)?proj($|[.\d])")),
 )  # fmt: skip
 
 
@@ -114,14 +125,15 @@ def _role(name: str) -> str:
 
 
 def _is_bias(name: str) -> bool:
-    return "bias" in name.lower() or bool(re.search(r"(^|[._])b_?[qkvo]?$", name.lower()))
+    """Whether a name speaks of what is added: bias, beta, shift, b_q, b2."""
+    return bool(re.search(r"bias|(^|[._])(beta|shift|b_?[qkvo\d]?)$", name.lower()))
 
 
 def _projections(group: Shapes) -> dict[tuple[str, bool], str]:
     """(role, is_bias) → contract name, for the four projections of an attention."""
     out = {}
     for name in group:
-        role = _role(name.split(".")[-2])
+        role = _role(name.rpartition(".")[0].rpartition(".")[2])
         if role:
             out[role, name.endswith(".bias")] = name
     return out
@@ -141,7 +153,11 @@ def _fused(prefix: str, group: Shapes, own: Own) -> list[Slot]:
         rows = sum(shape[0] for shape in shapes)
         names = [n for n, t in own.items() if tuple(t.shape) == (rows, *shapes[0][1:]) and _is_bias(n) == bias]
         if len(names) != 1 or len(set(shapes)) != 1:
-            return []
+            apart = _renamed(prefix, {name: group[name] for name in parts if name}, own)  # kdim, vdim: only biases are fused
+            if not apart:
+                return []
+            slots += apart
+            continue
         at = 0
         for name, shape in zip(parts, shapes, strict=True):
             assert name is not None
@@ -249,15 +265,18 @@ def _turned(index: Any) -> View:
 
 
 def _in_order(prefix: str, group: Shapes, own: Own) -> list[Slot]:
-    """The same shapes in the same order under names of the student's choosing."""
+    """The same shapes in the same order under names of the student's choosing, biases by themselves if they show."""
     if len(own) != len(group):
         return []
+    names, mine = list(group), list(own)
+    if sum(map(_is_bias, names)) == sum(map(_is_bias, mine)):
+        names, mine = sorted(names, key=_is_bias), sorted(mine, key=_is_bias)
     slots = []
-    for (name, shape), (mine, tensor) in zip(group.items(), own.items(), strict=True):
-        view = _same_numbers(tensor, shape, name)
+    for name, found in zip(names, mine, strict=True):
+        view = _same_numbers(own[found], group[name], found)
         if view is None:
             return []
-        slots.append(Slot(name, mine, view))
+        slots.append(Slot(name, found, view))
     return slots
 
 

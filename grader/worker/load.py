@@ -4,6 +4,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import io
 import linecache
 import sys
 import types
@@ -54,7 +55,7 @@ def load(
 def _run_unit(
     loaded: Loaded, file: str, source: str, replace: Collection[str], skip: Collection[tuple[str, int]]
 ) -> None:
-    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+    linecache.cache[file] = (len(source), None, list(io.StringIO(source)), file)
     loaded.module.__file__ = file
     try:
         tree = ast.parse(source, file)

@@ -15,11 +15,16 @@ import torch
 from torch import Tensor, nn
 
 from grader.worker import layouts
-from grader.worker.errors import describe
+from grader.worker.errors import describe, text_of
 
 MAX_NUMBERS = 1 << 22  # numbers of one tensor that are sent; more is told by shape alone
 
 Step = Mapping[str, Any]
+
+_SENT = frozenset(
+    getattr(torch, name)
+    for name in ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool")
+)
 
 
 class Program:
@@ -35,6 +40,7 @@ class Program:
         self.leaves: dict[str, Tensor] = {}
         self.fits: dict[str, layouts.Fit] = {}
         self.observed: dict[str, Tensor] = {}
+        self.watched: dict[str, Tensor] = {}
         self.told: dict[str, Any] = {"odd": {}}
         self.steps: list[Step] = case["steps"]
 
@@ -49,7 +55,9 @@ class Program:
                     self.told["error"] = describe(error, files) | {"step": step["do"]}
                     break
         torch.set_grad_enabled(True)
-        self.told["warnings"] = [str(w.message)[:300] for w in caught[:5] if w.filename in files]
+        for name, tensor in self.watched.items():
+            self._observe(name, tensor)
+        self.told["warnings"] = [text_of(w.message, 300) for w in caught[:5] if w.filename in files]
 
     # ---- what goes in
 
@@ -107,14 +115,16 @@ class Program:
         wanted = {name: self._weight(key) for name, key in weights.items()}
         if any(isinstance(p, nn.UninitializedParameter) for p in module.parameters()):
             module.load_state_dict(wanted, strict=False)
-        own = dict(module.named_parameters(remove_duplicate=False))
+        everything = dict(module.named_parameters(remove_duplicate=False))
+        shapeless = [n for n, p in everything.items() if isinstance(p, nn.UninitializedParameter)]  # lazy, and not found by name
+        own = {n: p for n, p in everything.items() if (p.requires_grad or n in wanted) and n not in shapeless}
         found = layouts.fit(own, {name: tuple(t.shape) for name, t in wanted.items()})
         _fill_the_rest(own, found)
         layouts.write(found, own, wanted)
         self.fits[step["module"]] = found
         self.told["parameters"] = {
             "missing": found.missing,
-            "unexpected": found.unexpected,
+            "unexpected": found.unexpected + shapeless,
             "misshapen": found.misshapen,
             "shared": found.shared,
             "layout": found.layout,
@@ -127,7 +137,10 @@ class Program:
             return self.tensors[recipe]
         if recipe["diagonal"]:
             return torch.eye(*recipe["shape"], dtype=self.dtype, device=self.device) * recipe["value"]
-        return torch.full(recipe["shape"], recipe["value"], dtype=self.dtype, device=self.device)
+        full = torch.full(recipe["shape"], recipe["value"], dtype=self.dtype, device=self.device)
+        if recipe.get("rows") is not None:
+            full[recipe["rows"] :] = 0
+        return full
 
     def _do_provide(self, step: Step) -> None:
         """A class that comes with the case; its source sees the allowed building blocks and torch."""
@@ -138,6 +151,32 @@ class Program:
 
     def _do_grad(self, step: Step) -> None:
         torch.set_grad_enabled(step["on"])
+
+    def _do_stages(self, step: Step) -> None:
+        """Watch submodules by hooks; what they see first is observed when the program ends."""
+        parts = dict(self.env[step["module"]].named_modules())
+        for path, _title in step["of"]:
+            owner, _, argument = path.rpartition(".in")
+            name = f"stage {path}"
+            if argument.isdigit() and owner in parts:
+                parts[owner].register_forward_pre_hook(self._watch_argument(name, int(argument)))
+            elif path in parts:
+                parts[path].register_forward_hook(self._watch_result(name))
+
+    def _watch_argument(self, name: str, index: int) -> Callable[..., None]:
+        def hook(module: nn.Module, args: tuple[Any, ...]) -> None:
+            if index < len(args) and isinstance(args[index], Tensor):
+                self.watched.setdefault(name, args[index].detach().clone())
+
+        return hook
+
+    def _watch_result(self, name: str) -> Callable[..., None]:
+        def hook(module: nn.Module, args: tuple[Any, ...], result: Any) -> None:
+            first = result[0] if isinstance(result, (tuple, list)) and result else result
+            if isinstance(first, Tensor):
+                self.watched.setdefault(name, first.detach().clone())
+
+        return hook
 
     def _do_mode(self, step: Step) -> None:
         self.env[step["module"]].train(step["train"])
@@ -178,7 +217,8 @@ class Program:
 
     def _do_weights(self, step: Step) -> None:
         kept = _kept_weights(self._value(step["of"]))
-        if isinstance(kept, (list, tuple)) and kept and all(isinstance(w, Tensor) for w in kept):
+        one_a_head = isinstance(kept, (list, tuple)) and kept and all(isinstance(w, Tensor) for w in kept)
+        if one_a_head and len({w.shape for w in kept}) == 1:
             kept = torch.stack(list(kept))
             self.told.setdefault("stacked", []).append(step["name"])
         self._observe(step["name"], kept)
@@ -201,13 +241,17 @@ class Program:
 
     def _observe(self, name: str, value: Any) -> None:
         """Keep a plain copy of a tensor; of anything else, what it is."""
-        if not isinstance(value, Tensor):
+        if not issubclass(type(value), Tensor):  # isinstance would ask the value itself
             self.told["odd"][name] = {"is": _kind_of(value)}
             return
         with torch._C.DisableTorchFunctionSubclass():
-            plain = value.detach()
-            if plain.layout is not torch.strided or plain.device.type == "meta" or plain.is_complex() or plain.is_quantized or plain.is_nested:
+            plain = Tensor.detach(value)
+            if type(plain) is not Tensor:
+                self.told["odd"][name] = {"is": _kind_of(plain)}
+            elif plain.layout is not torch.strided or plain.device.type == "meta" or plain.is_complex() or plain.is_quantized or plain.is_nested:
                 self.told["odd"][name] = {"is": f"a {plain.layout} tensor on {plain.device.type}"}
+            elif plain.dtype not in _SENT:
+                self.told["odd"][name] = {"is": f"a tensor of {plain.dtype}"}
             elif plain.numel() > MAX_NUMBERS:
                 self.told["odd"][name] = {"is": "a tensor", "shape": list(plain.shape)}
             else:

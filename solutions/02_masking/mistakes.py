@@ -212,6 +212,36 @@ default of 0 nothing is changed at all, and the padding passes as it is.
         + SEE_MASK,
     ),
     mistake(
+        "mask-compares-row-numbers",
+        of="sequence_mask",
+        swap={
+            "torch.arange(X.shape[1], device=X.device)  # (T,)": "torch.arange(X.shape[0], device=X.device)",
+            "steps[None, :] < valid_len[:, None]": "(steps < valid_len)[:, None].expand(X.shape[:2])",
+        },
+        says="the number of the row, not that of the step, is compared with the length",
+        asks="Are rows kept and blanked out as a whole in your result, and should they be?",
+        page="""
+A length says how many *steps* of its row are real. Compared with the numbers of the rows, it lets a whole
+sequence through or blanks it out, depending on where in the batch it stands.
+"""
+        + SEE_MASK,
+    ),
+    mistake(
+        "mask-multiplies-the-padding",
+        of="sequence_mask",
+        swap={"X.masked_fill(~keep, value)": "torch.where(keep, X, X * value)"},
+        says="the padding is multiplied by the value instead of replaced by it",
+        asks="With a value of 1, what should be left of what stood in the padding?",
+        page="""
+With the default of 0 the product is 0, and so is the replacement: no difference. With any other value the
+padding keeps a trace of what stood there, and nobody may rely on it being the same everywhere.
+
+    >>> sequence_mask(torch.arange(6.0).reshape(2, 3), torch.tensor([1, 2]), value=-7)
+
+There should be three entries of exactly -7.
+""",
+    ),
+    mistake(
         "mask-only-one-padded-step",
         of="sequence_mask",
         swap={"steps[None, :] < valid_len": "steps[None, :] != valid_len"},
@@ -262,14 +292,30 @@ sequences by one more step.
     mistake(
         "mask-itself-returned",
         of="sequence_mask",
-        swap={"X.masked_fill(~keep, value)": "keep.expand_as(X).to(X.dtype)"},
-        says="the mask came back, ones and zeros, instead of the masked input",
+        swap={
+            "keep = keep.reshape(keep.shape + (1,) * (X.dim() - 2))  # (N, T, 1, …)": "",
+            "X.masked_fill(~keep, value)": "keep",
+        },
+        says="the mask came back, true and false, instead of the masked input",
         asks="Where in your result can you still see the numbers of the input?",
         page="""
 The mask is a step on the way, and a useful one: it tells which entries are real. The function is asked for the
 input with its padding replaced.
 """
         + SEE_MASK,
+    ),
+    mistake(
+        "mask-handed-out-too",
+        of="sequence_mask",
+        swap={"return X.masked_fill(~keep, value)": "return X.masked_fill(~keep, value), keep"},
+        says="the mask comes back together with the masked input, as a pair",
+        asks="What does the code that calls this function do with its result?",
+        page="""
+Whoever calls the function goes on computing with what comes back, and a pair of tensors cannot be added,
+multiplied or put through a softmax.
+
+    >>> type(sequence_mask(torch.ones(2, 3), torch.tensor([1, 2])))
+""",
     ),
     mistake(
         "mask-guessed-from-zeros",
@@ -478,6 +524,46 @@ sentence gives another answer each time.
         + SEE_LENS,
     ),
     mistake(
+        "softmax-longest-query-length",
+        of="masked_softmax",
+        swap={"valid_lens[:, :, None]": "valid_lens.amax(dim=1, keepdim=True)[:, :, None]"},
+        says="with one length a query, the longest of each sequence is used for all its queries",
+        asks="If the last query may see everything, what may the first one see in your version?",
+        page="""
+One length a sequence is all that reaches the mask. In a decoder the longest length is that of the last step,
+so every step sees everything: the causal mask is gone.
+"""
+        + SEE_LENS,
+    ),
+    mistake(
+        "softmax-mask-without-queries",
+        of="masked_softmax",
+        swap={
+            "keys = torch": "one_each = valid_lens.shape[1] == 1\n    keys = torch",
+            "keep = keys < valid_lens[:, :, None]": "keep = keys < (valid_lens if one_each else valid_lens[:, :, None])",
+        },
+        says="with one length a sequence, the mask has no axis for the queries and does not fit the scores",
+        asks="Which three axes do the scores have, and which two has your mask?",
+        page="""
+A mask of batch and keys meets scores of batch, queries and keys. Shapes are matched from the last axis
+backwards, so the batch axis of the mask meets the queries. That raises an error, or, with as many queries as
+sequences, masks the wrong ones in silence.
+"""
+        + SEE_ROWS,
+    ),
+    mistake(
+        "softmax-scaled-by-keys",
+        of="masked_softmax",
+        swap={"    if valid_lens is None": "    X = X / X.shape[-1] ** 0.5\n    if valid_lens is None"},
+        says="the scores are divided by the square root of the number of keys",
+        asks="Does the softmax of this exercise ask for any scale, and if one is wanted later, who knows it?",
+        page="""
+Scaling scores is the business of the attention that makes them, and its scale is the size of a key, not the
+number of keys. Here it makes all weights more even than they should be, the more so the longer the sequence.
+"""
+        + SEE_ROWS,
+    ),
+    mistake(
         "softmax-query-lengths-ignored",
         of="masked_softmax",
         swap={"    keys = torch": "    if valid_lens.shape[1] > 1:\n        return X.softmax(dim=-1)\n    keys = torch"},
@@ -554,7 +640,7 @@ is zero times infinity, which is not a number (NaN), and a single NaN spreads ov
     mistake(
         "softmax-logarithms",
         of="masked_softmax",
-        swap={".softmax(dim=-1)": ".log_softmax(dim=-1)", "torch.finfo(X.dtype).min": "-float('inf')"},
+        swap={".softmax(dim=-1)": ".log_softmax(dim=-1)", "torch.finfo(X.dtype).min": "-1e6"},
         says="the logarithms of the weights came back",
         asks="Can a weight be negative?",
         page="""
@@ -630,8 +716,10 @@ without lengths, for instance when all sentences are equally long.
     mistake(
         "softmax-also-causal",
         of="masked_softmax",
-        swap={"keys < valid_lens[:, :, None]": "(keys < valid_lens[:, :, None]) & (keys <= torch.arange(X.shape[1])[:, None])"},
-        says="with lengths, every query is also kept from looking at later keys",
+        swap={
+            "if valid_lens is None:": "X = X.masked_fill(torch.ones_like(X[0]).triu(1).bool(), -1e30)\n    if valid_lens is None:"
+        },
+        says="every query is also kept from looking at keys behind its own position",
         asks="Who decides whether a query may look ahead: this function, or the lengths it is given?",
         page="""
 A causal mask belongs to a decoder, which asks for it through its lengths. Built in here, it blinds the encoder

@@ -34,14 +34,20 @@ def _rearranged(draw, exercise, split):
     case.check_values(Y, "a single head changes nothing")
     yield case
 
+    case = Case("one-step", exercise)
+    X = case.input("X", draw.normal(B, 1, 3 * d) if split else draw.normal(3 * B, 1, d))
+    case.check_values(case.call(X, 3, axes=apart if split else joined), "a single step, as when a decoder runs")
+    yield case
+
     case = Case("no-batch-to-speak-of", exercise)
     H = 3
+    T = 2 * H  # a multiple: cutting the steps instead of the features would fit, too
     X = case.input("X", draw.normal(1, T, H * d) if split else draw.normal(H, T, d))
     case.check_values(case.call(X, H, axes=apart if split else joined), "a batch of one sequence")
     yield case
 
     case = Case("not-contiguous", exercise)
-    H = 2
+    H, d = 2, 4
     shape = (B, T, H * d) if split else (B * H, T, d)
     wide = case.input("wide", draw.normal(*shape[:2], shape[2] + 3))
     X = case.part(wide, (None, None), (None, None), (0, shape[2]))

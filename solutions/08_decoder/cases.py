@@ -1,54 +1,39 @@
 """Cases for the decoder: whole sequences in training, one step a call in prediction."""
 
+import numpy as np
+
 from grader import weights
-from grader.case import Case
+from grader.case import Case, eye, filled, zeros
 
 AXES = ("batch", "step", "feature")
+WORDS = ("batch", "step", "word")
 LAYER, LAYERS = 1, 2  # the block under test is the second of two: slot 0 of the cache is not its own
+D, H, HIDDEN = 8, 2, 9
+VOCABULARY = 11
+
+# In the dropout cases, D is wide and a row of features is cut in three: what passes through dropout, zeros,
+# and the level that a kept number reaches.
+WIDE, P = 24, 0.5
+REGIONS = {"dropped": [0, 16], "floor": [16, 20], "kept": [20, 24]}
+
+
+def sizes(draw):
+    """B, T, S, all different, the source longer than the target, and T larger than any one-step memory."""
+    return sorted(draw.sizes(3, low=3, high=7, avoid=(H, D // H)))
+
+
+# ---- DecoderBlock
 
 
 def DecoderBlock(draw):
-    B, T, S = draw.sizes(3, low=3, high=5)
-    D, H, hidden = 6, 2, 7
-
-    def start(id, dropout=0.0, layer=LAYER, name="module"):
-        case = Case(id, "DecoderBlock")
-        return case, add_block(case, dropout, layer, name)
-
-    def add_block(case, dropout, layer, name):
-        module = case.build(
-            _name=name,
-            key_size=D,
-            query_size=D,
-            value_size=D,
-            num_hiddens=D,
-            norm_shape=[D],
-            ffn_num_input=D,
-            ffn_num_hiddens=hidden,
-            num_heads=H,
-            dropout=dropout,
-            i=layer,
-        )
-        case.load(module, weights.decoder_block(draw, D, hidden))
-        return module
-
-    def state_of(case, enc, lens, name="state"):
-        return case.value(name, [enc, lens, [None] * LAYERS])
-
-    def stepwise(case, module, steps, state, name):
-        """Decode one step a call; the state that came back goes in again."""
-        parts = []
-        for t, x in enumerate(steps):
-            out = case.call(x, state, on=module, name=f"{name}{t}")
-            parts.append(out[0])
-            state = out[1]
-        return case.join(parts, dim=1, name=name, axes=AXES)
+    B, T, S = sizes(draw)
 
     for id, lens, title, facet in (
         ("training", None, "a whole sequence in training", "values"),
         ("training-with-padding", draw.lens(B, S), "encoder outputs beyond enc_valid_lens are not looked at", "masking"),
     ):
-        case, module = start(id)
+        case = Case(id, "DecoderBlock")
+        module = add_block(case, weights.decoder_block(draw, D, HIDDEN))
         case.train(module)
         X = case.input("X", draw.normal(B, T, D), grad=True)
         enc = case.input("enc_outputs", draw.normal(B, S, D), grad=True)
@@ -64,16 +49,57 @@ def DecoderBlock(draw):
             case.check_parameters()
         yield case
 
-    case, module = start("no-future")
+    yield block_no_future(draw, B, T, S)
+    yield block_step_by_step(draw, B, T, S)
+    yield block_two_layers(draw, B, T, S)
+    yield block_evaluation(draw, B, T, S)
+    yield from block_dropout()
+
+
+def add_block(case, loaded, D=D, hidden=HIDDEN, dropout=0.0, layer=LAYER, name="module"):
+    module = case.build(
+        "DecoderBlock",
+        _name=name,
+        key_size=D,
+        query_size=D,
+        value_size=D,
+        num_hiddens=D,
+        norm_shape=[D],
+        ffn_num_input=D,
+        ffn_num_hiddens=hidden,
+        num_heads=H,
+        dropout=dropout,
+        i=layer,
+    )
+    case.load(module, loaded)
+    return module
+
+
+def state_of(case, enc, lens, name="state"):
+    return case.value(name, [enc, lens, [None] * LAYERS])
+
+
+def stepwise(case, module, steps, state, name):
+    """Decode one step a call; the state that came back goes in again."""
+    parts = []
+    for t, x in enumerate(steps):
+        out = case.call(x, state, on=module, name=f"{name}{t}")
+        parts.append(out[0])
+        state = out[1]
+    return case.join(parts, dim=1, name=name, axes=AXES)
+
+
+def block_no_future(draw, B, T, S):
+    case = Case("no-future", "DecoderBlock")
+    module = add_block(case, weights.decoder_block(draw, D, HIDDEN))
     case.train(module)
     X = draw.normal(B, T, D)
     other = X.copy()
     other[:, T - 1] = draw.normal(B, D)
-    enc, lens = draw.normal(B, S, D), draw.lens(B, S)
-    enc_ref, lens_ref = case.input("enc_outputs", enc), case.input("enc_valid_lens", lens)
+    enc, lens = case.input("enc_outputs", draw.normal(B, S, D)), case.input("enc_valid_lens", draw.lens(B, S))
     early = ((None, None), (0, T - 1))
-    left = case.call(case.input("X", X), state_of(case, enc_ref, lens_ref, "state1"), on=module, name="left")
-    right = case.call(case.input("other_last_token", other), state_of(case, enc_ref, lens_ref, "state2"), on=module, name="right")
+    left = case.call(case.input("X", X), state_of(case, enc, lens, "state1"), on=module, name="left")
+    right = case.call(case.input("other_last_token", other), state_of(case, enc, lens, "state2"), on=module, name="right")
     case.check_same(
         case.part(left[0], *early, axes=AXES),
         case.part(right[0], *early, axes=AXES),
@@ -81,42 +107,244 @@ def DecoderBlock(draw):
         "masking",
         "changing the last token changed the result of an earlier step",
     )
-    yield case
+    return case
 
-    case, module = start("step-by-step", dropout=0.5)
+
+def block_step_by_step(draw, B, T, S):
+    case = Case("step-by-step", "DecoderBlock")
+    module = add_block(case, weights.decoder_block(draw, D, HIDDEN))
     case.eval(module)
     case.grad(False)  # as one decodes
-    tokens = [case.input(f"x{t}", draw.normal(B, 1, D)) for t in range(T)]
-    enc, enc_lens = case.input("enc_outputs", draw.normal(B, S, D)), case.input("enc_valid_lens", draw.lens(B, S))
-    first = stepwise(case, module, tokens, state_of(case, enc, enc_lens, "state1"), "first")
-    again = stepwise(case, module, tokens, state_of(case, enc, enc_lens, "state2"), "again")
+    steps = [case.input(f"x{t}", draw.normal(B, 1, D)) for t in range(T)]
+    enc, lens = case.input("enc_outputs", draw.normal(B, S, D)), case.input("enc_valid_lens", draw.lens(B, S))
+    first = stepwise(case, module, steps, state_of(case, enc, lens, "state1"), "first")
+    again = stepwise(case, module, steps, state_of(case, enc, lens, "state2"), "again")
     case.check_values(first, "one step a call gives what the whole sequence gives", "modes")
     case.check_same(
         first, again, "a fresh state starts afresh", "modes", "decoding the same sequence a second time gave another result"
     )
-    yield case
+    case.check_unchanged(enc, *steps, title="arguments are left as they were while decoding")
+    return case
 
-    case, module = start("two-layers", layer=0)
-    second = add_block(case, 0.0, 1, "second")
-    case.eval(module)
-    case.eval(second)
+
+def block_two_layers(draw, B, T, S):
+    case = Case("two-layers", "DecoderBlock")
+    lower = add_block(case, weights.decoder_block(draw, D, HIDDEN), layer=0)
+    upper = add_block(case, weights.decoder_block(draw, D, HIDDEN), layer=1, name="second")
+    case.eval(lower)
+    case.eval(upper)
     case.grad(False)
-    state = state_of(case, case.input("enc_outputs", draw.normal(B, S, D)), case.input("enc_valid_lens", draw.lens(B, S)))
+    state = state_of(case, case.input("enc_outputs", draw.normal(B, S, D)), None)
     parts = []
     for t in range(T):
-        middle = case.call(case.input(f"x{t}", draw.normal(B, 1, D)), state, on=module, name=f"middle{t}")
-        top = case.call(middle[0], middle[1], on=second, name=f"top{t}")
+        middle = case.call(case.input(f"x{t}", draw.normal(B, 1, D)), state, on=lower, name=f"middle{t}")
+        top = case.call(middle[0], middle[1], on=upper, name=f"top{t}")
         parts.append(top[0])
         state = top[1]
     case.check_values(case.join(parts, dim=1, axes=AXES), "two layers, each with a cache of its own", "modes")
+    return case
+
+
+def block_evaluation(draw, B, T, S):
+    case = Case("evaluation", "DecoderBlock")
+    module = add_block(case, weights.decoder_block(draw, D, HIDDEN), dropout=P)
+    case.eval(module)
+    case.grad(False)
+    case.seed(11)  # an answer that drops here gives other numbers every time: only that it fails tells
+    steps = [case.input(f"x{t}", draw.normal(B, 1, D)) for t in range(T)]
+    state = state_of(case, case.input("enc_outputs", draw.normal(B, S, D)), None)
+    case.check_values(stepwise(case, module, steps, state, "out"), "in evaluation nothing is dropped", "modes")
+    return case
+
+
+def block_dropout():
+    """In each case one part of the block gives ones on a region of the features and zeros elsewhere; the
+    other parts give zeros. Every query weighs its keys alike and every value is one, so that a head gives
+    the sum of its dropped weights."""
+    B, T, S = 16, 16, 8
+    residual = np.repeat([0.0, 1 / (1 - P)], [REGIONS["kept"][0], WIDE - REGIONS["kept"][0]])
+    ones_on_region = filled(1 / WIDE, WIDE, WIDE, rows=REGIONS["dropped"][1])
+
+    case, module = wide_block(
+        "dropout-self-attention",
+        {
+            "attention1.W_v.weight": filled(1 / residual.sum(), WIDE, WIDE),
+            "attention1.W_o.weight": ones_on_region,
+        },
+    )
+    quiet = case.constant("zeros", (16 * B, S, REGIONS["kept"][0]), 0.0)
+    level = case.constant("levels", (16 * B, S, WIDE - REGIONS["kept"][0]), 1 / (1 - P))
+    X = case.join([quiet, level], dim=2, name="X")
+    Y = case.call(X, state_of(case, case.constant("enc_outputs", (16 * B, 1, WIDE)), None), on=module, name="out")[0]
+    last = case.part(Y, (None, None), (S - 1, S), name="last_step")
+    check_dropped(case, last, "dropout of the self-attention: its weights, then its result", H * S)
     yield case
 
-    case, module = start("dropout", dropout=0.5)
-    case.train(module)
-    enc = case.input("enc_outputs", draw.normal(B, S, D))
-    X = case.input("X", draw.normal(B, T, D))
-    case.seed(1)
-    left = case.call(X, state_of(case, enc, None, "state1"), on=module, name="left")[0]
-    right = case.call(X, state_of(case, enc, None, "state2"), on=module, name="right")[0]
-    case.check("modes", "varies", [case.see(left), case.see(right)], "in training, dropout makes every call different")
+    case, module = wide_block(
+        "dropout-cross-attention",
+        {
+            "addnorm1.ln.weight": zeros(WIDE),
+            "addnorm1.ln.bias": residual,
+            "attention2.W_v.weight": filled(1 / WIDE, WIDE, WIDE),
+            "attention2.W_o.weight": ones_on_region,
+        },
+    )
+    X, enc = case.constant("X", (B, T, WIDE)), case.constant("enc_outputs", (B, S, WIDE))
+    Y = case.call(X, state_of(case, enc, None), on=module, name="out")[0]
+    check_dropped(case, Y, "dropout of the cross-attention: its weights, then its result", H * S)
     yield case
+
+    norm = {"addnorm2.ln.weight": zeros(WIDE), "addnorm2.ln.bias": residual}
+    case, module = wide_block("dropout-ffn", {**norm, **ones_from_ffn()})
+    X, enc = case.constant("X", (B, T, WIDE)), case.constant("enc_outputs", (B, 1, WIDE))
+    Y = case.call(X, state_of(case, enc, None), on=module, name="out")[0]
+    check_dropped(case, Y, "dropout of what the feed-forward network gives")
+    yield case
+
+
+def wide_block(id, loaded):
+    """A block in training with dropout, of which only what `loaded` says gives anything."""
+    case = Case(id, "DecoderBlock")
+    module = add_block(case, {**silent_block(), **loaded}, WIDE, 2, P)
+    case.train(module)
+    case.seed(7)
+    return case, module
+
+
+def silent_block(prefix=""):
+    """Weights of a wide block that only normalises what comes in."""
+    out = {}
+    for attention in ("attention1", "attention2"):
+        out |= {f"{prefix}{attention}.{W}.weight": zeros(WIDE, WIDE) for W in ("W_q", "W_k", "W_v", "W_o")}
+    for norm in ("addnorm1", "addnorm2", "addnorm3"):
+        out |= {f"{prefix}{norm}.ln.weight": filled(1.0, WIDE), f"{prefix}{norm}.ln.bias": zeros(WIDE)}
+    out |= {f"{prefix}ffn.dense1.weight": zeros(2, WIDE), f"{prefix}ffn.dense1.bias": zeros(2)}
+    return out | {f"{prefix}ffn.dense2.weight": zeros(WIDE, 2), f"{prefix}ffn.dense2.bias": zeros(WIDE)}
+
+
+def ones_from_ffn(prefix=""):
+    """A network that gives ones on the region that is dropped, whatever comes in."""
+    return {
+        f"{prefix}ffn.dense1.bias": filled(1.0, 2),
+        f"{prefix}ffn.dense2.weight": filled(0.5, WIDE, 2, rows=REGIONS["dropped"][1]),
+    }
+
+
+def check_dropped(case, Y, title, keys=None):
+    params = {**REGIONS, "p": P} | ({"keys": keys} if keys else {})
+    case.check("modes", "dropped_regions", [case.see(Y)], title, **params)
+
+
+# ---- TransformerDecoder
+
+
+def TransformerDecoder(draw):
+    B, T, S = sizes(draw)
+
+    for id, lens, title, facet in (
+        ("training", None, "a whole sequence in training", "values"),
+        ("training-with-padding", draw.lens(B, S), "encoder outputs beyond enc_valid_lens are not looked at", "masking"),
+    ):
+        case = Case(id, "TransformerDecoder")
+        module = add_decoder(case, weights.transformer_decoder(draw, VOCABULARY, D, HIDDEN, LAYERS))
+        case.train(module)
+        # Tokens 0 and 1 stay out: some take one of them for padding, which is a matter of taste here.
+        tokens = case.input("tokens", draw.integers(2, VOCABULARY - 1, B, T))
+        enc = case.input("enc_outputs", draw.normal(B, S, D), grad=True)
+        enc_lens = None if lens is None else case.input("enc_valid_lens", lens)
+        Y = case.call(tokens, case.method(module, "init_state", enc, enc_lens), on=module, name="out")[0]
+        case.see(Y, axes=WORDS)
+        case.check_shape(Y, f"shape and dtype: {title}")
+        case.check_values(Y, title, facet)
+        flow = case.gradients(Y, draw.normal(B, T, VOCABULARY), wrt=[enc], parameters=module if lens is None else None)
+        case.check_gradients(flow, f"gradients: {title}")
+        case.check_unchanged(tokens, enc)
+        if lens is None:
+            case.check_parameters()
+        yield case
+
+    yield decoder_step_by_step(draw, B, T, S)
+    yield decoder_evaluation(draw, B, T, S)
+    yield from decoder_dropout(draw)
+
+
+def add_decoder(case, loaded, D=D, hidden=HIDDEN, vocabulary=VOCABULARY, dropout=0.0):
+    module = case.build(
+        vocab_size=vocabulary,
+        key_size=D,
+        query_size=D,
+        value_size=D,
+        num_hiddens=D,
+        norm_shape=[D],
+        ffn_num_input=D,
+        ffn_num_hiddens=hidden,
+        num_heads=H,
+        num_layers=LAYERS,
+        dropout=dropout,
+    )
+    case.load(module, loaded)
+    return module
+
+
+def decoder_step_by_step(draw, B, T, S):
+    case = Case("step-by-step", "TransformerDecoder")
+    module = add_decoder(case, weights.transformer_decoder(draw, VOCABULARY, D, HIDDEN, LAYERS))
+    case.eval(module)
+    case.grad(False)
+    words = [case.input(f"word{t}", draw.integers(0, VOCABULARY - 1, B, 1)) for t in range(T)]
+    enc, lens = case.input("enc_outputs", draw.normal(B, S, D)), case.input("enc_valid_lens", draw.lens(B, S))
+    first = stepwise(case, module, words, case.method(module, "init_state", enc, lens), "first")
+    again = stepwise(case, module, words, case.method(module, "init_state", enc, lens), "again")
+    case.check_one_of(first, "one word a call, with the state that came back", "modes")
+    case.check_same(
+        first, again, "a fresh state starts afresh", "modes", "decoding the same words a second time gave other scores"
+    )
+    case.check_unchanged(enc, *words, title="arguments are left as they were while decoding")
+    return case
+
+
+def decoder_evaluation(draw, B, T, S):
+    case = Case("evaluation", "TransformerDecoder")
+    module = add_decoder(case, weights.transformer_decoder(draw, VOCABULARY, D, HIDDEN, LAYERS), dropout=P)
+    case.eval(module)
+    case.grad(False)
+    case.seed(11)
+    words = [case.input(f"word{t}", draw.integers(0, VOCABULARY - 1, B, 1)) for t in range(3)]
+    state = case.method(module, "init_state", case.input("enc_outputs", draw.normal(B, S, D)), None)
+    case.check_one_of(stepwise(case, module, words, state, "out"), "in evaluation nothing is dropped", "modes")
+    return case
+
+
+def decoder_dropout(draw):
+    """Blocks that only normalise and a `dense` that hands its input on show one dropout at a time."""
+    case, left, right = wide_decoder("dropout-embedding", 16, 16, {})
+    title = "dropout of embedding and positions"
+    case.check("modes", "varies", [case.see(left), case.see(right)], f"{title}: another one at each call")
+    case.check("modes", "dropped_regions", [case.see(left)], title, dropped=[0, WIDE], p=P)
+    yield case
+
+    residual = np.repeat([0.0, 1 / (1 - P)], [REGIONS["kept"][0], WIDE - REGIONS["kept"][0]])
+    for i, which in enumerate(("first", "last")):
+        block = f"blks.block{i}."
+        norm = {f"{block}addnorm2.ln.weight": zeros(WIDE), f"{block}addnorm2.ln.bias": residual}
+        case, out, _ = wide_decoder(f"dropout-{which}-block", 16, 16, {**norm, **ones_from_ffn(block)})
+        check_dropped(case, out, f"dropout in the {which} block")
+        yield case
+
+    norm = f"blks.block{LAYERS - 1}.addnorm3.ln."
+    case, out, _ = wide_decoder("dropout-last", 3, 5, {f"{norm}weight": zeros(WIDE), f"{norm}bias": draw.normal(WIDE)})
+    case.check_values(out, "behind the last block nothing is dropped", "modes")
+    yield case
+
+
+def wide_decoder(id, B, T, loaded):
+    case = Case(id, "TransformerDecoder")
+    quiet = silent_block("blks.block0.") | silent_block("blks.block1.")
+    ends = {"embedding.weight": filled(0.75, WIDE, WIDE), "dense.weight": eye(WIDE), "dense.bias": zeros(WIDE)}
+    module = add_decoder(case, {**quiet, **ends, **loaded}, WIDE, 2, WIDE, P)
+    case.train(module)
+    case.seed(7)
+    tokens = case.input("tokens", np.zeros((B, T), dtype=np.int64))
+    enc = case.constant("enc_outputs", (B, 1, WIDE))
+    left, right = (case.call(tokens, case.method(module, "init_state", enc, None), on=module)[0] for _ in range(2))
+    return case, left, right

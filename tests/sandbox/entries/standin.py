@@ -3,6 +3,9 @@
 import json
 import os
 import struct
+import tempfile
+import threading
+import time
 from typing import Any
 
 
@@ -33,3 +36,24 @@ def _run(source: str) -> dict[str, Any]:
     except BaseException as error:
         return {"error": f"{type(error).__name__}: {error}"}
     return {"answer": names.get("answer")}
+
+
+prepared: list[int] = []
+
+
+def prepare() -> None:
+    prepared.append(1)
+    tempfile.gettempdir()  # decides, for this process, where temporary files go
+
+
+def fail(request: int, reply: int) -> None:
+    raise ValueError("on purpose")
+
+
+def start_a_thread() -> None:
+    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+
+
+def die() -> None:
+    os.write(2, b"last words\n")
+    os._exit(3)

@@ -1,0 +1,126 @@
+"""What must not be in a kit: everything that solves an exercise, and everything that the secret seed draws."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from textwrap import dedent
+
+import numpy as np
+
+from grader.bank import apply, definition_span
+from grader.content import Assignment
+from grader.release.trees import Body, functions, kinds, lines_of, shape, size
+from grader.stub import BEGIN, END, stub
+
+SMALL = 10  # nodes: `return X` and `super().__init__()` are nobody's secret
+MIN_NUMBERS = 6  # a tensor of fewer may come about by chance
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A piece of code that nobody may find in a kit."""
+
+    exercise: str
+    owner: str
+    kinds: tuple[str, ...]
+    shape: str
+    text: str
+
+
+def answers(assignments: Sequence[Assignment]) -> list[Answer]:
+    """The marked solutions, whole bodies of the references, and the right answers written in other ways."""
+    found = {}
+    for assignment in assignments:
+        for answer in (*_regions(assignment), *_references(assignment), *_variants(assignment)):
+            found.setdefault((answer.owner, answer.shape), answer)
+    return list(found.values())
+
+
+def unmarked(assignment: Assignment) -> list[str]:
+    """Exercises in whose definition no solution is marked, so that the stub would hold it."""
+    text = assignment.source
+    marked = [(m.start(), m.end()) for m in _marks(text)]
+    return [name for name in _exercises(assignment) if not any(_meet(span, definition_span(text, name)) for span in marked)]
+
+
+def _meet(a: tuple[int, int], b: tuple[int, int]) -> bool:
+    return a[0] < b[1] and b[0] < a[1]
+
+
+def _marks(text: str) -> Iterator[re.Match[str]]:
+    return re.finditer(rf"^[ ]*{re.escape(BEGIN)}\n(.*?)^[ ]*{re.escape(END)}$", text, re.S | re.M)
+
+
+def _exercises(assignment: Assignment) -> list[str]:
+    return [fields["name"] for fields in assignment.exercises]
+
+
+def _regions(assignment: Assignment) -> Iterator[Answer]:
+    text = assignment.source
+    tree = ast.parse(text)
+    for match in _marks(text):
+        owner = _owner(tree, text.count("\n", 0, match.start()) + 1)
+        statements = tuple(ast.parse(dedent(match[1])).body)
+        if owner or not all(isinstance(s, ast.ClassDef) for s in statements):
+            yield from _answer(Body(owner, statements), assignment)
+        else:  # a class to repair: its place is the top level
+            yield from (a for s in statements for a in _answer(Body(getattr(s, "name", ""), (s,)), assignment))
+
+
+def _owner(tree: ast.AST, line: int) -> str:
+    """The dotted name of the innermost function or class that a line belongs to."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.lineno <= line <= (node.end_lineno or 0):
+            return f"{node.name}.{_owner(node, line)}".rstrip(".")
+    return ""
+
+
+def _references(assignment: Assignment) -> Iterator[Answer]:
+    """Bodies of functions in the exercises' definitions, without those that the stub hands out as they are."""
+    yield from _not_handed_out(assignment, assignment.source, _exercises(assignment), _handed_out(assignment))
+
+
+def _variants(assignment: Assignment) -> Iterator[Answer]:
+    handed_out = _handed_out(assignment)
+    for variant in assignment.variants():
+        if variant.kind in ("same", "also"):
+            yield from _not_handed_out(assignment, apply(variant, assignment.source), [variant.of], handed_out)
+
+
+def _handed_out(assignment: Assignment) -> set[tuple[str, str]]:
+    return {(b.owner, shape(b.statements)) for b in functions(ast.parse(stub(assignment.source)))}
+
+
+def _not_handed_out(assignment: Assignment, source: str, names: Sequence[str], handed_out: set[tuple[str, str]]) -> Iterator[Answer]:
+    for name in names:
+        start, stop = definition_span(source, name)
+        for body in functions(ast.parse(source[start:stop])):
+            if (body.owner, shape(body.statements)) not in handed_out:
+                yield from _answer(body, assignment)
+
+
+def _answer(body: Body, assignment: Assignment) -> Iterator[Answer]:
+    if body.statements and size(body.statements) >= SMALL:
+        text = "\n".join(lines_of("\n".join(ast.unparse(s) for s in body.statements)))
+        name = body.owner.split(".")[0]
+        yield Answer(name, body.owner or assignment.module, kinds(body.statements), shape(body.statements), text)
+
+
+def drawn(assignments: Sequence[Assignment], seed: str, other: str) -> set[bytes]:
+    """The tensors that the secret seed draws and that another seed does not: the numbers of hidden cases."""
+    mine, theirs = _tensors(assignments, seed), _tensors(assignments, other)
+    return mine - theirs
+
+
+def _tensors(assignments: Sequence[Assignment], seed: str) -> set[bytes]:
+    return {
+        np.ascontiguousarray(array).tobytes()
+        for assignment in assignments
+        for name in _exercises(assignment)
+        for case in assignment.cases(name, seed)
+        for array in case.tensors.values()
+        if array.size >= MIN_NUMBERS
+    }

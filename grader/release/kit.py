@@ -1,0 +1,117 @@
+"""What belongs to a kit, and a folder filled with it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.bundle import NUMBERS, WORDS, Bundle, load
+from grader.content import Assignment, ContentError, read_all
+from grader.engine import with_requirements
+from grader.release import fresh, wheel
+
+WHEELS = "wheels"
+_CLUTTER = shutil.ignore_patterns("__pycache__", ".DS_Store", ".ipynb_checkpoints", ".headway")
+
+
+class NotReleased(Exception):
+    """The kit was not made; the message is a sentence that says why."""
+
+
+class Leak(NotReleased):
+    """The kit would give something away."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The assignments of one kit, and the building blocks that go with them."""
+
+    solutions: tuple[Assignment, ...]
+    bundles: tuple[Bundle, ...]
+    blocks: tuple[str, ...]
+
+    @property
+    def exercises(self) -> tuple[str, ...]:
+        return tuple(e.name for b in self.bundles for e in b.exercises)
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """Blocks that are themselves answers to exercises of this kit, in the order of the course."""
+        return tuple(name for name in self.exercises if name in self.blocks)
+
+    @property
+    def label(self) -> str:
+        """The last assignment's number."""
+        return self.bundles[-1].assignment.split("_")[0]
+
+
+def plan(solutions: Path, assignments: Path, through: str | None = None) -> Plan:
+    """Choose the assignments up to `through` (a number or a name; None: all) and the blocks they need.
+
+    Raises NotReleased when there is no such assignment, or assignments/ is not what solutions/ gives.
+    """
+    try:
+        chosen = _up_to(through, read_all(solutions))
+        bundles = []
+        for assignment in chosen:
+            why = fresh.stale(assignment, assignments / assignment.name)
+            if why:
+                raise NotReleased(f"{assignments / assignment.name}: {why}; run `grader build` first")
+            bundles.append(load(assignments / assignment.name))
+    except ContentError as error:
+        raise NotReleased(str(error)) from None
+    blocks = with_requirements([name for b in bundles for e in b.exercises for name in e.given])
+    return Plan(tuple(chosen), tuple(bundles), blocks)
+
+
+def _up_to(through: str | None, known: list[Assignment]) -> list[Assignment]:
+    if not known:
+        raise NotReleased("solutions/ holds no assignment")
+    if through is None:
+        return known
+    wanted = through.rstrip("/").zfill(2)
+    for place, assignment in enumerate(known):
+        if wanted in (assignment.name, assignment.name.split("_")[0]):
+            return known[: place + 1]
+    numbers = ", ".join(a.name.split("_")[0] for a in known)
+    raise NotReleased(f"there is no assignment {through}; there are {numbers}")
+
+
+def fill(plan: Plan, template: Path, assignments: Path, target: Path) -> None:
+    """Fill the existing empty folder `target`. Raises NotReleased when a part is missing."""
+    if not template.is_dir():
+        raise NotReleased(f"{template} is missing: the kit is filled from it")
+    shutil.copytree(template, target, dirs_exist_ok=True, ignore=_CLUTTER)
+    packed = wheel.write(target / WHEELS, plan.blocks, plan.label)
+    _substitute(target, {"@WHEEL@": packed.name, "@LESSONS@": _lessons(plan)})
+    for bundle in plan.bundles:
+        for name in files_of(bundle):
+            (target / bundle.assignment).mkdir(exist_ok=True)
+            shutil.copyfile(assignments / bundle.assignment / name, target / bundle.assignment / name)
+
+
+def files_of(bundle: Bundle) -> tuple[str, ...]:
+    """The names of the files in one assignment's folder."""
+    return "README.md", f"{bundle.module}.py", f"{bundle.module}.ipynb", WORDS, NUMBERS
+
+
+def _lessons(plan: Plan) -> str:
+    """A row of a table for every assignment."""
+    return "\n".join(
+        f"| [{b.assignment}]({b.assignment}/README.md) | {b.title} | {b.minutes} | {sum(e.points for e in b.exercises):g} |"
+        for b in plan.bundles
+    )
+
+
+def _substitute(folder: Path, words: Mapping[str, str]) -> None:
+    for path in _texts(folder):
+        text = path.read_text("utf-8")
+        for word, value in words.items():
+            text = text.replace(word, value)
+        path.write_text(text, "utf-8")
+
+
+def _texts(folder: Path) -> Iterator[Path]:
+    yield from (p for p in sorted(folder.rglob("*")) if p.is_file() and p.suffix != ".whl")

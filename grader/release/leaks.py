@@ -1,0 +1,205 @@
+"""Look for answers in every file of a kit: as syntax trees wherever there is code, and as text elsewhere."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import contextlib
+import io
+import json
+import re
+import tokenize
+import zipfile
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.bundle import NUMBERS
+from grader.given import BLOCKS
+from grader.release.answers import Answer
+from grader.release.trees import bodies, kinds, lines_of, shape
+from grader.stub import BEGIN, END
+from grader.tensors import decode
+
+MIN_TEXT = 30  # characters without white space: shorter lines are said by chance
+
+# An answer that a kit hands out on purpose: where it is an answer, where it stands, and why.
+HANDED_OUT = {
+    ("MultiHeadAttention.__init__", "MixedUpAttention.__init__"): "a repair hands out its class in full, and builds the same four layers",
+}
+
+
+@dataclass(frozen=True)
+class Document:
+    """One file of the kit, or one inside its wheel."""
+
+    name: str
+    data: bytes
+
+    @property
+    def suffix(self) -> str:
+        return Path(self.name).suffix
+
+    @property
+    def text(self) -> str:
+        return self.data.decode("utf-8")
+
+
+def documents(folder: Path) -> list[Document]:
+    """Every file below a folder, and every file in its wheels."""
+    out = []
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        name = str(path.relative_to(folder))
+        if path.suffix == ".whl":
+            with zipfile.ZipFile(path) as archive:
+                out += [Document(f"{name}!{inner}", archive.read(inner)) for inner in archive.namelist()]
+        else:
+            out.append(Document(name, path.read_bytes()))
+    return out
+
+
+def leaks(documents: Sequence[Document], answers: Sequence[Answer], blocks: Sequence[str]) -> Iterator[str]:
+    """A sentence for every answer that is found. `blocks`: building blocks that the kit is meant to hold."""
+    index = _index(answers)
+    for document in documents:
+        if document.suffix == ".safetensors":
+            continue
+        try:
+            text = document.text
+        except UnicodeDecodeError:
+            yield f"{document.name} is not text, so nobody can tell what is in it"
+            continue
+        if any(re.search(rf"^\s*#?\s*{re.escape(mark)}", text, re.M) for mark in (BEGIN, END)):
+            yield f"{document.name} holds the mark of a solution"
+        yield from _in_code(document, index, blocks)
+        yield from _in_prose(document, answers)
+
+
+def _index(answers: Sequence[Answer]) -> dict[tuple[str, ...], list[Answer]]:
+    index: dict[tuple[str, ...], list[Answer]] = defaultdict(list)
+    for answer in answers:
+        index[answer.kinds].append(answer)
+    return index
+
+
+# ---- code
+
+
+def _in_code(document: Document, index: Mapping[tuple[str, ...], Sequence[Answer]], blocks: Sequence[str]) -> Iterator[str]:
+    lengths = sorted({len(key) for key in index})
+    for code in _code(document):
+        for body in bodies(code):
+            row = kinds(body.statements)
+            for length in lengths:
+                for start in range(len(row) - length + 1):
+                    alike = index.get(row[start : start + length])
+                    if not alike:
+                        continue
+                    found = shape(body.statements[start : start + length])
+                    for answer in alike:
+                        if answer.shape == found and not _meant(answer, document, body.owner, blocks):
+                            yield f"{document.name}: {body.owner or 'its top level'} holds the answer {answer.owner}"
+
+
+def _meant(answer: Answer, document: Document, owner: str, blocks: Sequence[str]) -> bool:
+    """One of the exceptions named above; or the file of a block that is meant to be there.
+
+    A block may resemble its own exercise. Another's it may resemble in the constructor alone, which does no
+    more than give layers the names that every stub tells.
+    """
+    if (answer.owner, owner) in HANDED_OUT:
+        return True
+    built = answer.owner.endswith(".__init__") and owner.endswith(".__init__")
+    return any(document.name.endswith(f"!grader/given/{BLOCKS[b]}") for b in blocks if built or b == answer.exercise)
+
+
+def _code(document: Document) -> Iterator[ast.AST]:
+    """Whatever in a document can be read as Python."""
+    for text in _texts(document):
+        with contextlib.suppress(SyntaxError, ValueError, RecursionError):
+            yield ast.parse(text)
+
+
+def _texts(document: Document) -> Iterator[str]:
+    if document.suffix in (".json", ".ipynb"):
+        yield from _strings(json.loads(document.text))
+    elif document.suffix == ".py":
+        yield document.text
+    else:
+        yield from re.findall(r"^```\w*\n(.*?)^```", document.text, re.S | re.M)
+
+
+def _strings(value: object) -> Iterator[str]:
+    """The strings of a JSON document; a list of strings, as notebooks have them, is one text."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        if value and all(isinstance(v, str) for v in value):
+            yield "".join(value)
+        else:
+            for item in value:
+                yield from _strings(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _strings(item)
+
+
+# ---- text
+
+
+def _in_prose(document: Document, answers: Sequence[Answer]) -> Iterator[str]:
+    said = "\n" + "\n".join(_prose(document)) + "\n"
+    for answer in answers:
+        if len(answer.text) >= MIN_TEXT and f"\n{answer.text}\n" in said:
+            yield f"{document.name}: its text holds the answer {answer.owner}"
+
+
+def _prose(document: Document) -> Iterator[str]:
+    """Lines of everything that is not code: of comments and strings where the file is Python."""
+    if document.suffix == ".py":
+        yield from _comments(document.text)
+    elif document.suffix in (".json", ".ipynb"):
+        for text in _strings(json.loads(document.text)):
+            yield from _comments(text) if _is_python(text) else lines_of(text)
+    else:
+        yield from lines_of(document.text)
+
+
+def _is_python(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    return True
+
+
+def _comments(source: str) -> Iterator[str]:
+    with contextlib.suppress(tokenize.TokenError, SyntaxError):
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+            if token.type in (tokenize.COMMENT, tokenize.STRING):
+                yield from lines_of(token.string)
+
+
+# ---- seeds and hidden cases
+
+
+def seeds(documents: Sequence[Document], seed: str) -> Iterator[str]:
+    """The secret seed itself, as it is written, as bytes or in base64."""
+    forms = [seed.encode(), seed.upper().encode(), base64.b64encode(seed.encode())]
+    with contextlib.suppress(ValueError):
+        forms.append(bytes.fromhex(seed))
+    for document in documents:
+        if any(form in document.data for form in forms):
+            yield f"{document.name} holds the secret seed"
+
+
+def hidden_cases(documents: Sequence[Document], drawn: set[bytes]) -> Iterator[str]:
+    """Tensors that only the secret seed draws."""
+    for document in documents:
+        if Path(document.name).name == NUMBERS:
+            arrays = decode(document.data)
+            if any(array.tobytes() in drawn for array in arrays.values()):
+                yield f"{document.name} holds numbers of a hidden case"
+        elif document.suffix == ".safetensors":
+            yield f"{document.name} is no bundle, so nobody can tell what is in it"

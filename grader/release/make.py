@@ -1,0 +1,38 @@
+"""Make a kit: filled beside its place, proved, and only then put there."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from grader.release.kit import NotReleased, Plan, fill, plan
+from grader.release.proof import Proof, Tell, prove
+
+
+def release(
+    target: Path,
+    *,
+    solutions: Path,
+    assignments: Path,
+    template: Path,
+    through: str | None = None,
+    tell: Tell = lambda what: None,
+) -> tuple[Plan, Proof]:
+    """Make the kit in `target`, which is empty or not there. Raises NotReleased, and then leaves nothing behind."""
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise NotReleased(f"{target} is not an empty folder")
+    if not target.absolute().parent.is_dir():
+        raise NotReleased(f"{target.absolute().parent} is not there")
+    chosen = plan(solutions, assignments, through)
+    work = Path(tempfile.mkdtemp(dir=target.absolute().parent, prefix=f".{target.name}-"))
+    try:
+        fill(chosen, template, assignments, work)
+        proof = prove(chosen, work, tell)
+        work.chmod(0o755)
+        if target.exists():
+            target.rmdir()
+        work.rename(target)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return chosen, proof

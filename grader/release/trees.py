@@ -1,0 +1,108 @@
+"""Code as the shape of its syntax tree: names, docstrings, annotations and comments do not count."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+# Names that everybody means the same thing by; all others are numbered in the order in which they occur.
+_KNOWN = frozenset(dir(builtins)) | {"torch", "nn", "F", "math", "np"}
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclass(frozen=True)
+class Body:
+    """A list of statements and the dotted name of what holds it: "MultiHeadAttention.forward"."""
+
+    owner: str
+    statements: tuple[ast.stmt, ...]
+
+
+def bodies(tree: ast.AST, owner: str = "") -> Iterator[Body]:
+    """Every list of statements in a tree: of modules, classes, functions, branches and loops."""
+    for _field, value in ast.iter_fields(tree):
+        if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+            yield Body(owner, _without_docstring(value))
+    for child in ast.iter_child_nodes(tree):
+        name = child.name if isinstance(child, (*_FUNCTIONS, ast.ClassDef)) else ""
+        yield from bodies(child, f"{owner}.{name}".strip(".") if name else owner)
+
+
+def functions(tree: ast.AST, owner: str = "") -> Iterator[Body]:
+    """The bodies of functions alone, methods included."""
+    for child in ast.iter_child_nodes(tree):
+        inside = f"{owner}.{child.name}".strip(".") if isinstance(child, (*_FUNCTIONS, ast.ClassDef)) else owner
+        if isinstance(child, _FUNCTIONS):
+            yield Body(inside, _without_docstring(child.body))
+        yield from functions(child, inside)
+
+
+def _without_docstring(statements: Sequence[ast.stmt]) -> tuple[ast.stmt, ...]:
+    first = statements[0]
+    told = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+    return tuple(statements[1:] if told else statements)
+
+
+def kinds(statements: Sequence[ast.stmt]) -> tuple[str, ...]:
+    """What sorts of statements these are: quickly compared."""
+    return tuple("Assign" if isinstance(s, ast.AnnAssign) else type(s).__name__ for s in statements)
+
+
+def size(statements: Sequence[ast.stmt]) -> int:
+    """How many nodes the statements have, without those that say nothing."""
+    return sum(not isinstance(n, (ast.expr_context, ast.operator, ast.Load)) for s in statements for n in ast.walk(s))
+
+
+def shape(statements: Sequence[ast.stmt]) -> str:
+    """Equal for two pieces of code that differ in names, docstrings and annotations at most."""
+    return _Shape().of_all(statements)
+
+
+class _Shape:
+    """One walk over some statements."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, str] = {}
+
+    def of_all(self, nodes: Sequence[object]) -> str:
+        return "[" + ",".join(map(self._of, nodes)) + "]"
+
+    def _of(self, value: object) -> str:
+        if isinstance(value, list):
+            return self.of_all(value)
+        if isinstance(value, (*_FUNCTIONS, ast.ClassDef)):
+            rest = [getattr(value, f) for f in ("args", "bases", "decorator_list") if hasattr(value, f)]
+            return f"{type(value).__name__}({self.of_all(rest)},{self.of_all(_without_docstring(value.body))})"
+        if isinstance(value, ast.AnnAssign) and value.value is not None:
+            return f"Assign([{self._of(value.target)}],{self._of(value.value)})"
+        if isinstance(value, ast.Assign):
+            return f"Assign({self.of_all(value.targets)},{self._of(value.value)})"
+        if isinstance(value, ast.Name):
+            return self._name(value.id)
+        if isinstance(value, ast.arg):
+            return self._name(value.arg)
+        if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.value.id == "self":
+            return f"self.{self._name('.' + value.attr)}"
+        if isinstance(value, ast.AST):
+            return f"{type(value).__name__}({','.join(self._of(v) for f, v in ast.iter_fields(value) if f not in ('ctx', 'type_comment', 'kind'))})"
+        return repr(value)
+
+    def _name(self, name: str) -> str:
+        if name in _KNOWN or name == "self":
+            return name
+        return self._numbers.setdefault(name, f"n{len(self._numbers)}")
+
+
+def lines_of(text: str) -> list[str]:
+    """Lines as they are compared with code: without white space, prompts, comment signs and what follows them."""
+    out = []
+    for line in text.splitlines():
+        bare = re.sub(r"^[\s#>*|`.]+", "", line)
+        bare = re.sub(r"\s+#.*$", "", bare)
+        bare = re.sub(r"\s+", "", bare).strip("`")
+        if bare:
+            out.append(bare)
+    return out

@@ -1,0 +1,120 @@
+"""Cases for kernel weights and kernel regression, nearly all with unequal numbers of queries and keys."""
+
+import numpy as np
+
+from grader.case import Case
+
+TABLE = ("query", "key")
+
+
+def kernel_attention_weights(draw):
+    T, S = draw.sizes(2, low=3, high=8)
+    for id, w, title in _widths(draw):
+        case = Case(id, "kernel_attention_weights")
+        queries, keys = _places(case, draw, T, S)
+        width = _given(case, w)
+        Y = case.call(queries, keys, *width, axes=TABLE)
+        case.check_shape(Y, f"shape and dtype, {title}")
+        case.check_values(Y, f"weights, {title}")
+        case.check("values", "sums_to_one", [case.see(Y)], f"the weights of a query sum to one, {title}")
+        learned = [ref for ref in width if not isinstance(ref, float)]
+        flow = case.gradients(Y, draw.normal(T, S), wrt=[queries, keys, *learned])
+        case.check_gradients(flow, f"gradient of {'w and of ' if learned else ''}the places, {title}")
+        case.check_unchanged(queries, keys, *learned)
+        yield case
+
+    case = Case("one-query", "kernel_attention_weights")
+    Y = case.call(case.input("queries", draw.normal(1)), case.input("keys", draw.normal(S)), _number(draw), axes=TABLE)
+    case.check_shape(Y, "a single query still makes a table, of one row")
+    case.check_values(Y, "a single query")
+    yield case
+
+    case = Case("as-many-queries-as-keys", "kernel_attention_weights")
+    Y = case.call(case.input("queries", draw.normal(S)), case.input("keys", draw.normal(S)), _number(draw), axes=TABLE)
+    case.check_values(Y, "as many queries as keys")
+    yield case
+
+    case = Case("moved-together", "kernel_attention_weights")
+    queries, keys = draw.normal(T), draw.normal(S)
+    left = case.call(case.input("queries", queries), case.input("keys", keys), axes=TABLE)
+    right = case.call(case.input("moved_queries", queries + 2), case.input("moved_keys", keys + 2), axes=TABLE)
+    case.check_same(
+        left, right, "only distances count", "values", "moving all queries and keys by the same distance changed the weights"
+    )
+    yield case
+
+
+def kernel_regression(draw):
+    T, S = draw.sizes(2, low=3, high=8)
+    for id, w, title in _widths(draw):
+        case = Case(id, "kernel_regression")
+        queries, keys = _places(case, draw, T, S)
+        values = case.input("values", draw.normal(S), grad=True)
+        width = _given(case, w)
+        Y = case.call(queries, keys, values, *width, axes=("query",))
+        case.check_shape(Y, f"shape and dtype, {title}")
+        case.check_values(Y, f"answers, {title}")
+        learned = [ref for ref in width if not isinstance(ref, float)]
+        flow = case.gradients(Y, draw.normal(T), wrt=[queries, keys, values, *learned])
+        case.check_gradients(flow, f"gradient of {'w, ' if learned else ''}values and places, {title}")
+        case.check_unchanged(queries, keys, values, *learned)
+        yield case
+
+    case = Case("one-query", "kernel_regression")
+    Y = case.call(
+        case.input("queries", draw.normal(1)),
+        case.input("keys", draw.normal(S)),
+        case.input("values", draw.normal(S)),
+        _number(draw),
+        axes=("query",),
+    )
+    case.check_shape(Y, "a single query gets a list of one answer")
+    case.check_values(Y, "a single query")
+    yield case
+
+    case = Case("as-many-queries-as-keys", "kernel_regression")
+    Y = case.call(
+        case.input("queries", draw.normal(S)),
+        case.input("keys", draw.normal(S)),
+        case.input("values", draw.normal(S)),
+        _number(draw),
+        axes=("query",),
+    )
+    case.check_values(Y, "as many queries as keys")
+    yield case
+
+    case = Case("order-of-keys", "kernel_regression")
+    order = np.roll(np.arange(S), 1)
+    keys, values = draw.normal(S), draw.normal(S)
+    queries = case.input("queries", draw.normal(T))
+    left = case.call(queries, case.input("keys", keys), case.input("values", values), axes=("query",))
+    right = case.call(
+        queries, case.input("moved_keys", keys[order]), case.input("moved_values", values[order]), axes=("query",)
+    )
+    case.check_same(
+        left, right, "pairs of key and value in another order change nothing", "values", "the order of the pairs changed the answers"
+    )
+    yield case
+
+
+def _widths(draw):
+    """Case ids with what is given for w: nothing, a number, or a tensor that asks for a gradient."""
+    yield "default-w", None, "w left out"
+    yield "number", _number(draw), "w a number"
+    yield "learned", np.array([_number(draw)]), "w a tensor of shape (1,)"
+    yield "learned-scalar", np.array(_number(draw) - 1), "w a tensor without axes"
+
+
+def _number(draw):
+    """From 1.3 to 1.9: far enough from 1 and 2 to tell w from its square or its root."""
+    return float(draw.integers(13, 19, 1)[0] / 10)
+
+
+def _places(case, draw, T, S):
+    return case.input("queries", draw.normal(T), grad=True), case.input("keys", draw.normal(S), grad=True)
+
+
+def _given(case, w):
+    if w is None:
+        return ()
+    return (w,) if isinstance(w, float) else (case.input("w", w, grad=True),)

@@ -1,0 +1,212 @@
+"""Cases for attention with learned scores and with dot products.
+
+Numbers are judged without dropout; a case of its own tells whether dropout is off in evaluation.
+"""
+
+import numpy as np
+
+from grader import weights
+from grader.case import Case, filled
+
+AXES = ("batch", "query", "feature")
+UNNEEDED = ("w_v.bias",)  # the same number for every score of a row: the softmax does not see it
+
+
+def AdditiveAttention(draw):
+    B, T, S = draw.sizes(3, low=3, high=7)
+    q, k, v, h = draw.sizes(4, low=2, high=9, avoid=(B, T, S))
+    yield from attention_cases(Additive(draw, q, k, h), draw, (B, T, S), v)
+    yield equal_sizes(draw, B, T, S, v)
+
+
+def DotProductAttention(draw):
+    B, T, S = draw.sizes(3, low=3, high=7)
+    d, v = draw.sizes(2, low=2, high=8, avoid=(B, T, S))
+    yield from attention_cases(DotProduct(draw, d), draw, (B, T, S), v)
+
+
+class Additive:
+    """How to build an additive attention for a case."""
+
+    exercise = "AdditiveAttention"
+    of_parameters = "parameters have the names and shapes asked for"
+
+    def __init__(self, draw, query_size, key_size, num_hiddens):
+        self.draw = draw
+        self.query_size, self.key_size, self.num_hiddens = query_size, key_size, num_hiddens
+
+    def build(self, case, dropout=0.0):
+        h = self.num_hiddens
+        module = self._bare(case, dropout)
+        projections = weights.linear(self.draw, "W_k", h, self.key_size, bias=False) | weights.linear(
+            self.draw, "W_q", h, self.query_size, bias=False
+        )
+        # Behind a tanh the features are small: twice the usual weight gives scores of order one.
+        case.load(module, projections | {"w_v.weight": 2 * self.draw.linear(1, h)})
+        return module
+
+    def build_even(self, case, dropout):
+        """Every query fits every key equally well."""
+        h = self.num_hiddens
+        module = self._bare(case, dropout)
+        even = {"W_k.weight": filled(0.1, h, self.key_size), "W_q.weight": filled(0.1, h, self.query_size)}
+        case.load(module, even | {"w_v.weight": filled(0.5, 1, h)})
+        return module
+
+    def _bare(self, case, dropout):
+        return case.build(
+            key_size=self.key_size, query_size=self.query_size, num_hiddens=self.num_hiddens, dropout=dropout
+        )
+
+
+class DotProduct:
+    """How to build a dot-product attention for a case: it has no weights."""
+
+    exercise = "DotProductAttention"
+    of_parameters = "there are no parameters"
+
+    def __init__(self, draw, d):
+        self.draw = draw
+        self.query_size = self.key_size = d
+
+    def build(self, case, dropout=0.0):
+        module = case.build(dropout=dropout)
+        case.load(module, {})
+        return module
+
+    build_even = build
+
+
+def attention_cases(attention, draw, sizes, v):
+    B, T, S = sizes
+    q, k = attention.query_size, attention.key_size
+
+    def start(id, dropout=0.0):
+        case = Case(id, attention.exercise)
+        return case, attention.build(case, dropout)
+
+    def given(case, grad=False, batch=B, steps=T):
+        queries = case.input("queries", draw.normal(batch, steps, q), grad=grad)
+        keys = case.input("keys", draw.normal(batch, S, k), grad=grad)
+        return queries, keys, case.input("values", draw.normal(batch, S, v), grad=grad)
+
+    for id, lens, title, facet in (
+        ("no-mask", None, "called without lengths", "values"),
+        ("per-sequence", draw.lens(B, S), "one length a sequence (B,)", "masking"),
+        ("per-query", draw.lens((B, T), S), "one length a query (B, T)", "masking"),
+    ):
+        case, module = start(id)
+        case.eval(module)
+        inputs = given(case, grad=True)
+        valid_lens = () if lens is None else (case.input("valid_lens", lens),)
+        Y = case.call(*inputs, *valid_lens, on=module, axes=AXES)
+        case.check_shape(Y, f"shape and dtype of the result, {title}")
+        case.check_values(Y, f"result, {title}", facet)
+        flow = case.gradients(Y, draw.normal(B, T, v), wrt=inputs, parameters=module)
+        case.check_gradients(flow, f"gradients, {title}")
+        if lens is None:
+            case.check_parameters(attention.of_parameters, UNNEEDED)
+        else:
+            case.check_unchanged(*inputs, *valid_lens)
+        case.check_weights(case.weights(module), f"the weights are kept, {title}")
+        yield case
+
+    case, module = start("one-query-of-one-sequence")
+    case.eval(module)
+    Y = case.call(*given(case, batch=1, steps=1), case.input("valid_lens", np.array([S - 1])), on=module, axes=AXES)
+    case.check_shape(Y, "a single query of a single sequence keeps all axes")
+    case.check_values(Y, "a single query of a single sequence")
+    yield case
+
+    case, module = start("as-many-queries-as-keys")
+    case.eval(module)
+    Y = case.call(*given(case, steps=S), None, on=module, axes=AXES)
+    case.check_values(Y, "as many queries as keys")
+    yield case
+
+    case, module = start("order-of-keys")
+    case.eval(module)
+    queries, keys, values = draw.normal(B, T, q), draw.normal(B, S, k), draw.normal(B, S, v)
+    order = np.roll(np.arange(S), 1)
+    asked = case.input("queries", queries)
+    left = case.call(asked, case.input("keys", keys), case.input("values", values), None, on=module, axes=AXES)
+    moved = case.input("moved_keys", keys[:, order]), case.input("moved_values", values[:, order])
+    right = case.call(asked, *moved, None, on=module, axes=AXES)
+    case.check_same(
+        left, right, "keys and values in another order change nothing", "values", "the order of the keys changed the result"
+    )
+    yield case
+
+    case, module = start("padding-is-ignored")
+    case.eval(module)
+    lens = draw.lens(B, S)
+    padded = (np.arange(S) >= lens[:, None])[:, :, None]
+    valid_lens = case.input("valid_lens", lens)
+    asked = case.input("queries", queries)
+    left = case.call(asked, case.input("keys", keys), case.input("values", values), valid_lens, on=module, axes=AXES)
+    right = case.call(
+        asked,
+        case.input("other_keys", np.where(padded, draw.normal(B, S, k), keys)),
+        case.input("other_values", np.where(padded, draw.normal(B, S, v), values)),
+        valid_lens,
+        on=module,
+        axes=AXES,
+    )
+    case.check_same(
+        left, right, "keys and values in the padding make no difference", "masking", "what stands in the padding changed the result"
+    )
+    yield case
+
+    case, module = start("evaluation", dropout=0.5)
+    case.eval(module)
+    case.seed(1)
+    inputs = given(case, grad=True)
+    Y = case.call(*inputs, None, on=module, axes=AXES)
+    again = case.call(*inputs, None, on=module, axes=AXES)
+    case.check_same(Y, again, "in evaluation nothing is dropped", "modes", "two calls in evaluation gave two results")
+    case.check_values(Y, "in evaluation the rate of dropout makes no difference")
+    case.check_gradients(case.gradients(Y, draw.normal(B, T, v), wrt=inputs), "gradients in evaluation")
+    yield case
+
+    case, module = start("kept-in-training", dropout=0.5)
+    case.train(module)
+    case.seed(3)
+    inputs = given(case)
+    first = case.call(*inputs, None, on=module, name="first")
+    case.check_weights(case.weights(module), "in training, the weights before dropout are kept")
+    second = case.call(*inputs, None, on=module, name="second")
+    case.check("modes", "varies", [case.see(first), case.see(second)], "in training, every call drops other weights")
+    yield case
+
+    yield dropout_case(attention, v)
+
+
+def dropout_case(attention, v):
+    """All weights equal and all values one: each result is the sum of its dropped weights."""
+    B, T, S, p = 64, 32, 8, 0.3
+    case = Case("dropout", attention.exercise)
+    module = attention.build_even(case, p)
+    case.train(module)
+    case.seed(5)
+    Y = case.call(
+        case.constant("queries", (B, T, attention.query_size)),
+        case.constant("keys", (B, S, attention.key_size)),
+        case.constant("values", (B, S, v)),
+        None,
+        on=module,
+    )
+    case.check("modes", "dropped_weights", [case.see(Y)], "in training, attention weights are dropped", p=p, keys=S, features=v)
+    return case
+
+
+def equal_sizes(draw, B, T, S, v):
+    """Queries and keys of one size: a layer for the wrong one of them fits, and gives other numbers."""
+    attention = Additive(draw, v, v, v)
+    case = Case("equal-sizes", attention.exercise)
+    module = attention.build(case)
+    case.eval(module)
+    queries = case.input("queries", draw.normal(B, T, v))
+    keys, values = case.input("keys", draw.normal(B, S, v)), case.input("values", draw.normal(B, S, v))
+    Y = case.call(queries, keys, values, None, on=module, axes=AXES)
+    case.check_values(Y, "queries, keys and values of the same size")
+    return case

@@ -1,0 +1,154 @@
+"""Cases for positions. The table is seen through what it adds to an input, never by its name or layout."""
+
+import numpy as np
+
+from grader.case import Case
+
+AXES = ("batch", "step", "feature")
+P = 0.25
+
+
+def PositionalEncoding(draw):
+    name = "PositionalEncoding"
+    B, T = draw.sizes(2, low=3, high=5)
+    D = 8
+
+    case = Case("numbers", name)
+    module = case.build(num_hiddens=D, dropout=0.0)
+    case.eval(module)
+    X = case.input("X", draw.normal(B, T, D), grad=True)
+    Y = case.call(X, on=module, axes=AXES)
+    case.check_shape(Y)
+    case.check_values(Y, "the input plus a sine or a cosine of its position")
+    case.check_gradients(case.gradients(Y, draw.normal(B, T, D), wrt=[X]), "the gradient passes to the input as it is")
+    case.check_unchanged(X)
+    again = case.call(X, on=module, axes=AXES)
+    case.check_same(Y, again, "positions start afresh at every call", "purity", "a second call on the same input gives another result")
+    yield case
+
+    case = Case("no-weights", name)
+    case.load(case.build(num_hiddens=D, dropout=0.0), {})
+    case.check_parameters("there is nothing to train")
+    yield case
+
+    case = Case("odd", name)
+    module = case.build(num_hiddens=5, dropout=0.0)
+    case.eval(module)
+    Y = case.call(case.input("X", draw.normal(B, T, 5)), on=module, axes=AXES)
+    case.check_shape(Y, "an odd number of features")
+    case.check_values(Y, "odd: the last feature is a sine without a cosine", "shapes")
+    yield case
+
+    case = Case("far", name)
+    module = case.build(num_hiddens=4, dropout=0.0)
+    case.eval(module)
+    Y = case.call(case.constant("X", (2, 1000, 4), 0.5), on=module, name="all")
+    last = case.part(Y, (1, 2), (970, 1000), (None, None), name="last", axes=AXES)
+    case.check_values(last, "positions up to 999", tol=1e-4)
+    yield case
+
+    case = Case("longer", name)
+    module = case.build(num_hiddens=4, dropout=0.0, max_len=1203)
+    case.eval(module)
+    Y = case.call(case.constant("X", (2, 1203, 4), 0.5), on=module, name="all")
+    last = case.part(Y, (1, 2), (1180, 1203), (None, None), name="last", axes=AXES)
+    case.check_values(last, "as many positions as max_len says", "shapes", tol=1e-4)
+    yield case
+
+    case = Case("evaluation", name)
+    module = case.build(num_hiddens=D, dropout=0.5)
+    case.eval(module)
+    case.seed(1)  # what a wrong answer gives here is random
+    X = case.input("X", draw.normal(B, T, D))
+    first, second = (case.call(X, on=module, axes=AXES) for _ in range(2))
+    case.check_values(first, "in evaluation nothing is dropped")
+    case.check_same(first, second, "in evaluation every call gives the same", "modes", "two calls in evaluation gave two results")
+    yield case
+
+    for id, value, title in (
+        ("dropout", 2.0, "in training, the sum of input and position is dropped"),
+        ("dropout-of-zeros", 0.0, "in training, positions are dropped even where the input is 0"),
+    ):
+        case = Case(id, name)
+        module = case.build(num_hiddens=40, dropout=P)
+        X = case.constant("X", (8, 50, 40), value)
+        case.eval(module)
+        still = case.call(X, on=module, name="still")
+        case.train(module)
+        case.seed(2)
+        dropped = case.call(X, on=module, name="dropped")
+        case.check("modes", "dropped_elements", [case.see(dropped), case.see(still)], title, p=P)
+        yield case
+
+
+def TokenEmbedding(draw):
+    name = "TokenEmbedding"
+    V, D, B, T = draw.sizes(4, low=3, high=7)
+    tokens = draw.integers(0, V - 1, B, T)
+    tokens[0, :3] = 1, V - 1, 0
+    tokens[1, :2] = 1, V - 1  # some more than once
+    table = draw.normal(V, D)
+    table[1] = 0  # where it starts, and stays
+
+    case = Case("numbers", name)
+    module = case.build(vocab_size=V, d_model=D)
+    case.load(module, {"weight": table})
+    X = case.input("X", tokens)
+    Y = case.call(X, on=module, axes=AXES)
+    case.check_shape(Y)
+    case.check_values(Y, "each token's row of the table")
+    case.check_parameters()
+    flow = case.gradients(Y, draw.normal(B, T, D), parameters=module)
+    case.check_gradients(flow, "gradient of the table: the rows that were used, but for padding")
+    case.check_unchanged(X)
+    yield case
+
+    case = Case("other-sizes", name)
+    module = case.build(vocab_size=D + 9, d_model=V)
+    case.load(module, {"weight": np.concatenate([np.zeros((2, V)), draw.normal(D + 7, V)])})
+    Y = case.call(case.input("X", draw.integers(2, D + 8, T, B)), on=module, axes=AXES)
+    case.check_values(Y, "another vocabulary, other sizes")
+    yield case
+
+    case = Case("padding", name)
+    case.seed(1)  # a table that has not been loaded is random
+    module = case.build(vocab_size=V, d_model=D)
+    Y = case.call(case.input("X", np.ones((B, T), dtype=np.int64)), on=module, axes=AXES)
+    case.check_values(Y, "the row of padding starts as zeros", "purity")
+    yield case
+
+
+def shift_matrix(draw):
+    name = "shift_matrix"
+    for id, delta, D, title, tol in (
+        ("one-step", 1, 4, "one step, four features", 1e-5),
+        ("several", draw.choice([2, 3, 4, 5]), 6, "several steps, six features", 1e-5),
+        ("back", -draw.choice([2, 3, 4, 5]), 8, "back by several steps", 1e-5),
+        ("nowhere", 0, 6, "no step at all", 1e-5),
+        ("far", draw.choice([117, 128, 139]), 10, "many steps", 1e-4),
+        ("one-pair", draw.choice([2, 3]), 2, "a single pair of features", 1e-5),
+    ):
+        case = Case(id, name)
+        M = case.call(delta, D, axes=("row", "column"))
+        case.check("shapes", "shape", [case.see(M)], f"a floating (D, D): {title}", any_float=True)
+        case.check_values(M, f"the matrix: {title}", tol=tol)
+        positions = np.array([7, 8, 11, 30, 500])
+        case.input("P", table(positions, D))
+        case.input("moved", table(positions + delta, D))
+        case.check(
+            "values",
+            "carries",
+            [case.see(M)],
+            f"it takes P[i] to P[i + delta] for every i: {title}",
+            rows="P",
+            images="moved",
+            tol=10 * tol,
+            says="the matrix times P[i] is not P[i + delta]",
+        )
+        yield case
+
+
+def table(positions, D):
+    """Rows of the table of sines and cosines, for even D."""
+    angles = positions[:, None] / 10000 ** (np.arange(0, D, 2) / D)
+    return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(len(positions), D)

@@ -1,0 +1,479 @@
+"""Cases for the encoder and its parts.
+
+Numbers are compared without dropout; a case of its own, built with dropout 0.5, shows that evaluation drops
+nothing. What training drops is shown by layouts of features that stay visible behind a normalisation: see
+`dropped_regions` in grader/judge/dropout.py.
+"""
+
+import numpy as np
+
+from grader import weights
+from grader.case import Case, filled, zeros
+
+AXES = ("batch", "step", "feature")
+D, H, HIDDEN, V = 6, 2, 7, 11
+FIRST_WORD = 2  # token 1 may be padding, which never learns, or a word like any other
+
+# Where dropout is looked at: features that pass through it, features that hold zero, and features that hold
+# what a number must be when it was kept.
+P = 0.25
+SCALE = 1 / (1 - P)
+WIDE, DROPPED, FLOOR, KEPT = 128, (0, 64), (64, 96), (96, 128)
+REGIONS = {"p": P, "dropped": DROPPED, "floor": FLOOR, "kept": KEPT}
+
+
+def AddNorm(draw):
+    name = "AddNorm"
+    B, T = draw.sizes(2, low=3, high=5)
+    size = 9
+
+    def pair(case, grad=False):
+        return tuple(case.input(n, draw.normal(B, T, size), grad=grad) for n in "XY")
+
+    case = Case("numbers", name)
+    module = case.build(normalized_shape=[size], dropout=0.0)
+    case.load(module, weights.norm(draw, size))
+    case.eval(module)
+    X, Y = pair(case, grad=True)
+    Z = case.call(X, Y, on=module, axes=AXES)
+    case.check_shape(Z)
+    case.check_values(Z, "the sum, normalised over the features of each position")
+    case.check_parameters()
+    flow = case.gradients(Z, draw.normal(B, T, size), wrt=[X, Y], parameters=module)
+    # The tiny number under the root is not prescribed: 1e-6 is as good as 1e-5.
+    case.check_gradients(flow, "gradients of both inputs and of the normalisation", tol=5e-5)
+    case.check_unchanged(X, Y)
+    yield case
+
+    for id, shape, sizes, title in (
+        ("one-number", size, (size,), "normalized_shape may be a number"),
+        ("two-axes", [T, size], (T, size), "normalized_shape may name two axes"),
+    ):
+        case = Case(id, name)
+        module = case.build(normalized_shape=shape, dropout=0.0)
+        case.load(module, {"ln.weight": 1 + draw.normal(*sizes, std=0.3), "ln.bias": draw.normal(*sizes, std=0.5)})
+        case.eval(module)
+        case.check_values(case.call(*pair(case), on=module, axes=AXES), title, "shapes")
+        yield case
+
+    case = Case("each-position-alone", name)
+    module = case.build(normalized_shape=[size], dropout=0.0)
+    case.load(module, weights.norm(draw, size))
+    case.eval(module)
+    X, Y = draw.normal(B, T, size), draw.normal(B, T, size)
+    same_positions(case, module, name, X, other_last(draw, X), Y, other_last(draw, Y))
+    yield case
+
+    case = Case("evaluation", name)
+    module = case.build(normalized_shape=[size], dropout=0.5)
+    case.load(module, weights.norm(draw, size))
+    nothing_dropped(case, module, *pair(case))
+    yield case
+
+    case = Case("training-without-dropout", name)
+    module = case.build(normalized_shape=[size], dropout=0.0)
+    case.load(module, weights.norm(draw, size))
+    case.train(module)
+    case.check_values(case.call(*pair(case), on=module, axes=AXES), "with dropout 0, training gives the same", "modes")
+    yield case
+
+    case = Case("dropout", name)
+    module = case.build(normalized_shape=[WIDE], dropout=P)
+    case.load(module, plain_norm())
+    case.train(module)
+    case.seed(2)
+    X = wide_input(case, 8, 16)
+    Y = case.join([case.constant("part", (8, 16, 64)), case.constant("no_part", (8, 16, 64), 0.0)], dim=2, name="Y")
+    Z = case.call(X, Y, on=module)
+    case.check("modes", "dropped_regions", [case.see(Z)], "in training Y is dropped, and neither X nor the sum", **REGIONS)
+    yield case
+
+
+def PositionWiseFFN(draw):
+    name = "PositionWiseFFN"
+    B, T, into, hidden, out = draw.sizes(5, low=3, high=8)
+
+    def start(id, out=out):
+        case = Case(id, name)
+        module = case.build(ffn_num_input=into, ffn_num_hiddens=hidden, ffn_num_outputs=out)
+        case.load(module, weights.ffn(draw, into, hidden, out))
+        return case, module
+
+    case, module = start("numbers")
+    case.eval(module)
+    X = case.input("X", draw.normal(B, T, into), grad=True)
+    Y = case.call(X, on=module, axes=AXES)
+    case.check_shape(Y)
+    case.check_values(Y, "the result at every position")
+    case.check_parameters("two layers with biases, of the shapes asked for")
+    flow = case.gradients(Y, draw.normal(B, T, out), wrt=[X], parameters=module)
+    case.check_gradients(flow, "gradients of the input and of both layers")
+    case.check_unchanged(X)
+    yield case
+
+    case, module = start("each-position-alone")
+    case.eval(module)
+    X = draw.normal(B, T, into)
+    same_positions(case, module, name, X, other_last(draw, X))
+    yield case
+
+    case, module = start("as-wide-as-before", out=into)
+    case.eval(module)
+    case.check_values(case.call(case.input("X", draw.normal(B, T, into)), on=module, axes=AXES), "as many features out as in")
+    yield case
+
+    case, module = start("any-length")
+    case.eval(module)
+    X = case.input("X", draw.normal(B, T, into))
+    first = case.part(X, (None, None), (0, 1), name="first")
+    case.check_same(
+        case.call(first, on=module, name="alone", axes=AXES),
+        case.part(case.call(X, on=module, name="all"), (None, None), (0, 1), name="among_others", axes=AXES),
+        "a sequence of one position gets the same as within a longer one",
+        "shapes",
+        "a position gives another result when it is the only one",
+    )
+    yield case
+
+    case, module = start("training")
+    case.train(module)
+    case.seed(1)
+    X = case.input("X", draw.normal(B, T, into))
+    first, second = (case.call(X, on=module, axes=AXES) for _ in range(2))
+    case.check_values(first, "training gives the same as evaluation", "modes")
+    case.check_same(first, second, "nothing is dropped: there is no dropout here", "modes", "two calls in training gave two results")
+    yield case
+
+
+def EncoderBlock(draw):
+    name = "EncoderBlock"
+    B, T = draw.sizes(2, low=3, high=5)
+
+    def start(id, dropout=0.0, heads=H, bias=None, norm_shape=None):
+        case = Case(id, name)
+        options = {} if bias is None else {"use_bias": bias}
+        module = case.build(**sizes_of_block(D, heads, HIDDEN, dropout, norm_shape), **options)
+        case.load(module, weights.encoder_block(draw, D, HIDDEN, bias=bool(bias)))
+        return case, module
+
+    for id, lens, title, facet in masks(draw, B, T):
+        case, module = start(id)
+        case.eval(module)
+        X = case.input("X", draw.normal(B, T, D), grad=True)
+        valid_lens = None if lens is None else case.input("valid_lens", lens)
+        Y = case.call(X, valid_lens, on=module, axes=AXES)
+        case.check_shape(Y, f"shape and dtype of the result, {title}")
+        case.check_values(Y, f"result {title}", facet)
+        flow = case.gradients(Y, draw.normal(B, T, D), wrt=[X], parameters=module)
+        case.check_gradients(flow, f"gradients of the input and of all layers, {title}")
+        if lens is None:
+            case.check_parameters()
+            case.check_unchanged(X)
+        else:
+            case.check_unchanged(X, valid_lens)
+        yield case
+
+    case, module = start("with-bias", heads=3, bias=True, norm_shape=D)
+    case.eval(module)
+    Y = case.call(case.input("X", draw.normal(B, T, D)), case.input("valid_lens", draw.lens(B, T)), on=module, axes=AXES)
+    case.check_values(Y, "three heads, and projections with a bias")
+    case.check_parameters("with use_bias=True all four projections have a bias")
+    yield case
+
+    case, module = start("zeros-are-words")
+    case.eval(module)
+    X = draw.normal(B, T, D)
+    X[0, T - 1] = X[1, 0] = 0
+    case.check_values(case.call(case.input("X", X), None, on=module, axes=AXES), "a vector of zeros is looked at like any other", "masking")
+    yield case
+
+    case, module = start("padding-is-ignored")
+    case.eval(module)
+    X, lens = draw.normal(B, T, D), np.full(B, T - 1)
+    valid_lens = case.input("valid_lens", lens)
+    real = ((None, None), (0, T - 1))
+    left = case.call(case.input("X", X), valid_lens, on=module, name="left")
+    right = case.call(case.input("other_padding", other_last(draw, X)), valid_lens, on=module, name="right")
+    case.check_same(
+        case.part(left, *real, axes=AXES),
+        case.part(right, *real, axes=AXES),
+        "what stands in the padding changes nothing for real words",
+        "masking",
+        "other numbers in the padding changed the result of real positions",
+    )
+    yield case
+
+    case, module = start("order")
+    case.eval(module)
+    X = draw.normal(B, T, D)
+    left = case.call(case.input("X", X), None, on=module, name="left")
+    right = case.call(case.input("moved", np.roll(X, 1, axis=1)), None, on=module, name="right")
+    case.check_same(
+        case.part(left, (None, None), (0, T - 1), axes=AXES),
+        case.part(right, (None, None), (1, T), axes=AXES),
+        "positions in another order: the same results in that order",
+        "values",
+        "when the positions are moved, their results do not simply move along",
+    )
+    yield case
+
+    case, module = start("evaluation", dropout=0.5)
+    nothing_dropped(case, module, case.input("X", draw.normal(B, T, D)), case.input("valid_lens", draw.lens(B, T)))
+    yield case
+
+    # All weights of a row are equal, all values are one: the attention gives, in the features that its last
+    # layer fills, the sum of the dropped weights. The network adds nothing.
+    case = Case("dropout-around-attention", name)
+    module = case.build(**sizes_of_block(WIDE, H, HIDDEN, P))
+    case.load(module, attention_of_sums() | silent_ffn() | norms())
+    case.train(module)
+    case.seed(2)
+    Y = case.call(wide_input(case, 64, 8), None, on=module)
+    case.check(
+        "modes", "dropped_regions", [case.see(Y)], "in training: dropout of the weights, then of what attention adds", keys=8 * H, **REGIONS
+    )
+    yield case
+
+    # The attention adds nothing, and the first normalisation gives the layout whatever comes in.
+    case = Case("dropout-around-network", name)
+    module = case.build(**sizes_of_block(WIDE, H, HIDDEN, P))
+    case.load(module, silent_attention() | ffn_of_ones() | norms(fixed=True))
+    case.train(module)
+    case.seed(3)
+    Y = case.call(wide_input(case, 16, 8), None, on=module)
+    case.check("modes", "dropped_regions", [case.see(Y)], "in training: dropout of what the network adds, nowhere else", **REGIONS)
+    yield case
+
+
+def TransformerEncoder(draw):
+    name = "TransformerEncoder"
+    B, T = draw.sizes(2, low=3, high=5)
+
+    def start(id, dropout=0.0, layers=2, heads=H, bias=None):
+        case = Case(id, name)
+        options = {} if bias is None else {"use_bias": bias}
+        module = case.build(vocab_size=V, **sizes_of_block(D, heads, HIDDEN, dropout), num_layers=layers, **options)
+        # Embeddings of spread 1/√D: after the factor they are as large as the positions.
+        loaded = {"embedding.weight": draw.normal(V, D, std=D**-0.5)}
+        for i in range(layers):
+            loaded |= weights.encoder_block(draw, D, HIDDEN, bias=bool(bias), prefix=f"blks.block{i}.")
+        case.load(module, loaded)
+        return case, module
+
+    def words(case, name="X"):
+        return case.input(name, draw.integers(FIRST_WORD, V - 1, B, T))
+
+    for id, lens, title, facet in masks(draw, B, T):
+        case, module = start(id)
+        case.eval(module)
+        X = words(case)
+        valid_lens = None if lens is None else case.input("valid_lens", lens)
+        Y = case.call(X, valid_lens, on=module, axes=AXES)
+        case.check_shape(Y, f"shape and dtype of the result, {title}")
+        case.check_values(Y, f"two layers, {title}", facet)
+        if lens is None or lens.ndim == 1:
+            flow = case.gradients(Y, draw.normal(B, T, D), parameters=module)
+            case.check_gradients(flow, f"gradients of the embedding and of every layer, {title}")
+        if lens is None:
+            case.check_parameters()
+            again = case.call(X, None, on=module, axes=AXES)
+            case.check_same(Y, again, "a second call gives the same", "purity", "the first call changed something: the second gives another result")
+        else:
+            case.check_unchanged(X, valid_lens)
+        yield case
+
+    for id, layers, title in (("one-layer", 1, "one layer"), ("three-layers", 3, "three layers")):
+        case, module = start(id, layers=layers)
+        case.eval(module)
+        case.check_values(case.call(words(case), None, on=module, axes=AXES), title)
+        case.check_parameters(f"{title}: parameters have the names and shapes asked for")
+        yield case
+
+    case, module = start("with-bias", heads=3, bias=True, layers=1)
+    case.eval(module)
+    Y = case.call(words(case), case.input("valid_lens", draw.lens(B, T)), on=module, axes=AXES)
+    case.check_values(Y, "three heads, and projections with a bias")
+    case.check_parameters("use_bias=True is handed on to the blocks")
+    yield case
+
+    case, module = start("padding-is-ignored")
+    case.eval(module)
+    X, lens = draw.integers(FIRST_WORD, V - 2, B, T), np.full(B, T - 1)
+    other = X.copy()
+    other[:, T - 1] += 1
+    valid_lens = case.input("valid_lens", lens)
+    left = case.call(case.input("X", X), valid_lens, on=module, name="left")
+    right = case.call(case.input("other_padding", other), valid_lens, on=module, name="right")
+    case.check_same(
+        case.part(left, (None, None), (0, T - 1), axes=AXES),
+        case.part(right, (None, None), (0, T - 1), axes=AXES),
+        "other words in the padding change nothing for real ones",
+        "masking",
+        "other words in the padding changed the result of real positions",
+    )
+    yield case
+
+    case, module = start("evaluation", dropout=0.5)
+    nothing_dropped(case, module, words(case), case.input("valid_lens", draw.lens(B, T)))
+    yield case
+
+    yield dropout_of_positions()
+    yield dropout_of_blocks()
+
+
+def dropout_of_positions():
+    """Blocks that add nothing: what comes out is what the positions' dropout left, normalised."""
+    case = Case("dropout-of-positions", "TransformerEncoder")
+    module = case.build(vocab_size=V, **sizes_of_block(WIDE, H, HIDDEN, P), num_layers=2)
+    loaded = {"embedding.weight": filled(1.0, V, WIDE)}  # times √D far above any position
+    for i in range(2):
+        prefix = f"blks.block{i}."
+        loaded |= silent_attention(prefix) | silent_ffn(prefix) | norms(prefix=prefix)
+    case.load(module, loaded)
+    case.train(module)
+    case.seed(2)
+    X = case.input("X", np.arange(16 * 16).reshape(16, 16) % V)
+    left = case.call(X, None, on=module, name="left")
+    right = case.call(X, None, on=module, name="right")
+    case.check("modes", "varies", [case.see(left), case.see(right)], "in training, words with their positions are dropped")
+    case.check("modes", "dropped_regions", [case.see(left)], "that dropout acts on the sum of word and position", p=P, dropped=(0, WIDE))
+    return case
+
+
+def dropout_of_blocks():
+    """The last block shows the dropout around its attention, the one before hands it a fixed layout."""
+    case = Case("dropout-of-blocks", "TransformerEncoder")
+    module = case.build(vocab_size=V, **sizes_of_block(WIDE, H, HIDDEN, P), num_layers=2)
+    loaded = {"embedding.weight": filled(1.0, V, WIDE)}
+    first, last = "blks.block0.", "blks.block1."
+    loaded |= silent_attention(first) | silent_ffn(first) | norms(prefix=first)
+    loaded |= {f"{first}addnorm2.ln.weight": zeros(WIDE), f"{first}addnorm2.ln.bias": layout()}
+    loaded |= attention_of_sums(last) | silent_ffn(last) | norms(prefix=last)
+    case.load(module, loaded)
+    case.train(module)
+    case.seed(3)
+    X = case.input("X", np.arange(64 * 8).reshape(64, 8) % V)
+    Y = case.call(X, None, on=module)
+    case.check("modes", "dropped_regions", [case.see(Y)], "in training, the blocks have their dropout", keys=8 * H, **REGIONS)
+    return case
+
+
+# ---- shared ----
+
+
+def masks(draw, B, T):
+    """No lengths, and both kinds of lengths: id, lengths, words for titles, facet."""
+    return (
+        ("no-mask", None, "without a mask", "values"),
+        ("per-sequence", draw.lens(B, T), "one length a sequence (B,)", "masking"),
+        ("per-query", draw.lens((B, T), T), "one length a query (B, T)", "masking"),
+    )
+
+
+def sizes_of_block(size, heads, hidden, dropout, norm_shape=None):
+    """The arguments that a block and the whole encoder share."""
+    return {
+        "key_size": size,
+        "query_size": size,
+        "value_size": size,
+        "num_hiddens": size,
+        "norm_shape": norm_shape or [size],
+        "ffn_num_input": size,
+        "ffn_num_hiddens": hidden,
+        "num_heads": heads,
+        "dropout": dropout,
+    }
+
+
+def nothing_dropped(case, module, *args):
+    """In evaluation, with dropout 0.5. The seed tells that what a wrong answer gives here is random."""
+    case.eval(module)
+    case.seed(1)
+    first, second = (case.call(*args, on=module, axes=AXES) for _ in range(2))
+    case.check_values(first, "in evaluation nothing is dropped")
+    case.check_same(first, second, "in evaluation every call gives the same", "modes", "two calls in evaluation gave two results")
+
+
+def other_last(draw, X):
+    """X with another last position."""
+    other = X.copy()
+    other[:, -1] = draw.normal(*X[:, -1].shape)
+    return other
+
+
+def same_positions(case, module, name, *inputs):
+    """Two calls whose inputs differ in the last position only: all other positions must agree.
+
+    `inputs`: X, its other version, and then perhaps Y and its other version.
+    """
+    T = inputs[0].shape[1]
+    args, others = ([case.input(f"{word}{i}", a) for i, a in enumerate(some)] for word, some in (("input", inputs[::2]), ("other", inputs[1::2])))
+    early = ((None, None), (0, T - 1))
+    case.check_same(
+        case.part(case.call(*args, on=module, name="left"), *early, axes=AXES),
+        case.part(case.call(*others, on=module, name="right"), *early, axes=AXES),
+        "every position by itself: changing one changes no other",
+        "values",
+        "changing the last position changed the result of another one",
+    )
+
+
+# ---- weights that make dropout visible ----
+
+
+def wide_input(case, B, T):
+    """Zeros, and in the region KEPT the number 1/(1-p)."""
+    return case.join(
+        [case.constant("zeros", (B, T, KEPT[0]), 0.0), case.constant("high", (B, T, KEPT[1] - KEPT[0]), SCALE)], dim=2, name="X"
+    )
+
+
+def layout():
+    """One row of `wide_input`."""
+    row = np.zeros(WIDE)
+    row[slice(*KEPT)] = SCALE
+    return row
+
+
+def plain_norm(prefix=""):
+    return {f"{prefix}ln.weight": filled(1.0, WIDE), f"{prefix}ln.bias": zeros(WIDE)}
+
+
+def norms(fixed=False, prefix=""):
+    """Both normalisations of a block. `fixed`: the first gives the layout, whatever comes in."""
+    first = {f"{prefix}addnorm1.ln.weight": zeros(WIDE), f"{prefix}addnorm1.ln.bias": layout()}
+    return (first if fixed else plain_norm(f"{prefix}addnorm1.")) | plain_norm(f"{prefix}addnorm2.")
+
+
+def attention_of_sums(prefix=""):
+    """Equal weights, values of one, and a last layer that fills the region DROPPED with their mean."""
+    value = 1 / (SCALE * (KEPT[1] - KEPT[0]))
+    return {
+        f"{prefix}attention.W_q.weight": zeros(WIDE, WIDE),
+        f"{prefix}attention.W_k.weight": zeros(WIDE, WIDE),
+        f"{prefix}attention.W_v.weight": filled(value, WIDE, WIDE),
+        f"{prefix}attention.W_o.weight": filled(1 / WIDE, WIDE, WIDE, rows=DROPPED[1]),
+    }
+
+
+def silent_attention(prefix=""):
+    return {f"{prefix}attention.{name}.weight": zeros(WIDE, WIDE) for name in ("W_q", "W_k", "W_v", "W_o")}
+
+
+def ffn_of_ones(prefix=""):
+    """Gives one in the region DROPPED and zero elsewhere, whatever comes in."""
+    return {
+        f"{prefix}ffn.dense1.weight": zeros(HIDDEN, WIDE),
+        f"{prefix}ffn.dense1.bias": filled(1.0, HIDDEN),
+        f"{prefix}ffn.dense2.weight": filled(1 / HIDDEN, WIDE, HIDDEN, rows=DROPPED[1]),
+        f"{prefix}ffn.dense2.bias": zeros(WIDE),
+    }
+
+
+def silent_ffn(prefix=""):
+    return {
+        f"{prefix}ffn.dense1.weight": zeros(HIDDEN, WIDE),
+        f"{prefix}ffn.dense1.bias": zeros(HIDDEN),
+        f"{prefix}ffn.dense2.weight": zeros(WIDE, HIDDEN),
+        f"{prefix}ffn.dense2.bias": zeros(WIDE),
+    }

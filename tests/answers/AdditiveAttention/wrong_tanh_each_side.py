@@ -1,0 +1,22 @@
+# exercise: AdditiveAttention
+# says: tanh on queries and keys before they are added
+# kind: mistake
+# breaks: values, gradients
+
+import torch
+from torch import nn
+from grader.given import masked_softmax
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        q, k = torch.tanh(self.W_q(queries)), torch.tanh(self.W_k(keys))
+        scores = self.w_v(q.unsqueeze(2) + k.unsqueeze(1)).squeeze(-1)
+        self.attention_weights = masked_softmax(scores, valid_lens)
+        return torch.bmm(self.dropout(self.attention_weights), values)

@@ -1,0 +1,39 @@
+# exercise: DecoderBlock
+# says: cache written with the normed value Y
+# kind: mistake
+# breaks: modes
+
+import torch
+from torch import nn
+from grader.given import MultiHeadAttention, AddNorm, PositionWiseFFN
+
+
+class DecoderBlock(nn.Module):
+    """The `i`-th block in the decoder."""
+    def __init__(self, key_size, query_size, value_size, num_hiddens,
+                 norm_shape, ffn_num_input, ffn_num_hiddens, num_heads,
+                 dropout, i, **kwargs):
+        super(DecoderBlock, self).__init__(**kwargs)
+        self.i = i
+        self.attention1 = MultiHeadAttention(
+            key_size, query_size, value_size, num_hiddens, num_heads, dropout)
+        self.addnorm1 = AddNorm(norm_shape, dropout)
+        self.attention2 = MultiHeadAttention(
+            key_size, query_size, value_size, num_hiddens, num_heads, dropout)
+        self.addnorm2 = AddNorm(norm_shape, dropout)
+        self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
+        self.addnorm3 = AddNorm(norm_shape, dropout)
+
+    def forward(self, X, state):
+        enc_outputs, enc_valid_lens, cache = state
+        kv = X if cache[self.i] is None else torch.cat((cache[self.i], X), dim=1)
+        if self.training:
+            batch_size, num_steps, _ = X.shape
+            dec_valid_lens = torch.arange(1, num_steps + 1, device=X.device).repeat(batch_size, 1)
+        else:
+            dec_valid_lens = None
+        Y = self.addnorm1(X, self.attention1(X, kv, kv, dec_valid_lens))
+        # keep Y for the next step
+        cache[self.i] = Y if cache[self.i] is None else torch.cat((cache[self.i], Y), dim=1)
+        Z = self.addnorm2(Y, self.attention2(Y, enc_outputs, enc_outputs, enc_valid_lens))
+        return self.addnorm3(Z, self.ffn(Z)), state

@@ -1,0 +1,36 @@
+# exercise: DecoderBlock
+# says: self-attention only over X while training is off by using X as keys with cache in values
+# kind: mistake
+# breaks: modes
+
+import torch
+from torch import nn
+from grader.given import MultiHeadAttention, AddNorm, PositionWiseFFN
+
+class DecoderBlock(nn.Module):
+    def __init__(self, key_size, query_size, value_size, num_hiddens, norm_shape,
+                 ffn_num_input, ffn_num_hiddens, num_heads, dropout, i):
+        super().__init__()
+        self.i = i
+        self.attention1 = MultiHeadAttention(key_size, query_size, value_size, num_hiddens, num_heads, dropout)
+        self.addnorm1 = AddNorm(norm_shape, dropout)
+        self.attention2 = MultiHeadAttention(key_size, query_size, value_size, num_hiddens, num_heads, dropout)
+        self.addnorm2 = AddNorm(norm_shape, dropout)
+        self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
+        self.addnorm3 = AddNorm(norm_shape, dropout)
+
+    def forward(self, X, state):
+        enc_outputs, enc_valid_lens = state[0], state[1]
+        if state[2][self.i] is None:
+            values = X
+        else:
+            values = torch.cat((state[2][self.i], X), dim=1)
+        state[2][self.i] = values
+        if self.training:
+            keys = values
+            lens = torch.arange(1, X.shape[1] + 1, device=X.device).repeat(X.shape[0], 1)
+        else:
+            keys, lens = X, None
+        Y = self.addnorm1(X, self.attention1(X, keys, values, lens))
+        Z = self.addnorm2(Y, self.attention2(Y, enc_outputs, enc_outputs, enc_valid_lens))
+        return self.addnorm3(Z, self.ffn(Z)), state

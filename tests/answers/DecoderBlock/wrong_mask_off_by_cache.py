@@ -1,0 +1,33 @@
+# exercise: DecoderBlock
+# says: lengths counted from the end of the cache, one too few
+# kind: mistake
+# breaks: modes
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from grader.given import MultiHeadAttention, AddNorm, PositionWiseFFN
+
+class DecoderBlock(nn.Module):
+    def __init__(self, key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input, ffn_num_hiddens, num_heads, dropout, i):
+        super().__init__()
+        self.idx = i
+        self.attention1 = MultiHeadAttention(key_size, query_size, value_size, num_hiddens, num_heads, dropout)
+        self.attention2 = MultiHeadAttention(key_size, query_size, value_size, num_hiddens, num_heads, dropout)
+        self.addnorm1 = AddNorm(norm_shape, dropout)
+        self.addnorm2 = AddNorm(norm_shape, dropout)
+        self.addnorm3 = AddNorm(norm_shape, dropout)
+        self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
+
+    def forward(self, X, state):
+        enc, el, cache = state
+        kv = X if cache[self.idx] is None else torch.cat([cache[self.idx], X], 1)
+        cache[self.idx] = kv
+        B, T = X.shape[:2]
+        if self.training:
+            lens = torch.arange(1, T + 1, device=X.device).repeat(B, 1)
+        else:
+            lens = torch.full((B,), max(1, kv.shape[1] - 1), device=X.device)   # without the newest
+        a = self.addnorm1(X, self.attention1(X, kv, kv, lens))
+        b = self.addnorm2(a, self.attention2(a, enc, enc, el))
+        return self.addnorm3(b, self.ffn(b)), state

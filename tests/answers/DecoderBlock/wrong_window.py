@@ -1,0 +1,62 @@
+# exercise: DecoderBlock
+# says: causal, but only the three newest steps are seen
+# kind: mistake
+# breaks: values, masking
+
+import math
+import torch
+from torch import nn
+import torch.nn.functional as F
+from grader.given import AddNorm, PositionWiseFFN
+
+
+class SelfMadeAttention(nn.Module):
+    def __init__(self, kd, qd, vd, D, H, p):
+        super().__init__()
+        self.H, self.p = H, p
+        self.W_q = nn.Linear(qd, D, bias=False)
+        self.W_k = nn.Linear(kd, D, bias=False)
+        self.W_v = nn.Linear(vd, D, bias=False)
+        self.W_o = nn.Linear(D, D, bias=False)
+
+    def heads(self, x):
+        B, T, D = x.shape
+        return x.reshape(B, T, self.H, D // self.H).permute(0, 2, 1, 3)
+
+    def forward(self, q, kv, mask=None):
+        Q, K, V = self.heads(self.W_q(q)), self.heads(self.W_k(kv)), self.heads(self.W_v(kv))
+        att = Q @ K.mT / math.sqrt(Q.shape[-1])
+        if mask is not None:
+            att = att.masked_fill(~mask, torch.finfo(att.dtype).min)
+        att = F.dropout(F.softmax(att, dim=-1), self.p, self.training)
+        return self.W_o((att @ V).permute(0, 2, 1, 3).reshape(q.shape[0], q.shape[1], -1))
+
+
+class DecoderBlock(nn.Module):
+    def __init__(self, key_size, query_size, value_size, num_hiddens, norm_shape,
+                 ffn_num_input, ffn_num_hiddens, num_heads, dropout, i):
+        super().__init__()
+        self.i = i
+        self.attention1 = SelfMadeAttention(key_size, query_size, value_size, num_hiddens, num_heads, dropout)
+        self.addnorm1 = AddNorm(norm_shape, dropout)
+        self.attention2 = SelfMadeAttention(key_size, query_size, value_size, num_hiddens, num_heads, dropout)
+        self.addnorm2 = AddNorm(norm_shape, dropout)
+        self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
+        self.addnorm3 = AddNorm(norm_shape, dropout)
+
+    def forward(self, x, state):
+        memory, lens, past = state
+        if self.training:
+            kv, n = x, x.shape[1]
+            mask = torch.ones(n, n, device=x.device, dtype=torch.bool).tril().triu(-2)
+        else:
+            kv = x if past[self.i] is None else torch.cat((past[self.i], x), 1)[:, -3:]
+            past[self.i] = kv
+            mask = None
+        y = self.addnorm1(x, self.attention1(x, kv, mask))
+        mmask = None
+        if lens is not None:
+            mmask = torch.arange(memory.shape[1], device=x.device) < lens.unsqueeze(-1)
+            mmask = mmask[:, None, None, :] if lens.dim() == 1 else mmask[:, None]
+        z = self.addnorm2(y, self.attention2(y, memory, mmask))
+        return self.addnorm3(z, self.ffn(z)), state

@@ -1,0 +1,18 @@
+# exercise: DotProductAttention
+# says: no scaling
+# kind: mistake
+# breaks: values, gradients
+
+import torch
+from torch import nn
+from grader.given import masked_softmax
+
+class DotProductAttention(nn.Module):
+    def __init__(self, dropout, **kwargs):
+        super().__init__(**kwargs)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        scores = torch.bmm(queries, keys.transpose(1, 2))
+        self.attention_weights = masked_softmax(scores, valid_lens)
+        return torch.bmm(self.dropout(self.attention_weights), values)

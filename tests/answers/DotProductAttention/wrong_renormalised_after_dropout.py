@@ -1,0 +1,22 @@
+# exercise: DotProductAttention
+# says: makes the dropped weights sum to one again
+# kind: mistake
+# breaks: modes
+
+import math
+import torch
+from torch import nn
+from grader.given import masked_softmax
+
+class DotProductAttention(nn.Module):
+    def __init__(self, dropout):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
+        self.attention_weights = masked_softmax(scores, valid_lens)
+        w = self.dropout(self.attention_weights)
+        if self.training:
+            w = w / (w.sum(dim=-1, keepdim=True) + 1e-12)
+        return torch.bmm(w, values)

@@ -1,0 +1,19 @@
+# exercise: DotProductAttention
+# says: takes the size of the values for d
+# kind: mistake
+# breaks: values, gradients
+
+import math
+import torch
+from torch import nn
+from grader.given import masked_softmax
+
+class DotProductAttention(nn.Module):
+    def __init__(self, dropout):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(values.shape[-1])
+        self.attention_weights = masked_softmax(scores, valid_lens)
+        return torch.bmm(self.dropout(self.attention_weights), values)

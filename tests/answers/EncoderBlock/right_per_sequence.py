@@ -1,0 +1,27 @@
+# exercise: EncoderBlock
+# says: one sequence at a time
+# kind: same
+# breaks:
+
+import torch, math
+import torch.nn as nn
+import torch.nn.functional as F
+from grader.given import MultiHeadAttention, AddNorm, PositionWiseFFN
+
+class EncoderBlock(nn.Module):
+    def __init__(self, key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input, ffn_num_hiddens, num_heads, dropout, use_bias=False):
+        super().__init__()
+        self.attention = MultiHeadAttention(key_size=key_size, query_size=query_size, value_size=value_size, num_hiddens=num_hiddens, num_heads=num_heads, dropout=dropout, bias=use_bias)
+        self.addnorm1, self.addnorm2 = AddNorm(norm_shape, dropout), AddNorm(norm_shape, dropout)
+        self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
+
+    def single(self, x, n):
+        y = self.addnorm1(x, self.attention(x, x, x, n))
+        return self.addnorm2(y, self.ffn(y))
+
+    def forward(self, X, valid_lens):
+        rows = []
+        for b in range(X.shape[0]):
+            n = None if valid_lens is None else valid_lens[b:b + 1]
+            rows.append(self.single(X[b:b + 1], n))
+        return torch.cat(rows, dim=0)

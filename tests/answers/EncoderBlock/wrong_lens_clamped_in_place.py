@@ -1,0 +1,24 @@
+# exercise: EncoderBlock
+# says: writes into the caller's valid_lens
+# kind: mistake
+# breaks: purity
+
+import torch, math
+import torch.nn as nn
+import torch.nn.functional as F
+from grader.given import MultiHeadAttention, AddNorm, PositionWiseFFN
+
+class EncoderBlock(nn.Module):
+    def __init__(self, key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input, ffn_num_hiddens, num_heads, dropout, use_bias=False):
+        super().__init__()
+        self.attention = MultiHeadAttention(key_size=key_size, query_size=query_size, value_size=value_size, num_hiddens=num_hiddens, num_heads=num_heads, dropout=dropout, bias=use_bias)
+        self.addnorm1, self.addnorm2 = AddNorm(norm_shape, dropout), AddNorm(norm_shape, dropout)
+        self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
+
+    def forward(self, X, valid_lens):
+        lens = None
+        if valid_lens is not None:
+            lens = valid_lens.clone()
+            valid_lens -= 1          # index of the last valid step
+        Y = self.addnorm1(X, self.attention(X, X, X, lens))
+        return self.addnorm2(Y, self.ffn(Y))

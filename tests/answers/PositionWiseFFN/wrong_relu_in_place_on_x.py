@@ -1,0 +1,17 @@
+# exercise: PositionWiseFFN
+# says: ReLU written into the input before the first layer
+# kind: mistake
+# breaks: purity, values
+
+from torch import nn
+
+class PositionWiseFFN(nn.Module):
+    def __init__(self, ffn_num_input, ffn_num_hiddens, ffn_num_outputs):
+        super().__init__()
+        self.relu = nn.ReLU(inplace=True)
+        self.dense1 = nn.Linear(ffn_num_input, ffn_num_hiddens)
+        self.dense2 = nn.Linear(ffn_num_hiddens, ffn_num_outputs)
+
+    def forward(self, X):
+        X = self.relu(X)
+        return self.dense2(self.dense1(X))

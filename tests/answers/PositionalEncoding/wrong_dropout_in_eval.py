@@ -1,0 +1,18 @@
+# exercise: PositionalEncoding
+# says: dropout active in eval too
+# kind: mistake
+# breaks: modes
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+class PositionalEncoding(nn.Module):
+    def __init__(self, num_hiddens, dropout, max_len=1000):
+        super().__init__()
+        self.p = dropout
+        angles = torch.arange(max_len)[:, None] / 10000 ** (torch.arange(0, num_hiddens, 2) / num_hiddens)
+        self.register_buffer("P", torch.stack((angles.sin(), angles.cos()), 2).flatten(1)[None, :, :num_hiddens], persistent=False)
+
+    def forward(self, X):
+        return F.dropout(X + self.P[:, :X.shape[1]], self.p)

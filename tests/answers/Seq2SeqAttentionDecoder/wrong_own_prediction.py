@@ -1,0 +1,35 @@
+# exercise: Seq2SeqAttentionDecoder
+# says: feeds its own prediction instead of the given tokens
+# kind: mistake
+# breaks: values
+
+import torch
+import torch.nn as nn
+from grader.given import AdditiveAttention
+
+class Seq2SeqAttentionDecoder(nn.Module):
+    def __init__(self, vocab_size, embed_size, num_hiddens, num_layers, dropout=0):
+        super().__init__()
+        self.attention = AdditiveAttention(key_size=num_hiddens, query_size=num_hiddens, num_hiddens=num_hiddens, dropout=dropout)
+        self.embedding = nn.Embedding(vocab_size, embed_size)
+        self.rnn = nn.GRU(embed_size + num_hiddens, num_hiddens, num_layers, dropout=dropout)
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+        self.attention_weights = []
+
+    def init_state(self, enc_outputs, enc_valid_lens, *args):
+        memory, hidden = enc_outputs
+        return [memory.transpose(0, 1), hidden, enc_valid_lens]
+
+    def forward(self, X, state):
+        memory, hidden, lens = state
+        out_list, self.attention_weights = [], []
+        token = X[:, 0]
+        for _ in range(X.shape[1]):
+            ctx = self.attention(hidden[-1].unsqueeze(1), memory, memory, lens)
+            x = torch.cat([ctx, self.embedding(token).unsqueeze(1)], 2).transpose(0, 1)
+            out, hidden = self.rnn(x, hidden)
+            logits = self.dense(out[0])
+            token = logits.argmax(-1)
+            out_list.append(logits)
+            self.attention_weights.append(self.attention.attention_weights)
+        return torch.stack(out_list, 1), [memory, hidden, lens]

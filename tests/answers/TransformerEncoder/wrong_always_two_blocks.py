@@ -1,0 +1,27 @@
+# exercise: TransformerEncoder
+# says: always two blocks, num_layers ignored
+# kind: mistake
+# breaks: values
+
+import math
+from torch import nn
+from grader.given import EncoderBlock, PositionalEncoding
+
+class TransformerEncoder(nn.Module):
+    def __init__(self, vocab_size, key_size, query_size, value_size, num_hiddens, norm_shape,
+                 ffn_num_input, ffn_num_hiddens, num_heads, num_layers, dropout, use_bias=False):
+        super().__init__()
+        self.scale = math.sqrt(num_hiddens)
+        self.embedding = nn.Embedding(vocab_size, num_hiddens)
+        self.pos_encoding = PositionalEncoding(num_hiddens, dropout)
+        self.blks = nn.Sequential()
+        for i in range(2):
+            self.blks.add_module(f"block{i}", EncoderBlock(
+                key_size, query_size, value_size, num_hiddens, norm_shape,
+                ffn_num_input, ffn_num_hiddens, num_heads, dropout, use_bias))
+
+    def forward(self, X, valid_lens):
+        X = self.pos_encoding(self.embedding(X) * self.scale)
+        for blk in self.blks:
+            X = blk(X, valid_lens)
+        return X

@@ -1,0 +1,12 @@
+# exercise: kernel_regression
+# says: averages the keys and ignores the values
+# kind: mistake
+# breaks: values, gradients
+
+import torch
+
+def kernel_attention_weights(queries, keys, w=1.0):
+    return torch.softmax(-((queries[:, None] - keys[None, :]) * w) ** 2 / 2, dim=-1)
+
+def kernel_regression(queries, keys, values, w=1.0):
+    return kernel_attention_weights(queries, keys, w) @ keys

@@ -1,0 +1,77 @@
+"""What a submission defines, under which names, and whether it was touched."""
+
+from pathlib import Path
+
+import pytest
+
+from grader.intake.names import match, read_names, untouched
+from grader.intake.read import Submission, Unit
+
+CONSTRUCTORS = {
+    "masked_softmax": None,
+    "MultiHeadAttention": frozenset({"num_hiddens", "num_heads", "dropout"}),
+    "TransparentSelfAttention": frozenset({"embed_dim", "num_heads", "dropout"}),
+}
+
+
+def names(*sources):
+    units = tuple(Unit(f"cell {i}", source) for i, source in enumerate(sources, 1))
+    return read_names(Submission(Path("a.ipynb"), units))
+
+
+def test_definitions_are_found_at_the_top_level_and_in_branches_of_it():
+    found = names("def a(): ...\nif True:\n    class b: ...\nelse:\n    c = 1\ntry:\n    d: int = 1\nexcept E:\n    async def e(): ...\nwith x:\n    f = g = 1")
+    assert set(found.definitions) == set("abcdefg")
+
+
+def test_what_is_inside_of_a_definition_or_only_annotated_is_none():
+    assert names("def a():\n    def b(): ...\nclass c:\n    d = 1\ne: int\nf.g = 1").definitions.keys() == {"a", "c"}
+
+
+def test_the_last_definition_of_a_name_wins():
+    found = names("def a(): return 1", "def a():\n    return 2").definitions["a"]
+    assert (found.unit, found.line) == ("cell 2", 1)
+
+
+def test_a_unit_that_does_not_parse_is_told_and_the_others_count():
+    found = names("x = = 1", "def a(): ...")
+    assert found.definitions.keys() == {"a"}
+    assert found.broken == {"cell 1": "line 1: invalid syntax"}
+
+
+@pytest.mark.parametrize("source", ["(" * 5000 + ")" * 5000, "-" * 100_000 + "1", "x = '\ud800'", "x\0"])
+def test_source_that_cannot_be_read_is_told_and_harms_nothing(source):
+    found = names(source, "def a(): ...")
+    assert found.broken.keys() == {"cell 1"}
+    assert found.definitions.keys() == {"a"}
+
+
+def test_a_warning_about_a_string_is_no_fault():
+    assert names('def a():\n    "\\d"').broken == {}
+
+
+def test_the_contracts_own_name_comes_before_a_near_one():
+    assert match(CONSTRUCTORS, names("def Masked_SoftMax(): ...\ndef masked_softmax(): ...")) == {"masked_softmax": "masked_softmax"}
+
+
+@pytest.mark.parametrize("near", ["multiheadAttention", "Multi_Head_Attention", "MULTIHEADATTENTION"])
+def test_a_near_name_is_taken_where_the_contracts_is_missing(near):
+    assert match(CONSTRUCTORS, names(f"class {near}: ...")) == {"MultiHeadAttention": near}
+
+
+def test_a_variable_under_a_near_name_is_none():
+    assert match(CONSTRUCTORS, names("multi_head_attention = 1")) == {}
+    assert match(CONSTRUCTORS, names("MultiHeadAttention = f")) == {"MultiHeadAttention": "MultiHeadAttention"}
+
+
+def test_a_class_that_takes_the_keywords_of_another_exercise_is_graded_as_that_one():
+    found = match(CONSTRUCTORS, names("class MultiHeadAttention:\n    def __init__(self, embed_dim, num_heads, dropout): ..."))
+    assert found == {"TransparentSelfAttention": "MultiHeadAttention"}
+
+
+def test_a_definition_as_handed_out_is_untouched_whatever_its_layout_and_comments():
+    stub = names("def f(x):\n    raise NotImplementedError('f')\n\n\ndef g(x): ...")
+    assert untouched("f", names("# mine\ndef f( x ) :\n\n    raise NotImplementedError( 'f' )  # later"), stub)
+    assert not untouched("f", names("def f(x):\n    return x"), stub)
+    assert not untouched("f", names("def g(x): ..."), stub)
+    assert not untouched("h", names("def h(x): ..."), stub)

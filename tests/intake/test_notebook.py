@@ -1,0 +1,120 @@
+"""The code of a notebook as plain Python, with every line where it was."""
+
+import ast
+import json
+
+import pytest
+
+from grader.intake.notebook import NotANotebook, code_cells, plain_python
+
+
+def cells(*found, **book):
+    return code_cells(json.dumps({"cells": list(found), "nbformat": 4, **book}))
+
+
+def test_code_cells_of_format_4_are_read_in_order_and_nothing_else():
+    assert cells(
+        {"cell_type": "code", "source": "x = 1", "outputs": [{"text": "y = 2"}], "metadata": {"source": "z = 3"}},
+        {"cell_type": "raw", "source": "y = 2"},
+        {"cell_type": "code", "source": ["a = 1\n", "b = 2"]},
+    ) == [(1, "x = 1"), (3, "a = 1\nb = 2")]
+
+
+def test_format_3_keeps_its_cells_in_worksheets_and_calls_the_source_input():
+    book = {"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": ["x = 1\n", "y = 2"]}]}, {"cells": [{"cell_type": "code", "input": "z"}]}]}
+    assert code_cells(json.dumps(book)) == [(1, "x = 1\ny = 2"), (2, "z")]
+
+
+@pytest.mark.parametrize(
+    "book",
+    [
+        {"worksheets": [{"cells": 5}, {"cells": None}, 5, {}]},
+        {"cells": [5, None, "x", {"cell_type": ["code"]}, {}]},
+    ],
+)
+def test_parts_that_are_not_as_they_should_be_are_left_out(book):
+    assert code_cells(json.dumps(book)) == []
+
+
+@pytest.mark.parametrize("source", [5, None, {"a": 1}, [1, 2]])
+def test_a_source_that_is_no_text_is_empty(source):
+    assert cells({"cell_type": "code", "source": source}) == [(1, "")]
+
+
+def test_a_text_that_is_no_notebook_is_told():
+    with pytest.raises(NotANotebook, match="line 3 is not JSON"):
+        code_cells('{"cells":\n[\n}')
+
+
+@pytest.mark.parametrize(
+    ("line", "plain"),
+    [
+        ("%matplotlib inline", "pass"),
+        ("!pip install d2l", "pass"),
+        ("    !ls", "    pass"),
+        ("    %time f(x)", "    pass"),
+        ("torch.nn.Linear?", "pass"),
+        ("X[0]??", "pass"),
+        ("?print", "pass"),
+        ("files = !ls", "files = None"),
+        ("a, b = %time f(x)", "a, b = None"),
+        ("%%time", "pass"),
+    ],
+)
+def test_lines_that_only_a_notebook_understands_are_taken_out(line, plain):
+    block = line.startswith(" ")
+    cell = ("if True:\n" if block else "x = 1\n") + line + "\ny = 2"
+    assert plain_python(cell) == cell.replace(line, plain)
+    ast.parse(plain_python(cell))
+
+
+@pytest.mark.parametrize("magic", ["bash", "sh", "html", "javascript", "latex", "writefile x.py", "file x.py", "R", "cython", "sql select"])
+def test_a_cell_of_another_language_is_left_out_with_its_lines_counted(magic):
+    plain = plain_python(f"\n%%{magic}\nls -l | grep x\necho 'it''s'")
+    assert plain.strip() == ""
+    assert plain.count("\n") == 3
+
+
+@pytest.mark.parametrize("magic", ["time", "timeit -n 3", "capture out", "wandb", "prun"])
+def test_a_cell_magic_around_python_keeps_the_python(magic):
+    assert plain_python(f"%%{magic}\nx = 1") == "pass\nx = 1"
+
+
+def test_a_mistake_in_a_timed_cell_is_not_hidden():
+    assert plain_python("%%time\nx = = 1") == "pass\nx = = 1"
+
+
+STRING = 'text = """\n%matplotlib inline\n!not a command\nhelp?\nx = !ls\n"""'
+
+
+def test_strings_that_look_like_magics_are_left_alone():
+    assert plain_python(STRING) == STRING
+
+
+def test_strings_that_look_like_magics_are_left_alone_beside_real_ones():
+    assert plain_python("%matplotlib inline\n" + STRING + "\n!ls\n    ") == "pass\n" + STRING + "\npass\n    "
+
+
+def test_a_remainder_that_begins_a_line_is_left_alone_beside_magics():
+    assert plain_python("!ls\nx = (7\n%b)") == "pass\nx = (7\n%b)"
+
+
+def test_a_shell_line_that_goes_on_below_is_taken_out_whole():
+    assert plain_python("!pip install a \\\n    b \\\n    c\nx = 1") == "pass\n\n\nx = 1"
+
+
+def test_a_cell_that_is_wrong_in_its_own_way_keeps_its_wrong_line_and_loses_its_magics():
+    assert plain_python("!ls\nx = = 1\n%time") == "pass\nx = = 1\npass"
+
+
+def test_many_magics_are_all_taken_out():
+    assert plain_python("!ls\n" * 100 + "x = 1") == "pass\n" * 100 + "x = 1"
+
+
+def test_null_characters_and_foreign_line_ends_do_not_stay():
+    assert plain_python("x = 1\r\ny\0 = 2\r\n") == "x = 1\ny = 2\n"
+
+
+@pytest.mark.parametrize("source", ["(" * 10_000, "x = '\ud800'", "-" * 100_000 + "1", "", "\n", "\\"])
+def test_whatever_stands_in_a_cell_reading_it_does_not_fail(source):
+    assert plain_python("!ls\n" + source).startswith("pass")

@@ -1,0 +1,120 @@
+"""A file becomes a submission, or one sentence says why not."""
+
+import json
+import os
+
+import pytest
+
+from grader.intake.read import MAX_BYTES, Blocked, read_submission
+
+
+def write(tmp_path, data, name="answer.py"):
+    path = tmp_path / name
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return path
+
+
+def refused(path):
+    with pytest.raises(Blocked) as caught:
+        read_submission(path)
+    sentence = str(caught.value)
+    assert sentence.isprintable(), "no terminal obeys it"
+    assert len(sentence) < 400
+    return sentence
+
+
+def test_a_script_is_one_unit_under_its_own_name(tmp_path):
+    (unit,) = read_submission(write(tmp_path, "x = 1\r\ny = 2\rz = 3\n")).units
+    assert (unit.name, unit.source) == ("answer.py", "x = 1\ny = 2\nz = 3\n")
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path):
+    assert read_submission(write(tmp_path, b"\xef\xbb\xbfx = 1\n")).units[0].source == "x = 1\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b"x = 1\n\n# \xe4\xf6\xfc\n", "answer.py, line 3: not UTF-8 text"),
+        (b"# coding: latin-1\n\xe4 = 1\n", "answer.py, line 2: not UTF-8 text"),
+        ("x = 1\n".encode("utf-16"), "answer.py, line 1: not UTF-8 text"),
+        (b"", "answer.py is empty"),
+        (b" \n\t\n", "answer.py is empty"),
+        (b"x = 1\0\n", "holds null characters"),
+        (b"#" * (MAX_BYTES + 1), "larger than 8 MiB"),
+    ],
+)
+def test_what_is_no_text_is_refused_with_the_line(tmp_path, data, sentence):
+    assert sentence in refused(write(tmp_path, data))
+
+
+@pytest.mark.parametrize("name", ["answer.txt", "answer", "answer.PY", "answer.py.exe", "answer.pkl"])
+def test_other_kinds_of_files_are_refused(tmp_path, name):
+    assert "only .py and .ipynb files" in refused(write(tmp_path, "x = 1", name))
+
+
+def test_a_folder_is_refused(tmp_path):
+    (tmp_path / "work.py").mkdir()
+    assert refused(tmp_path / "work.py") == "work.py is a folder, not a file"
+
+
+def test_what_is_not_there_is_told_with_its_whole_path(tmp_path):
+    assert refused(tmp_path / "gone.py") == f"{tmp_path / 'gone.py'} is not there"
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "answer.py")
+    assert "is not there" in refused(tmp_path / "answer.py")
+
+
+def test_links_that_lead_nowhere_are_told(tmp_path):
+    (tmp_path / "answer.py").symlink_to(tmp_path / "answer.py")
+    assert "is not there" in refused(tmp_path / "answer.py")
+
+
+def test_a_name_that_no_file_can_have_is_told(tmp_path):
+    assert "cannot be read" in refused(tmp_path / ("x" * 300 + ".py"))
+
+
+@pytest.mark.parametrize("name", [b"\x1b[2J\xe2\x80\xae.py", b"a\nb\tc.py", b"\xff\xfe.py", b"[foo].py"])
+def test_a_hostile_name_is_shown_harmlessly_and_read_all_the_same(tmp_path, name):
+    path = tmp_path / os.fsdecode(name)
+    path.write_text("x = 1\n")
+    submission = read_submission(path)
+    assert submission.units[0].name.isprintable()
+    assert len(submission.content) == 64
+    path.write_text("")
+    assert "is empty" in refused(path)
+
+
+def test_the_content_changes_with_every_character_and_every_cell(tmp_path):
+    def content(*sources):
+        cells = [{"cell_type": "code", "source": source} for source in sources]
+        return read_submission(write(tmp_path, json.dumps({"cells": cells}), "a.ipynb")).content
+
+    assert content("x = 1") == content("x = 1")
+    assert len({content("x = 1"), content("x = 2"), content("x", " = 1"), content("", "x = 1"), content("x = '\ud800'")}) == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("not json", "a.ipynb is not a notebook: line 1 is not JSON"),
+        ('{\n"cells": [,]}', "line 2 is not JSON"),
+        ('{"cells": ' + "[" * 100_000, "nested too deeply"),
+        ('{"cells": ' + "1" * 10_000 + "}", "is not JSON"),
+        ("[]", "no list of cells"),
+        ("{}", "no list of cells"),
+        ('{"cells": 5}', "no list of cells"),
+        ('{"cells": null}', "no list of cells"),
+        ('{"worksheets": 5}', "no list of cells"),
+    ],
+)
+def test_what_is_no_notebook_is_refused_with_a_reason(tmp_path, text, sentence):
+    assert sentence in refused(write(tmp_path, text, "a.ipynb"))
+
+
+def test_cells_are_units_under_the_numbers_that_editors_show(tmp_path):
+    cells = [{"cell_type": "markdown", "source": "# Text"}, {"cell_type": "code", "source": ["x = 1\n", "y = 2"]}]
+    (unit,) = read_submission(write(tmp_path, json.dumps({"cells": cells}), "a.ipynb")).units
+    assert (unit.name, unit.source) == ("a.ipynb cell 2", "x = 1\ny = 2")

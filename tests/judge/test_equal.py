@@ -1,0 +1,175 @@
+"""Numbers are compared after names, shapes and kinds, with a tolerance that the answer cannot widen."""
+
+import numpy as np
+import pytest
+
+from grader.judge.finding import TOLERANCE, departures
+from grader.observation import Seen
+
+WANT = np.random.default_rng(0).standard_normal((2, 3, 5))
+AXES = ("batch", "query", "key")
+
+
+def test_the_same_numbers_pass_in_any_floating_dtype(decide):
+    assert decide("equal", {"out": WANT}, {"out": WANT.astype(np.float32)}).passed
+    assert decide("equal", {"out": WANT}, {"out": WANT}).passed
+
+
+@pytest.mark.parametrize(
+    "got",
+    [
+        pytest.param(np.empty((0, 3, 5)), id="empty"),
+        pytest.param(np.empty((2, 3, 0)), id="empty on the last axis"),
+        pytest.param(WANT[:, :1], id="broadcastable"),
+        pytest.param(WANT.mean(), id="a number"),
+        pytest.param(WANT[None], id="an axis more"),
+        pytest.param(WANT.ravel(), id="flat"),
+        pytest.param(WANT.transpose(1, 0, 2), id="turned"),
+    ],
+)
+@pytest.mark.parametrize("judge", ["equal", "shape", "one_of", "kept_weights"])
+def test_another_shape_fails_before_any_number_is_looked_at(decide, judge, got):
+    found = decide(judge, {"out": WANT}, {"out": got}, axes=AXES)
+    assert not found.passed
+    assert found.code.startswith("shape")
+    assert "(2, 3, 5)  [batch, query, key]" in found.message
+
+
+def test_an_empty_reference_is_met_by_an_empty_answer_of_its_shape_only(decide):
+    assert decide("equal", {"out": np.empty((0, 5))}, {"out": np.empty((0, 5))}).passed
+    assert not decide("equal", {"out": np.empty((0, 5))}, {"out": np.empty((0, 4))}).passed
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e38])
+def test_one_bad_number_fails_and_is_found(decide, bad):
+    got = WANT.copy()
+    got[1, 2, 3] = bad
+    found = decide("equal", {"out": WANT}, {"out": got}, axes=AXES)
+    assert not found.passed
+    assert found.where == "batch 1, query 2, key 3"
+
+
+def test_nan_and_infinities_are_told_by_name(decide):
+    assert "NaN (30 of 30" in decide("equal", {"out": WANT}, {"out": WANT * np.nan}).message
+    assert "infinities (1 of 30" in decide("equal", {"out": WANT}, {"out": np.where(WANT.max() == WANT, np.inf, WANT)}).message
+
+
+def test_special_numbers_of_the_reference_must_be_there(decide):
+    special = np.array([np.nan, np.inf, -np.inf, 0.0])
+    assert decide("equal", {"out": special}, {"out": special}).passed
+    assert not decide("equal", {"out": special}, {"out": np.zeros(4)}).passed
+    assert not decide("equal", {"out": special}, {"out": special[[0, 2, 1, 3]]}).passed
+
+
+def test_the_tolerance_is_relative_to_the_reference_and_never_to_the_answer():
+    want, huge = np.array([1.0]), np.array([1e30])
+    assert departures(huge, want, 0.9).all()
+    assert not departures(np.array([2.7]), want, 0.9).any()
+    assert departures(np.array([100.0]), np.array([50.0]), 0.9).all()  # 90 % of the answer would let it through
+    assert not departures(np.array([50.0]), np.array([100.0]), 0.9).any()
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), TOLERANCE.items())
+def test_each_dtype_has_a_tolerance_of_its_own(decide, dtype, tolerance):
+    assert decide("equal", {"out": WANT}, {"out": WANT + 0.9 * tolerance}, dtype=dtype).passed
+    assert not decide("equal", {"out": WANT}, {"out": WANT + 2 * tolerance * (1 + np.abs(WANT))}, dtype=dtype).passed
+
+
+def test_a_case_may_widen_the_tolerance(decide):
+    assert not decide("equal", {"out": WANT}, {"out": WANT + 1e-4}).passed
+    assert decide("equal", {"out": WANT}, {"out": WANT + 1e-4}, tol=2e-4).passed
+
+
+@pytest.mark.parametrize("got", [np.ones((2, 3, 5), dtype=np.int64), np.ones((2, 3, 5), dtype=bool)])
+def test_another_kind_of_number_fails(decide, got):
+    found = decide("equal", {"out": np.ones((2, 3, 5))}, {"out": got})
+    assert found.code == f"dtype {got.dtype}"
+
+
+def test_a_floating_answer_where_whole_numbers_belong_fails(decide):
+    assert decide("equal", {"out": np.arange(3)}, {"out": np.arange(3.0)}).code == "dtype float64"
+
+
+@pytest.mark.parametrize(
+    ("got", "sentence"),
+    [
+        ({}, "nothing was seen"),
+        ({"out": Seen(odd="a tuple of 2")}, "a tuple of 2 came back where a tensor belongs"),
+        ({"out": Seen(shape=(2, 3, 5), odd="a tensor")}, "a tensor came back"),
+    ],
+)
+def test_what_is_no_tensor_is_told(decide, got, sentence):
+    found = decide("equal", {"out": WANT}, got)
+    assert not found.passed
+    assert sentence in found.message
+
+
+def test_every_named_observation_must_be_right(decide):
+    want = {"grad X": WANT, "grad W": WANT}
+    assert decide("equal", want, want).passed
+    found = decide("equal", want, {"grad X": WANT, "grad W": np.zeros_like(WANT)}, axes=AXES)
+    assert "the gradient of W is zero" in found.message
+    assert found.where == "grad W: batch 0, query 0, key 0"
+
+
+def test_expected_and_got_show_the_neighbourhood_of_the_first_departure(decide):
+    want = np.arange(10_000.0).reshape(100, 100)
+    got = want.copy()
+    got[50, 60] = -1
+    found = decide("equal", {"out": want}, {"out": got})
+    assert "5060" in found.expected
+    assert "-1" in found.got
+    assert found.where == "[50, 60]"
+    assert len(found.got.splitlines()) <= 4
+    assert max(map(len, found.got.splitlines())) < 60
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (3,), (2, 3), (1, 1, 1), (2, 2, 2, 2)])
+def test_a_departure_in_any_number_of_axes_can_be_told(decide, shape):
+    found = decide("equal", {"out": np.ones(shape)}, {"out": np.zeros(shape)})
+    assert not found.passed
+    assert (found.expected.split()[0], found.got.split()[0]) == ("1", "0")
+
+
+def test_either_of_two_accepted_answers_passes_and_a_mixture_does_not(decide):
+    want = {"out": WANT, "out|turned": -WANT}
+    assert decide("one_of", want, {"out": WANT}, of=("out",)).passed
+    assert decide("one_of", want, {"out": -WANT}, of=("out",)).passed
+    assert not decide("one_of", want, {"out": WANT * np.sign(np.arange(30) - 14.5).reshape(2, 3, 5)}, of=("out",)).passed
+
+
+def test_results_that_must_agree_are_held_against_each_other(decide):
+    want = {"left": WANT, "right": WANT}
+    assert decide("same", want, {"left": WANT * 7, "right": WANT * 7}).passed
+    found = decide("same", want, {"left": WANT, "right": WANT + 1e-3}, says="they differ")
+    assert found.message == "they differ"
+    assert not decide("same", want, {"left": WANT, "right": WANT[:1]}).passed
+    assert not decide("same", want, {"left": WANT, "right": WANT * np.nan}).passed
+
+
+def test_rows_of_weights_sum_to_one(decide):
+    rows = np.full((2, 4), 0.25)
+    assert decide("sums_to_one", {"w": rows}, {"w": rows}).passed
+    found = decide("sums_to_one", {"w": rows}, {"w": rows * np.array([[1], [2]])}, axes=("query", "key"))
+    assert "sums to 2.0000" in found.message
+    assert found.where == "query 1"
+    assert not decide("sums_to_one", {"w": rows}, {"w": rows * np.nan}).passed
+
+
+def test_a_matrix_must_carry_rows_to_their_images(decide):
+    matrix = np.random.default_rng(1).standard_normal((3, 3))
+    rows = np.random.default_rng(2).standard_normal((5, 3))
+    tensors = {"P": rows, "Q": rows @ matrix.T}
+    params = {"rows": "P", "images": "Q", "says": "it does not shift"}
+    assert decide("carries", {"M": matrix}, {"M": matrix}, tensors=tensors, **params).passed
+    assert decide("carries", {"M": matrix}, {"M": matrix.T}, tensors=tensors, **params).message == "it does not shift"
+
+
+def test_kept_weights_may_be_optional_and_are_looked_at_where_they_are_kept(decide):
+    weights = np.full((1, 2, 2), 0.5)
+    assert not decide("kept_weights", {"w": weights}, {}).passed
+    assert not decide("kept_weights", {"w": weights}, {"w": Seen(odd="None")}).passed
+    assert decide("kept_weights", {"w": weights}, {}, optional=True).passed
+    assert decide("kept_weights", {"w": weights}, {"w": weights[0]}, optional=True).passed
+    assert not decide("kept_weights", {"w": weights}, {"w": weights * 2}, optional=True).passed
+    assert decide("kept_weights", {"w": weights}, {"w": weights}).passed

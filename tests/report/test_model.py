@@ -1,0 +1,54 @@
+"""The report as data."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from grader.report.forms import as_json
+from grader.report.model import CheckResult, Diagnosis, ExerciseResult, Report
+
+
+def result(outcome="passed", score=1.0, points=2.0, **more):
+    return ExerciseResult("f", "02_masking", outcome, score, points, **more)
+
+
+def report(*results):
+    return Report(results, "basic", "2.13.0", "0.1.0")
+
+
+def test_what_could_not_be_graded_leaves_both_sums():
+    both = report(result(), result("could_not_grade", None, 5.0), result("failed", 0.5))
+    assert (both.score, both.points) == (1.5, 4.0)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "status"),
+    [
+        (["passed"], 0),
+        (["passed", "passed"], 0),
+        (["passed", "failed"], 1),
+        (["not_started"], 1),
+        (["blocked", "passed"], 1),
+        (["passed", "could_not_grade"], 3),
+        (["failed", "could_not_grade"], 3),
+    ],
+)
+def test_the_exit_status_tells_how_it_went(outcomes, status):
+    assert report(*(result(outcome) for outcome in outcomes)).exit_status == status
+
+
+def test_json_holds_everything_and_is_json():
+    checks = (CheckResult("c", "values", "t", "failed", message="m\ud800\x1b", expected=None, got=None, visibility="hidden"),)
+    whole = result("failed", 1 / 3, checks=checks, diagnosis=Diagnosis("exact", (("a",), ("b", "c")), "says", "asks"), remarks=("r",))
+    words = json.loads(as_json(report(whole)))
+    assert (words["schema"], words["score"], words["points"], words["sandbox"]) == (1, 0.333333, 2.0, "basic")
+    (exercise,) = words["exercises"]
+    assert exercise["diagnosis"]["alternatives"] == [["a"], ["b", "c"]]
+    assert exercise["checks"][0]["expected"] is None
+    assert exercise["remarks"] == ["r"]
+
+
+def test_json_can_be_written_to_a_file_whatever_it_holds(tmp_path: Path):
+    checks = (CheckResult("c", "values", "t", "failed", message="half a character \\ud800"),)
+    (tmp_path / "report.json").write_text(as_json(report(result(checks=checks))), encoding="utf-8")

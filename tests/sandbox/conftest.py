@@ -1,0 +1,158 @@
+"""Launchers of the real tiers with a small program of the tests' own, and a way to talk to it."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import struct
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.sandbox.base import Limits
+from grader.sandbox.choose import LINUX_TIERS, report_on
+from grader.sandbox.client import SandboxLauncher
+from grader.sandbox.process import SandboxedProcess
+from grader.sandbox.server import Program
+
+ENTRIES = Path(__file__).with_name("entries")
+ROOT = Path(__file__).parents[2]
+
+
+class Worker:
+    """A worker of the tests' program, and how to talk to it."""
+
+    def __init__(self, process: SandboxedProcess) -> None:
+        self.process = process
+
+    def ask(self, source: str, seconds: float = 20.0) -> Any:
+        """Run `source` inside. Gives what it left in `answer`, "Type: text" of what it raised, or the
+        Exit of a worker that ended."""
+        request = textwrap.dedent(source).encode()
+        os.write(self.process.to_worker, struct.pack("<I", len(request)) + request)
+        deadline = time.monotonic() + seconds
+        try:
+            (size,) = struct.unpack("<I", self._read(4, deadline))
+            return json.loads(self._read(size, deadline))
+        except EOFError:
+            return self.process.wait()
+
+    @property
+    def log(self) -> str:
+        try:
+            return os.read(self.process.log, 1 << 16).decode()
+        except BlockingIOError:
+            return ""
+
+    @property
+    def pid(self) -> int:
+        """Its pid as the machine sees it."""
+        lines = Path(f"/proc/self/fdinfo/{self.process._pidfd}").read_text().splitlines()
+        return int(next(line for line in lines if line.startswith("Pid:")).split()[1])
+
+    def status(self) -> dict[str, str]:
+        """/proc/PID/status as the machine sees it."""
+        lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
+        return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+    def _read(self, count: int, deadline: float) -> bytes:
+        data = b""
+        poll = select.poll()
+        poll.register(self.process.from_worker, select.POLLIN)
+        while len(data) < count:
+            if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+                raise TimeoutError(f"the worker did not answer; it printed {self.log!r}")
+            part = os.read(self.process.from_worker, count - len(data))
+            if not part:
+                raise EOFError
+            data += part
+        return data
+
+
+def skip_without(tier: str) -> None:
+    """Skip where the machine refuses a step; a tier that is built and does not hold is a failure."""
+    report = report_on(tier)
+    if report.available:
+        return
+    refused = (
+        "not permitted",
+        "No space left",
+        "not implemented",
+        "needs Linux",
+        "no Landlock",
+        "table: none",
+    )
+    if not report.canaries and any(words in report.reason for words in refused):
+        pytest.skip(f"no {tier} sandbox on this machine: {report.reason}")
+    pytest.fail(f"the {tier} sandbox does not hold: {report.reason}")
+
+
+@pytest.fixture(scope="session", params=LINUX_TIERS)
+def tier(request: pytest.FixtureRequest) -> str:
+    skip_without(request.param)
+    return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def plain() -> Program:
+    """Without torch: its server starts in a tenth of a second."""
+    return Program("standin:serve", code=(str(ENTRIES),))
+
+
+@pytest.fixture(scope="session")
+def with_torch() -> Program:
+    return Program("standin_torch:serve", code=(str(ENTRIES),))
+
+
+@pytest.fixture(scope="session")
+def launcher(tier: str, with_torch: Program) -> Iterator[SandboxLauncher]:
+    """Torch is loaded; shared by all tests of a tier, so none may end its server."""
+    with SandboxLauncher(tier, with_torch) as made:
+        yield made
+
+
+@pytest.fixture
+def own_launcher(tier: str, plain: Program) -> Iterator[SandboxLauncher]:
+    """A launcher for one test, which may do with it what it likes."""
+    with SandboxLauncher(tier, plain) as made:
+        yield made
+
+
+@pytest.fixture
+def start(launcher: SandboxLauncher) -> Iterator[Callable[..., Worker]]:
+    """Start a worker, of another launcher and with other limits if asked; closed after the test."""
+    started: list[Worker] = []
+
+    def begin(other: SandboxLauncher | None = None, **limits: Any) -> Worker:
+        started.append(Worker((other or launcher).start(Limits(**limits))))
+        return started[-1]
+
+    yield begin
+    for one in started:
+        one.process.close()
+
+
+@pytest.fixture
+def worker(start: Callable[..., Worker]) -> Worker:
+    return start()
+
+
+@pytest.fixture(scope="session")
+def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run a piece of Python in a process of its own: for steps that cannot be undone."""
+
+    def run(source: str, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+        prelude = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
+        return subprocess.run(
+            [sys.executable, "-c", prelude + textwrap.dedent(source), *arguments],
+            **{"capture_output": True, "text": True, "timeout": 30} | options,
+        )
+
+    return run

@@ -1,0 +1,110 @@
+"""The tier that works anywhere: a clean cold Python with the limits the system has."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+import grader
+from grader.sandbox import basic
+from grader.sandbox.base import Limits, SandboxError
+from grader.sandbox.basic import ColdLauncher
+
+
+@pytest.fixture
+def said(monkeypatch):
+    """What a process of this tier prints while it runs the given lines."""
+
+    def ran(script, **limits):
+        monkeypatch.setattr(basic, "_START", script.replace("{", "{{").replace("}", "}}"))
+        process = ColdLauncher().start(Limits(**limits))
+        os.set_blocking(process.log, True)
+        text = b""
+        while chunk := os.read(process.log, 1 << 16):
+            text += chunk
+        end = process.wait()
+        process.close()
+        return text.decode(), end
+
+    return ran
+
+
+def test_the_environment_holds_nothing_of_ours(said, monkeypatch):
+    monkeypatch.setenv("HEADWAY_SEED_FILE", "/secret")
+    monkeypatch.setenv("PYTHONPATH", "/elsewhere")
+    text, _ = said("import json, os; print(json.dumps(dict(os.environ)))")
+    environment = json.loads(text)
+    assert not {"HEADWAY_SEED_FILE", "PYTHONPATH"} & environment.keys()
+    assert environment["OMP_NUM_THREADS"] == "1"
+    assert environment["HOME"] != os.environ.get("HOME")
+
+
+def test_it_starts_in_an_empty_folder_of_its_own_that_is_gone_afterwards(said):
+    text, _ = said("import os; print(os.getcwd(), os.listdir())")
+    folder, listed = text.split()
+    assert listed == "[]"
+    assert not os.path.exists(folder)
+
+
+def test_it_holds_no_descriptor_but_its_three_pipes(said):
+    with open(os.devnull) as ours:
+        os.set_inheritable(ours.fileno(), False)
+        text, _ = said(
+            "import os, sys; print(sorted(int(d) for d in os.listdir('/proc/self/fd')), sys.argv[1:3])"
+        )
+    numbers, pipes = text.strip().rsplit(" [", 1)
+    assert len(json.loads(numbers)) == 6  # 0, 1, 2, request, reply, and the listing itself
+    assert pipes.count("'") == 4
+
+
+def test_how_it_ended_is_told_even_when_it_ended_long_ago(said):
+    assert said("import os; os._exit(5)")[1].code == 5
+    assert said("import os; os.kill(os.getpid(), 9)")[1].signal == 9
+
+
+def test_the_end_of_a_process_is_not_lost_by_killing_it_late(monkeypatch):
+    monkeypatch.setattr(basic, "_START", "import os; os._exit(5)")
+    process = ColdLauncher().start(Limits())
+    time.sleep(0.3)
+    process.kill()
+    assert process.wait().code == 5
+    process.close()
+
+
+def test_children_that_stay_in_its_session_end_with_it(monkeypatch):
+    monkeypatch.setattr(basic, "_START", "import os, time; print(os.fork(), flush=True); time.sleep(60)")
+    process = ColdLauncher().start(Limits())
+    os.set_blocking(process.log, True)
+    pids = [process._process.pid, *(int(n) for n in os.read(process.log, 100).split() if n != b"0")]
+    process.close()
+    time.sleep(0.2)
+    assert not any(psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie" for pid in pids)
+
+
+def test_a_worker_ends_when_its_parent_is_killed():
+    code = (
+        f"import sys; sys.path.insert(0, {str(Path(grader.__file__).parents[1])!r})\n"
+        "from grader.sandbox.basic import ColdLauncher\nfrom grader.sandbox.base import Limits\nimport time\n"
+        "print(ColdLauncher().start(Limits())._process.pid, flush=True); time.sleep(60)"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    pid = int(parent.stdout.readline())
+    time.sleep(0.3)
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    deadline = time.monotonic() + 5
+    while psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie" and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == "zombie"
+
+
+def test_a_python_that_cannot_be_started_is_told_as_a_fault_of_the_sandbox(monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with pytest.raises(SandboxError, match="could not be started"):
+        ColdLauncher().start(Limits())

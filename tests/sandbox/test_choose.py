@@ -1,0 +1,185 @@
+"""The choice of a tier: found by doing, remembered, and refused with the reason."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+import pytest
+
+from grader.sandbox import choose as choosing
+from grader.sandbox import memory, selftest
+from grader.sandbox.base import Limits, SandboxError
+from grader.sandbox.choose import available_tiers, choose, report_all, report_on
+from grader.sandbox.selftest import Canary, TierReport
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    """A cache folder of the test's own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "headway" / "sandbox.json"
+
+
+@pytest.fixture
+def tried(monkeypatch):
+    """Which tiers were put to the test, with a self-test that finds both to hold."""
+    tried: list[str] = []
+
+    def examine(tier: str) -> TierReport:
+        tried.append(tier)
+        return TierReport(tier, True, "", (Canary("read_a_file", True, True, ""),))
+
+    monkeypatch.setattr(selftest, "examine", examine)
+    return tried
+
+
+def test_every_canary_is_refused_here(tier):
+    report = selftest.examine(tier)
+    assert report.available, report.reason
+    assert len(report.canaries) >= 20
+    promised = {canary.name for canary in report.canaries if canary.promised}
+    missing = {canary.name for canary in report.canaries} - promised
+    assert missing == ({"fill_the_disk", "see_processes"} if tier == "landlock" else set())
+
+
+def test_a_canary_that_succeeds_makes_the_tier_unavailable(tier, monkeypatch):
+    monkeypatch.setattr(selftest, "_attack", lambda tier: {"fork": None, "connect_out": "connected"})
+    report = report_on(tier)
+    assert not report.available
+    assert report.reason == "connect out: connected"
+    with pytest.raises(SandboxError, match=f"the {tier} sandbox cannot be had .* connect out: connected"):
+        choose(tier)
+
+
+def test_traces_count_whatever_the_worker_says(tmp_path):
+    with selftest._targets() as (targets, listener):
+        assert selftest._traces(targets, listener) == {}
+        with open(targets["file"], "w"), open(os.path.join(targets["folder"], "planted"), "w"):
+            import socket
+
+            with socket.create_connection(("127.0.0.1", targets["port"])):
+                found = selftest._traces(targets, listener)
+    assert set(found) == {"change_a_file", "write_a_file", "connect_out"}
+    assert not os.path.exists(targets["folder"])
+
+
+def test_a_step_that_fails_is_the_reason(tier, monkeypatch):
+    from grader.sandbox import layout
+
+    monkeypatch.setattr(layout, "site_folders", lambda: ["/nowhere/at/all", "relative"])
+    monkeypatch.setattr(selftest, "_named", lambda *_: {})
+    report = selftest.examine(tier)
+    assert not report.available
+    assert report.reason.startswith("run the canaries: the worker ended early")
+
+
+def test_reports_are_remembered(tried):
+    report_all()
+    assert tried == ["strict", "landlock"]
+    assert [report.canaries for report in report_all()][:2] == [(Canary("read_a_file", True, True, ""),)] * 2
+    assert tried == ["strict", "landlock"]
+    report_all(fresh=True)
+    assert tried == ["strict", "landlock"] * 2
+    memory.forget()
+    report_on("strict")
+    assert len(tried) == 5
+
+
+@pytest.mark.parametrize(
+    "what", ["boot", "kernel", "user", "namespace", "Seccomp", "python", "code", "grader"]
+)
+def test_other_circumstances_are_tried_anew(tried, cache, what):
+    report_on("strict")
+    stored = json.loads(cache.read_text())
+    stored["circumstances"][what] += "?"
+    cache.write_text(json.dumps(stored))
+    report_on("strict")
+    assert tried == ["strict"] * 2
+
+
+def test_the_memory_is_ones_own(tried, cache):
+    report_on("strict")
+    assert cache.stat().st_mode & 0o777 == 0o600
+    assert os.listdir(cache.parent) == ["sandbox.json"]
+    cache.chmod(0o622)
+    report_on("strict")
+    assert len(tried) == 2
+    cache.write_text("{")
+    report_on("strict")
+    assert len(tried) == 3
+
+
+def test_a_folder_that_cannot_be_written_is_no_error(tried, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert report_on("strict").available
+    memory.forget()
+
+
+def test_what_says_more_of_the_moment_is_not_remembered(monkeypatch, cache):
+    slow = TierReport("strict", False, "run the canaries: it took too long")
+    monkeypatch.setattr(selftest, "examine", lambda tier: slow)
+    assert report_on("strict") == slow
+    assert not cache.exists()
+
+
+def test_the_best_there_is_is_chosen(monkeypatch):
+    there: set[str] = set()
+    monkeypatch.setattr(
+        choosing, "report_on", lambda tier, fresh=False: TierReport(tier, tier in there, "no")
+    )
+    assert available_tiers() == ("basic",)
+    assert choose().tier == "basic"
+    there.add("landlock")
+    assert available_tiers() == ("landlock", "basic")
+    for expected in ("landlock", "strict"):
+        there.add(expected)
+        launcher = choose()
+        launcher.close()
+        assert launcher.tier == expected
+    there.clear()
+    assert choose("basic").tier == "basic"
+
+
+def test_a_name_that_is_none_is_refused():
+    with pytest.raises(ValueError, match="'stricter' is no sandbox tier: choose one of auto, strict"):
+        choose("stricter")
+
+
+def test_elsewhere_there_is_the_basic_tier(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert available_tiers() == ("basic",)
+    assert report_on("strict").reason == "needs Linux; this is darwin"
+    with pytest.raises(SandboxError, match="needs Linux"):
+        choose("strict")
+    assert choose().tier == "basic"
+
+
+def test_nothing_of_the_parents_side_needs_linux_or_torch_to_be_imported(run_python):
+    done = run_python("""
+        import sys
+        for name in ("fcntl", "resource", "pwd", "grp", "_posixsubprocess_not", "termios"):
+            sys.modules[name] = None
+        sys.platform = "darwin"
+        import ctypes
+        ctypes.CDLL = None
+        from grader.sandbox import base, canaries, choose, client, kernel, landlock, memory, seccomp, selftest
+        from grader.sandbox import forkserver, tiers  # never started elsewhere, but imported by tools
+        print(choose.available_tiers(), "torch" in sys.modules, "numpy" in sys.modules)
+        """)
+    assert done.stdout == "('basic',) False False\n", done.stderr
+
+
+def test_the_programs_worker_answers_in_the_chosen_tier(tier):
+    """The real program, not the tests' own."""
+    import select
+
+    with choose(tier) as launcher:
+        process = launcher.start(Limits())
+        poll = select.poll()
+        poll.register(process.from_worker, select.POLLIN)
+        assert poll.poll(20_000)
+        assert b"ready" in os.read(process.from_worker, 1000)
+        process.close()

@@ -1,0 +1,117 @@
+"""What an honest submission does must work inside, as it does outside."""
+
+from __future__ import annotations
+
+import pytest
+
+HONEST = {
+    "forward and backward": """
+        import torch
+        layer = torch.nn.Linear(4, 3)
+        layer(torch.ones(2, 4)).sum().backward()
+        answer = list(layer.weight.grad.shape) == [3, 4]
+        """,
+    "an optimizer that torch imports late": """
+        import torch
+        layer = torch.nn.Linear(2, 2)
+        optimizer = torch.optim.AdamW(layer.parameters())
+        layer(torch.ones(1, 2)).sum().backward()
+        optimizer.step()
+        answer = True
+        """,
+    "autograd.grad": """
+        import torch
+        x = torch.ones(3, requires_grad=True)
+        y = x * x
+        answer = torch.autograd.grad(y, x, torch.ones(3))[0].tolist() == [2, 2, 2]
+        """,
+    "torch.func": """
+        import torch
+        square = lambda row: (row * row).sum()
+        answer = torch.func.vmap(torch.func.grad(square))(torch.ones(2, 2)).tolist() == [[2, 2], [2, 2]]
+        """,
+    "torch.jit.script": """
+        import linecache, torch
+        text = "def f(x: torch.Tensor) -> torch.Tensor:\\n    return torch.relu(x) + 1\\n"
+        linecache.cache["scripted.py"] = (len(text), None, text.splitlines(True), "scripted.py")
+        exec(compile(text, "scripted.py", "exec"), globals())
+        answer = torch.jit.script(f)(torch.ones(2)).tolist() == [2, 2]
+        """,
+    "torch.compile with the eager backend": """
+        import torch
+        answer = torch.compile(lambda x: torch.relu(x) + 1, backend="eager")(torch.ones(2)).tolist() == [2, 2]
+        """,
+    "torch's lazy parts": """
+        import torch.distributions, torch.fx, torch.nn.utils.parametrize, torch.utils.checkpoint
+        answer = True
+        """,
+    "a loader without processes": """
+        import torch
+        from torch.utils.data import DataLoader, TensorDataset
+        answer = len(list(DataLoader(TensorDataset(torch.ones(4)), batch_size=2))) == 2
+        """,
+    "more torch threads": """
+        import torch
+        torch.set_num_threads(2)
+        a = torch.ones(300, 300)
+        answer = (a @ a)[0, 0].item() == 300
+        """,
+    "many threads": """
+        import threading
+        done = []
+        threads = [threading.Thread(target=lambda: done.append(1)) for _ in range(40)]
+        [thread.start() for thread in threads]
+        [thread.join() for thread in threads]
+        answer = len(done) == 40
+        """,
+    "a thread pool": """
+        from concurrent.futures import ThreadPoolExecutor
+        with ThreadPoolExecutor(4) as pool:
+            answer = list(pool.map(abs, [-1, -2])) == [1, 2]
+        """,
+    "temporary files": """
+        import os, tempfile, torch
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "weights.pt")
+            torch.save(torch.ones(3), path)
+            answer = torch.load(path).tolist() == [1, 1, 1] and folder.startswith(os.environ["HOME"])
+        """,
+    "files by a relative name": """
+        with open("notes.txt", "w") as file:
+            file.write("attention")
+        with open("notes.txt", "a") as file:
+            file.write(" is")
+        answer = open("notes.txt").read() == "attention is"
+        """,
+    "time, chance and names": """
+        import getpass, os, pathlib, random, secrets, time, uuid
+        random.random(), secrets.token_hex(), time.strftime("%Z"), os.cpu_count(), uuid.uuid4()
+        time.sleep(0.001)
+        answer = getpass.getuser() == "student" and str(pathlib.Path.home()) == os.getcwd()
+        """,
+    "an alarm of its own": """
+        import signal
+        seen = []
+        signal.signal(signal.SIGALRM, lambda *_: seen.append(1))
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        signal.pause()
+        answer = seen == [1]
+        """,
+    "numpy and its linear algebra": """
+        import numpy
+        answer = bool(numpy.allclose(numpy.linalg.inv(numpy.eye(50)), numpy.eye(50)))
+        """,
+}
+
+
+@pytest.mark.parametrize("source", HONEST.values(), ids=HONEST.keys())
+def test_works_inside(worker, source):
+    assert worker.ask(source) == {"answer": True}
+
+
+def test_torch_finds_out_about_the_processor_as_it_does_outside(worker):
+    """Without /proc/cpuinfo it says so in the student's output, and may choose other kernels."""
+    assert worker.ask(
+        "import torch; answer = torch.relu(torch.ones(2, 2) @ torch.ones(2, 2)).sum().item()"
+    ) == {"answer": 8.0}
+    assert worker.log == ""

@@ -1,0 +1,119 @@
+"""What a worker sees: Python and its packages, nothing of the project but the worker's own code."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from grader.sandbox import layout
+
+
+@pytest.fixture
+def site(tmp_path):
+    """An environment inside a project folder, with the project installed in every way there is."""
+    site = tmp_path / "project" / ".venv" / "lib" / "python3.11" / "site-packages"
+    for folder in ("torch", "grader/worker", "grader/judge", "headway-0.1.0.dist-info"):
+        (site / folder).mkdir(parents=True)
+    for file in (
+        "torch/__init__.py",
+        "_headway.pth",
+        "__editable__.headway.pth",
+        "six.py",
+        "grader/judge/x.py",
+    ):
+        (site / file).write_text("")
+    return site
+
+
+@pytest.fixture
+def package(tmp_path):
+    package = tmp_path / "project" / "grader"
+    (package / "worker").mkdir(parents=True)
+    return package
+
+
+def under(path, paths):
+    return any(str(path) == one or str(path).startswith(one + "/") for one in paths)
+
+
+def visible(path, plan):
+    """What the steps, taken in order, come to."""
+    shown = False
+    for act, step in layout.steps(plan):
+        if under(path, [step]):
+            shown = act == "show"
+    return shown
+
+
+def test_packages_are_shown_and_the_project_among_them_hidden(site, package):
+    plan = layout.plan(str(package), [str(site)])
+    assert visible(site / "torch", plan)
+    assert visible(site / "six.py", plan)
+    hidden = ("grader", "grader/judge", "headway-0.1.0.dist-info", "_headway.pth", "__editable__.headway.pth")
+    for name in hidden:
+        assert not visible(site / name, plan), name
+
+
+def test_of_a_checkout_only_the_workers_folder_is_shown(site, package):
+    plan = layout.plan(str(package), [str(site)])
+    assert visible(package / "worker", plan)
+    for path in (package, package / "judge", package.parent, package.parent / "solutions"):
+        assert not visible(path, plan), path
+
+
+def test_of_an_installed_project_only_the_workers_folder_is_shown(site):
+    plan = layout.plan(str(site / "grader"), [str(site)])
+    assert visible(site / "grader" / "worker", plan)
+    assert not visible(site / "grader" / "judge", plan)
+    assert visible(site / "torch", plan)
+
+
+def test_a_project_below_a_shown_folder_is_hidden_and_its_environment_shown(monkeypatch, site, package):
+    monkeypatch.setattr(layout, "_SYSTEM_LIBRARIES", (str(package.parents[1]),))
+    plan = layout.plan(str(package), [str(site)])
+    assert not visible(package.parent / "solutions", plan)
+    assert visible(site / "torch", plan)
+    assert visible(package / "worker", plan)
+
+
+def test_other_package_folders_of_the_interpreter_are_hidden(monkeypatch, tmp_path, site, package):
+    other = tmp_path / "system" / "python3" / "dist-packages"
+    other.mkdir(parents=True)
+    monkeypatch.setattr(layout, "_SYSTEM_LIBRARIES", (str(tmp_path / "system"),))
+    plan = layout.plan(str(package), [str(site)])
+    assert visible(tmp_path / "system" / "lib.so", plan)
+    assert not visible(other, plan)
+
+
+def test_links_are_shown_under_both_names(monkeypatch, tmp_path, site, package):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    monkeypatch.setattr(layout, "_SYSTEM_LIBRARIES", (str(tmp_path / "link"),))
+    plan = layout.plan(str(package), [str(site)])
+    assert visible(tmp_path / "link" / "x", plan)
+    assert visible(tmp_path / "real" / "x", plan)
+
+
+def test_grants_leave_the_hidden_out(site, package):
+    plan = layout.plan(str(package), [str(site)])
+    read, listed = layout.readable_entries(plan)
+    assert under(site / "torch", read)
+    assert under(package / "worker", read)
+    assert str(site) in listed
+    for hidden in (site / "grader", site / "_headway.pth", package / "judge"):
+        assert not under(hidden, read), hidden
+
+
+def test_the_standard_library_is_shown_and_the_projects_folder_is_no_site(package, monkeypatch, site):
+    plan = layout.plan(str(package), [str(site)])
+    assert visible(os.__file__, plan)
+    monkeypatch.setattr(layout.sys, "path", ["", str(package.parent), str(site)])
+    assert layout.site_folders() == [str(site)]
+
+
+def test_a_folder_of_packages_by_another_name_is_a_site(tmp_path, monkeypatch):
+    (tmp_path / "mine" / "torch").mkdir(parents=True)
+    (tmp_path / "mine" / "torch" / "__init__.py").write_text("")
+    monkeypatch.setattr(layout.sys, "path", [str(tmp_path / "mine")])
+    assert layout.site_folders() == [str(tmp_path / "mine")]

@@ -1,0 +1,281 @@
+"""Servers and workers from start to end: restarted, never reused, and nothing is left of them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from grader.sandbox.base import Limits, SandboxError
+from grader.sandbox.client import SandboxLauncher
+from grader.sandbox.server import Program
+
+
+def family(pid: int | None = None) -> list[psutil.Process]:
+    return psutil.Process(pid).children(recursive=True)
+
+
+def within(seconds: float, holds: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def gone(processes: list[psutil.Process], seconds: float = 5.0) -> bool:
+    """Whether all end within `seconds`. A zombie has: its parent may not be one that reaps."""
+    return within(seconds, lambda: not any(map(_runs, processes)))
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def traces() -> dict[str, list[str]]:
+    """What a launcher could leave on the machine."""
+    return {
+        "descriptors": sorted(os.listdir("/proc/self/fd")),
+        "mounts": Path("/proc/self/mountinfo").read_text().splitlines(),
+        "shared memory": sorted(os.listdir("/dev/shm")),
+        "temporary files": sorted(os.listdir(tempfile.gettempdir())),
+        "processes": [one.name() for one in family()],
+    }
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path, monkeypatch):
+    """Temporary files of these tests alone, so that what is left can be told from others'."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    return tmp_path
+
+
+def test_a_worker_is_used_once(own_launcher, start):
+    first = start(own_launcher)
+    first.ask("open('mark', 'w'); import builtins; builtins.mark = 1")
+    second = start(own_launcher)
+    assert second.pid != first.pid
+    assert second.ask("import builtins, os; answer = [hasattr(builtins, 'mark'), os.listdir('.')]") == {
+        "answer": [False, []]
+    }
+
+
+def test_it_ends_when_its_pipe_is_closed(own_launcher):
+    process = own_launcher.start(Limits())
+    os.close(process.to_worker)
+    end = process.wait()
+    process.to_worker = os.open("/dev/null", os.O_WRONLY)
+    process.close()
+    assert (end.code, end.signal) == (0, None)
+    assert end.peak_bytes > 1 << 20
+
+
+def test_kill_and_close_may_be_repeated(own_launcher):
+    process = own_launcher.start(Limits())
+    process.kill()
+    process.kill()
+    assert process.wait().signal == signal.SIGKILL
+    process.close()
+    process.close()
+    own_launcher.close()
+    own_launcher.close()
+    with pytest.raises(SandboxError, match="launcher is closed"):
+        own_launcher.start(Limits())
+
+
+def test_waiting_for_one_that_goes_on_says_so(own_launcher, start):
+    with pytest.raises(SandboxError, match="had not ended"):
+        start(own_launcher).process.wait(timeout=0.05)
+
+
+def test_an_error_of_the_program_is_in_the_log(tier, plain, start):
+    broken = Program("standin:fail", code=plain.code)
+    with SandboxLauncher(tier, broken, ready=0) as launcher:
+        worker = start(launcher)
+        assert worker.process.wait().code == 1
+        assert "ValueError: on purpose" in worker.log
+
+
+def test_a_program_that_cannot_be_loaded_is_named(tier, plain):
+    with (
+        SandboxLauncher(tier, Program("nowhere:serve", code=plain.code)) as launcher,
+        pytest.raises(SandboxError, match="No module named 'nowhere'"),
+    ):
+        launcher.start(Limits())
+
+
+def test_preparation_runs_once_in_the_server(tier, plain, start):
+    program = Program("standin:serve", prepare="standin:prepare", code=plain.code)
+    with SandboxLauncher(tier, program) as launcher:
+        for _ in range(2):
+            worker = start(launcher)
+            assert worker.ask("import standin; answer = standin.prepared") == {"answer": [1]}
+            assert worker.ask("import os, tempfile; answer = tempfile.gettempdir() == os.getcwd()") == {
+                "answer": True
+            }
+
+
+def test_a_second_thread_in_the_server_stops_all_forks(tier, plain):
+    program = Program("standin:serve", prepare="standin:start_a_thread", code=plain.code)
+    with (
+        SandboxLauncher(tier, program) as launcher,
+        pytest.raises(SandboxError, match=r"one thread before the fork: there are 2"),
+    ):
+        launcher.start(Limits())
+
+
+def test_limits_that_cannot_be_set_stop_the_start(own_launcher):
+    with pytest.raises(SandboxError, match="RLIMIT_NPROC"):
+        own_launcher.start(Limits(processes=-5))
+    own_launcher.start(Limits()).close()
+
+
+def test_workers_ready_ahead_have_the_limits_asked_for(own_launcher, start):
+    ask = "import resource; answer = resource.getrlimit(resource.RLIMIT_CPU)[0]"
+    for seconds in (7, 7, 9, 7):
+        assert start(own_launcher, cpu_seconds=seconds).ask(ask) == {"answer": seconds}
+
+
+def test_one_that_died_while_it_stood_ready_is_not_given(own_launcher, start):
+    start(own_launcher)
+    (ahead,) = own_launcher._pool
+    ahead.settle(time.monotonic() + 5)
+    ahead.kill()
+    ahead.wait()
+    assert start(own_launcher).ask("answer = 1") == {"answer": 1}
+
+
+def test_many_may_run_at_once_and_be_started_from_threads(own_launcher, start):
+    answers = []
+
+    def run() -> None:
+        for _ in range(3):
+            answers.append(start(own_launcher).ask("answer = 6 * 7"))
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == [{"answer": 42}] * 12
+
+
+def test_it_outlives_the_thread_that_made_it(tier, plain, start):
+    made: list[SandboxLauncher] = []
+    thread = threading.Thread(target=lambda: made.append(SandboxLauncher(tier, plain)))
+    thread.start()
+    thread.join()
+    with made[0] as launcher:
+        server = launcher._server._process.pid
+        assert start(launcher).ask("answer = 1") == {"answer": 1}
+        assert launcher._server._process.pid == server
+
+
+@pytest.mark.parametrize("victim", ["server", "guard"])
+def test_a_killed_server_is_replaced_and_its_workers_die(own_launcher, start, victim):
+    busy = start(own_launcher)
+    guard = psutil.Process(own_launcher._server._process.pid)
+    (server,) = guard.children()
+    family_of_old = [guard, *guard.children(recursive=True)]
+    (server if victim == "server" else guard).kill()
+    assert gone(family_of_old)
+    assert start(own_launcher).ask("answer = 1") == {"answer": 1}
+    with pytest.raises(SandboxError, match="the server alive: it ended while a worker ran"):
+        busy.process.wait()
+
+
+def test_a_server_that_keeps_dying_is_given_up(tier, plain):
+    program = Program("standin:serve", prepare="standin:die", code=plain.code)
+    with (
+        SandboxLauncher(tier, program) as launcher,
+        pytest.raises(SandboxError, match="it ended 3 times; last words"),
+    ):
+        launcher.start(Limits())
+
+
+PARENT = """
+import sys, time
+from grader.sandbox.base import Limits
+from grader.sandbox.client import SandboxLauncher
+from grader.sandbox.server import Program
+launcher = SandboxLauncher(sys.argv[1], Program(sys.argv[3], code=(sys.argv[2],)), ready=2)
+if sys.argv[4] == "started":
+    busy = launcher.start(Limits())
+    import os, struct
+    source = b"while True: pass"
+    os.write(busy.to_worker, struct.pack("<I", len(source)) + source)
+print("ready", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("moment", ["started", "importing"])
+def test_a_killed_parent_takes_everything_with_it(tier, plain, moment, temporary):
+    entry = "standin:serve" if moment == "started" else "standin_torch:serve"
+    arguments = [tier, plain.code[0], entry, moment]
+    root = Path(__file__).parents[2]
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT, *arguments], stdout=subprocess.PIPE, cwd=root
+    ) as parent:
+        try:
+            assert parent.stdout.read(5) == b"ready"
+            # Guard, server, and once started the busy worker and two that stand ready.
+            assert within(10, lambda: len(family(parent.pid)) >= (5 if moment == "started" else 2))
+            others = family(parent.pid)
+        finally:
+            parent.kill()
+    assert gone(others)
+    assert within(5, lambda: os.listdir(temporary) == [])
+
+
+def test_two_hundred_workers_leak_nothing(tier, plain):
+    before, earlier = traces(), family()
+    with SandboxLauncher(tier, plain) as launcher:
+        launcher.start(Limits()).close()
+        (server,) = psutil.Process(launcher._server._process.pid).children()
+        inside = len(os.listdir(f"/proc/{server.pid}/fd")), server.memory_info().rss
+        for _ in range(200):
+            process = launcher.start(Limits())
+            os.write(process.to_worker, b"\2\0\0\0" + b"1\n")
+            process.close()
+        assert len(os.listdir(f"/proc/{server.pid}/fd")) <= inside[0] + 3  # one may be on its way
+        assert server.memory_info().rss < inside[1] + (4 << 20)
+        assert len(family(launcher._server._process.pid)) <= 3
+        others = [one for one in family() if one not in earlier]
+        assert len(others) >= 2
+    assert gone(others)
+    assert traces() == before
+
+
+def test_what_hostile_code_leaves_in_its_folder_goes_too(tier, own_launcher, start, temporary):
+    worker = start(own_launcher)
+    told = worker.ask("""
+        import os
+        for _ in range(200):
+            os.mkdir("d", 0o700)
+            os.chdir("d")
+            open("f", "w").close()
+        os.mkdir("closed", 0)
+        answer = True
+        """)
+    assert told == {"answer": True}
+    assert bool(os.listdir(temporary)) == (tier == "landlock")
+    folder = Path(worker.ask("import os; answer = os.environ['HOME']")["answer"])
+    worker.process.close()
+    assert within(5, lambda: not folder.exists())
+    own_launcher.close()
+    assert os.listdir(temporary) == []

@@ -1,0 +1,135 @@
+"""The filter, run instruction by instruction as the kernel would, for both processor families."""
+
+from __future__ import annotations
+
+import errno
+import struct
+from pathlib import Path
+
+import pytest
+
+from grader.sandbox import kernel, seccomp
+from grader.sandbox.base import SandboxError
+from grader.sandbox.syscall_numbers import AARCH64, X86_64
+
+ALLOW = 0x7FFF0000
+KILL = 0x80000000
+OWN = 7
+TABLES = {"x86_64": (0xC000003E, X86_64), "aarch64": (0xC00000B7, AARCH64)}
+
+
+def decide(program: bytes, architecture: int, number: int, *arguments: int) -> int:
+    """Interpret a classic BPF program over a struct seccomp_data."""
+    padded = [*arguments, 0, 0, 0, 0, 0, 0][:6]
+    data = struct.pack("=IIQ6Q", number, architecture, 0, *padded)
+    accumulator, at = 0, 0
+    while True:
+        code, if_true, if_false, value = struct.unpack_from("=HBBI", program, 8 * at)
+        at += 1
+        if code == 0x06:
+            return value
+        if code == 0x20:
+            (accumulator,) = struct.unpack_from("=I", data, value)
+        else:
+            holds = {0x15: accumulator == value, 0x35: accumulator >= value, 0x45: bool(accumulator & value)}
+            at += if_true if holds[code] else if_false
+
+
+@pytest.fixture(params=TABLES)
+def machine(request, monkeypatch):
+    monkeypatch.setattr(kernel, "machine", lambda: request.param)
+    return request.param
+
+
+@pytest.fixture
+def verdict(machine):
+    """What the worker's filter says to a call by name: "allow", "kill" or the name of an errno."""
+    architecture, numbers = TABLES[machine]
+    program = seccomp.program(OWN)
+
+    def ask(name_or_number, *arguments, architecture=architecture):
+        number = numbers[name_or_number] if isinstance(name_or_number, str) else name_or_number
+        action = decide(program, architecture, number, *arguments)
+        if action in (ALLOW, KILL):
+            return "allow" if action == ALLOW else "kill"
+        assert action & 0xFFFF0000 == 0x00050000
+        return errno.errorcode[action & 0xFFFF]
+
+    return ask
+
+
+def test_named_calls_are_allowed(machine, verdict):
+    for name in seccomp.ALLOWED:
+        if name in TABLES[machine][1] and name not in ("open", "openat"):
+            assert verdict(name) == "allow", name
+
+
+def test_all_other_numbers_are_refused(machine, verdict):
+    spoken_of = set(TABLES[machine][1].values())
+    for number in set(range(600)) - spoken_of:
+        assert verdict(number) == "EPERM", number
+
+
+def test_another_numbering_kills(machine, verdict):
+    assert verdict(0, architecture=0x40000003) == "kill"
+    if machine == "x86_64":
+        assert verdict(0x40000000) == "kill"
+
+
+def test_clone_makes_threads_only(verdict):
+    assert verdict("clone", 0x3D0F00) == "allow"
+    assert verdict("clone", 0x01200011) == "EPERM"
+    assert verdict("clone3") == "ENOSYS"
+
+
+def test_signals_go_to_itself_only(verdict):
+    for name in ("kill", "tgkill"):
+        assert verdict(name, OWN) == "allow"
+        assert verdict(name, OWN + 1) == "EPERM"
+        assert verdict(name, 0) == "EPERM"
+        assert verdict(name, 0xFFFFFFFF) == "EPERM"
+
+
+def test_reading_never_truncates(machine, verdict):
+    for name, flags_at in (("openat", 2), ("open", 1)):
+        if name in TABLES[machine][1]:
+            before = [0] * flags_at
+            assert verdict(name, *before, 0) == "allow"
+            assert verdict(name, *before, 0o1001) == "allow"
+            assert verdict(name, *before, 0o1002) == "allow"
+            assert verdict(name, *before, 0o1000) == "EPERM"
+
+
+def test_calls_are_allowed_in_one_form_only(verdict):
+    assert verdict("prctl", 15) == "allow"
+    assert verdict("prctl", 1) == "EPERM"
+    assert verdict("ioctl", 0, 0x5401) == "allow"
+    assert verdict("ioctl", 0, 0x5412) == "ENOTTY"
+    assert verdict("fcntl", 0, 1030) == "allow"
+    assert verdict("fcntl", 0, 8) == "EPERM"
+    assert verdict("prlimit64", 0) == "allow"
+    assert verdict("prlimit64", OWN + 1) == "EPERM"
+
+
+def test_it_fits_what_the_kernel_takes(machine):
+    assert len(seccomp.program(OWN)) // 8 < 4096
+
+
+def test_tables_agree_with_the_kernels_headers():
+    headers = Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h")
+    if not headers.exists():
+        pytest.skip("no kernel headers here")
+    text = headers.read_text()
+    for name, number in X86_64.items():
+        line = f"#define __NR_{name} "
+        if line in text:
+            assert f"{line}{number}\n" in text, name
+
+
+def test_an_unknown_processor_is_refused_by_name(monkeypatch):
+    kernel.machine.cache_clear()
+    monkeypatch.setattr(kernel.os, "uname", lambda: type("Name", (), {"machine": "riscv64"}))
+    with pytest.raises(SandboxError, match="riscv64"):
+        seccomp.program(OWN)
+    monkeypatch.undo()
+    kernel.machine.cache_clear()

@@ -1,0 +1,91 @@
+"""Root and an ordinary user, and both where namespaces are refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.sandbox.layout import site_folders
+
+ENTRIES = Path(__file__).with_name("entries")
+ROOT = Path(__file__).parents[2]
+NOBODY = 65534
+
+
+def run_as(user: int, python: str, *arguments: str, cache: Path) -> subprocess.CompletedProcess[str]:
+    other = {"user": user, "group": user, "extra_groups": []} if user != os.geteuid() else {}
+    environment = {"PYTHONPATH": os.pathsep.join(site_folders()), "XDG_CACHE_HOME": str(cache), "PATH": ""}
+    return subprocess.run(
+        [python, "-B", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environment,
+        cwd="/",
+        **other,
+    )
+
+
+def python_of(user: int, cache: Path) -> str:
+    """An interpreter that `user` may run and that loads the same torch; root's own may lie in its home."""
+    version = f"python3.{sys.version_info.minor}"
+    for python in (sys.executable, f"/usr/bin/{version}", f"/usr/local/bin/{version}"):
+        paths = [
+            ROOT / "grader" / "sandbox" / "base.py",
+            *(Path(s) / "torch" / "version.py" for s in site_folders()),
+        ]
+        readable = "; ".join(f"open({str(path)!r})" for path in paths if path.exists()) + "; import numpy"
+        try:
+            if run_as(user, python, "-c", readable, cache=cache).returncode == 0:
+                return python
+        except OSError:
+            continue
+    pytest.skip(f"user {user} can run no Python here that has torch")
+
+
+@pytest.fixture(scope="module", params=["the user of the tests", "an ordinary user"])
+def report(request, tmp_path_factory):
+    """Run `report.py` as that user."""
+    user = os.geteuid() if request.param == "the user of the tests" else NOBODY
+    if user != os.geteuid() and os.geteuid() != 0:
+        pytest.skip("only root can become another user")
+    cache = tmp_path_factory.mktemp("cache")
+    python = python_of(user, cache)
+
+    def run(*options: str) -> dict[str, object]:
+        done = run_as(
+            user, python, str(ENTRIES / "report.py"), str(ROOT), str(ENTRIES), *options, cache=cache
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout) | {"user": user}
+
+    return run
+
+
+def test_the_tiers_hold_for_the_user(report):
+    told = report()
+    reports = {tier: (available, reason) for tier, available, reason in told["reports"]}
+    if not reports["strict"][0]:
+        pytest.skip(f"no strict sandbox on this machine: {reports['strict'][1]}")
+    assert reports["landlock"] == (True, "")
+    assert told["auto"] == "strict"
+    assert told["strict"][1:] == told["landlock"][1:] == [[], 2.0, ["0" * 16]]
+    assert told["strict"][0] not in (0, NOBODY)
+
+
+def test_without_namespaces_landlock_is_left(report):
+    told = report("refuse")
+    (strict, landlock, basic) = told["reports"]
+    assert strict[:2] == ["strict", False]
+    assert strict[2] == "make a user and a pid namespace: Operation not permitted"
+    assert told["strict"] == f"the strict sandbox cannot be had on this machine: {strict[2]}"
+    if not landlock[1]:
+        pytest.skip(f"no Landlock on this machine: {landlock[2]}")
+    assert told["auto"] == "landlock"
+    assert told["landlock"][1:] == [[], 2.0, ["0" * 16]]
+    assert basic[1]

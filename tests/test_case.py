@@ -1,0 +1,95 @@
+"""A case is written as if the code were called, and is nothing but data afterwards."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from grader.case import Case, eye, filled, round_to, zeros
+
+
+def test_a_case_is_data_that_travels_as_json():
+    case = Case("one", "MultiHeadAttention")
+    X = case.input("X", np.ones((2, 3)), grad=True)
+    module = case.build(num_hiddens=8, _may_drop=["bias"], bias=False)
+    case.load(module, {"W_q.weight": np.ones((2, 2)), "W_k.weight": zeros(2, 2), "W_v.weight": eye(3), "W_o.weight": filled(2.0, 4)})
+    case.train(module)
+    case.seed(3)
+    Y = case.call(X, [X, {"state": X}], on=module, axes=("batch", "query"))
+    case.method(module, "init_state", X, None)
+    case.join([Y, Y[0]], dim=1)
+    case.part(Y, (None, None), (1, 2))
+    case.gradients(Y, np.ones((2, 3)), wrt=[X], parameters=module)
+    assert json.loads(json.dumps(case.steps)) == case.steps
+    assert [step["do"] for step in case.steps] == ["input", "build", "load", "mode", "seed", "call", "call", "join", "part", "gradients"]
+
+
+def test_refs_inside_lists_and_dicts_are_told_by_name_and_place():
+    case = Case("one", "f")
+    X = case.input("X", np.ones(2))
+    case.call([X, (X[0], {"more": X[1]["key"]})], 5)
+    nested = [{"ref": "X"}, [{"ref": "X", "at": [0]}, {"more": {"ref": "X", "at": [1, "key"]}}]]
+    assert case.steps[-1]["args"] == [nested, 5]
+    assert case.steps[-1]["on"] == {"function": "f"}
+
+
+def test_gradients_name_the_inputs_and_the_loaded_weights():
+    case = Case("one", "Head")
+    X = case.input("X", np.ones(2), grad=True)
+    module = case.build()
+    case.load(module, {"W.weight": np.ones(2)})
+    assert case.gradients(case.call(X, on=module), np.ones(2), [X], module) == ("grad X", "grad W.weight")
+
+
+def test_a_tensor_is_seen_once_however_often_it_is_checked():
+    case = Case("one", "f")
+    Y = case.call(axes=("batch",))
+    case.check_shape(Y)
+    case.check_values(Y, "values")
+    assert sum(step["do"] == "see" for step in case.steps) == 1
+    assert case.axes["out1"] == ("batch",)
+
+
+def test_ids_of_checks_are_distinct():
+    case = Case("one", "f")
+    Y = case.call()
+    for _ in range(3):
+        case.check_values(Y, "values")
+    case.check_shape(Y)
+    assert [check.id for check in case.checks] == ["one/values", "one/values#2", "one/values#3", "one/shapes"]
+
+
+def test_an_unknown_facet_is_refused():
+    with pytest.raises(ValueError, match="unknown facet 'looks'"):
+        Case("one", "f").check("looks", "equal", ["out"], "title")
+
+
+def test_two_tensors_under_one_name_are_refused():
+    case = Case("one", "f")
+    case.input("X", np.ones(2))
+    case.input("X", np.ones(2))
+    with pytest.raises(ValueError, match="'X' is already another tensor"):
+        case.input("X", np.zeros(2))
+
+
+def test_floating_inputs_are_held_in_the_dtype_of_the_case_and_whole_numbers_are_not_touched():
+    case = Case("one", "f", dtype="float16")
+    case.input("X", np.array([1 / 3]))
+    case.input("lens", np.array([2, 5]))
+    assert case.tensors["X"].dtype == np.float16
+    assert case.tensors["lens"].dtype == np.int64
+
+
+def test_rounding_to_bfloat16_is_that_of_torch():
+    numbers = np.random.default_rng(0).standard_normal(5000) * np.logspace(-30, 30, 5000)
+    ties = np.array([1.00390625, 1.01171875, -1.00390625], dtype=np.float32)  # halfway between two neighbours
+    for array in (numbers.astype(np.float32), ties, np.array(2.5, dtype=np.float32)):
+        assert np.array_equal(round_to(array, "bfloat16"), torch.from_numpy(array).bfloat16().float().numpy())
+
+
+def test_large_tensors_of_one_number_are_stored_as_their_shape():
+    case = Case("one", "Head")
+    case.load(case.build(), {"W.weight": filled(0.5, 1000, 1000)})
+    case.constant("X", (4000, 4000))
+    assert case.tensors == {}

@@ -1,0 +1,85 @@
+"""Whoever reads a file sees the old content or the new one, whatever happens to the writer."""
+
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import grader
+from grader.files import write_atomically
+
+ROOT = str(Path(grader.__file__).parents[1])
+OLD, NEW = b"a" * 3_000_000, b"b" * 3_000_000
+WRITER = """
+import os, sys
+from pathlib import Path
+sys.path.insert(0, {root!r})
+{before}
+from grader.files import write_atomically
+path, n = Path({path!r}), {size}
+print("ready", flush=True)
+while True:
+    write_atomically(path, b"a" * n)
+    write_atomically(path, b"b" * n)
+"""
+WAYS = [
+    pytest.param("", id="unnamed", marks=pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="not Linux")),
+    pytest.param("if hasattr(os, 'O_TMPFILE'): del os.O_TMPFILE", id="named"),
+]
+
+
+@pytest.mark.parametrize("before", WAYS)
+def test_a_killed_writer_leaves_the_old_content_or_the_new(tmp_path, before, request):
+    path = tmp_path / "progress.json"
+    path.write_bytes(OLD)
+    rng = random.Random(2)
+    for _ in range(6):
+        code = WRITER.format(root=ROOT, before=before, path=str(path), size=len(OLD))
+        writer = subprocess.Popen([sys.executable, "-S", "-c", code], stdout=subprocess.PIPE)
+        writer.stdout.readline()
+        for _ in range(5):
+            time.sleep(rng.uniform(0.002, 0.02))
+            assert path.read_bytes() in (OLD, NEW)
+        writer.kill()
+        writer.wait()
+        writer.stdout.close()
+        assert path.read_bytes() in (OLD, NEW)
+    if request.node.callspec.id == "unnamed":  # what it leaves beside the file, if anything, is whole
+        assert all(left.read_bytes() in (OLD, NEW) for left in tmp_path.iterdir())
+
+
+def test_a_new_file_has_the_asked_mode_and_nothing_is_left_beside_it(tmp_path):
+    path = tmp_path / "seed"
+    write_atomically(path, b"1", mode=0o600)
+    write_atomically(path, b"2", mode=0o600)
+    assert path.read_bytes() == b"2"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_way_without_unnamed_files_gives_the_same(tmp_path, monkeypatch):
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    path = tmp_path / "seed"
+    write_atomically(path, b"1", mode=0o600)
+    write_atomically(path, b"22", mode=0o640)
+    assert path.read_bytes() == b"22"
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_in_the_place_of_the_file_is_told_and_nothing_is_left(tmp_path):
+    (tmp_path / "taken").mkdir()
+    with pytest.raises(OSError, match="taken"):
+        write_atomically(tmp_path / "taken", b"1")
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
+def test_a_file_that_a_killed_writer_left_complete_is_no_obstacle(tmp_path):
+    path = tmp_path / "seed"
+    (tmp_path / f".seed.{os.getpid()}.new").write_bytes(b"left behind")
+    write_atomically(path, b"1")
+    assert path.read_bytes() == b"1"

@@ -1,0 +1,107 @@
+"""Replies come from beside student code: whatever they hold, reading them is safe."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.observation import MAX_KEPT, BadReply, read_observation
+from grader.tensors import encode
+
+ASKED = frozenset({"out", "flag"})
+
+
+def read(words=None, body=b"", files=None):
+    return read_observation(words or {}, body, ASKED, 0.5, files)
+
+
+def test_a_tensor_that_was_asked_for_is_seen_with_its_numbers():
+    seen = read(body=encode({"out": np.arange(6.0).reshape(2, 3)})).seen["out"]
+    assert (seen.shape, seen.dtype, seen.array.tolist()) == ((2, 3), "float64", [[0, 1, 2], [3, 4, 5]])
+
+
+def test_a_tensor_that_was_not_asked_for_is_refused_without_quoting_it():
+    with pytest.raises(BadReply) as caught:
+        read(body=encode({"0.123 0.456": np.ones(2)}))
+    assert "0.123" not in str(caught.value)
+
+
+def test_bytes_that_are_no_tensors_are_refused_without_quoting_them():
+    head = json.dumps({"0.123": {"dtype": "U64", "shape": [1], "data_offsets": [0, 8]}}).encode()
+    with pytest.raises(BadReply) as caught:
+        read(body=len(head).to_bytes(8, "little") + head + b"\0" * 8)
+    assert "0.123" not in str(caught.value)
+
+
+def test_of_a_tensor_too_large_to_judge_only_the_form_is_kept():
+    seen = read(body=encode({"out": np.zeros(8 * MAX_KEPT + 1, dtype=np.int8)})).seen["out"]
+    assert seen.shape == (8 * MAX_KEPT + 1,)
+    assert seen.array is None
+
+
+def test_what_came_instead_of_a_tensor_is_told_cut_to_size():
+    odd = {"out": {"is": "a tuple of 2" + "x" * 500}, "other": {"is": "None"}}
+    seen = read({"odd": odd}).seen
+    assert seen.keys() == {"out"}
+    assert seen["out"].odd.startswith("a tuple of 2")
+    assert len(seen["out"].odd) <= 120
+
+
+def test_words_about_a_tensor_do_not_replace_the_tensor():
+    seen = read({"odd": {"out": {"is": "None"}}}, encode({"out": np.ones(2)})).seen["out"]
+    assert (seen.odd, seen.shape) == ("", (2,))
+
+
+def test_plain_values_are_numbers_and_truth_values_that_were_asked_for():
+    values = {"flag": True, "out": "text", "other": 5}
+    assert read({"values": values}).values == {"flag": True}
+
+
+def test_an_error_is_told_with_the_students_line():
+    where = {"file": "a.py", "line": 3, "text": "x = y"}
+    error = read({"error": {"type": "NameError", "message": "m" * 9000, "where": where, "step": "call"}}, files=frozenset({"a.py"})).error
+    assert (error.type, error.where, error.step, len(error.message)) == ("NameError", ("a.py", 3, "x = y"), "call", 2000)
+
+
+@pytest.mark.parametrize(
+    "where",
+    [{"file": "0.123 0.456", "line": 3}, {"file": "a.py", "line": 10**30}, {"file": "a.py", "line": -1}, {"file": "a.py", "line": "3"}, 5],
+)
+def test_a_place_that_is_not_in_the_submission_is_no_place(where):
+    assert read({"error": {"type": "E", "message": "", "where": where}}, files=frozenset({"a.py"})).error.where is None
+
+
+@pytest.mark.parametrize("shared", [[["a"]], [["a", "b", "c"]], [[]], [5], "ab", {"a": "b"}, [["a", 5]]])
+def test_shared_parameters_come_in_pairs_or_not_at_all(shared):
+    assert read({"parameters": {"shared": shared}}).parameters["shared"] == []
+
+
+def test_names_of_layers_are_kept_in_pairs_and_lists():
+    told = {"missing": ["W_q"], "unexpected": 5, "shared": [["a", "b"]], "layout": "x", "shapes": {"W": [2, "3", 4]}}
+    assert read({"parameters": told}).parameters == {
+        "missing": ["W_q"], "unexpected": [], "misshapen": [], "shared": [["a", "b"]], "layout": "x", "shapes": {"W": [2, 4]},
+    }  # fmt: skip
+
+
+def test_only_what_was_asked_for_can_be_a_list_of_heads():
+    assert read({"stacked": ["out", "other", 5]}).stacked == {"out"}
+
+
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["out", "is", "shape", "type", "line", "shapes", "a"]), inner, max_size=3),
+    max_leaves=10,
+)
+
+
+@given(
+    st.dictionaries(st.sampled_from(["odd", "error", "parameters", "values", "stacked", "warnings"]), _json),
+    st.sampled_from([b"", b"x", encode({"out": np.ones(2)})]),
+)
+def test_any_reply_is_read_or_refused(words, body):
+    try:
+        read(words, body, frozenset({"a.py"}))
+    except BadReply:
+        assert body == b"x"

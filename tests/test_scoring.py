@@ -1,0 +1,48 @@
+"""From checks to points."""
+
+import pytest
+
+from grader.report.model import CheckResult
+from grader.scoring import score
+
+WEIGHTS = {"values": 4.0, "masking": 2.0, "gradients": 2.0}
+
+
+def checks(**outcomes):
+    return [
+        CheckResult(f"{facet}{i}", facet, "", outcome)
+        for facet, listed in outcomes.items()
+        for i, outcome in enumerate(listed.split())
+    ]
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "expected"),
+    [
+        ({"values": "passed", "masking": "passed", "shapes": "passed"}, 7.0),
+        ({"values": "passed", "masking": "failed", "shapes": "passed"}, 5.0),
+        ({"values": "passed", "masking": "passed failed", "shapes": "passed"}, 5.0),  # a facet is all of its checks
+        ({"values": "passed", "masking": "skipped", "shapes": "passed"}, 5.0),
+        ({"values": "failed", "masking": "failed", "shapes": "passed"}, 1.0),
+        ({"values": "failed", "masking": "passed", "shapes": "passed"}, 1.75),  # at most a quarter
+        ({"values": "passed", "masking": "could_not_grade", "shapes": "passed"}, 7.0),  # leaves the sum
+        ({"values": "passed", "masking": "failed could_not_grade", "shapes": "passed"}, 7.0),
+        ({"masking": "could_not_grade"}, 0.0),
+        ({"values": "failed"}, 0.0),
+        ({}, 0.0),
+    ],
+)
+def test_points_are_the_share_of_facet_weights_that_passed(outcomes, expected):
+    assert score(7.0, WEIGHTS, checks(**outcomes), trivial=False) == expected
+
+
+def test_a_trivial_answer_gets_nothing_whatever_it_passed():
+    assert score(7.0, WEIGHTS, checks(values="failed", shapes="passed", gradients="passed"), trivial=True) == 0.0
+
+
+def test_a_facet_of_no_given_weight_counts_once():
+    assert score(4.0, {}, checks(values="passed", shapes="failed"), trivial=False) == 2.0
+
+
+def test_weights_of_zero_give_no_points_and_no_division_by_zero():
+    assert score(4.0, {"shapes": 0.0}, checks(shapes="passed"), trivial=False) == 0.0

@@ -1,0 +1,253 @@
+"""Whatever a worker does, the conversation with it ends in time, within bounds, and with a reason.
+
+Most workers here are real processes with real pipes that run a few hostile lines in the place of the
+worker's own program; the last ones are real workers that run student code.
+"""
+
+import os
+import signal
+import time
+import tracemalloc
+
+import psutil
+import pytest
+
+from grader.sandbox import basic
+from grader.sandbox.base import Limits, SandboxError
+from grader.sandbox.basic import ColdLauncher
+from grader.session import MAX_BODY, MAX_JSON, MAX_LOG, Session, WorkerGone
+
+PRELUDE = """
+import json, os, struct, sys, time
+request, reply = int(sys.argv[1]), int(sys.argv[2])
+def frame(words, body=b""):
+    words = words if isinstance(words, bytes) else json.dumps(words).encode()
+    return struct.pack("<II", len(words), len(body)) + words + body
+def send(data):
+    while data:
+        data = data[os.write(reply, data):]
+def read():
+    def exactly(n):
+        data = b""
+        while len(data) < n:
+            data += os.read(request, n - len(data))
+        return data
+    a, b = struct.unpack("<II", exactly(8))
+    return json.loads(exactly(a)), exactly(b)
+"""
+HELLO = 'send(frame({"ready": "yes"}))\n'
+
+
+@pytest.fixture
+def worker(monkeypatch):
+    """Start a process that runs the given lines, and talk to it."""
+    sessions = []
+
+    def started(script, hello=True, **limits):
+        source = (PRELUDE + (HELLO if hello else "") + script).replace("{", "{{").replace("}", "}}")
+        monkeypatch.setattr(basic, "_START", source)
+        sessions.append(Session(ColdLauncher(), Limits(**{"wall_seconds": 0.5, **limits}), ["a.py"]))
+        return sessions[-1]
+
+    yield started
+    for session in sessions:
+        session.close()
+
+
+def gone(session, body=b"", seconds=None):
+    with pytest.raises(WorkerGone) as caught:
+        session.ask({"op": "run"}, body, seconds)
+    return caught.value
+
+
+def test_an_honest_reply_comes_back_as_it_was_sent(worker):
+    session = worker('while True:\n    words, body = read()\n    send(frame({"got": words["op"], "patience": words["patience"]}, body * 2))')
+    for _ in range(2):
+        reply = session.ask({"op": "run"}, b"xy" * 100_000, seconds=5)
+        assert reply.words == {"got": "run", "patience": 4.75}
+        assert reply.body == b"xy" * 200_000
+        assert 0 < reply.seconds < 5
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param("time.sleep(60)", id="sleeps"),
+        pytest.param("while True: pass", id="loops"),
+        pytest.param("read(); time.sleep(60)", id="reads and sleeps"),
+        pytest.param("read(); send(frame({}, b'x' * 99)[:-1]); time.sleep(60)", id="stops one byte before the end"),
+        pytest.param("read(); send(struct.pack('<II', 1000, 0))\nwhile True: send(b' '); time.sleep(0.01)", id="a byte at a time"),
+        pytest.param("import signal\nfor s in range(1, 32):\n  try: signal.signal(s, signal.SIG_IGN)\n  except OSError: pass\nwhile True: pass", id="ignores signals"),
+        pytest.param("os.close(1); os.close(2); time.sleep(60)", id="closes what it prints to"),
+    ],
+)
+def test_a_worker_that_does_not_answer_is_stopped_in_time(worker, script):
+    session = worker(script)
+    started = time.monotonic()
+    assert gone(session, body=b"x" * 1_000_000).why == "time"
+    assert time.monotonic() - started < 3
+
+
+def test_a_reply_sent_a_byte_at_a_time_is_still_a_reply(worker):
+    session = worker("read()\nfor byte in frame({'a': 1}, b'xyz'): send(bytes([byte])); time.sleep(0.001)")
+    assert session.ask({}, seconds=5).body == b"xyz"
+
+
+def test_a_worker_that_writes_without_reading_wastes_no_time_of_ours(worker):
+    session = worker("while True: send(b'x' * 65536)")
+    session._await_ready()
+    time.sleep(0.1)
+    busy = time.process_time()
+    assert gone(session, body=b"x" * 5_000_000).why == "time"
+    assert time.process_time() - busy < 0.3
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_printing_without_end_is_stopped_long_before_the_time_is_over(worker, stream):
+    session = worker(f"while True: sys.{stream}.write('spam' * 1000)")
+    lost = gone(session, seconds=20)
+    assert lost.why == "output"
+    assert len(session.printed) <= 3 * MAX_LOG
+
+
+def test_of_much_print_the_first_and_the_last_words_are_kept(worker):
+    session = worker("read()\nprint('first')\nfor i in range(40): print('x' * 10_000)\nprint('last', flush=True)\ntime.sleep(0.2)\nsend(frame({}))")
+    session.ask({}, seconds=5)
+    assert session.printed.startswith("first\n")
+    assert session.printed.rstrip().endswith("last")
+    assert len(session.printed) <= 3 * MAX_LOG
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param("struct.pack('<II', 2**32 - 1, 2**32 - 1)", id="huge lengths"),
+        pytest.param(f"struct.pack('<II', {MAX_JSON + 1}, 0)", id="too many words"),
+        pytest.param(f"struct.pack('<II', 2, {MAX_BODY + 1}) + b'{{}}'", id="too many tensors"),
+        pytest.param("frame(b'not JSON')", id="not JSON"),
+        pytest.param("frame(b'\\xff\\xfe')", id="not UTF-8"),
+        pytest.param("frame(b'[1]')", id="not an object"),
+        pytest.param("frame(b'[' * 100000)", id="nested without end"),
+        pytest.param("frame(b'{\"a\": ' + b'1' * 10000 + b'}')", id="a number of ten thousand digits"),
+    ],
+)
+def test_an_impossible_reply_ends_the_conversation_at_once(worker, data):
+    session = worker(f"read(); send({data}); time.sleep(60)")
+    session._await_ready()
+    tracemalloc.start()
+    lost = gone(session, seconds=20)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert lost.why == "reply"
+    assert peak < 8 << 20
+
+
+@pytest.mark.parametrize(
+    ("script", "detail"),
+    [
+        ("read(); os._exit(3)", "exit 3"),
+        ("sys.exit()", "exit 0"),
+        ("read(); send(b'half'); os._exit(0)", "exit 0"),
+        ("os.kill(os.getpid(), 9)", "signal 9"),
+        ("read(); os.kill(os.getpid(), 11)", "signal 11"),
+        ("os.close(request); os.close(reply); time.sleep(60)", "signal 9"),
+    ],
+)
+def test_a_worker_that_ends_is_told_with_how_it_ended(worker, script, detail):
+    lost = gone(worker(script), body=b"x" * 1_000_000, seconds=20)
+    assert (lost.why, lost.detail) == ("died", detail)
+
+
+def test_a_worker_that_was_killed_while_nobody_asked_is_told(worker):
+    session = worker("while True: read(); send(frame({}))")
+    session.ask({}, seconds=5)
+    os.kill(session._process._process.pid, signal.SIGKILL)
+    time.sleep(0.2)
+    lost = gone(session)
+    assert (lost.why, lost.detail) == ("died", "signal 9")
+
+
+@pytest.mark.parametrize(
+    ("script", "sentence"),
+    [
+        ("print('no torch here'); sys.exit(1)", "the worker did not start.*no torch here"),
+        ("os._exit(1)", "the worker did not start.*it said nothing"),
+        ("send(frame({'fault': 'x'})); time.sleep(60)", "it answered something else"),
+        ("send(b'x' * 100); time.sleep(60)", "the worker did not start"),
+    ],
+)
+def test_a_worker_that_never_gets_ready_is_no_fault_of_the_student(worker, script, sentence):
+    with pytest.raises(SandboxError, match=sentence):
+        worker(script, hello=False).ask({})
+
+
+def test_nothing_is_left_of_a_closed_conversation(worker):
+    session = worker("time.sleep(60)")
+    process = session._process
+    pid, scratch = process._process.pid, process._scratch.name
+    session._await_ready()
+    session.close()
+    session.close()
+    assert not psutil.pid_exists(pid)
+    assert not os.path.exists(scratch)
+    for descriptor in (process.to_worker, process.from_worker, process.log):
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(descriptor)
+
+
+def test_a_number_of_a_line_that_no_file_has_is_not_believed(worker):
+    stack = "Timeout (0:00:01)!\\n" + "  File \\\"a.py\\\", line " + "9" * 5000
+    assert gone(worker(f'print("{stack}", flush=True); time.sleep(60)')).line is None
+
+
+def test_the_last_stack_and_the_first_line_of_the_submission_in_it_count(worker):
+    stack = ["Timeout (0:00:01)!", '  File "a.py", line 9', "Timeout (0:00:01)!", '  File "b.py", line 1', '  File "a.py", line 2', '  File "a.py", line 5']
+    assert gone(worker(f"print({chr(10).join(stack)!r}, flush=True); time.sleep(60)")).line == ("a.py", 2)
+
+
+# ---- real workers
+
+
+@pytest.fixture
+def real():
+    sessions = []
+
+    def started(source, name="a.py", **limits):
+        session = Session(ColdLauncher(), Limits(**{"wall_seconds": 1.0, **limits}), [name])
+        sessions.append(session)
+        units = [{"name": name, "source": source}]
+        return session, {"op": "load", "units": units, "given": {}, "withheld": [], "replace": [], "skip": []}
+
+    yield started
+    for session in sessions:
+        session.close()
+
+
+def test_a_time_out_while_loading_names_the_students_line_in_any_script(real):
+    session, load = real("import time\n\n\nwhile True:\n    time.sleep(0.1)\n", name="Übung „3“ (1).ipynb cell 4")
+    with pytest.raises(WorkerGone) as caught:
+        session.ask(load)
+    assert caught.value.why == "time"
+    assert caught.value.line in [("Übung „3“ (1).ipynb cell 4", n) for n in (4, 5)]
+
+
+def test_a_time_out_within_torch_names_the_line_of_the_student_who_called_it(real):
+    session, load = real("import torch\n\n\ndef f(x):\n    while True:\n        x = torch.linalg.inv(torch.eye(300))\n")
+    session.ask(load, seconds=10)
+    case = {"dtype": "float32", "steps": [{"do": "call", "name": "out", "on": {"function": "f"}, "args": [1], "kwargs": {}}]}
+    with pytest.raises(WorkerGone) as caught:
+        session.ask({"op": "run", "case": case})
+    assert (caught.value.why, caught.value.line) == ("time", ("a.py", 6))
+
+
+def test_code_that_ends_its_process_is_told_and_a_system_exit_is_only_an_exception(real):
+    session, load = real("import os\nimport sys\nsys.exit('bye')\nos._exit(7)\n")
+    with pytest.raises(WorkerGone) as caught:
+        session.ask(load, seconds=10)
+    assert (caught.value.why, caught.value.detail) == ("died", "exit 7")
+
+
+def test_frames_that_student_code_writes_itself_are_nothing_but_claims(real):
+    forged = "import os, struct, sys\nwords = b'{\"score\": 100}'\nos.write(int(sys.argv[2]), struct.pack('<II', len(words), 0) + words)\n"
+    session, load = real(forged)
+    assert session.ask(load, seconds=10).words == {"score": 100}

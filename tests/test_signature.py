@@ -1,0 +1,86 @@
+"""A signature tells answers apart by what they compute, and takes no more memory than a right answer would."""
+
+import tracemalloc
+
+import numpy as np
+
+from grader.bundle import Header, RecordedCase
+from grader.case import Check
+from grader.observation import Observation, Seen, StudentError
+from grader.signature import PROJECTIONS, project, signature, slots
+
+WANT = np.random.default_rng(0).standard_normal((2, 3, 5))
+
+
+def case(*checks, steps=(), dtype="float32", headers=("out",)):
+    return RecordedCase("c", "f", dtype, tuple(steps), tuple(checks), {}, {n: Header((2, 3, 5), dtype) for n in headers}, {"out": WANT})
+
+
+EQUAL = Check("c/values", "values", "", "equal", ("out",))
+SHAPE = Check("c/shapes", "shapes", "", "shape", ("out",))
+
+
+def saw(array):
+    return {"c": Observation({"out": Seen(array.shape, "float32", array.astype(np.float32))})}
+
+
+def test_equal_answers_have_equal_signatures_and_others_do_not():
+    states, numbers = signature([case(EQUAL)], saw(WANT))
+    again, near = signature([case(EQUAL)], saw(WANT + 1e-7))
+    _, far = signature([case(EQUAL)], saw(WANT * 1.05))
+    assert states == again
+    assert np.abs(numbers - near).max() < 1e-6
+    assert np.abs(numbers - far).max() > 1e-3
+
+
+def test_there_is_one_row_a_slot():
+    cases = [case(EQUAL, SHAPE)]
+    states, numbers = signature(cases, saw(WANT))
+    assert slots(cases) == ("c|out", "c|check:c/shapes")
+    assert len(states) == 2
+    assert numbers.shape == (2, PROJECTIONS)
+
+
+def test_holes_are_told_by_their_place():
+    def state(index):
+        holed = WANT.copy()
+        holed[index] = np.nan
+        return signature([case(EQUAL)], saw(holed))[0]
+
+    assert state((0, 0, 0)) == state((0, 0, 0))
+    assert state((0, 0, 0)) != state((0, 0, 1))
+
+
+def test_errors_missing_results_and_shapes_are_states_of_their_own():
+    error = StudentError("TypeError", "", None, "call")
+    seen = [
+        {"c": Observation({}, error=error)},
+        {"c": Observation({})},
+        {},
+        saw(np.zeros((2, 3))),
+        saw(np.zeros((3, 2))),
+        {"c": Observation({"out": Seen(odd="None")})},
+    ]
+    assert len({signature([case(EQUAL)], observations)[0] for observations in seen}) == len(seen)
+
+
+def test_what_depends_on_chance_or_on_rounding_has_no_numbers():
+    random = case(EQUAL, steps=[{"do": "seed", "number": 1}])
+    assert slots([random]) == ("c|check:c/values",)
+    assert slots([case(EQUAL, dtype="bfloat16")]) == ()
+
+
+def test_projections_are_the_same_on_every_machine():
+    ones = project(np.ones((2, 3)))
+    assert np.allclose(ones, project(np.ones((2, 3))))
+    assert np.allclose(ones, [1.0071650639, 1.2033659553, -0.4611451923, 0.1933953066], atol=1e-9)
+
+
+def test_an_answer_far_larger_than_any_right_one_takes_no_memory():
+    huge = {"c": Observation({"out": Seen((1 << 21,), "float32", np.ones(1 << 21, dtype=np.float32))})}
+    tracemalloc.start()
+    states, _ = signature([case(EQUAL)], huge)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert str(1 << 21) in states[0]
+    assert peak < 64 << 20

@@ -1,0 +1,90 @@
+"""A stub is the reference without what stands between the markers."""
+
+import ast
+from textwrap import dedent
+
+import pytest
+
+from grader.stub import MarkerError, stub
+
+SOURCE = dedent(
+    '''
+    # %% [markdown]
+    # Text with `### BEGIN SOLUTION` in the middle of a line.
+
+
+    def masked_softmax(X, valid_lens):
+        """Says what is asked for."""
+        ### BEGIN SOLUTION
+        secret = X + 1
+        return secret
+        ### END SOLUTION
+
+
+    class Head:
+        def __init__(self, size):
+            self.size = size
+            ### BEGIN SOLUTION
+            self.secret = 1
+            ### END SOLUTION
+
+        def forward(self, X):
+            def inner():
+                ### BEGIN SOLUTION
+                return self.secret
+                ### END SOLUTION
+            return inner()
+
+
+    ### BEGIN SOLUTION
+    class Mended:
+        secret = 2
+    ### END SOLUTION
+    print("end")
+    '''
+)
+
+
+def test_no_line_of_a_solution_is_left():
+    assert "secret" not in stub(SOURCE)
+
+
+def test_all_other_lines_are_left_as_they_are():
+    left = stub(SOURCE).splitlines()
+    inside = False
+    for line in SOURCE.splitlines():
+        inside = line.strip() == "### BEGIN SOLUTION" or (inside and line.strip() != "### END SOLUTION")
+        if not inside and line.strip() != "### END SOLUTION":
+            assert line in left
+
+
+def test_a_stub_parses_and_says_which_function_is_not_written_yet():
+    text = stub(SOURCE)
+    ast.parse(text)
+    assert 'raise NotImplementedError("masked_softmax is not written yet")' in text
+    assert 'raise NotImplementedError("Head is not written yet")' in text  # of its constructor
+    assert 'raise NotImplementedError("Head.forward.inner is not written yet")' in text
+
+
+def test_a_solution_at_the_top_level_becomes_a_comment():
+    assert "\n# Your version goes here.\nprint" in stub(SOURCE)
+
+
+def test_a_stub_without_its_markers_can_be_run_up_to_the_call():
+    names = {}
+    exec(stub(SOURCE), names)
+    with pytest.raises(NotImplementedError, match="masked_softmax is not written yet"):
+        names["masked_softmax"](1, 2)
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        ("### BEGIN SOLUTION\n### BEGIN SOLUTION\n### END SOLUTION\n", "line 2: a solution begins inside another"),
+        ("x = 1\n### END SOLUTION\n", "line 2: a solution ends that never began"),
+        ("### BEGIN SOLUTION\nx = 1\n", "the last solution does not end"),
+    ],
+)
+def test_markers_that_do_not_match_are_refused(source, sentence):
+    with pytest.raises(MarkerError, match=sentence):
+        stub(source)

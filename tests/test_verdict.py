@@ -1,0 +1,132 @@
+"""From an observation to lines of the report; and of a hidden case nothing that gives it away."""
+
+import json
+
+import numpy as np
+import pytest
+
+from grader.bundle import Exercise, Header, RecordedCase
+from grader.case import Check
+from grader.observation import Observation, Seen, StudentError
+from grader.report.model import ExerciseResult, Report, to_json
+from grader.verdict import is_trivial, judge_case, unseen_case
+
+WANT = np.random.default_rng(0).standard_normal((2, 3))
+SECRET = "0.1234567"
+HEADERS = {"out": Header((2, 3), "float64", ("batch", "query")), "flag": Header((), "value"), "parameters": Header((), "value")}
+CHECKS = {
+    "shape": Check("c/shapes", "shapes", "shape", "shape", ("out",)),
+    "equal": Check("c/values", "values", "values", "equal", ("out",)),
+    "value": Check("c/flag", "values", "flag", "value", ("flag",), {"want": 1234567}),
+    "parameters": Check("c/purity", "purity", "names", "parameters", ("parameters",)),
+    "raises": Check("c/raises", "values", "refuses", "raises", ("out",), {"type": "ValueError"}),
+    "sums_to_one": Check("c/sums", "weights", "sums", "sums_to_one", ("out",)),
+    "kept_weights": Check("c/kept", "weights", "kept", "kept_weights", ("out",)),
+}
+STEPS = ({"do": "load", "module": "m", "weights": {"W": {"shape": [2, 2]}}},)
+
+
+def judged(observation, *judges, hidden=False):
+    case = RecordedCase("c", "f", "float64", STEPS, tuple(CHECKS[j] for j in judges), {}, HEADERS, {"out": WANT})
+    return judge_case(case, observation, hidden=hidden, device="cpu")
+
+
+def seen(array):
+    return {"out": Seen(array.shape, str(array.dtype), array)}
+
+
+def test_a_right_answer_passes_every_check():
+    assert [r.outcome for r in judged(Observation(seen(WANT)), "shape", "equal")] == ["passed", "passed"]
+
+
+def test_after_an_exception_the_first_check_tells_it_and_the_rest_is_skipped():
+    error = StudentError("TypeError", "unsupported", ("a.py", 3, "x + y"), "call")
+    first, second = judged(Observation({}, error), "shape", "equal")
+    assert (first.outcome, first.message, first.where) == ("failed", "it raised TypeError: unsupported", "a.py, line 3: x + y")
+    assert (second.outcome, second.message) == ("skipped", "not looked at")
+
+
+def test_what_was_seen_before_an_exception_still_counts():
+    results = judged(Observation(seen(WANT), StudentError("TypeError", "", None, "call")), "equal", "value")
+    assert [r.outcome for r in results] == ["passed", "failed"]
+
+
+def test_a_case_that_was_not_observed_tells_why_once():
+    case = RecordedCase("c", "f", "float64", (), tuple(CHECKS.values()), {}, HEADERS, {})
+    lost = unseen_case(case, "failed", "stopped", hidden=False, device="cpu")
+    assert [r.outcome for r in lost] == ["failed"] + ["skipped"] * (len(CHECKS) - 1)
+    unknown = unseen_case(case, "could_not_grade", "no worker", hidden=False, device="cpu")
+    assert {r.outcome for r in unknown} == {"could_not_grade"}
+
+
+HOSTILE = "\x1b[2J\u202e" + SECRET
+LEAKS = {
+    "message of an exception": Observation({}, StudentError("ValueError", HOSTILE, ("a.py", 3, HOSTILE), "call")),
+    "name of an exception": Observation({}, StudentError(HOSTILE, "", None, "call")),
+    "name of a type": Observation({"out": Seen(odd=f"a {HOSTILE}"), "flag": Seen(odd=HOSTILE)}),
+    "shape": Observation(seen(np.empty((0, 1234567)))),
+    "dtype": Observation({"out": Seen((2, 3), HOSTILE, WANT)}),
+    "numbers": Observation(seen(np.full((2, 3), float(SECRET)))),
+    "plain value": Observation(seen(WANT), values={"flag": 71234567}),
+    "names of parameters": Observation(
+        {},
+        parameters={"missing": [HOSTILE], "unexpected": [HOSTILE], "misshapen": [], "shared": [[HOSTILE, "x"]], "layout": "", "shapes": {HOSTILE: [1234567]}},
+    ),
+    "printed": Observation({}, printed=HOSTILE, warnings=(HOSTILE,)),
+}
+
+
+@pytest.mark.parametrize("way", LEAKS)
+def test_hidden_checks_hold_nothing_that_student_code_could_choose_nor_what_was_wanted(way):
+    for judge in CHECKS:
+        for result in judged(LEAKS[way], judge, hidden=True):
+            if result.outcome == "passed":
+                continue
+            assert (result.expected, result.got, result.visibility) == (None, None, "hidden")
+            told = json.dumps(to_json(Report((ExerciseResult("f", "a", "failed", 0.0, 1.0, checks=(result,)),), "basic", "", "")))
+            assert "1234" not in told, (judge, told)
+            assert f"{float(SECRET):.4f}"[2:] not in told
+            assert result.message
+
+
+def test_the_name_of_an_exception_of_pythons_own_is_told_of_hidden_checks_too():
+    (result,) = judged(Observation({}, StudentError("TypeError", SECRET, ("a.py", 3, "x"), "call")), "equal", hidden=True)
+    assert (result.message, result.where) == ("it raised TypeError", "a.py, line 3")
+
+
+@pytest.mark.parametrize("way", LEAKS)
+def test_nothing_that_is_shown_can_command_a_terminal(way):
+    for judge in CHECKS:
+        for result in judged(LEAKS[way], judge):
+            shown = "".join(filter(None, (result.message, result.expected, result.got, result.where)))
+            assert "\x1b" not in shown, judge
+            assert "\u202e" not in shown, judge
+
+
+# ---- trivial answers
+
+
+X = np.random.default_rng(1).standard_normal((2, 3))
+
+
+def trivial(got, want=WANT):
+    case = RecordedCase("c", "f", "float64", (), (CHECKS["equal"],), {"X": X}, HEADERS, {"out": want})
+    exercise = Exercise("f", "a", "", 1.0, {}, {}, (), (), (), (), 1, (case,))
+    return is_trivial(exercise, [(case, Observation(seen(got)))])
+
+
+@pytest.mark.parametrize(
+    "got", [np.zeros((2, 3)), np.full((2, 3), 7.0), np.full((2, 3), np.nan), X, X.reshape(3, 2), np.repeat(X.mean(0, keepdims=True), 2, 0)],
+    ids=["zeros", "a constant", "NaN", "an input", "an input reshaped", "a mean"],
+)
+def test_what_was_had_for_nothing_is_trivial(got):
+    assert trivial(got)
+
+
+@pytest.mark.parametrize("got", [WANT * 2, WANT, X * 2, -X], ids=["scaled", "right", "input scaled", "input turned"])
+def test_what_was_computed_is_not_trivial(got):
+    assert not trivial(got)
+
+
+def test_where_the_reference_itself_is_constant_nothing_is_trivial():
+    assert not trivial(np.zeros((2, 3)), want=np.ones((2, 3)))

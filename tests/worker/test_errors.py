@@ -1,0 +1,63 @@
+"""An exception is told with the student's own line, whatever the exception is."""
+
+import linecache
+
+import pytest
+
+from grader.worker.errors import MAX_TEXT, describe
+
+
+def raised(source, call="f()"):
+    names = {}
+    linecache.cache["a.py"] = (len(source), None, source.splitlines(True), "a.py")
+    try:
+        exec(compile(source, "a.py", "exec"), names)
+        eval(compile(call, "<us>", "eval"), names)
+    except BaseException as error:
+        return describe(error, {"a.py"})
+    raise AssertionError("nothing was raised")
+
+
+def test_the_innermost_line_of_the_submission_is_told_and_no_line_of_a_library():
+    told = raised("import torch\ndef g(x):\n    return torch.bmm(x, x)\ndef f():\n    return g(torch.ones(2))\n")
+    assert told["where"] == {"file": "a.py", "line": 3, "text": "return torch.bmm(x, x)", "in": "g"}
+    assert told["type"] == "RuntimeError"
+
+
+def test_an_error_outside_of_the_submission_has_no_place():
+    assert raised("def f(x): return x", "f()")["where"] is None
+
+
+def test_bad_syntax_is_told_with_its_line():
+    told = raised("x = 1\n  y = 2\n")
+    assert (told["type"], told["where"]["line"], told["where"]["text"]) == ("IndentationError", 2, "y = 2")
+
+
+def test_deep_recursion_is_told():
+    told = raised("def f():\n    return f()\n")
+    assert (told["type"], told["where"]["line"]) == ("RecursionError", 2)
+
+
+def test_long_messages_are_cut():
+    assert len(raised("def f():\n    raise ValueError('x' * 10_000)\n")["message"]) == MAX_TEXT
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "raise type('E', (Exception,), {'__str__': lambda self: 1 / 0})()",
+        "raise type('E', (Exception,), {'__str__': lambda self: 5})()",
+        "raise type('E', (Exception,), {'__str__': lambda self: exit()})()",
+        "raise SyntaxError('x', ([], 'y', 3, 7))",
+        "raise SyntaxError('x', ('a.py', 'y', 3, 7))",
+        "raise SyntaxError(5)",
+        "raise Exception('\\ud800\\x1b')",
+        "raise SystemExit",
+        "raise BaseException",
+        "raise type('x' * 1000, (Exception,), {})()",
+    ],
+)
+def test_odd_exceptions_are_told_like_any_other(body):
+    told = raised(f"def f():\n    {body}\n")
+    assert isinstance(told["message"], str)
+    assert len(told["type"]) <= 100

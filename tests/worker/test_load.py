@@ -1,0 +1,192 @@
+"""The top level of a submission is run statement by statement, and what fails costs only itself."""
+
+import sys
+
+import pytest
+import torch
+
+from grader.given import BLOCKS, source
+from grader.worker.load import load
+
+NAMES = ("grader.given", "d2l", "submission")
+GIVEN = {name: source(name) for name in ("masked_softmax", "Encoder", "Decoder", "AttentionDecoder")}
+
+
+@pytest.fixture(autouse=True)
+def _as_it_was():
+    """Loading puts stand-ins among the modules; afterwards they are what they were."""
+    import grader
+
+    before, attributes = dict(sys.modules), dict(vars(grader))
+    yield
+    for name in [n for n in sys.modules if n.startswith(NAMES)]:
+        del sys.modules[name]
+    sys.modules.update({n: m for n, m in before.items() if n.startswith(NAMES)})
+    vars(grader).clear()
+    vars(grader).update(attributes)
+
+
+def run(*sources, **options):
+    units = [{"name": f"a.ipynb cell {i}" if len(sources) > 1 else "a.py", "source": s} for i, s in enumerate(sources, 1)]
+    return load(units, options.pop("given", GIVEN), **options)
+
+
+def note(loaded):
+    (only,) = loaded.notes
+    return only
+
+
+def test_all_cells_share_one_module():
+    loaded = run("x = 1", "y = x + 1\ndef f(): return y")
+    assert loaded.names["f"]() == 2
+    assert loaded.notes == []
+
+
+def test_a_statement_that_raises_is_noted_with_its_line_and_the_rest_counts():
+    loaded = run("x = 1\n\ny = 1 / 0\n\ndef f(): return x\n")
+    assert loaded.names["f"]() == 1
+    assert (note(loaded)["line"], note(loaded)["file"]) == (3, "a.py")
+    assert note(loaded)["error"] == {"type": "ZeroDivisionError", "message": "division by zero", "where": {"file": "a.py", "line": 3, "text": "y = 1 / 0", "in": "<module>"}}
+
+
+@pytest.mark.parametrize("statement", ["raise SystemExit", "exit()", "raise KeyboardInterrupt", "raise GeneratorExit", "import nowhere", "assert False", "return", "await x", "x: int = y", "def f(a, a): ..."])
+def test_whatever_a_statement_raises_the_next_one_runs(statement):
+    loaded = run(f"{statement}\nafter = 1")
+    assert loaded.names["after"] == 1
+    assert "error" in note(loaded)
+
+
+def test_the_names_that_a_failed_statement_would_have_defined_are_noted():
+    assert note(run("class A(nn.Module): ..."))["defines"] == ["A"]
+    assert note(run("from nowhere import a, b as c"))["defines"] == ["a", "c"]
+    assert note(run("d = e = nothing"))["defines"] == ["d", "e"]
+
+
+def test_a_unit_that_does_not_parse_is_noted_as_a_whole_and_the_others_run():
+    loaded = run("x = 1\ny = = 2", "z = 3")
+    assert "x" not in loaded.names
+    assert loaded.names["z"] == 3
+    assert (note(loaded)["whole"], note(loaded)["line"]) == (True, 2)
+    assert note(loaded)["error"]["type"] == "SyntaxError"
+    assert note(loaded)["error"]["where"]["text"] == "y = = 2"
+
+
+@pytest.mark.parametrize("source", ["x\0", "x = '\ud800'", "(" * 5000, "-" * 100_000 + "1"])
+def test_source_that_cannot_be_read_is_noted(source):
+    loaded = run(source, "z = 3")
+    assert loaded.names["z"] == 3
+    assert note(loaded)["whole"]
+
+
+def test_statements_that_did_not_end_are_left_out_by_any_of_their_lines():
+    loaded = run("x = 1\nwhile True:\n    x += 1\n    x -= 1\ny = 2", skip={("a.py", 4)})
+    assert (loaded.names["x"], loaded.names["y"]) == (1, 2)
+    assert note(loaded) == {"file": "a.py", "line": 2, "endless": True}
+
+
+def test_a_line_of_another_cell_skips_nothing():
+    loaded = run("x = 1", "y = 2", skip={("a.ipynb cell 1", 1)})
+    assert "x" not in loaded.names
+    assert loaded.names["y"] == 2
+
+
+def test_a_future_import_holds_for_the_whole_unit_and_no_other():
+    loaded = run("from __future__ import annotations\ndef f(x: Nowhere): ...", "def g(x: Nowhere): ...")
+    assert loaded.names["f"].__annotations__ == {"x": "Nowhere"}
+    assert note(loaded)["defines"] == ["g"]
+
+
+def test_the_graders_own_future_imports_hold_for_no_submission():
+    assert run("def f(x: int): ...").names["f"].__annotations__ == {"x": int}
+
+
+def test_source_can_be_inspected():
+    loaded = run("import inspect\n\ndef f(x):\n    return x + 1\n\ntext = inspect.getsource(f)")
+    assert loaded.names["text"] == "def f(x):\n    return x + 1\n"
+
+
+def test_the_shown_line_is_the_right_one_after_a_form_feed():
+    assert note(run("x = 1\n\x0c\ny = 1 / 0\n"))["error"]["where"]["text"] == "y = 1 / 0"
+
+
+# ---- replaced definitions
+
+
+def test_a_definition_gives_way_to_the_building_block_of_its_name():
+    source = "def masked_softmax(X, valid_lens):\n    return 'mine'\n\ndef f(X):\n    return masked_softmax(X, None)\n"
+    assert run(source).names["f"](torch.zeros(1, 1, 2)) == "mine"
+    assert torch.equal(run(source, replace={"masked_softmax"}).names["f"](torch.zeros(1, 1, 2)), torch.full((1, 1, 2), 0.5))
+
+
+def test_a_name_that_is_imported_or_assigned_gives_way_too_and_its_neighbours_stay():
+    names = run("from math import pi, sqrt as masked_softmax", replace={"masked_softmax"}).names
+    assert names["pi"] > 3
+    names = run("masked_softmax = 5", replace={"masked_softmax"}).names
+    assert callable(names["masked_softmax"])
+
+
+def test_a_statement_that_defines_nothing_of_it_stays():
+    assert run("x = 5\nimport math", replace={"masked_softmax"}).names["x"] == 5
+
+
+# ---- what may be imported
+
+
+def test_allowed_blocks_can_be_imported_from_here_and_from_the_book():
+    for line in (
+        "from grader.given import masked_softmax",
+        "from grader import given\nmasked_softmax = given.masked_softmax",
+        "from d2l import torch as d2l\nmasked_softmax = d2l.masked_softmax",
+        "import d2l.torch\nmasked_softmax = d2l.torch.masked_softmax",
+        "import d2lzh_pytorch as d2l\nmasked_softmax = d2l.masked_softmax",
+        "from d2l.torch import masked_softmax",
+    ):
+        loaded = run(f"{line}\ny = masked_softmax(__import__('torch').zeros(1, 1, 2), None).tolist()")
+        assert loaded.notes == [], line
+        assert loaded.names["y"] == [[[0.5, 0.5]]]
+
+
+def test_the_books_base_classes_are_there():
+    loaded = run("from d2l import torch as d2l\nclass E(d2l.Encoder):\n    def forward(self, x): return x\nclass D(d2l.AttentionDecoder): ...")
+    assert loaded.notes == []
+
+
+def test_the_books_logger_is_silent_whatever_is_asked_of_it():
+    assert run("from d2l import torch as d2l\nd2l.logger('x').anything\nlog = d2l.Logger(1, a=2)\nlog.info('x')\nlog.a.b.c('x')").notes == []
+
+
+def test_what_the_book_has_and_we_have_not_is_told():
+    error = note(run("from d2l import torch as d2l\nd2l.plot([1])"))["error"]
+    assert (error["type"], error["message"]) == ("AttributeError", "d2l.torch.plot is not here: the grader offers this course's blocks only")
+
+
+@pytest.mark.parametrize("other", ["mxnet", "tensorflow", "jax", "paddle"])
+def test_another_framework_is_told_in_one_sentence(other):
+    error = note(run(f"from d2l import {other} as d2l\nd2l.masked_softmax"))["error"]
+    assert (error["type"], error["message"]) == ("ImportError", f"d2l.{other} is not available: these exercises are graded in PyTorch only")
+
+
+def test_a_block_that_this_exercise_may_not_use_can_be_imported_and_not_used():
+    withheld = [name for name in BLOCKS if name not in GIVEN]
+    loaded = run("from grader.given import MultiHeadAttention\nx = 1\nMultiHeadAttention(1)\nclass A(MultiHeadAttention): ...\nMultiHeadAttention.forward", withheld=withheld)
+    assert [n["line"] for n in loaded.notes] == [3, 4, 5]
+    assert all(n["error"]["message"] == "MultiHeadAttention is not among the building blocks of this exercise" for n in loaded.notes)
+
+
+def test_a_block_that_there_is_not_cannot_be_imported():
+    assert note(run("from grader.given import nothing_of_the_kind"))["error"]["type"] == "ImportError"
+
+
+def test_blocks_of_the_exercise_before_are_gone():
+    run("from grader.given import masked_softmax")
+    loaded = run("from grader.given import masked_softmax", given={}, withheld=[])
+    assert note(loaded)["error"]["type"] == "ImportError"
+
+
+def test_a_call_of_the_grader_from_a_submission_does_nothing():
+    assert run("import grader\nx = grader.check('masked_softmax')").names["x"] == 0.0
+
+
+def test_a_submission_can_be_pickled_by_its_classes():
+    loaded = run("import pickle\nclass A: ...\nb = pickle.loads(pickle.dumps(A()))")
+    assert isinstance(loaded.names["b"], loaded.names["A"])

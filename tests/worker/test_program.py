@@ -1,0 +1,202 @@
+"""A program carries out the steps of a case and notes what can be observed, whatever student code gives back."""
+
+import warnings
+
+import pytest
+import torch
+from torch import nn
+
+from grader.worker.program import MAX_NUMBERS, Program
+
+
+def run(f, *steps, tensors=None, dtype="float32", **names):
+    case = {"steps": [*steps], "dtype": dtype}
+    program = Program({"f": f, **names}, case, tensors or {})
+    program.run(frozenset({__file__}))
+    return program
+
+
+CALL = {"do": "call", "name": "out", "on": {"function": "f"}, "args": [], "kwargs": {}}
+SEE = {"do": "see", "name": "out", "of": {"ref": "out"}}
+
+
+def see(value):
+    return run(lambda: value, CALL, SEE)
+
+
+def test_a_tensor_is_observed_as_a_copy_with_its_dtype():
+    value = torch.arange(6.0).reshape(2, 3).T
+    program = see(value)
+    value.zero_()
+    assert program.observed["out"].tolist() == [[0, 3], [1, 4], [2, 5]]
+    assert program.told == {"odd": {}, "warnings": []}
+
+
+class Lying(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return torch.ones(2)
+
+    def detach(self):
+        return "a lie"
+
+
+class Claiming:
+    """Says that it is a tensor."""
+
+    __class__ = property(lambda self: torch.Tensor)
+
+    def detach(self):
+        return self
+
+    def __getattr__(self, name):
+        return lambda *args, **kwargs: self
+
+
+def test_a_subclass_of_a_tensor_is_seen_by_its_real_numbers():
+    program = see(torch.zeros(3).as_subclass(Lying))
+    assert program.observed["out"].tolist() == [0, 0, 0]
+    assert type(program.observed["out"]) is torch.Tensor
+
+
+def test_what_only_claims_to_be_a_tensor_is_none():
+    program = see(Claiming())
+    assert program.observed == {}
+    assert program.told["odd"]["out"]["is"] == "a Claiming"
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        (None, "None"),
+        ((1, 2), "a tuple of 2"),
+        ([torch.ones(1)], "a list of 1"),
+        ({}, "a dict of 0"),
+        (5, "an int"),
+        (torch.ones(2).to_sparse(), "a torch.sparse_coo tensor on cpu"),
+        (torch.empty(2, device="meta"), "a torch.strided tensor on meta"),
+        (torch.ones(2, dtype=torch.complex64), "a torch.strided tensor on cpu"),
+        (torch.ones(2).to(torch.float8_e4m3fn), "a tensor of torch.float8_e4m3fn"),
+        (torch.ones(2, dtype=torch.uint16), "a tensor of torch.uint16"),
+        (torch.empty(2, dtype=torch.bits8), "a tensor of torch.bits8"),
+    ],
+)
+def test_what_is_no_plain_tensor_is_told(value, sentence):
+    program = see(value)
+    assert program.observed == {}
+    assert program.told["odd"]["out"]["is"] == sentence
+
+
+def test_of_a_giant_tensor_only_the_shape_is_told():
+    program = see(torch.zeros(1).expand(MAX_NUMBERS + 1))
+    assert program.observed == {}
+    assert program.told["odd"]["out"] == {"is": "a tensor", "shape": [MAX_NUMBERS + 1]}
+
+
+def test_what_was_seen_before_an_exception_stays():
+    program = run(lambda: 1 / 0, {"do": "input", "name": "X", "grad": False}, {"do": "see", "name": "X", "of": {"ref": "X"}}, CALL, SEE, tensors={"X": torch.ones(2)})
+    assert program.observed.keys() == {"X"}
+    assert (program.told["error"]["type"], program.told["error"]["step"]) == ("ZeroDivisionError", "call")
+    assert program.told["error"]["where"]["file"] == __file__
+
+
+def test_an_input_can_be_written_into_and_still_be_differentiated():
+    def f(x):
+        x.mul_(2)
+        return x
+
+    steps = [
+        {"do": "input", "name": "X", "grad": True},
+        {**CALL, "args": [{"ref": "X"}]},
+        {"do": "gradients", "of": [{"ref": "out"}], "upstream": ["g"], "wrt": ["X"], "module": None},
+    ]
+    program = run(f, *steps, tensors={"X": torch.ones(3), "g": torch.tensor([1.0, 2.0, 3.0])})
+    assert program.observed["grad X"].tolist() == [2, 4, 6]
+
+
+@pytest.mark.parametrize("f", [lambda x: x.detach() * 2, lambda x: torch.ones(3), lambda x: x * 0])
+def test_where_nothing_flows_back_the_gradient_is_zero(f):
+    steps = [
+        {"do": "input", "name": "X", "grad": True},
+        {**CALL, "args": [{"ref": "X"}]},
+        {"do": "gradients", "of": [{"ref": "out"}], "upstream": ["g"], "wrt": ["X"], "module": None},
+    ]
+    program = run(f, *steps, tensors={"X": torch.ones(3), "g": torch.ones(3)})
+    assert program.observed["grad X"].tolist() == [0, 0, 0]
+
+
+def test_gradients_are_recorded_again_after_a_program_that_ends_without():
+    run(lambda: torch.set_grad_enabled(False), CALL)
+    assert torch.is_grad_enabled()
+
+
+def test_floating_tensors_come_in_the_dtype_of_the_case_and_others_as_they_are():
+    steps = [{"do": "input", "name": n, "grad": False} for n in ("X", "lens")]
+    program = run(lambda x, n: (x.dtype, n.dtype), *steps, {**CALL, "args": [{"ref": "X"}, {"ref": "lens"}]}, tensors={"X": torch.ones(2), "lens": torch.ones(2, dtype=torch.int64)}, dtype="bfloat16")
+    assert program.env["out"] == (torch.bfloat16, torch.int64)
+
+
+class Keeps(nn.Module):
+    def __init__(self, kept):
+        super().__init__()
+        self.inner = nn.Module()
+        self.inner.attention_weights = kept
+
+
+def kept(value):
+    return run(None, {"do": "build", "name": "m", "of": "Keeps", "kwargs": {}}, {"do": "weights", "name": "w", "of": {"ref": "m"}, "heads": 2}, Keeps=lambda: Keeps(value))
+
+
+def test_kept_weights_are_found_in_a_part_of_the_module():
+    assert kept(torch.ones(4, 2, 3)).observed["w"].shape == (4, 2, 3)
+
+
+def test_a_list_of_heads_is_stacked_and_said_to_be_one():
+    program = kept([torch.zeros(2, 3), torch.ones(2, 3)])
+    assert program.observed["w"].shape == (2, 2, 3)
+    assert program.told["stacked"] == ["w"]
+
+
+@pytest.mark.parametrize(("value", "sentence"), [(None, "None"), ([], "a list of 0"), ([1, 2], "a list of 2"), ([torch.ones(2), torch.ones(3)], "a list of 2")])
+def test_kept_weights_that_are_none_of_it_are_told_and_raise_nothing(value, sentence):
+    program = kept(value)
+    assert "error" not in program.told
+    assert program.told["odd"]["w"]["is"] == sentence
+
+
+def test_keywords_that_a_constructor_does_not_name_may_be_left_out():
+    step = {"do": "build", "name": "m", "of": "Net", "kwargs": {"size": 2, "bias": True}, "may_drop": ["bias"]}
+    program = run(None, step, Net=lambda size: size)
+    assert program.env["m"] == 2
+    program = run(None, step, Net=lambda size, bias: (size, bias))
+    assert program.env["m"] == (2, True)
+
+
+def test_plain_values_are_told_and_others_named():
+    for value, told in ((True, True), (3, 3), (None, None), (torch.tensor(True), True), (torch.tensor([2.5]), 2.5)):
+        program = run(lambda value=value: value, CALL, {"do": "see_value", "name": "v", "of": {"ref": "out"}})
+        assert program.told["values"]["v"] is told or program.told["values"]["v"] == told
+    program = run(lambda: "text", CALL, {"do": "see_value", "name": "v", "of": {"ref": "out"}})
+    assert program.told["odd"]["v"]["is"] == "a str"
+
+
+def test_a_class_under_another_name_is_built_by_its_alias():
+    case = {"steps": [{"do": "build", "name": "m", "of": "Net", "kwargs": {}}], "dtype": "float32", "aliases": {"Net": "my_net"}}
+    program = Program({"my_net": lambda: "mine"}, case, {})
+    program.run(frozenset())
+    assert program.env["m"] == "mine"
+
+
+def test_warnings_of_the_submission_are_told_even_those_that_cannot_speak():
+    class Mute(UserWarning):
+        asked = 0
+
+        def __str__(self):
+            self.asked += 1
+            return "" if self.asked == 1 else [][self.asked]  # once for the warning itself
+
+    def f():
+        warnings.warn("loud", stacklevel=1)
+        warnings.warn(Mute(), stacklevel=1)
+
+    assert run(f, CALL).told["warnings"] == ["loud", ""]

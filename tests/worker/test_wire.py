@@ -1,0 +1,44 @@
+"""Frames arrive as they were sent, however the pipe cuts them."""
+
+import os
+import threading
+
+import pytest
+
+from grader.worker.wire import HEAD, read_frame, write_frame
+
+
+@pytest.fixture
+def pipe():
+    ends = os.pipe()
+    yield ends
+    for end in ends:
+        try:
+            os.close(end)
+        except OSError:
+            continue
+
+
+@pytest.mark.parametrize("body", [b"", b"x", b"y" * 3_000_000])
+def test_a_frame_larger_than_the_pipe_arrives_whole(pipe, body):
+    read, write = pipe
+    writer = threading.Thread(target=write_frame, args=(write, {"op": "run", "text": "注\ud800"}, body))
+    writer.start()
+    assert read_frame(read) == ({"op": "run", "text": "注\ud800"}, body)
+    writer.join()
+
+
+def test_two_frames_do_not_run_together(pipe):
+    read, write = pipe
+    write_frame(write, {"a": 1}, b"b")
+    write_frame(write, {"c": 2})
+    assert [read_frame(read), read_frame(read)] == [({"a": 1}, b"b"), ({"c": 2}, b"")]
+
+
+@pytest.mark.parametrize("data", [b"", b"\0" * 3, HEAD.pack(10, 0) + b"{}"])
+def test_a_pipe_that_closes_in_the_middle_is_told(pipe, data):
+    read, write = pipe
+    os.write(write, data)
+    os.close(write)
+    with pytest.raises(EOFError):
+        read_frame(read)
