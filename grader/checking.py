@@ -34,7 +34,7 @@ def check(
     try:
         where = find(course or Path.cwd())
         engine = Engine(_bundles(where, hidden), launcher, hidden=hidden, torch_version=version("torch"))
-        wanted = _wanted(names, where.bundles)
+        wanted = wanted_exercises(names, where.bundles)
         try:
             return _check_file(engine, file, wanted if names else None) if file is not None else _check_course(engine, where, wanted, quiet)
         finally:
@@ -53,7 +53,7 @@ def _bundles(where: Course, hidden: bool) -> Sequence[Bundle]:
     return hidden_bundles(where.solutions)
 
 
-def _wanted(names: Sequence[str], bundles: Sequence[Bundle]) -> list[str]:
+def wanted_exercises(names: Sequence[str], bundles: Sequence[Bundle]) -> list[str]:
     """Exercise names for exercises, assignments, or their numbers. Raises UsageError with a near name."""
     known = {e.name: [e.name] for b in bundles for e in b.exercises}
     groups = {b.assignment: [e.name for e in b.exercises] for b in bundles}

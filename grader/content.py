@@ -67,6 +67,13 @@ class Assignment:
         """Right answers written differently, and trivial ones."""
         return [v for v in self._run("variants.py").get("VARIANTS", []) if exercise in (None, v.of)]
 
+    def check_pairs(self) -> None:
+        """Raise ContentError where a manifest pairs a mistake that is not in the bank."""
+        for exercise in self.exercises:
+            unknown = set(exercise.get("pairs", ())) - {m.id for m in self.mistakes(exercise["name"])}
+            if unknown:
+                raise ContentError(f"{self.folder / 'exercise.toml'}: {exercise['name']} pairs unknown mistakes: {', '.join(sorted(unknown))}")
+
     def _run(self, file: str) -> dict[str, Any]:
         path = self.folder / file
         return runpy.run_path(str(path)) if path.exists() else {}

@@ -40,10 +40,9 @@ def explanations(exercise: Exercise, observations: Mapping[str, Observation]) ->
     if table is None:
         return ()
     distances = _distances(table, *signature(exercise.cases, observations))
-    if ((distances >= NEAR) & (distances < FAR)).any():
-        return ()
     near = dict.fromkeys(table.explains[row] for row in np.flatnonzero(distances < NEAR))
-    return () if () in near else tuple(sorted(near, key=len))
+    doubtful = {table.explains[row] for row in np.flatnonzero((distances >= NEAR) & (distances < FAR))}
+    return () if () in near or doubtful - near.keys() else tuple(sorted(near, key=len))
 
 
 def _distances(table: Signatures, states: Sequence[str], numbers: Array) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from grader import __version__
 from grader.bundle import Bundle, Exercise, RecordedCase
@@ -20,11 +21,15 @@ from grader.sandbox.base import Launcher, Limits, SandboxError
 from grader.sanitize import sanitize
 from grader.scoring import score
 from grader.session import Session, WorkerGone
+from grader.signature import fingerprint
 from grader.tensors import encode
 from grader.verdict import is_trivial, judge_case, unseen_case
 
 MAX_LOST = 2  # workers lost by one exercise before the rest of its cases is left alone
 MAX_ENDLESS = 3  # top-level statements that did not end, before the file is given up
+
+# Ways to lose a worker that may be chance (somebody killed it) or the doing of the exercise before.
+PERHAPS_CHANCE = ("died", "stale", "fault")
 
 BASE_CLASSES = ("Encoder", "Decoder", "AttentionDecoder")  # of the book; they answer nothing
 
@@ -39,8 +44,9 @@ class Blocked(Exception):
 class Engine:
     """Grades with one launcher and the bundles of one course, public or hidden.
 
-    A worker is shared by the exercises of one submission until it is lost, and never by two submissions:
-    code of one could wait there for the other. `one_worker` lifts that for sources that are all trusted.
+    A worker loads one submission once. Exercises share it as long as they may use the same building blocks:
+    code could keep a block that one exercise allows for another that withholds it, or an input for the
+    next loading to tell of. `one_worker` lifts that for sources that are all trusted.
     """
 
     bundles: Sequence[Bundle]
@@ -66,17 +72,18 @@ class Engine:
         return match(self.constructors, read_names(submission))
 
     def grade(self, submission: Submission, wanted: Sequence[str] | None = None) -> Report:
-        """Grade the known exercises of a submission, or those `wanted`, in the order of the course.
+        """Grade the known exercises of a submission, or those `wanted`, and tell of them in the order of the course.
 
+        Exercises with the same building blocks are graded one after another, since they share a worker.
         An exercise that is wanted and not defined is *blocked*.
         """
         run = _Run(self, submission, read_names(submission))
         names = [n for n in self._exercises if n in wanted] if wanted is not None else list(run.aliases)
-        results = []
-        for name in sorted(names, key=list(self._exercises).index):
-            self.progress(name)
-            results.append(run.grade(self._exercises[name][0]))
-        return self.report(results)
+        exercises = [exercise for name, (exercise, _bundle) in self._exercises.items() if name in names]
+        for exercise in sorted(exercises, key=_shown):
+            self.progress(exercise.name)
+            run.grade(exercise)
+        return self.report([run.done[exercise.name] for exercise in exercises])
 
     def report(self, results: Sequence[ExerciseResult]) -> Report:
         return Report(
@@ -99,10 +106,10 @@ class Engine:
     def session_for(self, submission: Submission, exercise: Exercise, replaced: tuple[str, ...], skip: list[tuple[str, int]]) -> Session:
         """A session in which the submission is loaded with what this exercise may use."""
         allowed = with_requirements(exercise.given)
-        key = (submission.content, allowed, replaced, tuple(skip))
+        key = (submission.content, _shown(exercise), replaced, tuple(skip))
         if self._session is not None and self._loaded == key:
             return self._session
-        if self._loaded and self._loaded[0] != submission.content and not self.one_worker:
+        if self._loaded and not self.one_worker:
             self.close()
         if self._session is None:
             self._session = Session(self.launcher, _limits(exercise))
@@ -118,11 +125,11 @@ class Engine:
         }
         try:
             reply = self._session.ask(request)
+            if "fault" in reply.words:
+                raise WorkerGone("fault", _last(reply.words["fault"]))
         except WorkerGone:
             self.close()
             raise
-        if "fault" in reply.words:
-            raise SandboxError(f"the worker failed: {_last(reply.words['fault'])}")
         names, notes = reply.words.get("names"), reply.words.get("notes")
         self._reply_names = (
             frozenset(n for n in names if isinstance(n, str)) if isinstance(names, list) else frozenset(),
@@ -130,6 +137,24 @@ class Engine:
         )
         self._loaded = key
         return self._session
+
+    def require_well(self, exercise: Exercise, case: RecordedCase | None, why: str) -> None:
+        """Raises SandboxError if a worker breaks down without the submission too: then the fault is ours.
+
+        Of a worker that ran a student's code it cannot be believed: code that fails could say so, and lose
+        no points.
+        """
+        nothing = Submission(Path("nothing.py"), (Unit("nothing.py", "pass"),))
+        try:
+            session = self.session_for(nothing, exercise, (), [])
+            reply = session.ask(_request(case, {}), _tensors(case)) if case is not None else None
+            broken = reply is not None and "fault" in reply.words
+        except WorkerGone:
+            broken = True
+        finally:
+            self.close()
+        if broken:
+            raise SandboxError(_("the worker failed: {what}").format(what=_("on a hidden case") if self.hidden else why))
 
     @property
     def loaded_names(self) -> frozenset[str]:
@@ -211,8 +236,10 @@ class _Run:
                     self.skip.append(gone.line)
                     continue
                 lost += 1
-                if gone.why == "died" and lost == 1:
-                    continue  # once may be chance: somebody killed it
+                if gone.why in PERHAPS_CHANCE and lost == 1:
+                    continue
+                if gone.why == "fault":
+                    self.engine.require_well(exercise, None, gone.detail)
                 raise Blocked(_how_loading_ended(gone)) from None
 
     def _require_definition(self, exercise: Exercise, alias: str | None) -> None:
@@ -262,7 +289,7 @@ class _Run:
                 observation = self._observe(exercise, case, alias, replaced)
             except WorkerGone as gone:
                 lost += 1
-                checks += unseen_case(case, "failed", _how_it_ended(gone), hidden=hidden, device=device)
+                checks += unseen_case(case, "failed", _how_it_ended(gone, hidden), hidden=hidden, device=device)
                 continue
             except (Blocked, SandboxError) as error:
                 checks += unseen_case(case, "could_not_grade", str(error), hidden=hidden, device=device)
@@ -272,22 +299,23 @@ class _Run:
         return self._concluded(exercise, checks, observations, remarks, started)
 
     def _observe(self, exercise: Exercise, case: RecordedCase, alias: str, replaced: tuple[str, ...]) -> Observation:
-        """Run one case; a worker that dies is replaced once, since once may be chance."""
-        aliases = {n: a for n, a in self.aliases.items() if n != a}
-        request = {"op": "run", "case": {"steps": case.steps, "dtype": case.dtype, "aliases": aliases}}
+        """Run one case; a worker that is lost by what may be chance is replaced once."""
+        request = _request(case, {n: a for n, a in self.aliases.items() if n != a})
         for attempt in (1, 2):
             session = self._load(exercise, replaced)
             printed = len(session.printed)
             try:
-                reply = session.ask(request, encode(case.tensors) if case.tensors else b"")
+                reply = session.ask(request, _tensors(case))
+                if "fault" in reply.words:
+                    raise WorkerGone("fault", _last(reply.words["fault"]))
                 break
             except WorkerGone as gone:
                 self.engine.close()
-                if gone.why != "died" or attempt == 2:
-                    raise
-        if "fault" in reply.words:
-            what = _("on a hidden case") if self.engine.hidden else _last(reply.words["fault"])
-            raise SandboxError(_("the worker failed: {what}").format(what=what))
+                if gone.why in PERHAPS_CHANCE and attempt == 1:
+                    continue
+                if gone.why == "fault":
+                    self.engine.require_well(exercise, case, gone.detail)
+                raise
         try:
             observation = read_observation(reply.words, reply.body, case.asked, reply.seconds, session.files)
         except BadReply as error:
@@ -304,11 +332,13 @@ class _Run:
         seen = [(case, observations[case.id]) for case in exercise.cases if case.id in observations]
         trivial = not passed and any(c.facet == "values" and c.outcome != "passed" for c in checks) and is_trivial(exercise, seen)
         layouts = {o.parameters["layout"] for _case, o in seen if o.parameters and o.parameters["layout"]}
-        remarks = remarks + [_("weights were loaded from another layout: {layout}").format(layout=_(layout)) for layout in sorted(layouts)]
+        remarks = remarks + [_of_layout(layout, self.engine.hidden) for layout in sorted(layouts)]
+        diagnosis = NO_DIAGNOSIS if passed else diagnose(exercise, observations, checks)
         return replace(
             self._result(exercise, "passed" if passed else "failed", checks=checks, started=started, remarks=remarks),
             score=exercise.points if passed else score(exercise.points, exercise.weights, checks, trivial),
-            diagnosis=NO_DIAGNOSIS if passed else diagnose(exercise, observations, checks),
+            diagnosis=diagnosis,
+            fingerprint=fingerprint(exercise.cases, observations) if diagnosis.kind == "unknown" else "",
         )
 
     def _result(
@@ -341,6 +371,16 @@ def with_requirements(given: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(out))
 
 
+def _shown(exercise: Exercise) -> tuple[int, tuple[str, ...], str]:
+    """What a worker that grades this exercise gets to see of answers to others, few first.
+
+    Blocks that it may use, and classes that its cases bring along.
+    """
+    allowed = with_requirements(exercise.given)
+    provides = any(step["do"] == "provide" for case in exercise.cases for step in case.steps)
+    return len(allowed), allowed, exercise.name if provides else ""
+
+
 def _keywords(exercise: Exercise) -> frozenset[str] | None:
     """The keywords that every case builds the exercise's class with; None for a function."""
     built = [s for case in exercise.cases for s in case.steps if s["do"] == "build" and s["of"] == exercise.name]
@@ -348,9 +388,15 @@ def _keywords(exercise: Exercise) -> frozenset[str] | None:
 
 
 def _stub(bundle: Bundle) -> Submission:
-    from pathlib import Path
-
     return Submission(Path(f"{bundle.module}.py"), (Unit(f"{bundle.module}.py", bundle.stub),))
+
+
+def _request(case: RecordedCase, aliases: Mapping[str, str]) -> dict[str, object]:
+    return {"op": "run", "case": {"steps": case.steps, "dtype": case.dtype, "aliases": aliases}}
+
+
+def _tensors(case: RecordedCase) -> bytes:
+    return encode(case.tensors) if case.tensors else b""
 
 
 def _limits(exercise: Exercise) -> Limits:
@@ -371,21 +417,29 @@ def _at(gone: WorkerGone) -> str:
     return "" if gone.line is None else _(" at {file}, line {line}").format(file=gone.line[0], line=gone.line[1])
 
 
-def _how_it_ended(gone: WorkerGone) -> str:
-    """One sentence about a worker that was lost while a case ran."""
+def _how_it_ended(gone: WorkerGone, hidden: bool = False) -> str:
+    """One sentence about a worker that was lost; of a hidden case without the numbers that its code could choose."""
+    much = "" if hidden or not gone.detail else f" ({sanitize(gone.detail, 200)})"
     if gone.why == "time":
         return _("stopped: its time ran out{at}").format(at=_at(gone))
     if gone.why == "output":
-        return _("stopped: it printed without end ({much})").format(much=gone.detail)
-    if gone.why == "reply":
-        return _("stopped: what it sent back cannot be a result ({what})").format(what=sanitize(gone.detail, 200))
-    return _("it ended the process ({how}), twice").format(how=sanitize(gone.detail, 100))
+        return _("stopped: it printed without end{much}").format(much=much)
+    if gone.why in ("reply", "stale"):
+        return _("stopped: what it sent back cannot be a result{much}").format(much=much)
+    if gone.why == "fault":
+        return _("it broke the worker, which does well without it, twice{much}").format(much=much)
+    return _("it ended the process{much}, twice").format(much=much)
 
 
 def _how_loading_ended(gone: WorkerGone) -> str:
     if gone.why == "time":
         return _("the file did not finish loading: its top-level code does not end{at}").format(at=_at(gone))
     return _("the file could not be loaded: {how}").format(how=_how_it_ended(gone))
+
+
+def _of_layout(layout: str, hidden: bool) -> str:
+    """The name comes from beside student code: it may hold anything, a hidden input too."""
+    return _("weights were loaded from another layout") + ("" if hidden else f": {sanitize(_(layout), 100)}")
 
 
 def _sentence_of(note: Mapping[str, object], error: StudentError) -> str:

@@ -42,14 +42,19 @@ def seed_file() -> Path:
 
 
 def hidden_bundles(solutions: Path) -> Sequence[Bundle]:
-    """The bundles of the secret seed. Recorded once for a state of solutions, seed, grader and torch."""
+    """The bundles of the secret seed."""
+    return bundles.load_all(hidden_folder(solutions))
+
+
+def hidden_folder(solutions: Path) -> Path:
+    """Where the bundles of the secret seed lie. Recorded once for a state of solutions, seed, grader and torch."""
     seed = seed_file().read_text("utf-8").strip()
     if len(seed) < 16:
         raise click.UsageError(_("the secret seed in {path} is too short to be one").format(path=seed_file()))
     folder = _cache() / _key(solutions, seed)
     if not (folder / "complete").exists():
         _record(solutions, folder)
-    return bundles.load_all(folder)
+    return folder
 
 
 def _cache() -> Path:

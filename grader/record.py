@@ -46,6 +46,7 @@ def record_all(assignments: Sequence[Assignment], seed: str, *, diagnosis: bool 
 def record(assignment: Assignment, seed: str, *, diagnosis: bool = True) -> Bundle:
     """The bundle of one assignment for a seed. Raises ContentError when a reference does not run."""
     torch.set_num_threads(1)  # the tensors are tiny
+    assignment.check_pairs()
     manifest = assignment.manifest
     return Bundle(
         assignment=assignment.name,
@@ -86,21 +87,20 @@ def _exercise(assignment: Assignment, fields: Mapping[str, Any], seed: str, diag
     if not mistakes:
         return bare
     known = tuple(KnownMistake(m.id, m.kind, m.says, m.asks, m.page) for m in mistakes)
-    pairs = fields.get("pairs", assignment.manifest.get("pairs", False))
-    table = signatures(assignment, mistakes, recorded, given, pairs=pairs)
+    table = signatures(assignment, mistakes, recorded, given, paired=fields.get("pairs", ()))
     return Exercise(**{**vars(bare), "mistakes": known, "signatures": table})
 
 
 def signatures(
-    assignment: Assignment, mistakes: Sequence[KnownAnswer], cases: Sequence[RecordedCase], given: Sequence[str], *, pairs: bool
+    assignment: Assignment, mistakes: Sequence[KnownAnswer], cases: Sequence[RecordedCase], given: Sequence[str], *, paired: Sequence[str]
 ) -> Signatures:
-    """What the reference (the first row), each mistake and, with `pairs`, each pair of independent ones give."""
+    """What the reference (the first row), each mistake, and each pair of independent ones among `paired` give."""
     reference = definitions(assignment.source)
     others = assignment.alternatives(mistakes[0].of)
     rows: list[tuple[tuple[str, ...], str]] = [((), reference)]
     for one in mistakes:
         rows += [((one.id,), source) for source in _forms([one], reference, others)]
-    for one, other in combinations(mistakes, 2) if pairs else ():
+    for one, other in combinations([m for m in mistakes if m.id in paired], 2):
         if _independent(one, other, reference):
             rows += [((one.id, other.id), source) for source in _forms([one, other], reference, others)]
     seen = [(ids, *signature(cases, observe(source, given, cases))) for ids, source in rows]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 import select
 import time
 from collections.abc import Collection, Mapping
@@ -36,8 +37,9 @@ class Reply:
 class WorkerGone(Exception):
     """The worker did not answer.
 
-    why: "time", "output" (printed too much), "reply" (sent something impossible), "died". `line` is the
-    student's line where it stood when its time ran out, if it could tell.
+    why: "time", "output" (printed too much), "reply" (sent something impossible), "stale" (answered another
+    request), "fault" (broke down, and says so), "died". `line` is the student's line where it stood when
+    its time ran out, if it could tell.
     """
 
     def __init__(self, why: str, detail: str = "", line: tuple[str, int] | None = None):
@@ -62,10 +64,13 @@ class Session:
         """Send a request and wait for its reply. Raises WorkerGone, after which the session is over."""
         self._await_ready()
         seconds = self.limits.wall_seconds if seconds is None else seconds
-        words = json.dumps({**request, "patience": 0.95 * seconds}).encode()
+        token = secrets.token_hex(8)  # a frame that was written before this request cannot answer it
+        words = json.dumps({**request, "patience": 0.95 * seconds, "token": token}).encode()
         started = time.monotonic()
         try:
             raw, tensors = self._exchange(HEAD.pack(len(words), len(body)) + words + body, started + seconds)
+            if raw.pop("token", None) != token:
+                raise WorkerGone("stale", "an answer to another request")
         except WorkerGone as gone:
             gone.line = gone.line or self._last_line()
             self.close()

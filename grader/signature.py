@@ -1,7 +1,7 @@
 """The fingerprint of an answer: a few numbers and a word for every observation of every case.
 
 Two answers that compute the same have the same signature, whatever their code looks like. A tensor is
-reduced to at most four fixed random projections, so that a signature is small and gives nothing away.
+reduced to two fixed random projections, so that a signature is small and gives nothing away.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from grader.observation import Observation
 from grader.tensors import Array
 from grader.verdict import lacks
 
-PROJECTIONS = 4
-MAX_PROJECTED = 1 << 17  # numbers; a wrong answer may be far larger than any right one, and the directions are four times that
+PROJECTIONS = 2
+MAX_PROJECTED = 1 << 17  # numbers; a wrong answer may be far larger than any right one, and the directions are twice that
 # Judges whose answer is a matter of structure, not of numbers: their finding's code is the signature.
 _BY_CODE = ("parameters", "raises", "value", "unchanged", "shape")
 NUMBERS = "#"
@@ -73,6 +73,16 @@ def signature(cases: Sequence[RecordedCase], observations: Mapping[str, Observat
                 rows.append(np.zeros(PROJECTIONS))
     numbers = np.array(rows, dtype=np.float64).reshape(len(states), PROJECTIONS)
     return tuple(states), numbers
+
+
+def fingerprint(cases: Sequence[RecordedCase], observations: Mapping[str, Observation]) -> str:
+    """A word for what an answer computes, so coarse that rounding does not change it: two submissions with
+    the same word made, in all likelihood, the same mistake."""
+    states, numbers = signature(cases, observations)
+    coarse = [float(f"{x:.3g}") if abs(x) >= 1 else round(x, 2) for x in numbers.ravel().tolist()]
+    errors = [f"{o.error.type}: {o.error.message}" for c in cases if (o := observations.get(c.id)) and o.error]
+    told = repr((states, [x + 0.0 for x in coarse], errors))  # + 0.0: there is one zero
+    return hashlib.sha256(told.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
 def _left_open(name: str, case: RecordedCase, observation: Observation | None) -> bool:

@@ -20,7 +20,9 @@ from grader.session import MAX_BODY, MAX_JSON, MAX_LOG, Session, WorkerGone
 PRELUDE = """
 import json, os, struct, sys, time
 request, reply = int(sys.argv[1]), int(sys.argv[2])
+token = ""
 def frame(words, body=b""):
+    words = words if isinstance(words, bytes) else {**words, "token": token} if token and isinstance(words, dict) else words
     words = words if isinstance(words, bytes) else json.dumps(words).encode()
     return struct.pack("<II", len(words), len(body)) + words + body
 def send(data):
@@ -32,8 +34,11 @@ def read():
         while len(data) < n:
             data += os.read(request, n - len(data))
         return data
+    global token
     a, b = struct.unpack("<II", exactly(8))
-    return json.loads(exactly(a)), exactly(b)
+    words, body = json.loads(exactly(a)), exactly(b)
+    token = words["token"]
+    return words, body
 """
 HELLO = 'send(frame({"ready": "yes"}))\n'
 
@@ -98,8 +103,8 @@ def test_a_worker_that_writes_without_reading_wastes_no_time_of_ours(worker):
     session._await_ready()
     time.sleep(0.1)
     busy = time.process_time()
-    assert gone(session, body=b"x" * 5_000_000).why == "time"
-    assert time.process_time() - busy < 0.3
+    assert gone(session, body=b"x" * 5_000_000, seconds=1.2).why == "time"
+    assert time.process_time() - busy < 0.15
 
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
@@ -250,4 +255,24 @@ def test_code_that_ends_its_process_is_told_and_a_system_exit_is_only_an_excepti
 def test_frames_that_student_code_writes_itself_are_nothing_but_claims(real):
     forged = "import os, struct, sys\nwords = b'{\"score\": 100}'\nos.write(int(sys.argv[2]), struct.pack('<II', len(words), 0) + words)\n"
     session, load = real(forged)
+    assert gone_with(session, load) == ("stale", "an answer to another request")
+
+
+def test_a_frame_that_bears_the_requests_own_token_is_nothing_but_a_claim(real):
+    forged = """
+import json, os, struct, sys
+frame = sys._getframe()
+while "request" not in frame.f_locals or "token" not in frame.f_locals["request"]:
+    frame = frame.f_back
+words = json.dumps({"score": 100, "token": frame.f_locals["request"]["token"]}).encode()
+os.write(int(sys.argv[2]), struct.pack('<II', len(words), 0) + words)
+"""
+    session, load = real(forged)
     assert session.ask(load, seconds=10).words == {"score": 100}
+    assert gone_with(session, load) == ("stale", "an answer to another request"), "its own answer comes too late"
+
+
+def gone_with(session, request):
+    with pytest.raises(WorkerGone) as caught:
+        session.ask(request, seconds=10)
+    return caught.value.why, caught.value.detail

@@ -12,9 +12,11 @@ from grader.i18n import _
 
 COMMANDS = {
     "check": _("Grade your exercises, or any file that holds known ones."),
+    "watch": _("Grade an exercise again whenever you save."),
     "hint": _("One hint more for an exercise."),
     "reset": _("Put an exercise back to how it was handed out."),
     "explain": _("Show a page about a known mistake."),
+    "grade": _("Instructor: grade a folder of submissions with hidden cases."),
     "verify": _("Maintainer: prove that the course is right."),
     "build": _("Maintainer: make assignments/ from solutions/."),
     "doctor": _("Tell what this machine can do."),

@@ -44,7 +44,18 @@ class Submission:
 
 def read_submission(path: Path) -> Submission:
     """Read a `.py` or `.ipynb` file. Raises Blocked with one clear sentence."""
-    text, name = read_text(path), shown(path)
+    return _submission(path, read_text(path))
+
+
+def submission_from(path: Path, data: bytes) -> Submission:
+    """The same for bytes that are in hand already; the path only names them. Raises Blocked."""
+    if len(data) > MAX_BYTES:
+        raise Blocked(_("{file} is larger than {limit} MiB").format(file=shown(path), limit=MAX_BYTES >> 20))
+    return _submission(path, _decoded(shown(path), data))
+
+
+def _submission(path: Path, text: str) -> Submission:
+    name = shown(path)
     if path.suffix == ".ipynb":
         try:
             cells = code_cells(text)
@@ -74,6 +85,10 @@ def read_text(path: Path) -> str:
         data = path.read_bytes()
     except OSError as error:
         raise Blocked(_("{file} cannot be read: {reason}").format(file=name, reason=error.strerror)) from None
+    return _decoded(name, data)
+
+
+def _decoded(name: str, data: bytes) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

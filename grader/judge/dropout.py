@@ -94,7 +94,7 @@ def dropped_elements(check: Check, case: RecordedCase, observation: Observation)
     share, count = zero[informative].mean(), informative.sum()
     if abs(share - p) > STANDARD_ERRORS * (p * (1 - p) / count) ** 0.5:
         return failed("rate", _("in training another share of the elements is dropped than was asked for"))
-    if informative.all() and _together(zero.reshape(observation.seen[name].array.shape), p):
+    if informative.all() and _together(zero.reshape(case.headers[name].shape), p):
         return failed("together", _("elements are not dropped each by itself, but in whole rows"))
     return PASSED
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from xml.etree import ElementTree
 
 from grader.report.model import CheckResult, ExerciseResult, Report
@@ -12,9 +13,17 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def junit(report: Report) -> str:
     """The report as one XML document."""
+    return junit_of_many([("", report)])
+
+
+def junit_of_many(reports: Iterable[tuple[str, Report]]) -> str:
+    """Several reports as one document; the text before each marks the names of its suites."""
     root = ElementTree.Element("testsuites", name="headway")
-    for result in report.exercises:
-        root.append(_suite(result))
+    for mark, report in reports:
+        for result in report.exercises:
+            suite = _suite(result)
+            suite.set("name", _clean(mark + suite.get("name", "")))
+            root.append(suite)
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 

@@ -60,6 +60,7 @@ class ExerciseResult:
     remarks: tuple[str, ...] = ()
     seconds: float = 0.0
     content: str = ""  # hash of what was graded
+    fingerprint: str = ""  # of a wrong answer that no known mistake explains: equal answers have equal ones
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def serve(request_fd: int, reply_fd: int) -> None:
             reply, tensors = {"fault": traceback.format_exc()[-2000:]}, b""
         finally:
             faulthandler.cancel_dump_traceback_later()
-        write_frame(reply_fd, reply, tensors)
+        write_frame(reply_fd, {**reply, "token": request.get("token")}, tensors)
 
 
 def _load(request: dict[str, Any]) -> Loaded:

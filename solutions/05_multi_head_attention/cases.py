@@ -16,6 +16,21 @@ AXES = ("batch", "query", "feature")
 LEGACY = ("key_size", "query_size", "value_size")  # constructors with lazy layers do without these
 
 
+# Where the work passes by, in order, for answers that use the contract's names.
+STAGES = {
+    "W_q": "the projection of the queries",
+    "W_k": "the projection of the keys",
+    "W_v": "the projection of the values",
+    "attention__in0": "the queries split into heads",
+    "attention__in1": "the keys split into heads",
+    "attention__in2": "the values split into heads",
+    "attention__in3": "the lengths handed to the heads",
+    "attention": "the attention of the heads",
+    "W_o__in0": "joining the heads",
+    "W_o": "the output projection",
+}
+
+
 def MultiHeadAttention(draw):
     yield from attention_cases(draw, "MultiHeadAttention")
 
@@ -42,6 +57,7 @@ def attention_cases(draw, exercise):
         keys = case.input("keys", draw.normal(B, S, D), grad=True)
         values = case.input("values", draw.normal(B, S, D), grad=True)
         valid_lens = None if lens is None else case.input("valid_lens", lens)
+        case.stages(module, **STAGES)
         Y = case.call(queries, keys, values, valid_lens, on=module, axes=AXES)
         case.check_shape(Y, f"shape and dtype of the result, {title}")
         case.check_values(Y, f"result {title}", facet)

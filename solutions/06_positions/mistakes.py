@@ -275,7 +275,8 @@ only; many well-known implementations fail here.
         says="the table has a thousand rows, however many were asked for",
         asks="Which argument is read nowhere in your code?",
         page="""
-The default hides it. Longer sentences fail, at a line that speaks of shapes and not of lengths.
+The default hides it. Longer sentences fail, at a line that speaks of shapes and not of lengths, and whoever asked
+for fewer rows carries the others along.
 
     >>> PositionalEncoding(4, 0.0, max_len=1500)(torch.zeros(1, 1200, 4)).shape
 """,
@@ -667,7 +668,8 @@ as steps nothing complains.
         says="features come before steps in the result",
         asks="Which axis of your result is as long as a sentence?",
         page="""
-Convolutions want features before steps. Attention takes the last axis for the features.
+Convolutions want features before steps. Attention takes the last axis for the features, so that it would now look
+from feature to feature instead of from word to word.
 
     >>> TokenEmbedding(5, 3)(torch.zeros(2, 4, dtype=torch.long)).shape
 """,
@@ -679,7 +681,8 @@ Convolutions want features before steps. Attention takes the last axis for the f
         says="sentences are laid end to end: the result no longer knows where one stops",
         asks="How many axes has your result, and how many should it have?",
         page="""
-A table with one axis for all words of the batch. Nothing later can tell sentences apart.
+A table with one axis for all words of the batch. Nothing later can tell sentences apart, and a mask with a
+length for each of them has nothing to lie on.
 
     >>> TokenEmbedding(5, 3)(torch.zeros(2, 4, dtype=torch.long)).shape
 """,
@@ -791,6 +794,40 @@ should be two steps.
         asks="With no step at all, which matrix should come out?",
         page="""
 For zero steps this is not the identity but a quarter of a turn. Begin with that case, it is the easiest.
+"""
+        + SEE_TURN,
+    ),
+    mistake(
+        "shift-rows-exchanged",
+        of="shift_matrix",
+        swap={
+            "M[even, even] = angles.cos()": "M[even, even] = -angles.sin()",
+            PLUS: "M[even, odd] = angles.cos()",
+            MINUS: "M[odd, even] = angles.cos()",
+            "M[odd, odd] = angles.cos()": "M[odd, odd] = angles.sin()",
+        },
+        says="the two rows of each pair have changed places: new cosines land where sines should stand",
+        asks="Which feature should the first row of a pair produce?",
+        page="""
+Both theorems are there, each in the other's row. With no step at all, the matrix should change nothing; this one
+exchanges the two features of each pair.
+"""
+        + SEE_TURN,
+    ),
+    mistake(
+        "shift-columns-exchanged",
+        of="shift_matrix",
+        swap={
+            "M[even, even] = angles.cos()": "M[even, even] = angles.sin()",
+            PLUS: "M[even, odd] = angles.cos()",
+            MINUS: "M[odd, even] = angles.cos()",
+            "M[odd, odd] = angles.cos()": "M[odd, odd] = -angles.sin()",
+        },
+        says="the two columns of each pair have changed places: sines are read where cosines stand",
+        asks="With which feature of the old position is the first column of a pair multiplied?",
+        page="""
+The rows expect a cosine first and a sine second, the table has them the other way round. With no step at all, the
+matrix should change nothing; this one exchanges the two features of each pair.
 """
         + SEE_TURN,
     ),
@@ -939,7 +976,7 @@ other position.
         of="shift_matrix",
         code="""
         def shift_matrix(delta, num_hiddens):
-            speeds = 10000 ** (-torch.arange(0, num_hiddens, 2) / num_hiddens)
+            speeds = 10000 ** (-torch.arange(0, num_hiddens, 2).double() / num_hiddens)
             start = torch.stack([torch.zeros_like(speeds), torch.ones_like(speeds)], dim=1).flatten()
             there = torch.stack([(delta * speeds).sin(), (delta * speeds).cos()], dim=1).flatten()
             return torch.outer(there, start)
@@ -957,12 +994,13 @@ out. One matrix should serve all positions.
         of="shift_matrix",
         code="""
         def shift_matrix(delta, num_hiddens):
-            return torch.diag(torch.cos(delta / 10000 ** (torch.arange(0, num_hiddens, 2) / num_hiddens)))
+            return torch.diag(torch.cos(delta / 10000 ** (torch.arange(0, num_hiddens, 2).double() / num_hiddens)))
         """,
         says="the matrix has one row for each pair, instead of one for each feature",
         asks="Which shape must a matrix have to be multiplied with a row of the table?",
         page="""
-There are half as many hands as features, and each needs two rows.
+There are half as many hands as features, and each needs two rows and two columns: one for its sine and one for its
+cosine. A single number could stretch a hand, never turn it.
 
     >>> shift_matrix(1, 6).shape
 """,

@@ -51,6 +51,7 @@ WRONG_WEIGHTS = {
     "dropped twice": lambda rng: sums(rng, p=1 - (1 - P) ** 2),
     "of the output": lambda rng: (kept(rng, 64, 32, FEATURES) * SCALE).astype("f4"),
     "of weights and output": lambda rng: sums(rng) * kept(rng, 64, 32, FEATURES) * SCALE,
+    "with something added": lambda rng: sums(rng) + np.float32(0.1),
     "whole rows": rows_dropped_whole,
     "one mask for all": lambda rng: np.full((64, 32, FEATURES), 6 / KEYS * SCALE, dtype=np.float32),
     "everything": lambda rng: np.zeros((64, 32, FEATURES), dtype=np.float32),
@@ -179,6 +180,14 @@ WRONG_REGIONS = {
 @pytest.mark.parametrize("wrong", WRONG_REGIONS)
 def test_regions_dropped_in_another_way_fail(decide, wrong):
     assert not any(regions(decide, WRONG_REGIONS[wrong](rng(seed))).passed for seed in range(5))
+
+
+def test_what_varies_where_nothing_should_be_dropped_fails(decide):
+    got = right(rng(1)).reshape(16, 8, WIDE)
+    params = {"p": P, "dropped": DROPPED, "steady": FLOOR}
+    assert decide("dropped_regions", {"out": np.zeros(got.shape)}, {"out": got}, **params).passed
+    got[3, 4, 70] += 0.5
+    assert decide("dropped_regions", {"out": np.zeros(got.shape)}, {"out": got}, **params).code == "elsewhere dropped steady"
 
 
 def test_weights_that_are_not_dropped_before_they_are_summed_fail(decide):

@@ -183,6 +183,12 @@ def test_blocks_of_the_exercise_before_are_gone():
     assert note(loaded)["error"]["type"] == "ImportError"
 
 
+def test_nothing_of_the_submission_before_is_left_among_the_modules():
+    run("from grader.given import masked_softmax\nimport submission\nsubmission.left = 1")
+    loaded = run("import grader.given._masked_softmax", "import submission\nx = submission.left", given={})
+    assert [n["error"]["type"] for n in loaded.notes] == ["ModuleNotFoundError", "AttributeError"]
+
+
 def test_a_call_of_the_grader_from_a_submission_does_nothing():
     assert run("import grader\nx = grader.check('masked_softmax')").names["x"] == 0.0
 

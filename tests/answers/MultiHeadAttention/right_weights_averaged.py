@@ -1,7 +1,7 @@
 # exercise: MultiHeadAttention
-# says: attention_weights not stored
+# says: stores the weights averaged over the heads
 # kind: policy
-# breaks: weights
+# breaks:
 
 import math
 import torch
@@ -31,6 +31,7 @@ class MultiHeadAttention(nn.Module):
             mask = torch.arange(S, device=scores.device) < lens
             scores = scores.masked_fill(mask == 0, float('-inf'))
         attn = F.softmax(scores, dim=-1)
+        self.attention_weights = attn.mean(dim=1)
         x = torch.matmul(self.dropout(attn), v)
         x = x.transpose(1, 2).contiguous().view(B, T, self.h * self.d_k)
         return self.W_o(x)

@@ -1,0 +1,45 @@
+"""Gradescope's `results.json`: a test an exercise. See https://gradescope-autograders.readthedocs.io."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from grader.i18n import _
+from grader.report.model import ExerciseResult, Report
+from grader.report.terminal import word
+
+
+def gradescope(report: Report) -> str:
+    """The report as one JSON object. What could not be graded carries no score, so that it costs none."""
+    return json.dumps(
+        {
+            "output": _("Graded by Headway {version}, sandbox {tier}.").format(version=report.grader, tier=report.sandbox),
+            "output_format": "text",
+            "execution_time": round(sum(result.seconds for result in report.exercises)),
+            "visibility": "visible",
+            "stdout_visibility": "hidden",
+            "score": round(report.score, 6),
+            "tests": [_test(result) for result in report.exercises],
+            "extra_data": {"sandbox": report.sandbox, "seed": report.seed, "torch": report.torch},
+        },
+        ensure_ascii=False,
+        indent=1,
+    )
+
+
+def _test(result: ExerciseResult) -> dict[str, Any]:
+    graded = result.score is not None
+    return {
+        "name": f"{result.assignment} {result.name}",
+        **({"score": round(result.score or 0.0, 6), "max_score": result.points} if graded else {}),
+        **({"status": "passed" if result.outcome == "passed" else "failed"} if graded else {}),
+        "output": _output(result),
+        "output_format": "text",
+    }
+
+
+def _output(result: ExerciseResult) -> str:
+    lines = [word(result.outcome), result.message]
+    lines += [f"{word(check.outcome)}  {check.facet}: {check.title}  {check.message}".rstrip() for check in result.checks]
+    return "\n".join(filter(None, [*lines, result.diagnosis.says, *result.remarks]))

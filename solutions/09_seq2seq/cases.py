@@ -1,0 +1,170 @@
+"""Cases for the recurrent decoder with attention: whole sequences, and word by word."""
+
+import numpy as np
+
+from grader import weights
+from grader.case import Case, Filled, filled, zeros
+
+WORDS = ("batch", "step", "word")
+KEPT = ("step", "batch", "query", "key")
+D, EMBED, VOCABULARY = 6, 4, 11
+LAYERS = 2  # the last layer is not the first, and a GRU with one layer has no place for dropout
+
+# In the dropout cases, a row of features is cut in three: what passes through dropout, zeros, and the level
+# that a kept number reaches. Signals are so small that a GRU hands them on as they are.
+WIDE, P, SMALL = 24, 0.5, 1e-3
+REGIONS = {"dropped": [0, 16], "floor": [16, 20], "kept": [20, 24]}
+
+
+def Seq2SeqAttentionDecoder(draw):
+    B, T, S = draw.sizes(3, low=3, high=7, avoid=(D, EMBED, LAYERS))
+
+    for id, lens, title, facet in (
+        ("whole-sequence", None, "a whole sequence in one call", "values"),
+        ("with-padding", draw.lens(B, S), "encoder outputs beyond enc_valid_lens are not looked at", "masking"),
+    ):
+        case, module = start(id, draw)
+        case.eval(module)
+        words = case.input("words", draw.integers(2, VOCABULARY - 1, B, T))
+        outputs, hidden = encoded(case, draw, B, S)
+        enc_lens = None if lens is None else case.input("enc_valid_lens", lens)
+        scores = case.call(words, state_of(case, module, outputs, hidden, enc_lens), on=module, name="out")[0]
+        case.see(scores, axes=WORDS)
+        case.check_shape(scores, f"shape and dtype: {title}")
+        case.check_values(scores, title, facet)
+        kept = case.weights(module, axes=KEPT, steps=T)
+        case.check_weights(kept, "one tensor of attention weights is kept for each step")
+        flow = case.gradients(scores, draw.normal(B, T, VOCABULARY), wrt=[outputs, hidden], parameters=module)
+        case.check_gradients(flow, f"gradients: {title}")
+        case.check_unchanged(words, outputs, hidden)
+        if lens is None:
+            case.check_parameters()
+        yield case
+
+    yield word_by_word(draw, B, T, S)
+    yield two_calls(draw, B, T, S)
+    yield square(draw)
+    yield evaluation(draw, B, T, S)
+    yield from dropout()
+
+
+def start(id, draw=None, loaded=None, D=D, embed=EMBED, vocabulary=VOCABULARY, dropout=0.0):
+    case = Case(id, "Seq2SeqAttentionDecoder")
+    module = case.build(vocab_size=vocabulary, embed_size=embed, num_hiddens=D, num_layers=LAYERS, dropout=dropout)
+    case.load(module, loaded or drawn(draw))
+    return case, module
+
+
+def drawn(draw):
+    loaded = {"attention.W_k.weight": draw.linear(D, D), "attention.W_q.weight": draw.linear(D, D)}
+    loaded |= {"attention.w_v.weight": draw.normal(1, D), "embedding.weight": draw.normal(VOCABULARY, EMBED)}
+    return loaded | weights.gru(draw, "rnn", D + EMBED, D, LAYERS) | weights.linear(draw, "dense", VOCABULARY, D)
+
+
+def encoded(case, draw, B, S):
+    """What an encoder hands over: outputs (S, B, D) and hidden (L, B, D)."""
+    return (
+        case.input("outputs", draw.normal(S, B, D), grad=True),
+        case.input("hidden", draw.normal(LAYERS, B, D, std=0.5), grad=True),
+    )
+
+
+def state_of(case, module, outputs, hidden, lens):
+    return case.method(module, "init_state", [outputs, hidden], lens)
+
+
+def word_by_word(draw, B, T, S):
+    case, module = start("word-by-word", draw)
+    case.eval(module)
+    case.grad(False)  # as one decodes
+    outputs, hidden = case.input("outputs", draw.normal(S, B, D)), case.input("hidden", draw.normal(LAYERS, B, D, std=0.5))
+    lens = case.input("enc_valid_lens", draw.lens(B, S))
+    words = [case.input(f"word{t}", draw.integers(0, VOCABULARY - 1, B, 1)) for t in range(T)]
+    runs = []
+    for name in ("first", "again"):
+        state, parts = state_of(case, module, outputs, hidden, lens), []
+        for t, word in enumerate(words):
+            out = case.call(word, state, on=module, name=f"{name}{t}")
+            parts.append(out[0])
+            state = out[1]
+        runs.append(case.join(parts, dim=1, name=name, axes=WORDS))
+    case.check_values(runs[0], "word by word gives what the whole sequence gives", "modes")
+    case.check_same(*runs, "a fresh state starts afresh", "modes", "decoding the same words a second time gave other scores")
+    case.check_unchanged(outputs, hidden, lens, title="arguments are left as they were while decoding")
+    return case
+
+
+def two_calls(draw, B, T, S):
+    case, module = start("second-call", draw)
+    case.train(module)  # without dropout, training is no different
+    outputs, hidden = encoded(case, draw, B, S)
+    for name in ("words", "other_words"):
+        words = case.input(name, draw.integers(0, VOCABULARY - 1, B, T))
+        out = case.call(words, state_of(case, module, outputs, hidden, None), on=module, name=f"scores of {name}")
+    case.see(out[0], axes=WORDS)
+    case.check_values(out[0], "in training, a second sentence")
+    kept = case.weights(module, axes=KEPT, steps=T)
+    case.check_weights(kept, "after a second call, the weights kept are those of that call alone")
+    return case
+
+
+def square(draw):
+    """Where all sizes are equal, exchanged axes raise no error: that tells such mistakes apart."""
+    size = 4
+    case, module = start("equal-sizes", draw)
+    case.eval(module)
+    outputs, hidden = encoded(case, draw, size, size)
+    words = case.input("words", draw.integers(0, VOCABULARY - 1, size, size))
+    out = case.call(words, state_of(case, module, outputs, hidden, None), on=module, name="out")[0]
+    case.see(out, axes=WORDS)
+    case.check_values(out, "as many sentences as steps and source steps")
+    return case
+
+
+def evaluation(draw, B, T, S):
+    case, module = start("evaluation", draw, dropout=P)
+    case.eval(module)
+    case.seed(11)  # an answer that drops here gives other numbers every time: only that it fails tells
+    outputs, hidden = encoded(case, draw, B, S)
+    words = case.input("words", draw.integers(0, VOCABULARY - 1, B, T))
+    out = case.call(words, state_of(case, module, outputs, hidden, None), on=module, name="out")[0]
+    case.see(out, axes=WORDS)
+    case.check_values(out, "in evaluation nothing is dropped", "modes")
+    return case
+
+
+def dropout():
+    """The first layer of the GRU gives the mean of its input, the second hands a region of that on, beside
+    zeros and a constant. All weights of the attention are equal."""
+    B, T, S = 32, 16, 16
+
+    case, out = small_signals("dropout-attention", B, T, S, context=1.0, word=0.0)
+    case.check(
+        "modes", "dropped_regions", [case.see(out)], "dropout of the attention weights", **REGIONS, p=P, keys=S
+    )
+    yield case
+
+    case, out = small_signals("dropout-rnn", B, T, S, context=0.0, word=1.0)
+    case.check("modes", "dropped_regions", [case.see(out)], "dropout between the layers of the GRU", **REGIONS, p=P)
+    yield case
+
+
+def small_signals(id, B, T, S, context, word):
+    loaded = {"attention.W_k.weight": zeros(WIDE, WIDE), "attention.W_q.weight": zeros(WIDE, WIDE)}
+    loaded |= {"attention.w_v.weight": zeros(1, WIDE), "embedding.weight": filled(word, WIDE, WIDE)}
+    # The gates of a GRU in their order: reset, update (shut by its bias, so that nothing is carried on), new.
+    shut = np.repeat([0.0, -40.0, 0.0], WIDE)
+    pick = np.concatenate([np.zeros((2 * WIDE, WIDE)), np.diag(np.arange(WIDE) < REGIONS["dropped"][1]).astype(float)])
+    level = shut.copy()
+    level[2 * WIDE + REGIONS["kept"][0] :] = SMALL / (1 - P)
+    for layer, weight, bias in ((0, filled(SMALL / WIDE, 3 * WIDE, 2 * WIDE), shut), (1, pick, level)):
+        loaded |= {f"rnn.weight_ih_l{layer}": weight, f"rnn.weight_hh_l{layer}": zeros(3 * WIDE, WIDE)}
+        loaded |= {f"rnn.bias_ih_l{layer}": bias, f"rnn.bias_hh_l{layer}": zeros(3 * WIDE)}
+    loaded |= {"dense.weight": Filled((WIDE, WIDE), 1 / SMALL, diagonal=True), "dense.bias": zeros(WIDE)}
+
+    case, module = start(id, loaded=loaded, D=WIDE, embed=WIDE, vocabulary=WIDE, dropout=P)
+    words = case.input("words", np.zeros((B, T), dtype=np.int64))
+    case.train(module)
+    case.seed(7)
+    outputs, hidden = case.constant("outputs", (S, B, WIDE), context), case.constant("hidden", (LAYERS, B, WIDE), 0.0)
+    return case, case.call(words, state_of(case, module, outputs, hidden, None), on=module, name="out")[0]

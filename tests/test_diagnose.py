@@ -1,0 +1,161 @@
+"""Diagnosis: the famous mistakes each get their own sentence, pairs are seen, and doubt gives no name."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from grader import diagnose as diagnosis
+from grader.bank import apply
+from grader.content import read_all
+from grader.intake.read import Submission, Unit
+from tests_ties import TIES
+
+ROOT = Path(__file__).resolve().parents[1]
+ASSIGNMENTS = {e["name"]: a for a in read_all(ROOT / "solutions") for e in a.exercises}
+
+
+@pytest.fixture
+def answer(engine):
+    """Grade the reference of an exercise with known mistakes in it."""
+
+    def graded(exercise: str, *ids: str):
+        assignment = ASSIGNMENTS[exercise]
+        mistakes = [next(m for m in assignment.mistakes(exercise) if m.id == id) for id in ids]
+        source = apply(mistakes, assignment.source)
+        return engine.grade(Submission(Path("answer.py"), (Unit("answer.py", source),)), [exercise]).exercises[0]
+
+    return graded
+
+
+FAMOUS = [
+    ("MultiHeadAttention", "mha-keys-through-wq"),
+    ("MultiHeadAttention", "mha-values-through-wq"),
+    ("MultiHeadAttention", "mha-keys-and-values-through-wq"),
+    ("MultiHeadAttention", "mha-values-through-wk"),
+    ("DotProductAttention", "dot-not-scaled"),
+    ("DotProductAttention", "dot-scaled-up"),
+    ("MultiHeadAttention", "mha-scaled-by-all-features"),
+    ("masked_softmax", "softmax-over-queries"),
+    ("masked_softmax", "softmax-masked-too-late"),
+    ("masked_softmax", "softmax-fills-zero"),
+    ("DecoderBlock", "decblock-wrong-triangle"),
+    ("masked_softmax", "softmax-one-key-too-many"),
+    ("MultiHeadAttention", "mha-lens-tiled"),
+    ("transpose_qkv", "heads-cut-straight"),
+    ("transpose_output", "heads-joined-straight"),
+    ("MultiHeadAttention", "mha-no-output-layer"),
+    ("DecoderBlock", "decblock-cache-unused"),
+    ("DecoderBlock", "decblock-cache-shared-by-layers"),
+    ("DecoderBlock", "decblock-cross-without-lengths"),
+]
+
+
+@pytest.mark.parametrize(("exercise", "id"), FAMOUS, ids=[id for _e, id in FAMOUS])
+def test_a_famous_mistake_is_named_alone(answer, exercise, id):
+    result = answer(exercise, id)
+    assert result.outcome == "failed"
+    assert result.diagnosis.kind in ("exact", "different")
+    assert result.diagnosis.alternatives == ((id,),)
+    assert result.diagnosis.says
+    assert result.diagnosis.asks
+
+
+def test_famous_mistakes_have_sentences_of_their_own():
+    said = {m.id: m.says for a in set(map(id, ASSIGNMENTS.values())) for b in ASSIGNMENTS.values() if id(b) == a for m in b.mistakes()}
+    sentences = [said[name] for _e, name in FAMOUS]
+    assert len(set(sentences)) == len(sentences)
+
+
+@pytest.mark.parametrize(
+    ("exercise", "ids"),
+    [
+        ("masked_softmax", ("softmax-over-queries", "softmax-one-key-too-many")),
+        ("DotProductAttention", ("dot-not-scaled", "dot-softmax-over-queries")),
+        ("MultiHeadAttention", ("mha-values-through-wk", "mha-no-output-layer")),
+        ("DecoderBlock", ("decblock-no-causal-mask", "decblock-cross-without-lengths")),
+    ],
+)
+def test_two_mistakes_at_once_are_both_named(answer, exercise, ids):
+    found = answer(exercise, *ids).diagnosis
+    assert found.kind == "exact"
+    assert [set(names) for names in found.alternatives] == [set(ids)]
+    assert "And at once" in found.says
+
+
+def test_no_name_when_another_mistake_is_close(monkeypatch, answer):
+    """The same answer, judged with a band so wide that others fall into it."""
+    assert answer("masked_softmax", "softmax-over-queries").diagnosis.kind == "exact"
+    monkeypatch.setattr(diagnosis, "FAR", 1e9)
+    assert answer("masked_softmax", "softmax-over-queries").diagnosis.kind == "unknown"
+
+
+UNKNOWN = """
+import torch
+from torch import nn
+from grader.given import DotProductAttention, transpose_qkv, transpose_output
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, key_size, query_size, value_size, num_hiddens, num_heads, dropout, bias=False):
+        super().__init__()
+        self.num_heads = num_heads
+        self.attention = DotProductAttention(dropout)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=bias)
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=bias)
+        self.W_v = nn.Linear(value_size, num_hiddens, bias=bias)
+        self.W_o = nn.Linear(num_hiddens, num_hiddens, bias=bias)
+
+    def forward(self, queries, keys, values, valid_lens):
+        q, k, v = self.W_q(queries), self.W_k(keys), self.W_v(values)
+        q, k, v = (transpose_qkv(x, self.num_heads) for x in (q, k, v))
+        if valid_lens is not None:
+            valid_lens = valid_lens.repeat_interleave(self.num_heads, dim=0)
+        heads = self.attention(q, k, v, valid_lens)
+        return self.W_o(transpose_output(heads, self.num_heads))
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "stage"),
+    [
+        ("self.W_v(values)\n", "1.01 * self.W_v(values)\n", "the values split into heads"),
+        ("self.attention(q, k, v, valid_lens)", "self.attention(q, k, v, valid_lens) + 0.01", "joining the heads"),
+        ("self.W_k(keys),", "self.W_k(keys).flip(0),", "the keys split into heads"),
+    ],
+)
+def test_an_unknown_mistake_names_the_first_stage_that_departs(grade_one, old, new, stage):
+    assert old in UNKNOWN
+    found = grade_one(UNKNOWN.replace(old, new), "MultiHeadAttention").diagnosis
+    assert found.kind == "unknown"
+    assert f"the first stage that departs is {stage}" in found.says.lower()
+
+
+def test_a_right_answer_is_never_diagnosed(grade_one):
+    result = grade_one(UNKNOWN, "MultiHeadAttention")
+    assert result.outcome == "passed"
+    assert result.diagnosis.kind == "none"
+
+
+def ties(table) -> set[tuple[str, str]]:
+    """Mistakes that no case can tell apart."""
+    singles = [row for row, ids in enumerate(table.explains) if len(ids) == 1]
+    out = set()
+    for one, other in combinations(singles, 2):
+        names = table.explains[one] + table.explains[other]
+        if names[0] != names[1] and np.isfinite(d := diagnosis._distances(table, table.states[one], table.numbers[one])[other]) and d < diagnosis.NEAR:
+            out.add((min(names), max(names)))
+    return out
+
+
+def test_mistakes_that_cannot_be_told_apart_are_all_known(bundles):
+    found: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    policies = {m.id for a in ASSIGNMENTS.values() for m in a.mistakes() if m.kind == "policy"}
+    for bundle in bundles:
+        for exercise in bundle.exercises:
+            if exercise.signatures is not None:
+                found[exercise.name] = {pair for pair in ties(exercise.signatures) if not set(pair) & policies}
+    assert {name: sorted(pairs) for name, pairs in found.items() if pairs} == TIES
