@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: install grade check test bench release clean
+.PHONY: install grade check test bench diagnosis-report release clean
 
 install: $(READY)
 
@@ -31,6 +31,9 @@ test: install
 
 bench: install
 	$(BIN)/python scripts/bench.py
+
+diagnosis-report: install
+	$(BIN)/python scripts/diagnosis_report.py --write
 
 release: install
 	$(BIN)/grader release release

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +45,14 @@ class RecordedCase:
     headers: Mapping[str, Header]
     expected: Mapping[str, Array]
 
-    @property
+    @cached_property
     def asked(self) -> frozenset[str]:
         return frozenset(self.headers)
+
+    @cached_property
+    def body(self) -> bytes:
+        """The inputs as a worker gets them."""
+        return encode(self.tensors) if self.tensors else b""
 
 
 @dataclass(frozen=True)
@@ -87,11 +93,12 @@ class Exercise:
     hints: tuple[str, ...]
     needs: tuple[str, ...]
     given: tuple[str, ...]
-    forbids: tuple[str, ...]
+    forbids: tuple[str, ...]  # calls that the exercise is about: their use is remarked on
     level: int
     cases: tuple[RecordedCase, ...] = ()
     mistakes: tuple[KnownMistake, ...] = ()
     signatures: Signatures | None = None
+    forbids_costs: float = 0.0  # the share of the points that such a use costs
 
 
 @dataclass(frozen=True)
@@ -152,6 +159,8 @@ def _exercise_words(exercise: Exercise, numbers: dict[str, Array]) -> dict[str, 
         key: getattr(exercise, key)
         for key in ("name", "title", "points", "weights", "limits", "hints", "needs", "given", "forbids", "level")
     }
+    if exercise.forbids_costs:
+        words["forbids_costs"] = exercise.forbids_costs
     words["cases"] = [_case_words(case, numbers) for case in exercise.cases]
     words["mistakes"] = [
         {key: getattr(m, key) for key in ("id", "kind", "says", "asks", "page")} for m in exercise.mistakes

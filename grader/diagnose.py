@@ -42,7 +42,9 @@ def explanations(exercise: Exercise, observations: Mapping[str, Observation]) ->
     distances = _distances(table, *signature(exercise.cases, observations))
     near = dict.fromkeys(table.explains[row] for row in np.flatnonzero(distances < NEAR))
     doubtful = {table.explains[row] for row in np.flatnonzero((distances >= NEAR) & (distances < FAR))}
-    return () if () in near or doubtful - near.keys() else tuple(sorted(near, key=len))
+    # A pair that hardly moves what one of its mistakes alone explains puts that one in no doubt.
+    sure = all(any(set(one) <= set(ids) for one in near) for ids in doubtful)
+    return tuple(sorted(near, key=len)) if sure and () not in near else ()
 
 
 def _distances(table: Signatures, states: Sequence[str], numbers: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from grader.diagnose import diagnose
 from grader.given import BLOCKS, requires, source
 from grader.i18n import _
 from grader.intake.names import Names, match, read_names, untouched
+from grader.intake.policy import Use, uses
 from grader.intake.read import Submission, Unit
 from grader.kept import arranged
 from grader.observation import BadReply, Observation, StudentError, read_observation, student_error
@@ -22,7 +23,6 @@ from grader.sanitize import sanitize
 from grader.scoring import score
 from grader.session import Session, WorkerGone
 from grader.signature import fingerprint
-from grader.tensors import encode
 from grader.verdict import is_trivial, judge_case, unseen_case
 
 MAX_LOST = 2  # workers lost by one exercise before the rest of its cases is left alone
@@ -63,6 +63,7 @@ class Engine:
     def __post_init__(self) -> None:
         self._exercises = {e.name: (e, b) for b in self.bundles for e in b.exercises}
         self.constructors = {e.name: _keywords(e) for b in self.bundles for e in b.exercises}
+        self._shown = {e.name: _shown(e) for b in self.bundles for e in b.exercises}
         self._stubs = {b.assignment: read_names(_stub(b)) for b in self.bundles}
 
     # ---- one submission -----------------------------------------------------------------------------
@@ -80,7 +81,7 @@ class Engine:
         run = _Run(self, submission, read_names(submission))
         names = [n for n in self._exercises if n in wanted] if wanted is not None else list(run.aliases)
         exercises = [exercise for name, (exercise, _bundle) in self._exercises.items() if name in names]
-        for exercise in sorted(exercises, key=_shown):
+        for exercise in sorted(exercises, key=lambda exercise: self._shown[exercise.name]):
             self.progress(exercise.name)
             run.grade(exercise)
         return self.report([run.done[exercise.name] for exercise in exercises])
@@ -106,7 +107,7 @@ class Engine:
     def session_for(self, submission: Submission, exercise: Exercise, replaced: tuple[str, ...], skip: list[tuple[str, int]]) -> Session:
         """A session in which the submission is loaded with what this exercise may use."""
         allowed = with_requirements(exercise.given)
-        key = (submission.content, _shown(exercise), replaced, tuple(skip))
+        key = (submission.content, self._shown[exercise.name], replaced, tuple(skip))
         if self._session is not None and self._loaded == key:
             return self._session
         if self._loaded and not self.one_worker:
@@ -147,7 +148,7 @@ class Engine:
         nothing = Submission(Path("nothing.py"), (Unit("nothing.py", "pass"),))
         try:
             session = self.session_for(nothing, exercise, (), [])
-            reply = session.ask(_request(case, {}), _tensors(case)) if case is not None else None
+            reply = session.ask(_request(case, {}), case.body) if case is not None else None
             broken = reply is not None and "fault" in reply.words
         except WorkerGone:
             broken = True
@@ -300,12 +301,12 @@ class _Run:
 
     def _observe(self, exercise: Exercise, case: RecordedCase, alias: str, replaced: tuple[str, ...]) -> Observation:
         """Run one case; a worker that is lost by what may be chance is replaced once."""
-        request = _request(case, {n: a for n, a in self.aliases.items() if n != a})
+        request = _request(case, {n: a for n, a in self.aliases.items() if n != a}, exercise.forbids)
         for attempt in (1, 2):
             session = self._load(exercise, replaced)
             printed = len(session.printed)
             try:
-                reply = session.ask(request, _tensors(case))
+                reply = session.ask(request, case.body)
                 if "fault" in reply.words:
                     raise WorkerGone("fault", _last(reply.words["fault"]))
                 break
@@ -333,13 +334,22 @@ class _Run:
         trivial = not passed and any(c.facet == "values" and c.outcome != "passed" for c in checks) and is_trivial(exercise, seen)
         layouts = {o.parameters["layout"] for _case, o in seen if o.parameters and o.parameters["layout"]}
         remarks = remarks + [_of_layout(layout, self.engine.hidden) for layout in sorted(layouts)]
+        used = self._used(exercise, observations.values())
+        remarks += [_of_use(use, exercise.forbids_costs) for use in used]
+        reached = exercise.points if passed else score(exercise.points, exercise.weights, checks, trivial)
         diagnosis = NO_DIAGNOSIS if passed else diagnose(exercise, observations, checks)
         return replace(
             self._result(exercise, "passed" if passed else "failed", checks=checks, started=started, remarks=remarks),
-            score=exercise.points if passed else score(exercise.points, exercise.weights, checks, trivial),
+            score=round(reached * (1 - exercise.forbids_costs), 6) if used else reached,
             diagnosis=diagnosis,
             fingerprint=fingerprint(exercise.cases, observations) if diagnosis.kind == "unknown" else "",
         )
+
+    def _used(self, exercise: Exercise, observations: Iterable[Observation]) -> list[Use]:
+        """Calls that the exercise is about: in the text with their place, and those that were only seen to be made."""
+        found = uses(self.submission, self.aliases.get(exercise.name, exercise.name), exercise.forbids)
+        made = {call for observation in observations for call in observation.used} - {use.call for use in found}
+        return found + [Use(call, "", 0) for call in exercise.forbids if call in made]
 
     def _result(
         self, exercise: Exercise, outcome: Outcome, *, started: float, message: str = "", checks: Sequence[CheckResult] = (), remarks: Sequence[str] = ()
@@ -391,12 +401,8 @@ def _stub(bundle: Bundle) -> Submission:
     return Submission(Path(f"{bundle.module}.py"), (Unit(f"{bundle.module}.py", bundle.stub),))
 
 
-def _request(case: RecordedCase, aliases: Mapping[str, str]) -> dict[str, object]:
-    return {"op": "run", "case": {"steps": case.steps, "dtype": case.dtype, "aliases": aliases}}
-
-
-def _tensors(case: RecordedCase) -> bytes:
-    return encode(case.tensors) if case.tensors else b""
+def _request(case: RecordedCase, aliases: Mapping[str, str], about: Sequence[str] = ()) -> dict[str, object]:
+    return {"op": "run", "case": {"steps": case.steps, "dtype": case.dtype, "aliases": aliases, "about": about}}
 
 
 def _limits(exercise: Exercise) -> Limits:
@@ -435,6 +441,13 @@ def _how_loading_ended(gone: WorkerGone) -> str:
     if gone.why == "time":
         return _("the file did not finish loading: its top-level code does not end{at}").format(at=_at(gone))
     return _("the file could not be loaded: {how}").format(how=_how_it_ended(gone))
+
+
+def _of_use(use: Use, costs: float) -> str:
+    place = _(" ({file}, line {line})").format(file=sanitize(use.unit), line=use.line) if use.unit else ""
+    told = _("uses {call}{place}, which this exercise is about; your instructor may ask you to write it out")
+    cost = _(" (it costs {share:.0%} of the points)").format(share=costs) if costs else ""
+    return told.format(call=use.call, place=place) + cost
 
 
 def _of_layout(layout: str, hidden: bool) -> str:

@@ -43,6 +43,7 @@ class Observation:
     values: Mapping[str, bool | int | float | None] = field(default_factory=dict)
     stacked: frozenset[str] = frozenset()
     warnings: tuple[str, ...] = ()
+    used: frozenset[str] = frozenset()  # of the calls that the exercise is about; evidence only
     printed: str = ""
     seconds: float = 0.0
 
@@ -87,6 +88,7 @@ def read_observation(
         },
         stacked=frozenset(_texts(words.get("stacked"))) & asked,
         warnings=tuple(_texts(words.get("warnings"))[:5]),
+        used=frozenset(_texts(words.get("used"))),
         seconds=seconds,
     )
 

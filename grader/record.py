@@ -81,6 +81,7 @@ def _exercise(assignment: Assignment, fields: Mapping[str, Any], seed: str, diag
         needs=tuple(fields.get("needs", ())),
         given=given,
         forbids=tuple(fields.get("forbids", ())),
+        forbids_costs=float(fields.get("forbids_costs", 0)),
         level=int(fields.get("level", 1)),
         cases=recorded,
     )

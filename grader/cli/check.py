@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from grader.i18n import _
+from grader.report.forms import FORMS
 
 EXAMPLES = """\b
 Examples:
@@ -16,6 +17,7 @@ Examples:
   grader check 05_multi_head_attention  one assignment
   grader check --file notes.ipynb       whatever known exercises a file defines
   grader check --format json --output report.json
+  grader check --format github          in a workflow: annotations, and a table in its summary
 
 \b
 Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be graded.
@@ -27,7 +29,7 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
 @click.option("--file", "file", type=click.Path(path_type=Path), help=_("Grade this .py or .ipynb file."))
 @click.option("--course", type=click.Path(path_type=Path, file_okay=False), help=_("The course folder, if you are not in it."))
 @click.option("--hidden", is_flag=True, help=_("Use hidden cases (needs solutions/)."))
-@click.option("--format", "form", type=click.Choice(["text", "json", "junit"]), default="text", help=_("How to show the report."))
+@click.option("--format", "form", type=click.Choice(["text", *FORMS]), default="text", help=_("How to show the report."))
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help=_("Write the report to a file."))
 @click.option(
     "--sandbox", type=click.Choice(["auto", "strict", "landlock", "basic"]), default="auto", help=_("How locked the worker is; see grader doctor.")
@@ -46,7 +48,6 @@ def _show(report, form: str, output: Path | None, full: bool) -> None:  # type: 
     from rich.console import Console
 
     from grader.files import write_atomically
-    from grader.report.forms import FORMS
     from grader.report.terminal import show
 
     if form == "text" and output is None:
@@ -60,6 +61,10 @@ def _show(report, form: str, output: Path | None, full: bool) -> None:  # type: 
         text = plain.getvalue()
     else:
         text = FORMS[form](report)
+    if form == "github":
+        from grader.report.github import add_to_summary
+
+        add_to_summary(report)
     if output is None:
         click.echo(text)
     else:

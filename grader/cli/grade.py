@@ -34,16 +34,43 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
 
 @click.command(epilog=EXAMPLES)
 @click.argument("submissions", type=click.Path(path_type=Path))
-@click.option("--only", multiple=True, metavar="EXERCISE", help=_("Grade this exercise or assignment; may be repeated."))
-@click.option("--since", metavar="WHEN", help=_("Only files changed since: 2026-03-01, 2026-03-01T18:00, or 30m, 12h, 2d ago."))
+@click.option(
+    "--only", multiple=True, metavar="EXERCISE", help=_("Grade this exercise or assignment; may be repeated.")
+)
+@click.option(
+    "--since",
+    metavar="WHEN",
+    help=_("Only files changed since: 2026-03-01, 2026-03-01T18:00, or 30m, 12h, 2d ago."),
+)
 @click.option("--regrade", is_flag=True, help=_("Grade afresh what is known already."))
 @click.option("--jobs", type=click.IntRange(1, 256), help=_("Processes side by side; default: one a core."))
 @click.option("--store", type=click.Path(path_type=Path, dir_okay=False), help=_("Where results are kept."))
-@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help=_("Write the results to a file."))
-@click.option("--format", "form", type=click.Choice(["text", "jsonl", "csv", "gradescope", "junit"]), default="text", help=_("How to show the results."))
-@click.option("--course", type=click.Path(path_type=Path, file_okay=False), help=_("The course folder, if you are not in it."))
-@click.option("--sandbox", type=click.Choice(["auto", "strict", "landlock", "basic"]), default="auto", help=_("How locked the workers are; see grader doctor."))
-@click.option("--trusted-submissions", is_flag=True, help=_("Allow the basic sandbox, which stops no determined attacker."))
+@click.option(
+    "--output", type=click.Path(path_type=Path, dir_okay=False), help=_("Write the results to a file.")
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "jsonl", "csv", "gradescope", "junit"]),
+    default="text",
+    help=_("How to show the results."),
+)
+@click.option(
+    "--course",
+    type=click.Path(path_type=Path, file_okay=False),
+    help=_("The course folder, if you are not in it."),
+)
+@click.option(
+    "--sandbox",
+    type=click.Choice(["auto", "strict", "landlock", "basic"]),
+    default="auto",
+    help=_("How locked the workers are; see grader doctor."),
+)
+@click.option(
+    "--trusted-submissions",
+    is_flag=True,
+    help=_("Allow the basic sandbox, which stops no determined attacker."),
+)
 def command(
     submissions: Path,
     only: tuple[str, ...],
@@ -61,7 +88,16 @@ def command(
     from grader.grading.bulk import Wishes, grade_folder
     from grader.grading.run import exit_status
 
-    wishes = Wishes(only=only, since=since, regrade=regrade, jobs=jobs, store=store, course=course, sandbox=sandbox, trusted=trusted_submissions)
+    wishes = Wishes(
+        only=only,
+        since=since,
+        regrade=regrade,
+        jobs=jobs,
+        store=store,
+        course=course,
+        sandbox=sandbox,
+        trusted=trusted_submissions,
+    )
     entries = grade_folder(submissions, wishes)
     _write(entries, form, output)
     sys.exit(exit_status(entries))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import click
 
@@ -19,6 +20,9 @@ COMMANDS = {
     "grade": _("Instructor: grade a folder of submissions with hidden cases."),
     "verify": _("Maintainer: prove that the course is right."),
     "build": _("Maintainer: make assignments/ from solutions/."),
+    "new": _("Maintainer: begin an exercise with files that already verify."),
+    "release": _("Instructor: make the students' kit, proved to hold no answer."),
+    "course": _("Instructor: make an nbgrader course, or bring its sources up to date."),
     "doctor": _("Tell what this machine can do."),
 }
 
@@ -35,17 +39,24 @@ class Lazy(click.Group):
     """Imports a command's file when it is asked for; `grader check` pays for nothing else."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return [name for name in COMMANDS if _is_here(name)]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
+        if not _is_here(name):
+            raise click.UsageError(_("`grader {name}` is not part of this kit; instructors and maintainers have it").format(name=name))
         command: click.Command = import_module(f"grader.cli.{name}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section(_("Commands")):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([(name, COMMANDS[name]) for name in self.list_commands(ctx)])
+
+
+def _is_here(name: str) -> bool:
+    """A students' kit has no files for the instructor's commands."""
+    return Path(__file__).with_name(f"{name}.py").is_file()
 
 
 @click.group(cls=Lazy, invoke_without_command=True, epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})
@@ -73,6 +84,11 @@ def main() -> None:
         sys.exit(2)
     except NoCourse as nowhere:
         click.echo(f"grader: {nowhere}", err=True)
+        sys.exit(2)
+    except ModuleNotFoundError as missing:
+        if not (missing.name or "").startswith("grader."):
+            raise
+        click.echo(_("grader: {name} is not part of this kit; instructors and maintainers have it").format(name=missing.name), err=True)
         sys.exit(2)
     except SandboxError as fault:
         click.echo(f"grader: {fault}", err=True)

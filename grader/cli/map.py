@@ -15,9 +15,9 @@ from grader.progress import recall
 from grader.report.terminal import points, sign
 
 
-def show_map() -> None:
+def show_map(start: Path | None = None) -> None:
     """Every assignment, its exercises, how each stood when it was last graded, and the next one."""
-    course = find(Path.cwd())
+    course = find(start or Path.cwd())
     known = recall(course.root)
     console = Console(highlight=False)
     for bundle in course.bundles:

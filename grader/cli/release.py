@@ -50,13 +50,17 @@ def command(folder: Path, through: str | None) -> None:
         sys.exit(1)
     except NotReleased as refused:
         raise click.UsageError(str(refused)) from None
-    click.echo(_("{folder}: assignments {names}").format(folder=folder, names=", ".join(b.assignment for b in plan.bundles)))
+    click.echo(
+        _("{folder}: assignments {names}").format(
+            folder=folder, names=", ".join(b.assignment for b in plan.bundles)
+        )
+    )
     click.echo(_("proved:"))
     for claim in proof.claims:
         click.echo(f"  ✓ {claim}")
     if plan.answers:
         click.echo(
-            _("these building blocks are answers to exercises of this kit, withheld while those are graded: {names}").format(
-                names=", ".join(plan.answers)
-            )
+            _(
+                "these building blocks are answers to exercises of this kit, withheld while those are graded: {names}"
+            ).format(names=", ".join(plan.answers))
         )

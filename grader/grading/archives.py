@@ -33,7 +33,14 @@ def members(path: Path) -> dict[PurePosixPath, Reader]:
     """
     try:
         listed = list(_zipped(path) if path.name.lower().endswith(".zip") else _tarred(path))
-    except (OSError, EOFError, ValueError, NotImplementedError, zipfile.BadZipFile, tarfile.TarError) as error:
+    except (
+        OSError,
+        EOFError,
+        ValueError,
+        NotImplementedError,
+        zipfile.BadZipFile,
+        tarfile.TarError,
+    ) as error:
         if isinstance(error, BadArchive):
             raise
         raise BadArchive(_("cannot be read as an archive")) from None
@@ -55,7 +62,12 @@ def _from_zip(path: Path, name: str) -> Reader:
         try:
             with zipfile.ZipFile(path) as archive, archive.open(name) as file:
                 return file.read(MAX_BYTES + 1)
-        except (RuntimeError, zipfile.BadZipFile, EOFError, NotImplementedError) as error:  # RuntimeError: it wants a password
+        except (
+            RuntimeError,
+            zipfile.BadZipFile,
+            EOFError,
+            NotImplementedError,
+        ) as error:  # RuntimeError: it wants a password
             raise OSError(str(error)) from None
 
     return read
@@ -92,6 +104,11 @@ def _bound(sizes: list[int]) -> None:
 
 def _place(name: str) -> PurePosixPath:
     place = PurePosixPath(name.replace("\\", "/"))
-    if place.is_absolute() or ".." in place.parts or "\0" in name or (place.parts and place.parts[0].endswith(":")):
+    if (
+        place.is_absolute()
+        or ".." in place.parts
+        or "\0" in name
+        or (place.parts and place.parts[0].endswith(":"))
+    ):
         raise BadArchive(_("names a place outside itself"))
     return place

@@ -51,14 +51,21 @@ def grade_folder(root: Path, wishes: Wishes) -> list[Entry]:
     since = _moment(wishes.since)
     course = find_course(wishes.course or Path.cwd())
     if course.solutions is None:
-        raise click.UsageError(_("grade needs the folder solutions/ beside {root}; only instructors have it").format(root=course.root))
+        raise click.UsageError(
+            _("grade needs the folder solutions/ beside {root}; only instructors have it").format(
+                root=course.root
+            )
+        )
     only = tuple(wanted_exercises(wishes.only, course.bundles)) if wishes.only else ()
     tier = _tier(wishes.sandbox, wishes.trusted)
     cases = hidden_folder(course.solutions)
     bundles = load_all(cases)
     found = [handed for handed in find(root, bundles) if since is None or handed.modified >= since]
     if not found:
-        raise click.UsageError(_("{path} holds nothing to grade: no .py, no .ipynb, no archive").format(path=root) + (_(" since then") if since else ""))
+        raise click.UsageError(
+            _("{path} holds nothing to grade: no .py, no .ipynb, no archive").format(path=root)
+            + (_(" since then") if since else "")
+        )
     jobs = min(wishes.jobs or _cores(), len(found))
     plan = Plan(
         bundles=cases,
@@ -81,10 +88,16 @@ def _tier(asked: str, trusted: bool) -> str:
     tier = available_tiers()[0] if asked == "auto" else asked
     if tier == "basic" and not trusted:
         raise click.UsageError(
-            _("the basic sandbox stops no determined attacker; grade in a better one (see grader doctor), or add --trusted-submissions")
+            _(
+                "the basic sandbox stops no determined attacker; grade in a better one (see grader doctor), or add --trusted-submissions"
+            )
         )
     if tier != "basic" and not (report := report_on(tier)).available:
-        raise SandboxError(_("the {tier} sandbox cannot be had on this machine: {reason}").format(tier=tier, reason=report.reason))
+        raise SandboxError(
+            _("the {tier} sandbox cannot be had on this machine: {reason}").format(
+                tier=tier, reason=report.reason
+            )
+        )
     return tier
 
 
@@ -97,7 +110,9 @@ def _moment(since: str | None) -> float | None:
     try:
         return datetime.fromisoformat(since.strip()).timestamp()
     except (ValueError, OverflowError, OSError):
-        raise click.UsageError(_("--since takes 2026-03-01, 2026-03-01T18:00, or 30m, 12h, 2d; not {text}").format(text=since)) from None
+        raise click.UsageError(
+            _("--since takes 2026-03-01, 2026-03-01T18:00, or 30m, 12h, 2d; not {text}").format(text=since)
+        ) from None
 
 
 def _cores() -> int:

@@ -27,11 +27,26 @@ def table(entries: Sequence[Entry]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     head = ["student", "submission", "content", "sandbox", "score", "points", "remark"]
-    writer.writerow(head + [f"{name}{part}" for _a, name in sorted(columns) for part in ("", " outcome", " mistake")])
+    writer.writerow(
+        head + [f"{name}{part}" for _a, name in sorted(columns) for part in ("", " outcome", " mistake")]
+    )
     for entry in entries:
         report, results = entry.report, {r.name: r for r in entry.report.exercises}
-        row = [entry.student, entry.submission, report.extra["content"], report.sandbox, _number(report.score), _number(report.points), entry.problem]
-        writer.writerow([plain(cell) for cell in row + [cell for _a, name in sorted(columns) for cell in _cells(results.get(name))]])
+        row = [
+            entry.student,
+            entry.submission,
+            report.extra["content"],
+            report.sandbox,
+            _number(report.score),
+            _number(report.points),
+            entry.problem,
+        ]
+        writer.writerow(
+            [
+                plain(cell)
+                for cell in row + [cell for _a, name in sorted(columns) for cell in _cells(results.get(name))]
+            ]
+        )
     return out.getvalue()
 
 
@@ -48,7 +63,11 @@ def _number(value: float) -> str:
 
 def plain(cell: str) -> str:
     """A cell that no spreadsheet computes: one that begins like a formula gets an apostrophe before it."""
-    return f"'{cell}" if cell.lstrip(" \n\u00a0\u3000")[:1] in tuple("=+-@\t\r|%\uff1d\uff0b\uff0d\uff20") and cell.strip() else cell
+    return (
+        f"'{cell}"
+        if cell.lstrip(" \n\u00a0\u3000")[:1] in tuple("=+-@\t\r|%\uff1d\uff0b\uff0d\uff20") and cell.strip()
+        else cell
+    )
 
 
 def junit(entries: Sequence[Entry]) -> str:
@@ -63,8 +82,15 @@ def gradescope(entries: Sequence[Entry]) -> str:
     from grader.report.gradescope import gradescope
 
     if len(entries) != 1:
-        raise NotInThisForm(_("Gradescope's form is for exactly one submission; there are {n} here").format(n=len(entries)))
+        raise NotInThisForm(
+            _("Gradescope's form is for exactly one submission; there are {n} here").format(n=len(entries))
+        )
     return gradescope(entries[0].report)
 
 
-FORMS: dict[str, Callable[[Sequence[Entry]], str]] = {"jsonl": jsonl, "csv": table, "gradescope": gradescope, "junit": junit}
+FORMS: dict[str, Callable[[Sequence[Entry]], str]] = {
+    "jsonl": jsonl,
+    "csv": table,
+    "gradescope": gradescope,
+    "junit": junit,
+}

@@ -83,7 +83,9 @@ def _file(path: Path, place: PurePosixPath, bundles: Sequence[Bundle]) -> Iterat
     try:
         inside = members(path)
     except BadArchive as bad:
-        yield Handed(sanitize(student), sanitize(str(place)), bytes, modified, problem=f"{sanitize(place.name)} {bad}")
+        yield Handed(
+            sanitize(student), sanitize(str(place)), bytes, modified, problem=f"{sanitize(place.name)} {bad}"
+        )
         return
     folders: dict[PurePosixPath, dict[str, tuple[Reader, float]]] = {}
     for name, reader in inside.items():
@@ -100,11 +102,18 @@ def _of(handed: Handed, student: str) -> Handed:
     return replace(handed, student=sanitize(student))
 
 
-def _folder(folder: PurePosixPath, files: Mapping[str, tuple[Reader, float]], bundles: Sequence[Bundle]) -> Iterator[Handed]:
+def _folder(
+    folder: PurePosixPath, files: Mapping[str, tuple[Reader, float]], bundles: Sequence[Bundle]
+) -> Iterator[Handed]:
     """The files of one folder. In one that bears an assignment's name, the file that bears it too, or the only
     one there is, is what was handed in for it; files beside it are helpers."""
     named = next((b for b in bundles if b.assignment in folder.parts), None)
-    mains = {name: b for name in files for b in bundles if _stem(name) in (b.module, b.assignment) and named in (None, b)}
+    mains = {
+        name: b
+        for name in files
+        for b in bundles
+        if _stem(name) in (b.module, b.assignment) and named in (None, b)
+    }
     if named is not None and not mains and len(files) == 1:
         mains = dict.fromkeys(files, named)
     chosen = [*_newest(mains, files)] if mains else [*files]

@@ -21,13 +21,20 @@ def live(total: int) -> Iterator[Callable[[int, int], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[speed]}"))
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[speed]}"),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(_("grading"), total=total, speed="")
         started = time.monotonic()
 
         def tell(done: int, fresh: int) -> None:
-            progress.update(task, completed=done, speed=speed(total - done, fresh, time.monotonic() - started))
+            progress.update(
+                task, completed=done, speed=speed(total - done, fresh, time.monotonic() - started)
+            )
 
         yield tell
 
@@ -43,7 +50,11 @@ class _Plain:
             return
         self._told = now
         words = _("{done} of {total}").format(done=done, total=self._total)
-        print(f"{words}  {speed(self._total - done, fresh, now - self._started)}".rstrip(), file=sys.stderr, flush=True)
+        print(
+            f"{words}  {speed(self._total - done, fresh, now - self._started)}".rstrip(),
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 def speed(left: int, fresh: int, seconds: float) -> str:

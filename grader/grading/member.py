@@ -13,10 +13,12 @@ from grader.bundle import Bundle, load_all
 from grader.engine import Engine
 from grader.grading.store import Circumstances, Store
 from grader.i18n import _
-from grader.intake.read import Blocked, submission_from
+from grader.intake.names import read_names
+from grader.intake.read import Blocked, Submission, shown, submission_from
 from grader.report.model import ExerciseResult
 from grader.sandbox.base import SandboxError
 from grader.sandbox.choose import choose
+from grader.sanitize import sanitize
 
 
 @dataclass(frozen=True)
@@ -84,9 +86,11 @@ def grade(engine: Engine, store: Store, plan: Plan, task: Task) -> Graded:
         return Graded(tuple(results), (), hashlib.sha256(task.data).hexdigest(), len(task.data), str(blocked))
     size = sum(len(unit.source) for unit in submission.units)
     try:
-        wanted = _wanted(engine, plan, (*task.expected, *engine.known(submission)) if not task.expected else task.expected)
+        wanted = _wanted(
+            engine, plan, (*task.expected, *engine.known(submission)) if not task.expected else task.expected
+        )
         if not wanted:
-            return Graded(content=submission.content, size=size, problem=_("{file} defines no exercise that is graded here").format(file=task.file.name))
+            return Graded(content=submission.content, size=size, problem=_why_nothing(submission))
         known = {} if plan.regrade else store.known(submission.content, wanted)
         missing = [name for name in wanted if name not in known]
         fresh = engine.grade(submission, missing).exercises if missing else ()
@@ -101,15 +105,34 @@ def grade(engine: Engine, store: Store, plan: Plan, task: Task) -> Graded:
 def could_not(bundles: Sequence[Bundle], names: Sequence[str], why: str) -> list[ExerciseResult]:
     """Results that say that it was not the submission's fault."""
     return [
-        ExerciseResult(e.name, b.assignment, "could_not_grade", None, e.points, _(e.title), why) for b in bundles for e in b.exercises if e.name in names
+        ExerciseResult(e.name, b.assignment, "could_not_grade", None, e.points, _(e.title), why)
+        for b in bundles
+        for e in b.exercises
+        if e.name in names
     ]
+
+
+def _why_nothing(submission: Submission) -> str:
+    name = shown(submission.path)
+    for unit, why in read_names(submission).broken.items():
+        return _("{file} defines no exercise that is graded here; it does not parse ({unit}, {why})").format(
+            file=name, unit=sanitize(unit), why=sanitize(why)
+        )
+    return _("{file} defines no exercise that is graded here").format(file=name)
 
 
 def _wanted(engine: Engine, plan: Plan, names: Sequence[str]) -> list[str]:
     """In the order of the course."""
-    return [e.name for b in engine.bundles for e in b.exercises if e.name in names and (not plan.only or e.name in plan.only)]
+    return [
+        e.name
+        for b in engine.bundles
+        for e in b.exercises
+        if e.name in names and (not plan.only or e.name in plan.only)
+    ]
 
 
 def _without_answer(bundles: Sequence[Bundle], name: str, message: str) -> ExerciseResult:
     bundle, exercise = next((b, e) for b in bundles for e in b.exercises if e.name == name)
-    return ExerciseResult(name, bundle.assignment, "blocked", 0.0, exercise.points, _(exercise.title), message)
+    return ExerciseResult(
+        name, bundle.assignment, "blocked", 0.0, exercise.points, _(exercise.title), message
+    )

@@ -89,9 +89,13 @@ class Run:
         seen: set[int] = set()
         for handed, number in zip(self.found, self._numbers, strict=True):
             graded = self._graded[number]
-            results = could_not(self.bundles, handed.expected, graded.problem) if graded.ours else graded.results
+            results = (
+                could_not(self.bundles, handed.expected, graded.problem) if graded.ours else graded.results
+            )
             report = self._report(handed, graded, results)
-            yield Entry(report, graded.size, graded.problem, graded.ours, bool(graded.fresh) and number not in seen)
+            yield Entry(
+                report, graded.size, graded.problem, graded.ours, bool(graded.fresh) and number not in seen
+            )
             seen.add(number)
 
     def _report(self, handed: Handed, graded: Graded, results: Sequence[ExerciseResult]) -> Report:

@@ -54,7 +54,11 @@ def _more(rest: int) -> Iterator[RenderableType]:
 
 
 def _exercises(exercises: Sequence[OfExercise]) -> RenderableType:
-    shown = [outcome for outcome in OUTCOMES if outcome in ("passed", "failed") or any(of.outcomes[outcome] for of in exercises)]
+    shown = [
+        outcome
+        for outcome in OUTCOMES
+        if outcome in ("passed", "failed") or any(of.outcomes[outcome] for of in exercises)
+    ]
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column(_("exercise"), no_wrap=True)
     for outcome in shown:
@@ -62,7 +66,11 @@ def _exercises(exercises: Sequence[OfExercise]) -> RenderableType:
     table.add_column(_("mean points"), justify="right", no_wrap=True)
     for of in exercises:
         mean = "–" if of.mean is None else f"{of.mean:.2f}"
-        table.add_row(Text(f"{of.assignment[:2]} {of.name}"), *(str(of.outcomes[o] or "·") for o in shown), f"{mean} / {of.points:g}")
+        table.add_row(
+            Text(f"{of.assignment[:2]} {of.name}"),
+            *(str(of.outcomes[o] or "·") for o in shown),
+            f"{mean} / {of.points:g}",
+        )
     return table
 
 
@@ -76,33 +84,55 @@ def _checks(of: OfExercise) -> RenderableType:
 
 
 def _mistake(mistake: Mistake) -> RenderableType:
-    head = Text.assemble(f"  {len(mistake.who)}  ", (" + ".join(mistake.ids), "bold"), f"  {mistake.exercise}  ", (names(mistake.who), "dim"))
+    head = Text.assemble(
+        f"  {len(mistake.who)}  ",
+        (" + ".join(mistake.ids), "bold"),
+        f"  {mistake.exercise}  ",
+        (names(mistake.who), "dim"),
+    )
     return Group(head, Padding(Text(mistake.says), (0, 0, 0, 5)))
 
 
 def _cluster(cluster: Cluster) -> RenderableType:
     words = _("{n} submissions share this in {exercise}; the smallest is {submission}")
     head = words.format(n=len(cluster.who), exercise=cluster.exercise, submission=cluster.smallest)
-    return Group(Text.assemble(f"  {head}  ", (names(cluster.who), "dim")), *([Padding(Text(cluster.says), (0, 0, 0, 5))] if cluster.says else []))
+    return Group(
+        Text.assemble(f"  {head}  ", (names(cluster.who), "dim")),
+        *([Padding(Text(cluster.says), (0, 0, 0, 5))] if cluster.says else []),
+    )
 
 
 def _troubles(entries: Sequence[Entry]) -> Iterator[RenderableType]:
     unread = [entry for entry in entries if entry.problem and not entry.ours]
-    ours = [(e, next((r.message for r in e.report.exercises if r.outcome == "could_not_grade"), e.problem)) for e in entries if e.ours or e.report.exit_status == 3]
+    ours = [
+        (e, next((r.message for r in e.report.exercises if r.outcome == "could_not_grade"), e.problem))
+        for e in entries
+        if e.ours or e.report.exit_status == 3
+    ]
     if unread:
         yield _heading(_("nothing to grade in these"))
         yield from (Text(f"  {entry.submission}: {entry.problem}") for entry in unread)
     if ours:
-        yield _heading(_("could not be graded: no fault of theirs, and no points lost; run the command again"))
+        yield _heading(
+            _("could not be graded: no fault of theirs, and no points lost; run the command again")
+        )
         yield from (Text(f"  {entry.submission}: {why}", style="magenta") for entry, why in ours)
 
 
 def _totals(entries: Sequence[Entry]) -> RenderableType:
-    n, students, fresh = len(entries), len({entry.student for entry in entries}), sum(entry.fresh for entry in entries)
+    n, students, fresh = (
+        len(entries),
+        len({entry.student for entry in entries}),
+        sum(entry.fresh for entry in entries),
+    )
     words = ngettext("{n} submission", "{n} submissions", n).format(n=n)
     by = ngettext("{students} student", "{students} students", students).format(students=students)
     tier = next((entry.report.sandbox for entry in entries), "")
-    lines = [_("{words} by {by}; {fresh} graded now, the others were known; sandbox {tier}").format(words=words, by=by, fresh=fresh, tier=tier)]
+    lines = [
+        _("{words} by {by}; {fresh} graded now, the others were known; sandbox {tier}").format(
+            words=words, by=by, fresh=fresh, tier=tier
+        )
+    ]
     if tier == "basic":
         lines.append(_("The basic sandbox stops no determined attacker: these submissions were trusted."))
     return Group(*map(Text, lines))

@@ -55,12 +55,20 @@ class Store:
             self._database = sqlite3.connect(path, timeout=30.0, isolation_level=None)
             self._prepare()
         except (OSError, sqlite3.Error) as error:
-            raise BadStore(_("{path} cannot be used as a store: {reason}; name another with --store").format(path=path, reason=error)) from None
+            raise BadStore(
+                _("{path} cannot be used as a store: {reason}; name another with --store").format(
+                    path=path, reason=error
+                )
+            ) from None
 
     def _prepare(self) -> None:
         (version,) = self._database.execute("PRAGMA user_version").fetchone()
         if version not in (0, VERSION):
-            raise BadStore(_("{path} was written by another version of the grader; name another with --store").format(path=self.path))
+            raise BadStore(
+                _("{path} was written by another version of the grader; name another with --store").format(
+                    path=self.path
+                )
+            )
         if version == 0:
             self._database.execute("PRAGMA journal_mode = WAL")
             self._database.execute(_TABLE)
@@ -70,13 +78,18 @@ class Store:
     def known(self, content: str, exercises: Collection[str]) -> dict[str, ExerciseResult]:
         """What is kept of a submission, by exercise."""
         rows = self._database.execute(
-            "SELECT exercise, result FROM results WHERE content = ? AND cases = ? AND grader = ? AND sandbox = ?", (content, *self._under)
+            "SELECT exercise, result FROM results WHERE content = ? AND cases = ? AND grader = ? AND sandbox = ?",
+            (content, *self._under),
         )
         return {exercise: _result(result) for exercise, result in rows if exercise in exercises}
 
     def keep(self, results: Sequence[ExerciseResult]) -> None:
         """Write a submission's results, all or none. What could not be graded is not kept: it is tried again."""
-        rows = [(r.content, r.name, *self._under, json.dumps(asdict(r))) for r in results if r.outcome != "could_not_grade"]
+        rows = [
+            (r.content, r.name, *self._under, json.dumps(asdict(r)))
+            for r in results
+            if r.outcome != "could_not_grade"
+        ]
         with self._database:
             self._database.execute("BEGIN IMMEDIATE")
             self._database.executemany(_KEEP, rows)

@@ -73,7 +73,9 @@ def _count(of: OfExercise, entry: Entry, result: ExerciseResult) -> None:
     of.outcomes[result.outcome] += 1
     if result.score is not None:
         of.scores.append(result.score)
-    for title in dict.fromkeys((check.facet, check.title) for check in result.checks if check.outcome == "failed"):
+    for title in dict.fromkeys(
+        (check.facet, check.title) for check in result.checks if check.outcome == "failed"
+    ):
         of.failed_checks.setdefault(title, []).append(entry.student)
 
 
@@ -82,7 +84,9 @@ def _mistakes(everything: Sequence[tuple[Entry, ExerciseResult]]) -> list[Mistak
     for entry, result in everything:
         if result.diagnosis.alternatives:
             found.setdefault((result.name, result.diagnosis.alternatives[0]), []).append((entry, result))
-    out = [Mistake(name, ids, group[0][1].diagnosis.says, _who(group)) for (name, ids), group in found.items()]
+    out = [
+        Mistake(name, ids, group[0][1].diagnosis.says, _who(group)) for (name, ids), group in found.items()
+    ]
     return sorted(out, key=lambda mistake: (-len(mistake.who), mistake.ids))
 
 
@@ -92,7 +96,12 @@ def _clusters(everything: Sequence[tuple[Entry, ExerciseResult]]) -> list[Cluste
         if result.fingerprint:
             found.setdefault((result.name, result.fingerprint), []).append((entry, result))
     out = [
-        Cluster(name, group[0][1].diagnosis.says, _who(group), min(group, key=lambda one: (one[0].size, one[0].submission))[0].submission)
+        Cluster(
+            name,
+            group[0][1].diagnosis.says,
+            _who(group),
+            min(group, key=lambda one: (one[0].size, one[0].submission))[0].submission,
+        )
         for (name, _fingerprint), group in found.items()
         if len(group) > 1
     ]

@@ -6,6 +6,7 @@ import ast
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from grader.intake.read import Submission
 
@@ -83,6 +84,7 @@ def _takes(node: ast.stmt) -> frozenset[str] | None:
     return None
 
 
+@lru_cache(maxsize=4096)
 def plain(name: str) -> str:
     """A name without case and underscores: `Multi_Head_Attention` and `multiheadAttention` are near."""
     return name.replace("_", "").lower()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from grader.i18n import _
@@ -33,7 +34,7 @@ class Submission:
     path: Path
     units: tuple[Unit, ...]
 
-    @property
+    @cached_property
     def content(self) -> str:
         """A hash of all that can influence the outcome."""
         parts = hashlib.sha256()

@@ -32,7 +32,7 @@ class Answer:
 
 def answers(assignments: Sequence[Assignment]) -> list[Answer]:
     """The marked solutions, whole bodies of the references, and the right answers written in other ways."""
-    found = {}
+    found: dict[tuple[str, str], Answer] = {}
     for assignment in assignments:
         for answer in (*_regions(assignment), *_references(assignment), *_variants(assignment)):
             found.setdefault((answer.owner, answer.shape), answer)
@@ -43,7 +43,11 @@ def unmarked(assignment: Assignment) -> list[str]:
     """Exercises in whose definition no solution is marked, so that the stub would hold it."""
     text = assignment.source
     marked = [(m.start(), m.end()) for m in _marks(text)]
-    return [name for name in _exercises(assignment) if not any(_meet(span, definition_span(text, name)) for span in marked)]
+    return [
+        name
+        for name in _exercises(assignment)
+        if not any(_meet(span, definition_span(text, name)) for span in marked)
+    ]
 
 
 def _meet(a: tuple[int, int], b: tuple[int, int]) -> bool:
@@ -67,13 +71,17 @@ def _regions(assignment: Assignment) -> Iterator[Answer]:
         if owner or not all(isinstance(s, ast.ClassDef) for s in statements):
             yield from _answer(Body(owner, statements), assignment)
         else:  # a class to repair: its place is the top level
-            yield from (a for s in statements for a in _answer(Body(getattr(s, "name", ""), (s,)), assignment))
+            yield from (
+                a for s in statements for a in _answer(Body(getattr(s, "name", ""), (s,)), assignment)
+            )
 
 
 def _owner(tree: ast.AST, line: int) -> str:
     """The dotted name of the innermost function or class that a line belongs to."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.lineno <= line <= (node.end_lineno or 0):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.lineno <= line <= (
+            node.end_lineno or 0
+        ):
             return f"{node.name}.{_owner(node, line)}".rstrip(".")
     return ""
 
@@ -87,14 +95,18 @@ def _variants(assignment: Assignment) -> Iterator[Answer]:
     handed_out = _handed_out(assignment)
     for variant in assignment.variants():
         if variant.kind in ("same", "also"):
-            yield from _not_handed_out(assignment, apply(variant, assignment.source), [variant.of], handed_out)
+            yield from _not_handed_out(
+                assignment, apply(variant, assignment.source), [variant.of], handed_out
+            )
 
 
 def _handed_out(assignment: Assignment) -> set[tuple[str, str]]:
     return {(b.owner, shape(b.statements)) for b in functions(ast.parse(stub(assignment.source)))}
 
 
-def _not_handed_out(assignment: Assignment, source: str, names: Sequence[str], handed_out: set[tuple[str, str]]) -> Iterator[Answer]:
+def _not_handed_out(
+    assignment: Assignment, source: str, names: Sequence[str], handed_out: set[tuple[str, str]]
+) -> Iterator[Answer]:
     for name in names:
         start, stop = definition_span(source, name)
         for body in functions(ast.parse(source[start:stop])):
@@ -106,7 +118,9 @@ def _answer(body: Body, assignment: Assignment) -> Iterator[Answer]:
     if body.statements and size(body.statements) >= SMALL:
         text = "\n".join(lines_of("\n".join(ast.unparse(s) for s in body.statements)))
         name = body.owner.split(".")[0]
-        yield Answer(name, body.owner or assignment.module, kinds(body.statements), shape(body.statements), text)
+        yield Answer(
+            name, body.owner or assignment.module, kinds(body.statements), shape(body.statements), text
+        )
 
 
 def drawn(assignments: Sequence[Assignment], seed: str, other: str) -> set[bytes]:

@@ -21,7 +21,11 @@ from grader.stub import stub
 def stale(assignment: Assignment, folder: Path) -> str:
     """What in the folder is not as it must be: a few words, or nothing."""
     text = stub(assignment.source)
-    wanted = {"README.md": lesson(text), f"{assignment.module}.py": text, f"{assignment.module}.ipynb": notebook(assignment.name, text)}
+    wanted = {
+        "README.md": lesson(text),
+        f"{assignment.module}.py": text,
+        f"{assignment.module}.ipynb": notebook(assignment.name, text),
+    }
     for name, content in wanted.items():
         path = folder / name
         if not path.is_file():
@@ -32,7 +36,11 @@ def stale(assignment: Assignment, folder: Path) -> str:
         bundle = load(folder)
     except (OSError, ValueError, KeyError, TypeError):
         return "its bundle cannot be read"
-    return "" if _agrees(assignment, bundle, text) else f"its bundle is not what solutions/{assignment.name} gives"
+    return (
+        ""
+        if _agrees(assignment, bundle, text)
+        else f"its bundle is not what solutions/{assignment.name} gives"
+    )
 
 
 def _agrees(assignment: Assignment, bundle: Bundle, text: str) -> bool:

@@ -26,7 +26,10 @@ MIN_TEXT = 30  # characters without white space: shorter lines are said by chanc
 
 # An answer that a kit hands out on purpose: where it is an answer, where it stands, and why.
 HANDED_OUT = {
-    ("MultiHeadAttention.__init__", "MixedUpAttention.__init__"): "a repair hands out its class in full, and builds the same four layers",
+    (
+        "MultiHeadAttention.__init__",
+        "MixedUpAttention.__init__",
+    ): "a repair hands out its class in full, and builds the same four layers",
 }
 
 
@@ -86,7 +89,9 @@ def _index(answers: Sequence[Answer]) -> dict[tuple[str, ...], list[Answer]]:
 # ---- code
 
 
-def _in_code(document: Document, index: Mapping[tuple[str, ...], Sequence[Answer]], blocks: Sequence[str]) -> Iterator[str]:
+def _in_code(
+    document: Document, index: Mapping[tuple[str, ...], Sequence[Answer]], blocks: Sequence[str]
+) -> Iterator[str]:
     lengths = sorted({len(key) for key in index})
     for code in _code(document):
         for body in bodies(code):
@@ -111,7 +116,9 @@ def _meant(answer: Answer, document: Document, owner: str, blocks: Sequence[str]
     if (answer.owner, owner) in HANDED_OUT:
         return True
     built = answer.owner.endswith(".__init__") and owner.endswith(".__init__")
-    return any(document.name.endswith(f"!grader/given/{BLOCKS[b]}") for b in blocks if built or b == answer.exercise)
+    return any(
+        document.name.endswith(f"!grader/given/{BLOCKS[b]}") for b in blocks if built or b == answer.exercise
+    )
 
 
 def _code(document: Document) -> Iterator[ast.AST]:

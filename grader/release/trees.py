@@ -34,7 +34,9 @@ def bodies(tree: ast.AST, owner: str = "") -> Iterator[Body]:
 def functions(tree: ast.AST, owner: str = "") -> Iterator[Body]:
     """The bodies of functions alone, methods included."""
     for child in ast.iter_child_nodes(tree):
-        inside = f"{owner}.{child.name}".strip(".") if isinstance(child, (*_FUNCTIONS, ast.ClassDef)) else owner
+        inside = (
+            f"{owner}.{child.name}".strip(".") if isinstance(child, (*_FUNCTIONS, ast.ClassDef)) else owner
+        )
         if isinstance(child, _FUNCTIONS):
             yield Body(inside, _without_docstring(child.body))
         yield from functions(child, inside)
@@ -42,7 +44,11 @@ def functions(tree: ast.AST, owner: str = "") -> Iterator[Body]:
 
 def _without_docstring(statements: Sequence[ast.stmt]) -> tuple[ast.stmt, ...]:
     first = statements[0]
-    told = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+    told = (
+        isinstance(first, ast.Expr)
+        and isinstance(first.value, ast.Constant)
+        and isinstance(first.value.value, str)
+    )
     return tuple(statements[1:] if told else statements)
 
 
@@ -53,7 +59,9 @@ def kinds(statements: Sequence[ast.stmt]) -> tuple[str, ...]:
 
 def size(statements: Sequence[ast.stmt]) -> int:
     """How many nodes the statements have, without those that say nothing."""
-    return sum(not isinstance(n, (ast.expr_context, ast.operator, ast.Load)) for s in statements for n in ast.walk(s))
+    return sum(
+        not isinstance(n, (ast.expr_context, ast.operator, ast.Load)) for s in statements for n in ast.walk(s)
+    )
 
 
 def shape(statements: Sequence[ast.stmt]) -> str:
@@ -75,7 +83,9 @@ class _Shape:
             return self.of_all(value)
         if isinstance(value, (*_FUNCTIONS, ast.ClassDef)):
             rest = [getattr(value, f) for f in ("args", "bases", "decorator_list") if hasattr(value, f)]
-            return f"{type(value).__name__}({self.of_all(rest)},{self.of_all(_without_docstring(value.body))})"
+            return (
+                f"{type(value).__name__}({self.of_all(rest)},{self.of_all(_without_docstring(value.body))})"
+            )
         if isinstance(value, ast.AnnAssign) and value.value is not None:
             return f"Assign([{self._of(value.target)}],{self._of(value.value)})"
         if isinstance(value, ast.Assign):
@@ -84,7 +94,11 @@ class _Shape:
             return self._name(value.id)
         if isinstance(value, ast.arg):
             return self._name(value.arg)
-        if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.value.id == "self":
+        if (
+            isinstance(value, ast.Attribute)
+            and isinstance(value.value, ast.Name)
+            and value.value.id == "self"
+        ):
             return f"self.{self._name('.' + value.attr)}"
         if isinstance(value, ast.AST):
             return f"{type(value).__name__}({','.join(self._of(v) for f, v in ast.iter_fields(value) if f not in ('ctx', 'type_comment', 'kind'))})"

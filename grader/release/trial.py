@@ -8,7 +8,7 @@ A callable is tried as a student would use it: a file that imports it and calls 
 graded on the public cases with nothing but the building blocks that the exercise allows. What cannot be
 called with the arguments of the exercise at all is not tried. Each exercise ends with its reference in the
 same worker: unless that passes, something tried before has damaged the worker, and the trials are made again
-in smaller groups.
+in smaller groups. What passes the first case is graded on all of them, in a worker of its own.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from grader.intake.names import Names
 from grader.intake.read import Submission, Unit, read_submission
 from grader.sandbox.basic import ColdLauncher
 
+_NAME = "TRIED"  # stands for the name that a candidate gets
 SECONDS = 20.0  # for one request, the loading of everything included
 
 # Among the callables are those that end processes. They get to know that it is not allowed.
@@ -53,6 +54,7 @@ class Candidate:
     title: str
     code: str
     takes: ast.arguments | None  # None: it cannot be told without calling it
+    setup: str = ""  # what must have run before
 
 
 @dataclass
@@ -74,19 +76,21 @@ def main(kit: Path, references: dict[str, str]) -> Seen:
     candidates = [*_package(Path(grader.__file__).parent), *_stubs(bundles)]
     seen.callables = len(candidates)
     launcher = ColdLauncher()
-    full = Engine(bundles, launcher)
+    full = Engine(bundles, launcher, one_worker=True)
     quick = Engine([_quick(b) for b in bundles], launcher, one_worker=True)
     try:
         seen.started = list(_started(full, kit))
         for bundle in bundles:
+            reference = references[bundle.assignment]
+            seen.unsound += _failing(full, bundle, reference)
             for exercise in bundle.exercises:
                 trials = [c for c in candidates if _can_be_called(c, exercise)]
                 seen.trials += len(trials)
-                found, sound = _tried(quick, bundle, exercise, trials, references[bundle.assignment])
-                seen.passing += [f"{c.title} as {exercise.name}" for c in found if _passes(full, bundle, exercise, c)]
-                full.close()
-                if not (sound and _passes_as(full, bundle, exercise.name, references[bundle.assignment])):
-                    seen.unsound.append(exercise.name)
+                found, sound = _tried(quick, bundle, exercise, trials, reference)
+                seen.passing += [
+                    f"{c.title} as {exercise.name}" for c in found if _passes(full, bundle, exercise, c)
+                ]
+                seen.unsound += [] if sound else [exercise.name]
     finally:
         full.close()
         quick.close()
@@ -102,17 +106,18 @@ def _package(package: Path) -> Iterator[Candidate]:
         parts = ("grader", *path.relative_to(package).with_suffix("").parts)
         module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         for name, takes in _defined(ast.parse(path.read_text("utf-8"))):
-            yield Candidate(f"{module}.{name}", f"from {module} import {name} as candidate_\n", takes)
+            yield Candidate(f"{module}.{name}", f"from {module} import {name} as {_NAME}", takes)
             if module.startswith("grader.given."):
-                yield Candidate(f"grader.given.{name}", f"from grader.given import {name} as candidate_\n", takes)
+                yield Candidate(f"grader.given.{name}", f"from grader.given import {name} as {_NAME}", takes)
 
 
 def _stubs(bundles: Sequence[Bundle]) -> Iterator[Candidate]:
     """Everything that a handed-out file defines, such as the classes to repair."""
     for bundle in bundles:
-        apart = f"import types\n_apart = types.ModuleType('apart')\nexec({bundle.stub!r}, _apart.__dict__)\n"
+        module = f"apart_{bundle.module}"
+        setup = f"import types\n{module} = types.ModuleType('{module}')\nexec({bundle.stub!r}, {module}.__dict__)\n"
         for name, takes in _defined(ast.parse(bundle.stub)):
-            yield Candidate(f"{bundle.module}.{name}", f"{apart}candidate_ = _apart.{name}\n", takes)
+            yield Candidate(f"{bundle.module}.{name}", f"{_NAME} = {module}.{name}", takes, setup)
 
 
 def _defined(tree: ast.Module) -> Iterator[tuple[str, ast.arguments | None]]:
@@ -122,16 +127,32 @@ def _defined(tree: ast.Module) -> Iterator[tuple[str, ast.arguments | None]]:
         elif isinstance(node, ast.ClassDef):
             yield node.name, _constructor(node)
         elif isinstance(node, ast.Assign):
-            yield from ((target.id, None) for target in node.targets if isinstance(target, ast.Name) and not _is_data(node.value))
+            yield from (
+                (target.id, None)
+                for target in node.targets
+                if isinstance(target, ast.Name) and not _is_data(node.value)
+            )
 
 
 def _constructor(node: ast.ClassDef) -> ast.arguments | None:
     """What a class is built with, if its own `__init__` says so."""
-    own = [part for part in node.body if isinstance(part, ast.FunctionDef) and part.name in ("__init__", "__new__")]
+    own = [
+        part
+        for part in node.body
+        if isinstance(part, ast.FunctionDef) and part.name in ("__init__", "__new__")
+    ]
     if node.decorator_list or node.keywords or len(own) != 1 or own[0].decorator_list or not own[0].args.args:
         return None
     args = own[0].args
-    return ast.arguments(args.posonlyargs, args.args[1:], args.vararg, args.kwonlyargs, args.kw_defaults, args.kwarg, args.defaults)
+    return ast.arguments(
+        args.posonlyargs,
+        args.args[1:],
+        args.vararg,
+        args.kwonlyargs,
+        args.kw_defaults,
+        args.kwarg,
+        args.defaults,
+    )
 
 
 def _is_data(value: ast.expr) -> bool:
@@ -158,7 +179,9 @@ def _accepts(takes: ast.arguments, count: int, keywords: set[str]) -> bool:
     if keywords - free and takes.kwarg is None:
         return False
     needed = {a.arg for a in by_place[count : len(by_place) - len(takes.defaults)]}
-    needed |= {a.arg for a, default in zip(takes.kwonlyargs, takes.kw_defaults, strict=True) if default is None}
+    needed |= {
+        a.arg for a, default in zip(takes.kwonlyargs, takes.kw_defaults, strict=True) if default is None
+    }
     return needed <= keywords
 
 
@@ -171,10 +194,14 @@ def _quick(bundle: Bundle) -> Bundle:
 
 
 def _first_case(exercise: Exercise) -> Exercise:
-    return replace(exercise, cases=exercise.cases[:1], level=0, limits={**exercise.limits, "wall_seconds": SECONDS})
+    return replace(
+        exercise, cases=exercise.cases[:1], level=0, limits={**exercise.limits, "wall_seconds": SECONDS}
+    )
 
 
-def _tried(engine: Engine, bundle: Bundle, exercise: Exercise, trials: Sequence[Candidate], reference: str) -> tuple[list[Candidate], bool]:
+def _tried(
+    engine: Engine, bundle: Bundle, exercise: Exercise, trials: Sequence[Candidate], reference: str
+) -> tuple[list[Candidate], bool]:
     """Those that pass the first case, and whether the reference still does after them."""
     found = [trials[number] for number in _all_in_one_file(engine, bundle.exercise(exercise.name), trials)]
     if _passes_as(engine, bundle, exercise.name, reference):
@@ -190,7 +217,11 @@ def _tried(engine: Engine, bundle: Bundle, exercise: Exercise, trials: Sequence[
 def _all_in_one_file(engine: Engine, exercise: Exercise, trials: Sequence[Candidate]) -> Iterator[int]:
     """One file that imports them all; each is graded as if it bore the exercise's name. Numbers of those that pass."""
     exercise = _first_case(exercise)
-    file = Submission(Path("tried.py"), (_tame(), *(Unit(f"{n}.py", _bound(c, f"tried_{n}")) for n, c in enumerate(trials))))
+    setup = "".join(dict.fromkeys(c.setup for c in trials))
+    lines = "\n".join(
+        _bound(c, f"tried_{n}") for n, c in enumerate(trials)
+    )  # run one by one: some cannot be had
+    file = Submission(Path("tried.py"), (Unit("tried.py", f"{_TAME}{setup}{lines}"),))
     for number in range(len(trials)):
         run = _Run(engine, file, Names({}))
         run.aliases = {exercise.name: f"tried_{number}"}
@@ -198,22 +229,35 @@ def _all_in_one_file(engine: Engine, exercise: Exercise, trials: Sequence[Candid
             yield number
 
 
-def _tame() -> Unit:
-    return Unit("tame.py", _TAME)
-
-
 def _bound(candidate: Candidate, name: str) -> str:
-    return f"{candidate.code}\n{name} = candidate_\ndel candidate_\n"
+    return candidate.code.replace(_NAME, name)
 
 
 def _passes(engine: Engine, bundle: Bundle, exercise: Exercise, candidate: Candidate) -> bool:
-    return _passes_as(engine, bundle, exercise.name, f"{_TAME}\n{_bound(candidate, exercise.name)}")
+    """All cases, in a worker of its own."""
+    passed = _passes_as(
+        engine,
+        bundle,
+        exercise.name,
+        f"{_TAME}{candidate.setup}{_bound(candidate, _NAME)}\n{exercise.name} = {_NAME}\n",
+    )
+    engine.close()
+    return passed
 
 
 def _passes_as(engine: Engine, bundle: Bundle, name: str, source: str) -> bool:
-    file = f"{bundle.module}.py"
-    report = engine.grade(Submission(Path(file), (Unit(file, source),)), [name])
-    return report.exercises[0].outcome == "passed"
+    return engine.grade(_file(bundle, source), [name]).exercises[0].outcome == "passed"
+
+
+def _failing(engine: Engine, bundle: Bundle, reference: str) -> list[str]:
+    """Exercises whose reference does not pass with the kit's bundle."""
+    report = engine.grade(_file(bundle, reference), [e.name for e in bundle.exercises])
+    return [e.name for e in report.exercises if e.outcome != "passed"]
+
+
+def _file(bundle: Bundle, source: str) -> Submission:
+    name = f"{bundle.module}.py"
+    return Submission(Path(name), (Unit(name, source),))
 
 
 def _started(engine: Engine, kit: Path) -> Iterator[str]:
@@ -222,7 +266,11 @@ def _started(engine: Engine, kit: Path) -> Iterator[str]:
         for suffix in (".py", ".ipynb"):
             path = kit / bundle.assignment / f"{bundle.module}{suffix}"
             report = engine.grade(read_submission(path), [e.name for e in bundle.exercises])
-            yield from (f"{e.name} in {path.name} is {e.outcome}" for e in report.exercises if e.outcome != "not_started")
+            yield from (
+                f"{e.name} in {path.name} is {e.outcome}"
+                for e in report.exercises
+                if e.outcome != "not_started"
+            )
 
 
 def _main(arguments: Sequence[str]) -> None:

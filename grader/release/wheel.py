@@ -23,7 +23,12 @@ STUDENT_EXTRAS = ("watch",)
 # These are parts of one machine, and some of them are found by name: they go as a whole.
 _WHOLE = ("worker", "sandbox", "intake", "judge", "report")
 _DATA = ("locale", *_WHOLE)
-_ENTRANCES = ("cli/main.py", "cli/map.py", "pytest_plugin.py", *(f"cli/{name}.py" for name in STUDENT_COMMANDS))
+_ENTRANCES = (
+    "cli/main.py",
+    "cli/map.py",
+    "pytest_plugin.py",
+    *(f"cli/{name}.py" for name in STUDENT_COMMANDS),
+)
 _INSTRUCTOR_ONLY = ("hidden.py",)  # asked for by student modules, where solutions/ lies beside the course
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 
@@ -80,7 +85,9 @@ def _imports(package: Path, name: str) -> set[str]:
         if parts[0] == "grader":
             for stop in range(1, len(parts) + 1):
                 base = "/".join(parts[1:stop])
-                out |= {f for f in (f"{base}.py", f"{base}/__init__.py".lstrip("/")) if (package / f).is_file()}
+                out |= {
+                    f for f in (f"{base}.py", f"{base}/__init__.py".lstrip("/")) if (package / f).is_file()
+                }
     return out
 
 
@@ -93,13 +100,19 @@ def _described(about: Distribution, version: str, files: Mapping[str, bytes]) ->
         f"{folder}/entry_points.txt": _entry_points(about),
     }
     texts = {name: text.encode() for name, text in described.items()}
-    record = "".join(f"{name},sha256={_digest(data)},{len(data)}\n" for name, data in {**files, **texts}.items())
+    record = "".join(
+        f"{name},sha256={_digest(data)},{len(data)}\n" for name, data in {**files, **texts}.items()
+    )
     return {**texts, f"{folder}/RECORD": f"{record}{folder}/RECORD,,\n".encode()}
 
 
 def _metadata(about: Distribution, version: str) -> str:
     known = about.metadata
-    needs = [line for line in about.requires or () if "extra ==" not in line or any(f"'{e}'" in line or f'"{e}"' in line for e in STUDENT_EXTRAS)]
+    needs = [
+        line
+        for line in about.requires or ()
+        if "extra ==" not in line or any(f"'{e}'" in line or f'"{e}"' in line for e in STUDENT_EXTRAS)
+    ]
     lines = [
         "Metadata-Version: 2.1",
         f"Name: {DISTRIBUTION}",
@@ -117,7 +130,9 @@ def _entry_points(about: Distribution) -> str:
     for point in about.entry_points:
         if point.group in ("console_scripts", "pytest11"):
             groups.setdefault(point.group, []).append(f"{point.name} = {point.value}")
-    return "\n".join(f"[{group}]\n" + "\n".join(sorted(points)) + "\n" for group, points in sorted(groups.items()))
+    return "\n".join(
+        f"[{group}]\n" + "\n".join(sorted(points)) + "\n" for group, points in sorted(groups.items())
+    )
 
 
 def _digest(data: bytes) -> str:

@@ -25,4 +25,30 @@ def as_junit(report: Report) -> str:
     return junit(report)
 
 
-FORMS: dict[str, Callable[[Report], str]] = {"json": as_json, "junit": as_junit}
+def as_github(report: Report) -> str:
+    """Workflow commands; `grader check` also puts the table into the summary of the run."""
+    from grader.report.github import commands
+
+    return commands(report)
+
+
+def as_markdown(report: Report) -> str:
+    from grader.report.github import table
+
+    return table(report)
+
+
+def as_html(report: Report) -> str:
+    """A page that needs nothing but itself."""
+    from grader.report.html import page
+
+    return page(report)
+
+
+FORMS: dict[str, Callable[[Report], str]] = {
+    "json": as_json,
+    "junit": as_junit,
+    "html": as_html,
+    "github": as_github,
+    "markdown": as_markdown,
+}

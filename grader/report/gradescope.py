@@ -14,7 +14,9 @@ def gradescope(report: Report) -> str:
     """The report as one JSON object. What could not be graded carries no score, so that it costs none."""
     return json.dumps(
         {
-            "output": _("Graded by Headway {version}, sandbox {tier}.").format(version=report.grader, tier=report.sandbox),
+            "output": _("Graded by Headway {version}, sandbox {tier}.").format(
+                version=report.grader, tier=report.sandbox
+            ),
             "output_format": "text",
             "execution_time": round(sum(result.seconds for result in report.exercises)),
             "visibility": "visible",
@@ -41,5 +43,8 @@ def _test(result: ExerciseResult) -> dict[str, Any]:
 
 def _output(result: ExerciseResult) -> str:
     lines = [word(result.outcome), result.message]
-    lines += [f"{word(check.outcome)}  {check.facet}: {check.title}  {check.message}".rstrip() for check in result.checks]
+    lines += [
+        f"{word(check.outcome)}  {check.facet}: {check.title}  {check.message}".rstrip()
+        for check in result.checks
+    ]
     return "\n".join(filter(None, [*lines, result.diagnosis.says, *result.remarks]))

@@ -117,13 +117,17 @@ def _first_failure(check: CheckResult) -> RenderableType:
 
 
 def _diagnosis(result: ExerciseResult) -> RenderableType:
-    found = result.diagnosis
-    lead = {
+    begins = lead(result.diagnosis.kind)
+    return Group(Text.assemble((f"{begins}: " if begins else "", "bold"), result.diagnosis.says))
+
+
+def lead(kind: str) -> str:
+    """How a sentence about a diagnosis of this kind begins; "" where it stands for itself."""
+    return {
         "exact": _("this equals a known mistake"),
         "one_of": _("this equals one of several known mistakes, perhaps"),
         "different": _("a valid design, not the one asked for"),
-    }.get(found.kind, "")
-    return Group(Text.assemble((f"{lead}: " if lead else "", "bold"), found.says))
+    }.get(kind, "")
 
 
 def _summary(report: Report, open_ones: Sequence[ExerciseResult], full: bool) -> RenderableType:

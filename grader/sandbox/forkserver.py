@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from grader.sandbox import guard, kernel, lockdown, refusals, warmth, wire
+from grader.sandbox import guard, kernel, lockdown, pages, refusals, warmth, wire
 from grader.sandbox.base import Limits, SandboxError
 from grader.sandbox.tiers import Tier, make_tier
 
@@ -84,6 +84,7 @@ class _Server:
 
     def __init__(self, tier: Tier, control: socket.socket, config: dict[str, Any]) -> None:
         self._tasks = os.open("/proc/self/task", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._maps = os.open("/proc/self/maps", os.O_RDONLY | os.O_CLOEXEC)
         self._tier = tier
         self._control = control
         self._children: dict[int, _Child] = {}
@@ -124,6 +125,7 @@ class _Server:
         """It only saves time: where it fails, workers import for themselves what they need."""
         try:
             warmth.warm()
+            pages.join(self._maps)
         except Exception:
             traceback.print_exc()
             return

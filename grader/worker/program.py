@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from grader.worker import layouts
 from grader.worker.errors import describe, text_of
+from grader.worker.evidence import watching
 
 MAX_NUMBERS = 1 << 22  # numbers of one tensor that are sent; more is told by shape alone
 
@@ -43,10 +44,12 @@ class Program:
         self.watched: dict[str, Tensor] = {}
         self.told: dict[str, Any] = {"odd": {}}
         self.steps: list[Step] = case["steps"]
+        self.about: list[str] = case.get("about", [])
 
     def run(self, files: Collection[str]) -> None:
         """Carry out every step; stop at the first that raises."""
-        with warnings.catch_warnings(record=True) as caught:
+        used: set[str] = set()
+        with warnings.catch_warnings(record=True) as caught, watching(self.about, used):
             warnings.simplefilter("default")
             for step in self.steps:
                 try:
@@ -54,6 +57,8 @@ class Program:
                 except BaseException as error:
                     self.told["error"] = describe(error, files) | {"step": step["do"]}
                     break
+        if used:
+            self.told["used"] = sorted(used)
         torch.set_grad_enabled(True)
         for name, tensor in self.watched.items():
             self._observe(name, tensor)

@@ -53,7 +53,7 @@ return made >= 0 and libc.connect(made, address, 16) == 0
     gated("run-program", "runs a program", "import subprocess\nreturn subprocess.run(['touch', '@FOLDER@/touched'], check=True)", success="the program's file is there", control=True),
     gated("shell", "runs a shell", "return os.system('echo > @FOLDER@/touched') == 0", success="the shell's file is there"),
     call("raw-exec", "becomes another program", "libc.execve(b'/bin/true', None, None)"),
-    call("raw-fork", "forks by a raw call", "libc.syscall(57) or os._exit(0)"),
+    call("raw-fork", "forks by a raw call", "(libc.syscall(57) or os._exit(0))"),
     gated("daemon", "leaves a process behind that writes later", """
         import time
         if os.fork() == 0:

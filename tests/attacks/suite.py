@@ -27,7 +27,8 @@ class Attack:
     `tries` says what it does, `success` how its success would be seen, beside the traces that are looked
     for after every attack. `control`: known to work in the tier `basic`, where it is run to show that it
     is a real attack. `exhausts`: it is given little of everything, so that it ends soon.
-    `before`: exercises of the same submission that are graded first.
+    `before`: exercises of the same submission that are graded first. `data`: a file of
+    that `name` instead of `source`, read as it is handed in.
 
     In `source`, @FOLDER@ is a folder that anybody may write to, @SECRET@ a file there, @PORT@ a port that
     is listened to, @PARENT@ the grader's process and @ROOT@ the folder of the project.
@@ -41,6 +42,8 @@ class Attack:
     control: bool = False
     exhausts: bool = False
     before: tuple[str, ...] = ()
+    name: str = "answer.py"
+    data: bytes = b""
 
 
 def wrong(id: str, tries: str, before: str, **more: Any) -> Attack:

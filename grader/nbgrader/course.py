@@ -1,0 +1,217 @@
+"""Make an nbgrader course from solutions/: notebooks with their solutions, public cases, configuration.
+
+Written anew at every call: `headway_config.py` and what lies in `source/`. Never touched: `nbgrader_config.py`
+once it is there, the gradebook, submissions and all that nbgrader makes from them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.build import _cells
+from grader.bundle import NUMBERS, WORDS
+from grader.content import Assignment
+from grader.files import write_atomically
+from grader.i18n import _
+from grader.stub import BEGIN
+
+OWN_CONFIG, OUR_CONFIG = "nbgrader_config.py", "headway_config.py"
+LOADS = f'load_subconfig("{OUR_CONFIG}")'
+KEPT = ".headway/replaced"  # earlier versions of notebooks that were changed by hand, out of students' reach
+QUESTIONS = "## Questions"
+
+
+class CannotMake(Exception):
+    """The course cannot be made there; the message is a sentence."""
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the instructor asked for."""
+
+    course_id: str
+    solutions: Path
+    assignments: Path
+    seed_file: Path
+    sandbox: str = "auto"
+    question_points: float = 0.0
+
+
+def make(folder: Path, chosen: Sequence[Assignment], wishes: Wishes) -> list[Path]:
+    """Write the course. Returns the files that changed. Raises CannotMake."""
+    if folder.exists() and not folder.is_dir():
+        raise CannotMake(_("{folder} is a file, not a folder").format(folder=folder))
+    if wishes.seed_file.resolve().is_relative_to(folder.resolve()):
+        raise CannotMake(
+            _("the secret seed {seed} lies in the course folder, which students may get to see; keep it elsewhere").format(
+                seed=wishes.seed_file
+            )
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    return [path for path, data in _files(folder, chosen, wishes) if _written(folder, path, data)]
+
+
+def lacks_our_config(folder: Path) -> bool:
+    """Whether the instructor's own configuration does not load ours."""
+    return OUR_CONFIG not in (folder / OWN_CONFIG).read_text("utf-8")
+
+
+def _files(folder: Path, chosen: Sequence[Assignment], wishes: Wishes) -> Iterator[tuple[Path, bytes]]:
+    if not (folder / OWN_CONFIG).exists():
+        yield folder / OWN_CONFIG, _own_config(wishes.course_id).encode()
+    yield folder / OUR_CONFIG, _our_config(wishes).encode()
+    for assignment in chosen:
+        place = folder / "source" / assignment.name
+        yield place / f"{assignment.name}.ipynb", notebook(assignment, wishes.question_points).encode()
+        for name in (WORDS, NUMBERS):
+            public = wishes.assignments / assignment.name / name
+            if not public.is_file():
+                raise CannotMake(_("{path} is missing; `grader build` makes it").format(path=public))
+            yield place / name, public.read_bytes()
+
+
+def _written(folder: Path, path: Path, data: bytes) -> bool:
+    """Write a file that differs; a notebook's earlier version is kept, where it is not released."""
+    if path.exists() and path.read_bytes() == data:
+        return False
+    if path.exists() and path.suffix == ".ipynb":
+        old = path.read_bytes()
+        kept = folder / KEPT / f"{path.stem}-{hashlib.sha256(old).hexdigest()[:8]}.ipynb"
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(kept, old)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, data)
+    return True
+
+
+# ---- notebooks
+
+
+def notebook(assignment: Assignment, question_points: float = 0.0) -> str:
+    """The instructor's version of an assignment: solutions between their markers, a graded cell an exercise.
+
+    The `grade_id` of a solution cell is the exercise's name, that of its graded cell `check-` and the name:
+    nbgrader refuses to add or remove cells once there are submissions.
+    """
+    import nbformat
+
+    points = {exercise["name"]: float(exercise["points"]) for exercise in assignment.exercises}
+    cells = [_locked("from grader import check", "headway")]
+    questions = 0
+    for cell in _cells(assignment.source):
+        name = cell.metadata.get("exercise")
+        if cell.cell_type == "markdown" and cell.source.startswith(QUESTIONS):
+            questions += 1
+            cells.append(_task(cell.source, f"questions-{questions}", question_points))
+        elif cell.cell_type == "markdown":
+            cells.append(nbformat.v4.new_markdown_cell(cell.source))
+        elif name is None and BEGIN in cell.source:
+            raise CannotMake(_("{name}: a solution stands in a cell of no exercise").format(name=assignment.name))
+        elif name is None:
+            cells.append(nbformat.v4.new_code_cell(cell.source))
+        else:
+            cells += [_solution(cell.source, name), _graded(name, points[name])]
+    for place, cell in enumerate(cells):
+        cell.id = hashlib.sha256(f"nbgrader/{assignment.name}/{place}".encode()).hexdigest()[:12]
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    book = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel, "language_info": {"name": "python"}})
+    return str(nbformat.writes(book)) + "\n"
+
+
+def _role(grade_id: str, **roles: Any) -> dict[str, Any]:
+    roles = {"grade": False, "solution": False, "locked": False, "task": False, **roles}
+    return {"nbgrader": {"schema_version": 3, "grade_id": grade_id, **roles}}
+
+
+def _locked(source: str, grade_id: str) -> Any:
+    import nbformat
+
+    return nbformat.v4.new_code_cell(source, metadata=_role(grade_id, locked=True))
+
+
+def _solution(source: str, name: str) -> Any:
+    import nbformat
+
+    return nbformat.v4.new_code_cell(source, metadata=_role(name, solution=True))
+
+
+def _graded(name: str, points: float) -> Any:
+    import nbformat
+
+    return nbformat.v4.new_code_cell(f'check("{name}")', metadata=_role(f"check-{name}", grade=True, locked=True, points=points))
+
+
+def _task(source: str, grade_id: str, points: float) -> Any:
+    import nbformat
+
+    return nbformat.v4.new_markdown_cell(source, metadata=_role(grade_id, task=True, locked=True, points=points))
+
+
+# ---- configuration
+
+
+def _own_config(course_id: str) -> str:
+    return f"""\
+# Yours: written once, and never touched again.
+c = get_config()
+
+c.CourseDirectory.course_id = {course_id!r}
+
+{LOADS}  # written anew by `grader course`; what you set below wins
+"""
+
+
+def _our_config(wishes: Wishes) -> str:
+    return f"""\
+# Written anew by `grader course`; set what you want otherwise in {OWN_CONFIG}, after the line that loads this.
+c = get_config()
+
+# Where the hidden cases come from. The seed lies outside this folder: whoever knows it knows the cases.
+c.Headway.solutions = {str(wishes.solutions.resolve())!r}
+c.Headway.seed_file = {str(wishes.seed_file.resolve())!r}
+
+# How locked the worker is in which submissions run: auto (the best there is), strict, landlock or basic.
+# `basic` stops no determined attacker and is refused, unless you say that you trust these submissions.
+c.Headway.sandbox = {wishes.sandbox!r}
+c.Headway.trusted_submissions = False
+
+# Students get the stubs of the course: a sentence that says what is not written yet.
+c.GenerateAssignment.preprocessors = [
+    "nbgrader.preprocessors.IncludeHeaderFooter",
+    "nbgrader.preprocessors.InstantiateTests",
+    "nbgrader.preprocessors.LockCells",
+    "grader.nbgrader.stub.Stub",  # in place of ClearSolutions
+    "nbgrader.preprocessors.ClearOutput",
+    "nbgrader.preprocessors.CheckCellMetadata",
+    "nbgrader.preprocessors.ComputeChecksums",
+    "nbgrader.preprocessors.SaveCells",
+    "nbgrader.preprocessors.ClearHiddenTests",
+    "nbgrader.preprocessors.ClearMarkScheme",
+    "nbgrader.preprocessors.ComputeChecksums",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+
+# What students did to their notebooks is put right first: nothing that they handed in is lost by it.
+c.Autograde.exporter_class = "grader.nbgrader.reading.Forgiving"
+c.Autograde.sanitize_preprocessors = [
+    "grader.nbgrader.mend.Mend",
+    "nbgrader.preprocessors.ClearOutput",
+    "nbgrader.preprocessors.DeduplicateIds",
+    "nbgrader.preprocessors.OverwriteKernelspec",
+    "nbgrader.preprocessors.OverwriteCells",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+c.Autograde.autograde_preprocessors = [
+    "grader.nbgrader.preprocessors.Grade",  # in place of Execute: hidden cases, no kernel
+    "nbgrader.preprocessors.IgnorePattern",
+    "nbconvert.preprocessors.ClearMetadataPreprocessor",
+    "nbgrader.preprocessors.LimitOutput",
+    "grader.nbgrader.preprocessors.SaveGrades",  # in place of SaveAutoGrades: reasons as comments
+    "nbgrader.preprocessors.AssignLatePenalties",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+"""

@@ -1,0 +1,34 @@
+"""Large pages for the server's memory: a fork copies a table of pages, and its end takes that table down.
+
+With 140 MiB in pages of 4 KiB that is more than half of what a worker costs; in pages of 2 MiB, next to
+nothing. A worker that writes gets a small page of its own, as before.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+
+_COLLAPSE = 25  # MADV_COLLAPSE of Linux 6.1: at once, and whatever the system's policy is
+_LARGE = 2 << 20
+
+
+def join(maps: int) -> None:
+    """Join the small pages of this process's own data. `maps` is a descriptor of /proc/self/maps.
+
+    Takes a fraction of a second. Where the system cannot do it, nothing changes.
+    """
+    advise = ctypes.CDLL(None).madvise
+    advise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    for start, stop in _own_data(maps):
+        for address in range(-(-start // _LARGE) * _LARGE, stop - _LARGE + 1, _LARGE):
+            advise(address, _LARGE, _COLLAPSE)
+
+
+def _own_data(maps: int) -> list[tuple[int, int]]:
+    """Regions that can be written and belong to no file, as (start, stop)."""
+    os.lseek(maps, 0, os.SEEK_SET)
+    with os.fdopen(os.dup(maps)) as file:
+        rows = [line.split() for line in file]
+    regions = [row[0].split("-") for row in rows if row[1].startswith("rw") and (len(row) == 5 or row[5] == "[heap]")]
+    return [(int(start, 16), int(stop, 16)) for start, stop in regions]

@@ -1,0 +1,56 @@
+"""Which of the calls that an exercise is about were made while a case ran. Evidence only: a hostile file
+removes it. Calls of the building blocks do not count."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from types import FrameType
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.modules.module import register_module_forward_pre_hook
+from torch.overrides import TorchFunctionMode
+
+_GIVEN = "given/"  # where the sources of building blocks are said to lie
+_TORCH = torch.__path__[0]
+
+
+@contextmanager
+def watching(calls: Sequence[str], found: set[str]) -> Iterator[None]:
+    """Note in `found` which of `calls` ("scaled_dot_product_attention", "nn.Transformer*") are made."""
+    if not calls:
+        yield
+        return
+
+    def note(name: str) -> None:
+        for call in calls:
+            if call not in found and fnmatchcase(name, call.rpartition(".")[2]) and not _by_a_block(sys._getframe(2)):
+                found.add(call)
+
+    class Mode(TorchFunctionMode):
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            note(getattr(func, "__name__", ""))
+            return func(*args, **(kwargs or {}))
+
+    def entered(module: nn.Module, args: Any) -> None:
+        for kind in type(module).__mro__:
+            if kind.__module__.startswith("torch.nn."):
+                note(kind.__name__)
+
+    hook = register_module_forward_pre_hook(entered)
+    try:
+        with Mode():
+            yield
+    finally:
+        hook.remove()
+
+
+def _by_a_block(frame: FrameType | None) -> bool:
+    """Whether the innermost code outside torch that led here is a building block's."""
+    while frame is not None and (frame.f_code.co_filename.startswith(_TORCH) or frame.f_code.co_filename == __file__):
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_filename.startswith(_GIVEN)

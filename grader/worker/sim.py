@@ -1,0 +1,330 @@
+"""A simulated accelerator: tensors that say they live on another device, and compute on the CPU.
+
+`register()` makes the device, once in a process and before anything there was differentiated (autograd
+counts the devices when it first runs). Afterwards `tensor.to(place())` gives a tensor with real numbers and
+real gradients that refuses what CUDA refuses: to meet a CPU tensor. Its rules are CUDA's:
+
+- a zero-dimensional CPU tensor may take part in arithmetic, and a CPU tensor may index;
+- `copy_`, `.to`, `.cpu()`, `.item()` and `.tolist()` cross over; `.numpy()` does not;
+- what is made without a device is made on the CPU.
+
+"cuda", wherever a device is named, means this device: `x.is_cuda`, `.cuda()` and `torch.cuda.is_available()`
+answer as they would beside a GPU. Where kernels differ on a GPU (TF32, order of summation), nothing is
+simulated.
+
+Everything private that this file uses of torch is in the import of `torch.utils.backend_registration` and in
+`_setup_privateuseone_for_python_backend`, `Tensor._make_wrapper_subclass`, `torch._C._acc` behind the former,
+and `torch._C._DisableTorchDispatch`. Tested with torch 2.13; see TESTED.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+TESTED = ("2.13",)  # versions of torch that tests/test_sim.py has passed with
+NAME = "sim"
+SAYS = "cuda:0"  # how messages call the device
+
+_FREE = {"copy_", "_to_copy", "_has_compatible_shallow_copy_type"}  # cross from device to device
+_INDEXING = {"index", "_unsafe_index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index_put"}
+_WITH_NUMBER = {"masked_fill", "masked_fill_", "fill", "fill_", "where"}  # take a number as a CPU tensor
+
+_registered: list[Any] = []  # what must stay alive: the fallback's library, and the mode
+
+
+class SimUnavailable(RuntimeError):
+    """This torch cannot have the simulated device; the message is one sentence."""
+
+
+def place() -> torch.device:
+    """The device, once registered."""
+    return torch.device(NAME, 0)
+
+
+def register() -> None:
+    """Make the device known to torch. Safe to call twice. Raises SimUnavailable where torch cannot."""
+    if _registered:
+        return
+    try:
+        from torch.utils.backend_registration import _setup_privateuseone_for_python_backend as set_up
+
+        set_up(NAME)
+        library = torch.library.Library("_", "IMPL")
+        library.fallback(_factory, "PrivateUse1")
+    except (ImportError, AttributeError, TypeError, RuntimeError) as error:
+        raise SimUnavailable(
+            f"torch {torch.__version__} has no way to make the simulated device "
+            f"(it is tested with torch {', '.join(TESTED)}): {type(error).__name__}: {error}"
+        ) from error
+    torch.cuda.is_available = lambda: True
+    torch.cuda.device_count = lambda: 1
+    torch.cuda.current_device = lambda: 0
+    mode = _CudaIsHere()
+    mode.__enter__()
+    _registered.extend((library, mode))
+
+
+class SimTensor(Tensor):
+    """A tensor on the simulated device; `inner` holds its numbers on the CPU."""
+
+    inner: Tensor
+    _is_param: bool
+
+    @staticmethod
+    def __new__(cls, inner: Tensor) -> SimTensor:
+        made: SimTensor = Tensor._make_wrapper_subclass(  # type: ignore[attr-defined]
+            cls,
+            inner.shape,
+            strides=inner.stride(),
+            storage_offset=inner.storage_offset(),
+            dtype=inner.dtype,
+            device=place(),
+        )
+        made.inner = inner
+        return made
+
+    __torch_function__ = torch._C._disabled_torch_function_impl
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> Any:
+        if torch.is_inference_mode_enabled():  # then operations arrive here that are made of others
+            made = func.decompose(*args, **kwargs or {})
+            if made is not NotImplemented:
+                return made
+        return _compute(func, args, kwargs or {})
+
+    is_cuda: ClassVar[Any] = property(lambda self: True)
+
+    def __repr__(self, *, tensor_contents: object = None) -> str:
+        shown = repr(self.inner)
+        return f"{shown[:-1]}, device='{SAYS}')" if shown.endswith(")") else shown
+
+    def data_ptr(self) -> int:
+        return self.inner.data_ptr()
+
+    def tolist(self) -> Any:
+        return self.inner.tolist()
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if self.dim() == 0 else object.__format__(self, spec)
+
+    def numpy(self, *, force: bool = False) -> Any:
+        if force:
+            return self.detach().cpu().numpy()
+        raise TypeError(
+            f"can't convert {SAYS} device type tensor to numpy. "
+            "Use Tensor.cpu() to copy the tensor to host memory first."
+        )
+
+    def __array__(self, *_args: object, **_kwargs: object) -> Any:
+        return self.numpy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            if not self.is_leaf:
+                raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.")
+            twin = self.detach().clone().requires_grad_(self.requires_grad)
+            twin.__dict__.update({k: copy.deepcopy(v, memo) for k, v in self.__dict__.items() if k != "inner"})
+            memo[id(self)] = twin
+        return memo[id(self)]
+
+
+class _CudaIsHere(TorchFunctionMode):
+    """Reads "cuda", where a device is named, as the simulated one."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if func is Tensor.cuda:
+            return args[0].to(place())
+        if func == _SET_DATA and isinstance(args[0], SimTensor) and isinstance(args[1], SimTensor):
+            args[0].inner = args[1].inner
+        if kwargs.get("device") is not None:
+            kwargs = {**kwargs, "device": _here(kwargs["device"])}
+        if func is Tensor.to:
+            args = (args[0], *map(_here, args[1:]))
+        if func in _FROM_DATA and kwargs.get("device") == place():
+            return _made(func, args, kwargs)
+        return func(*args, **kwargs)
+
+
+_SET_DATA = Tensor.data.__set__  # type: ignore[attr-defined]
+_FROM_DATA = (torch.tensor, torch.as_tensor, torch.asarray, Tensor.new_tensor)
+
+
+def _made(func: Any, args: Any, kwargs: Any) -> Tensor:
+    """A tensor made from numbers and moved: what torch does inside, out of reach of any subclass."""
+    grad = kwargs.pop("requires_grad", False)
+    made: Tensor = func(*args, **{**kwargs, "device": torch.device("cpu")}).to(place())
+    return made.requires_grad_() if grad else made
+
+
+def _here(device: Any) -> Any:
+    """The simulated device for any name of a CUDA one; everything else as it is."""
+    named = isinstance(device, (str, torch.device)) and str(device).split(":")[0] == "cuda"
+    return place() if named or type(device) is int else device
+
+
+def _factory(func: Any, *args: Any, **kwargs: Any) -> Any:
+    """What torch makes on the device from nothing: its own functions do, that a model calls."""
+    return _compute(func, args, kwargs)
+
+
+def _compute(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Carry out one operation on the numbers, if its tensors may meet."""
+    given = list(_tensors(args)) + list(_tensors(kwargs.values()))
+    here = [t for t in given if isinstance(t, SimTensor)]
+    name = func._schema.name.removeprefix("aten::")
+    if len(here) < len(given):
+        _require_one_device(func, name, args, given)
+    asked = kwargs.get("device")
+    stays = bool(here) if asked is None else torch.device(asked).type == NAME
+    plain = {key: _inner(value) for key, value in kwargs.items()}
+    if asked is not None:
+        plain["device"] = torch.device("cpu")
+    run = _ELSEWHERE.get(name, func)
+    out = run(*map(_inner, args), **plain)
+    if torch.Tag.inplace_view in func.tags:  # the shape that torch knows the tensor by changes as well
+        with torch._C._DisableTorchDispatch():
+            func(*args, **kwargs)
+        return args[0]
+    if not stays:
+        return out
+    known = {id(t.inner): t for t in here} if func._schema.is_mutable else {}
+    return _wrapped(out, known)
+
+
+def _tensors(values: Any) -> Iterator[Tensor]:
+    for value in values:
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _tensors(value)
+
+
+def _inner(value: Any) -> Any:
+    if isinstance(value, SimTensor):
+        return value.inner
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_inner, value))
+    return value
+
+
+def _wrapped(out: Any, known: Mapping[int, SimTensor]) -> Any:
+    if isinstance(out, Tensor):
+        return known[id(out)] if id(out) in known else SimTensor(out)
+    if isinstance(out, (list, tuple)):
+        return type(out)(_wrapped(item, known) for item in out)
+    return out
+
+
+# ---- which devices may meet -----------------------------------------------------------------------
+
+
+def _require_one_device(func: Any, name: str, args: Sequence[Any], given: Sequence[Tensor]) -> None:
+    """Raises what CUDA raises when an operation is handed tensors of both devices."""
+    if name in _FREE or not any(isinstance(t, SimTensor) for t in given):
+        return
+    writes = func._schema.is_mutable
+    if name in _INDEXING:
+        _require_index(name, args)
+        return
+    free = torch.Tag.pointwise in func.tags or name in _WITH_NUMBER
+    strangers = [t for t in given if not isinstance(t, SimTensor) and not (free and t.dim() == 0 and not (writes and t is given[0]))]
+    if not strangers:
+        return
+    if name in ("masked_fill", "masked_fill_"):
+        mine, mask = (_device(t) for t in given[:2])
+        raise RuntimeError(f"expected self and mask to be on the same device, but got mask on {mask} and self on {mine}")
+    raise RuntimeError(_sentence(given, func if torch.Tag.pointwise not in func.tags else None, name, args))
+
+
+def _require_index(name: str, args: Sequence[Any]) -> None:
+    """An indexed tensor takes indices of its own device or of the CPU, and values of its own device."""
+    indexed = args[0]
+    if not isinstance(indexed, SimTensor) and any(isinstance(t, SimTensor) for t in _tensors([args[1]])):
+        raise RuntimeError("indices should be either on cpu or on the same device as the indexed tensor (cpu)")
+    values = args[2] if "put" in name else None
+    if isinstance(values, Tensor) and values.dim() > 0 and isinstance(values, SimTensor) != isinstance(indexed, SimTensor):
+        raise RuntimeError(_sentence([indexed, values], None, name, args))
+
+
+def _sentence(given: Sequence[Tensor], func: Any, name: str, args: Sequence[Any]) -> str:
+    first = _device(given[0])
+    other = next(d for d in map(_device, given) if d != first)
+    text = f"Expected all tensors to be on the same device, but found at least two devices, {first} and {other}!"
+    if func is None:
+        return text
+    return f"{text} (when checking argument for argument {_argument(func, args, first)} in method wrapper_CUDA_{name})"
+
+
+def _argument(func: Any, args: Sequence[Any], first: str) -> str:
+    """The name of the first argument that lives elsewhere than the first tensor."""
+    for declared, value in zip(func._schema.arguments, args, strict=False):
+        if any(_device(t) != first for t in _tensors([value])):
+            return str(declared.name)
+    return "tensors"
+
+
+def _device(tensor: Tensor) -> str:
+    return SAYS if isinstance(tensor, SimTensor) else "cpu"
+
+
+# ---- operations that torch asks of an accelerator and the CPU does not have ------------------------
+
+
+
+def _gru_cell(into: Tensor, back: Tensor, hidden: Tensor, bias: Tensor | None = None, hidden_bias: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """One step of a GRU from its products with the weights, and what its gradient needs."""
+    r_in, z_in, n_in = _gates(into, bias, 3)
+    r_back, z_back, n_back = _gates(back, hidden_bias, 3)
+    reset, update = torch.sigmoid(r_in + r_back), torch.sigmoid(z_in + z_back)
+    new = torch.tanh(n_in + reset * n_back)
+    return new + update * (hidden - new), torch.cat([reset, update, new, n_back, hidden], dim=1)
+
+
+def _gru_cell_backward(grad: Tensor, kept: Tensor, has_bias: bool) -> tuple[Any, ...]:
+    reset, update, new, n_back, hidden = kept.chunk(5, dim=1)
+    d_new = grad * (1 - update) * (1 - new * new)
+    d_update = grad * (hidden - new) * update * (1 - update)
+    d_reset = d_new * n_back * reset * (1 - reset)
+    into = torch.cat([d_reset, d_update, d_new], dim=1)
+    back = torch.cat([d_reset, d_update, d_new * reset], dim=1)
+    return into, back, grad * update, *((into.sum(0), back.sum(0)) if has_bias else (None, None))
+
+
+def _lstm_cell(into: Tensor, back: Tensor, cell: Tensor, bias: Tensor | None = None, hidden_bias: Tensor | None = None) -> tuple[Tensor, ...]:
+    """One step of an LSTM from its products with the weights, and what its gradient needs."""
+    i, f, g, o = (a + b for a, b in zip(_gates(into, bias, 4), _gates(back, hidden_bias, 4), strict=True))
+    i, f, g, o = torch.sigmoid(i), torch.sigmoid(f), torch.tanh(g), torch.sigmoid(o)
+    new = f * cell + i * g
+    return o * torch.tanh(new), new, torch.cat([i, f, g, o], dim=1)
+
+
+def _lstm_cell_backward(
+    grad: Tensor | None, grad_cell: Tensor | None, cell: Tensor, new: Tensor, kept: Tensor, has_bias: bool
+) -> tuple[Any, ...]:
+    i, f, g, o = kept.chunk(4, dim=1)
+    out = torch.zeros_like(new) if grad is None else grad
+    squashed = torch.tanh(new)
+    d_new = out * o * (1 - squashed * squashed) + (0 if grad_cell is None else grad_cell)
+    gates = [d_new * g * i * (1 - i), d_new * cell * f * (1 - f), d_new * i * (1 - g * g), out * squashed * o * (1 - o)]
+    joined = torch.cat(gates, dim=1)
+    return joined, d_new * f, joined.sum(0) if has_bias else None
+
+
+def _gates(products: Tensor, bias: Tensor | None, count: int) -> Sequence[Tensor]:
+    return (products if bias is None else products + bias).chunk(count, dim=1)
+
+
+_ELSEWHERE: dict[str, Callable[..., Any]] = {
+    "_thnn_fused_gru_cell": _gru_cell,
+    "_thnn_fused_gru_cell_backward": _gru_cell_backward,
+    "_thnn_fused_lstm_cell": _lstm_cell,
+    "_thnn_fused_lstm_cell_backward_impl": _lstm_cell_backward,
+}

@@ -1,0 +1,201 @@
+"""How well mistakes are named, measured on answers that were written without a look at the bank.
+
+    python scripts/diagnosis_report.py [--write]
+
+Prints the report; with `--write` it goes to docs/diagnosis.md. `tests/answers/equals.json` tells which known
+mistake each wrong answer equals, decided by reading alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import time
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from grader import diagnose as diagnosis
+from grader.bundle import Exercise, Signatures, load_all
+from grader.engine import Engine
+from grader.intake.read import read_submission
+from grader.report.model import ExerciseResult
+from grader.sandbox.choose import choose
+
+ROOT = Path(__file__).resolve().parents[1]
+ANSWERS = ROOT / "tests" / "answers"
+THRESHOLDS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
+
+
+@dataclass(frozen=True)
+class Graded:
+    """One independent answer: what it equals by its label, and what the grader said."""
+
+    name: str
+    exercise: str
+    right: bool
+    equals: tuple[frozenset[str], ...] | None  # None: not labelled
+    result: ExerciseResult
+    nearest: float
+    seconds: float
+
+    @property
+    def named(self) -> bool:
+        return bool(self.result.diagnosis.alternatives)
+
+    @property
+    def correctly(self) -> bool:
+        said = {frozenset(names) for names in self.result.diagnosis.alternatives}
+        return bool(self.equals) and bool(said & set(self.equals or ()))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true")
+    write = parser.parse_args().write
+    bundles = load_all(ROOT / "assignments")
+    exercises = {e.name: e for b in bundles for e in b.exercises if e.signatures is not None}
+    text = report(exercises, grade_all(bundles, exercises))
+    print(text)
+    if write:
+        (ROOT / "docs").mkdir(exist_ok=True)
+        (ROOT / "docs" / "diagnosis.md").write_text(text, "utf-8")
+
+
+def grade_all(bundles, exercises: dict[str, Exercise]) -> list[Graded]:
+    labels = json.loads((ANSWERS / "equals.json").read_text("utf-8"))
+    launcher = choose()
+    engine = Engine(bundles, launcher)
+    out = []
+    try:
+        for path in sorted(ANSWERS.glob("*/*.py")):
+            if path.parent.name in exercises:
+                out.append(_graded(engine, exercises[path.parent.name], path, labels))
+    finally:
+        engine.close()
+        launcher.close()
+    return out
+
+
+def _graded(engine: Engine, exercise: Exercise, path: Path, labels: dict[str, list[str]]) -> Graded:
+    name = f"{exercise.name}/{path.stem}"
+    kept: list[float] = []
+    spent = [0.0]
+
+    def watched(exercise, observations, checks, ask=diagnosis.diagnose):
+        started = time.perf_counter()
+        found = ask(exercise, observations, checks)
+        spent[0] += time.perf_counter() - started
+        rows = diagnosis._distances(exercise.signatures, *diagnosis.signature(exercise.cases, observations))
+        kept.append(float(rows[1:].min(initial=np.inf)))
+        return found
+
+    import grader.engine
+
+    grader.engine.diagnose, before = watched, grader.engine.diagnose
+    try:
+        result = engine.grade(read_submission(path), [exercise.name]).exercises[0]
+    finally:
+        grader.engine.diagnose = before
+    label = labels.get(name)
+    equals = None if label is None else tuple(frozenset(entry.split("+")) for entry in label)
+    breaks = re.search(r"^# breaks: *(.*)$", path.read_text("utf-8").split("\n\n")[0], re.M)
+    right = not breaks or not set(re.findall(r"\w+", breaks[1])) - {"device", "precision"}
+    return Graded(name, exercise.name, right, equals, result, kept[-1] if kept else np.inf, spent[0])
+
+
+def report(exercises: dict[str, Exercise], graded: list[Graded]) -> str:
+    wrong = [g for g in graded if not g.right and g.equals is not None]
+    known = [g for g in wrong if g.equals]
+    named = [g for g in wrong if g.named]
+    unknown = [g for g in wrong if not g.equals]
+    right = [g for g in graded if g.right]
+    lines = [
+        "# How well mistakes are named",
+        "",
+        "Made by `make diagnosis-report`. The answers in `tests/answers/` were written from one-line descriptions,",
+        "without a look at the bank; which known mistake each equals was decided by reading alone",
+        "(`tests/answers/equals.json`).",
+        "",
+        "| measure | figure |",
+        "|---|---|",
+        f"| wrong answers that equal a known mistake | {len(known)} |",
+        f"| … of these named (coverage) | {_share(sum(g.named for g in known), len(known))} |",
+        f"| named answers whose name is right (precision) | {_share(sum(g.correctly for g in named), len(named))} |",
+        f"| wrong answers that equal no known mistake | {len(unknown)} |",
+        f"| … of these given a name (false names) | {_share(sum(g.named for g in unknown), len(unknown))} |",
+        f"| right answers given a name | {sum(g.named for g in right)} of {len(right)} |",
+        f"| time of a diagnosis, median and worst | {_times(named)} |",
+        "",
+        "## By exercise",
+        "",
+        "| exercise | known mistakes | pairs | answers that equal one | named | rightly |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, exercise in exercises.items():
+        mine = [g for g in known if g.exercise == name]
+        pairs = sum(len(ids) == 2 for ids in exercise.signatures.explains)
+        lines.append(
+            f"| {name} | {len(exercise.mistakes)} | {pairs} | {len(mine)} | {sum(g.named for g in mine)} | {sum(g.correctly for g in mine)} |"
+        )
+    lines += ["", "## Each known mistake left out of the bank in turn", "", *_left_out(exercises)]
+    lines += ["", "## Risk and coverage over the acceptance threshold", "", *_thresholds(wrong)]
+    lines += ["", "## Not named, or not rightly", ""]
+    lines += [f"- {g.name}: equals {_ids(g.equals)}, said {_said(g)}" for g in wrong if (g.equals and not g.correctly) or (g.named and not g.correctly)]
+    return "\n".join(lines) + "\n"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} of {whole} ({100 * part / whole:.1f} %)" if whole else "none"
+
+
+def _times(graded: list[Graded]) -> str:
+    seconds = sorted(g.seconds for g in graded)
+    return f"under {50 * (int(1000 * seconds[-1]) // 50 + 1)} ms each" if seconds else "none"
+
+
+def _ids(equals: tuple[frozenset[str], ...] | None) -> str:
+    return " or ".join("+".join(sorted(ids)) for ids in equals or ()) or "nothing known"
+
+
+def _said(graded: Graded) -> str:
+    return " or ".join("+".join(names) for names in graded.result.diagnosis.alternatives) or "nothing"
+
+
+def _left_out(exercises: dict[str, Exercise]) -> list[str]:
+    """False names: how often what is left of the bank claims a mistake that was taken out of it."""
+    total, claimed = 0, Counter[str]()
+    for exercise in exercises.values():
+        table = exercise.signatures
+        for mistake in exercise.mistakes:
+            rows = [row for row, ids in enumerate(table.explains) if ids == (mistake.id,)]
+            rest = np.array([mistake.id not in ids and ids != () for ids in table.explains])
+            total += 1
+            claimed[exercise.name] += any(_claims(table, row, rest) for row in rows)
+    lines = [f"{_share(sum(claimed.values()), total)} of the mistakes are then claimed by another: those are the ties."]
+    return lines + [f"- {name}: {count}" for name, count in claimed.items() if count]
+
+
+def _claims(table: Signatures, row: int, rest: np.ndarray) -> bool:
+    distances = diagnosis._distances(table, table.states[row], table.numbers[row])[rest]
+    near, between = distances < diagnosis.NEAR, (distances >= diagnosis.NEAR) & (distances < diagnosis.FAR)
+    return bool(near.any() and not between.any())
+
+
+def _thresholds(wrong: list[Graded]) -> list[str]:
+    """What would be named, and how much of it wrongly, if the nearest known one were accepted below a threshold."""
+    table = ["| accept below | named | of these known | of these not known |", "|---|---|---|---|"]
+    for threshold in THRESHOLDS:
+        near = [g for g in wrong if g.nearest < threshold]
+        groups = defaultdict(int)
+        for g in near:
+            groups[bool(g.equals)] += 1
+        table.append(f"| {threshold:g} | {len(near)} | {groups[True]} | {groups[False]} |")
+    return table
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,177 @@
+"""A launcher and an engine per tier for the whole suite, targets to attack, and what was left behind."""
+
+from __future__ import annotations
+
+import os
+import socket
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from attacks.suite import RIGHT, Attack
+
+from grader.bundle import Bundle
+from grader.engine import Engine
+from grader.intake.read import Submission, Unit, read_submission
+from grader.report.model import ExerciseResult
+from grader.sandbox.base import Limits
+from grader.sandbox.choose import LINUX_TIERS, choose, report_on
+
+ROOT = Path(__file__).resolve().parents[2]
+LITTLE = Limits(wall_seconds=0.35, cpu_seconds=2, memory_bytes=1200 << 20, output_bytes=1 << 16, file_bytes=1 << 20, processes=16)
+
+
+class Targets:
+    """What attacks may try to reach."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(mode=0o777)
+        folder.chmod(0o777)
+        self.secret = folder / "seed"
+        self.secret.write_text("a secret that nobody inside may read")
+        self.secret.chmod(0o666)
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.listener.setblocking(False)
+
+    def fill(self, text: str) -> str:
+        values = {"FOLDER": self.folder, "SECRET": self.secret, "PORT": self.listener.getsockname()[1], "PARENT": os.getpid(), "ROOT": ROOT}
+        for name, value in values.items():
+            text = text.replace(f"@{name}@", str(value))
+        return text
+
+    def touched(self) -> list[str]:
+        """What was done to them, in words; and all is put back."""
+        found = [f"{name} is in the folder" for name in os.listdir(self.folder) if name != "seed"]
+        if not self.secret.exists() or self.secret.read_text() != "a secret that nobody inside may read":
+            found.append("the secret is not what it was")
+        try:
+            connection, _ = self.listener.accept()
+            connection.close()
+            found.append("a connection arrived")
+        except BlockingIOError:
+            pass
+        for name in os.listdir(self.folder):
+            (self.folder / name).unlink()
+        self.secret.write_text("a secret that nobody inside may read")
+        return found
+
+
+class Range:
+    """One tier: its engine, and how a hostile submission is graded in it."""
+
+    def __init__(self, engine: Engine, targets: Targets, folder: Path) -> None:
+        self.engine = engine
+        self.targets = targets
+        self.folder = folder
+
+    def grade(self, attack: Attack) -> ExerciseResult:
+        submission = self.submission(attack)
+        for name in attack.before:
+            self.engine.grade(submission, [name])
+        return self.engine.grade(submission, [attack.exercise]).exercises[0]
+
+    def submission(self, attack: Attack) -> Submission:
+        """Raises Blocked for a file that is refused."""
+        if attack.data:
+            path = self.folder / attack.name
+            path.write_bytes(self.targets.fill(attack.data.decode("latin-1")).encode("latin-1"))
+            return read_submission(path)
+        return Submission(Path(attack.name), (Unit(attack.name, self.targets.fill(attack.source)),))
+
+    def grade_honest(self) -> ExerciseResult:
+        honest = Submission(Path("honest.py"), (Unit("honest.py", "import torch" + RIGHT),))
+        return self.engine.grade(honest, ["masked_softmax"]).exercises[0]
+
+
+@pytest.fixture(scope="module")
+def temporary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder for all temporary files of these tests, which a worker that is another user may pass through."""
+    tmp_path_factory.getbasetemp()  # decided before, so that it is not in there
+    made = Path(tempfile.mkdtemp(prefix="attacks-"))
+    made.chmod(0o755)
+    before, tempfile.tempdir = tempfile.tempdir, str(made)
+    yield made
+    tempfile.tempdir = before
+    made.rmdir()  # nothing is left there
+
+
+@pytest.fixture(scope="module")
+def targets(temporary: Path) -> Iterator[Targets]:
+    made = Targets(temporary / "open")
+    yield made
+    made.listener.close()
+    made.secret.unlink()
+    made.folder.rmdir()
+
+
+def _range(tier: str, bundles: list[Bundle], targets: Targets, folder: Path) -> Iterator[Range]:
+    launcher = choose(tier)
+    engine = Engine(bundles, launcher)
+    try:
+        made = Range(engine, targets, folder)
+        made.grade_honest()  # the server is up, and what it leaves for as long as it lives is there
+        engine.close()
+        yield made
+    finally:
+        engine.close()
+        launcher.close()
+
+
+@pytest.fixture(scope="module", params=LINUX_TIERS)
+def fenced(request: pytest.FixtureRequest, bundles: list[Bundle], targets: Targets, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Range]:
+    """A tier that promises to hold."""
+    if not report_on(request.param).available:
+        pytest.skip(f"no {request.param} sandbox on this machine")
+    yield from _range(request.param, bundles, targets, tmp_path_factory.mktemp(request.param))
+
+
+@pytest.fixture(scope="module")
+def unfenced(bundles: list[Bundle], targets: Targets, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Range]:
+    """The tier in which attacks are shown to be attacks."""
+    yield from _range("basic", bundles, targets, tmp_path_factory.mktemp("basic"))
+
+
+def traces() -> dict[str, list[str]]:
+    """What could be left of a test on the machine."""
+    segments = Path("/proc/sysvipc/shm")
+    return {
+        # without the locks that Python programs beside this one make
+        "shared memory": [name for name in sorted(os.listdir("/dev/shm")) if not name.startswith("sem.mp-")],
+        "segments": [line.split()[0] for line in segments.read_text().splitlines()] if segments.exists() else [],
+        "mounts": Path("/proc/self/mountinfo").read_text().splitlines(),
+        "listening": sorted(str(c.laddr) for c in psutil.Process().net_connections() if c.status == "LISTEN"),
+        "temporary files": sorted(os.listdir(tempfile.gettempdir())),
+    }
+
+
+def processes() -> int:
+    """How many run below this one; those that ended and were not reaped do not count."""
+    count = 0
+    for one in psutil.Process().children(recursive=True):
+        try:
+            count += one.status() != psutil.STATUS_ZOMBIE
+        except psutil.NoSuchProcess:
+            continue
+    return count
+
+
+@pytest.fixture
+def leaves_nothing() -> Iterator[None]:
+    """No process but the server's, no file, mount, socket or shared memory is left after the test."""
+    before = traces()
+    yield
+    assert traces() == before
+
+
+def settled(allowed: int, seconds: float = 10.0) -> bool:
+    """Whether no more than `allowed` processes are left below this one, once the killed have gone."""
+    deadline = time.monotonic() + seconds
+    while processes() > allowed:
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True

@@ -1,0 +1,52 @@
+"""Calls that were really made while a case ran: seen whatever they were called by, and not those of blocks."""
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from grader.worker.evidence import watching
+
+ABOUT = ["nn.MultiheadAttention", "scaled_dot_product_attention", "nn.Transformer*"]
+X = torch.ones(1, 2, 4)
+
+
+def seen(do, about=ABOUT):
+    found = set()
+    with watching(about, found):
+        do()
+    return sorted(found)
+
+
+def test_a_function_is_seen_by_whatever_name_it_was_called():
+    hidden = getattr(F, "scaled_dot" + "_product_attention")
+    assert seen(lambda: hidden(X, X, X)) == ["scaled_dot_product_attention"]
+    assert seen(lambda: torch._C._nn.scaled_dot_product_attention(X, X, X)) == ["scaled_dot_product_attention"]
+
+
+def test_a_module_is_seen_when_it_is_called_and_so_is_one_made_from_it():
+    module = type("Mine", (nn.MultiheadAttention,), {})(4, 2)
+    assert "nn.MultiheadAttention" in seen(lambda: module(X, X, X))
+    layer = nn.TransformerEncoderLayer(4, 2, batch_first=True)
+    assert {"nn.MultiheadAttention", "nn.Transformer*"} <= set(seen(lambda: layer(X)))
+
+
+def test_other_calls_are_not_seen():
+    assert seen(lambda: nn.Linear(4, 4)(X).softmax(-1) @ X.mT) == []
+
+
+def test_the_calls_of_a_building_block_do_not_count():
+    space = {"F": F}
+    exec(compile("def block(x): return F.scaled_dot_product_attention(x, x, x)", "given/block.py", "exec"), space)
+    exec(compile("def student(x): return F.scaled_dot_product_attention(x, x, x)", "answer.py", "exec"), space)
+    assert seen(lambda: space["block"](X)) == []
+    assert seen(lambda: (space["block"](X), space["student"](X))) == ["scaled_dot_product_attention"]
+
+
+def test_nothing_is_left_on_torch_afterwards():
+    seen(lambda: X + X)
+    assert not nn.modules.module._global_forward_pre_hooks
+    assert torch.overrides._get_current_function_mode_stack() == []
+
+
+def test_where_nothing_is_looked_for_nothing_is_installed():
+    assert seen(lambda: torch.overrides._get_current_function_mode_stack() and 1 / 0, about=[]) == []
