@@ -10,6 +10,7 @@ import click
 
 from grader.bundle import Bundle
 from grader.course import Course, choose, find
+from grader.devices import launcher_for
 from grader.engine import Engine
 from grader.i18n import _
 from grader.intake.read import Blocked, read_submission
@@ -24,6 +25,7 @@ def check(
     course: Path | None = None,
     hidden: bool = False,
     sandbox: str = "auto",
+    device: str = "auto",
     quiet: bool = False,
 ) -> Report:
     """Grade the named exercises or assignments, or all; or whatever known ones `file` defines.
@@ -31,9 +33,13 @@ def check(
     Raises SandboxError if the sandbox tier asked for cannot be had, and click.UsageError for anything that cannot be meant, with one sentence.
     """
     launcher = choose_tier(sandbox)  # torch is imported over there while files are read over here
+    other = None
     try:
+        other = launcher_for(device, sandbox)
         where = find(course or Path.cwd())
         engine = Engine(_bundles(where, hidden), launcher, hidden=hidden, torch_version=version("torch"))
+        if other is not None:
+            engine.elsewhere = Engine(engine.bundles, other, device=device, hidden=hidden)
         wanted = wanted_exercises(names, where.bundles)
         try:
             return _check_file(engine, file, wanted if names else None) if file is not None else _check_course(engine, where, wanted, quiet)
@@ -41,6 +47,8 @@ def check(
             engine.close()
     finally:
         launcher.close()
+        if other is not None:
+            other.close()
 
 
 def _bundles(where: Course, hidden: bool) -> Sequence[Bundle]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from grader import __version__
 from grader.bundle import Bundle, Exercise, RecordedCase
+from grader.devices import also_on
 from grader.diagnose import diagnose
 from grader.given import BLOCKS, requires, source
 from grader.i18n import _
@@ -17,7 +18,7 @@ from grader.intake.policy import Use, uses
 from grader.intake.read import Submission, Unit
 from grader.kept import arranged
 from grader.observation import BadReply, Observation, StudentError, read_observation, student_error
-from grader.report.model import NO_DIAGNOSIS, CheckResult, ExerciseResult, Outcome, Report
+from grader.report.model import NO_DIAGNOSIS, CheckOutcome, CheckResult, ExerciseResult, Outcome, Report
 from grader.sandbox.base import Launcher, Limits, SandboxError
 from grader.sanitize import sanitize
 from grader.scoring import score
@@ -52,6 +53,7 @@ class Engine:
     bundles: Sequence[Bundle]
     launcher: Launcher
     device: str = "cpu"
+    elsewhere: Engine | None = None  # grades the same cases on another device, for the facet of that name
     hidden: bool = False
     one_worker: bool = False
     progress: Progress = lambda name: None
@@ -84,7 +86,8 @@ class Engine:
         for exercise in sorted(exercises, key=lambda exercise: self._shown[exercise.name]):
             self.progress(exercise.name)
             run.grade(exercise)
-        return self.report([run.done[exercise.name] for exercise in exercises])
+        results = [run.done[exercise.name] for exercise in exercises]
+        return self.report(results if self.elsewhere is None else also_on(self.elsewhere, submission, results))
 
     def report(self, results: Sequence[ExerciseResult]) -> Report:
         return Report(
@@ -97,6 +100,8 @@ class Engine:
 
     def close(self) -> None:
         """End the worker, not the launcher. Safe to call twice."""
+        if self.elsewhere is not None:
+            self.elsewhere.close()
         if self._session is not None:
             self._session.close()
             self._session = None
@@ -118,6 +123,7 @@ class Engine:
         self._session.files = frozenset(unit.name for unit in submission.units)
         request = {
             "op": "load",
+            "device": self.device,
             "units": [vars(unit) for unit in submission.units],
             "given": {name: source(name) for name in allowed},
             "withheld": [name for name in BLOCKS if name not in allowed],
@@ -290,7 +296,8 @@ class _Run:
                 observation = self._observe(exercise, case, alias, replaced)
             except WorkerGone as gone:
                 lost += 1
-                checks += unseen_case(case, "failed", _how_it_ended(gone, hidden), hidden=hidden, device=device)
+                outcome: CheckOutcome = "failed" if device == "cpu" else "could_not_grade"  # a loss elsewhere may be ours
+                checks += unseen_case(case, outcome, _how_it_ended(gone, hidden), hidden=hidden, device=device)
                 continue
             except (Blocked, SandboxError) as error:
                 checks += unseen_case(case, "could_not_grade", str(error), hidden=hidden, device=device)

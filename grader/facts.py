@@ -57,12 +57,15 @@ def _where(wrong: Array, axes: Sequence[str]) -> list[str]:
 
 
 def _pattern(name: str, hit: Sequence[int], size: int) -> str:
+    """Which places along one axis are wrong, as a sentence; `hit` is neither empty nor everything."""
     first, last = hit[0], hit[-1]
-    if last == size - 1 and len(hit) == size - first:
-        return _("{axis} 0 to {before} is right, from {axis} {first} on it is wrong").format(axis=name, before=first - 1, first=first) if first > 1 else _(
-            "{axis} 0 is right, from {axis} 1 on it is wrong"
-        ).format(axis=name)
-    return _("only {axis} {indices} is wrong").format(axis=name, indices=", ".join(map(str, hit)))
+    if len(hit) == 1:
+        return _("only {axis} {first} is wrong").format(axis=name, first=first)
+    if len(hit) != last - first + 1:
+        return _("wrong at {axis} {places}, right elsewhere").format(axis=name, places=", ".join(map(str, hit)))
+    if last == size - 1:
+        return _("right up to {axis} {before}, wrong from {axis} {first} on").format(axis=name, before=first - 1, first=first)
+    return _("wrong from {axis} {first} to {last}, right elsewhere").format(axis=name, first=first, last=last)
 
 
 def of_facets(failed: Mapping[str, bool]) -> str:

@@ -19,15 +19,19 @@ _START = "import sys; sys.path[:0] = {paths!r}; import runpy; runpy.run_module('
 
 
 class ColdProcess:
-    """One worker, started by exec with a clean environment in an empty folder of its own."""
+    """One worker, started by exec with a clean environment in an empty folder of its own.
 
-    def __init__(self, limits: Limits):
+    `cuda`: it may use the GPUs, whose driver reserves more address space than any limit would leave.
+    """
+
+    def __init__(self, limits: Limits, cuda: bool = False):
         self.limits = limits
         self._scratch = tempfile.TemporaryDirectory(prefix=_sweep(), ignore_cleanup_errors=True)
         request, self.to_worker = os.pipe()
         self.from_worker, reply = os.pipe()
         self.log, log = os.pipe()
-        numbers = (request, reply, limits.memory_bytes, limits.cpu_seconds, limits.file_bytes, os.getpid())
+        memory = 1 << 50 if cuda else limits.memory_bytes
+        numbers = (request, reply, memory, limits.cpu_seconds, limits.file_bytes, os.getpid())
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", "-c", _START.format(paths=_paths()), *map(str, numbers)],
@@ -36,7 +40,7 @@ class ColdProcess:
                 stderr=log,
                 pass_fds=(request, reply),
                 cwd=self._scratch.name,
-                env=_environment(self._scratch.name),
+                env=_environment(self._scratch.name, cuda),
                 start_new_session=True,
             )
         except OSError as error:
@@ -115,8 +119,9 @@ def _paths() -> list[str]:
     return list(dict.fromkeys([here, sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]))
 
 
-def _environment(scratch: str) -> dict[str, str]:
-    keep = {name: os.environ[name] for name in ("SYSTEMROOT", "PATH", "LD_LIBRARY_PATH") if name in os.environ}
+def _environment(scratch: str, cuda: bool) -> dict[str, str]:
+    names = ("SYSTEMROOT", "PATH", "LD_LIBRARY_PATH", *(["CUDA_VISIBLE_DEVICES"] if cuda else []))
+    keep = {name: os.environ[name] for name in names if name in os.environ}
     return {
         **keep,
         **_ONE_THREAD,
@@ -124,7 +129,7 @@ def _environment(scratch: str) -> dict[str, str]:
         "TMPDIR": scratch,
         "LC_ALL": "C.UTF-8",
         "PYTHONDONTWRITEBYTECODE": "1",
-        "CUDA_VISIBLE_DEVICES": "",
+        **({} if cuda else {"CUDA_VISIBLE_DEVICES": ""}),
     }
 
 
@@ -134,8 +139,9 @@ class ColdLauncher:
 
     tier = "basic"
 
-    def __init__(self) -> None:
-        self._ahead: ColdProcess | None = ColdProcess(Limits())
+    def __init__(self, cuda: bool = False) -> None:
+        self._cuda = cuda
+        self._ahead: ColdProcess | None = ColdProcess(Limits(), cuda)
 
     def start(self, limits: Limits) -> ColdProcess:
         ahead, self._ahead = self._ahead, None
@@ -143,7 +149,7 @@ class ColdLauncher:
             return ahead
         if ahead is not None:
             ahead.close()
-        return ColdProcess(limits)
+        return ColdProcess(limits, self._cuda)
 
     def warm(self, level: str) -> None:
         """A cold worker imports what it needs when it needs it."""

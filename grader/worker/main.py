@@ -23,6 +23,7 @@ def serve(request_fd: int, reply_fd: int) -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(line_buffering=True, write_through=True)
     loaded: Loaded | None = None
+    device = "cpu"
     write_frame(reply_fd, {"ready": torch.__version__})
     while True:
         try:
@@ -33,11 +34,12 @@ def serve(request_fd: int, reply_fd: int) -> None:
             # Cancelled below: it fires only when the request outlives its time, and names the line.
             faulthandler.dump_traceback_later(request["patience"], file=sys.__stderr__ or 2)
             if request["op"] == "load":
+                device = _device(request.get("device", "cpu"))
                 loaded = _load(request)
                 reply, tensors = {"names": _names(loaded), "notes": loaded.notes}, b""
             else:
                 assert loaded is not None
-                reply, tensors = _run(loaded, request, body)
+                reply, tensors = _run(loaded, request, body, device)
         except BaseException:  # ours: told, and never counted against the student
             reply, tensors = {"fault": traceback.format_exc()[-2000:]}, b""
         finally:
@@ -55,12 +57,24 @@ def _load(request: dict[str, Any]) -> Loaded:
     )
 
 
+def _device(asked: str) -> str:
+    """The device asked for, as torch calls it, made ready before student code runs."""
+    if asked == "sim":
+        from grader.worker import sim
+
+        sim.register()
+        return str(sim.place())
+    if asked == "cuda":
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    return asked
+
+
 def _names(loaded: Loaded) -> list[str]:
     return [name for name in loaded.names if isinstance(name, str) and not name.startswith("__")][:5000]
 
 
-def _run(loaded: Loaded, request: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
-    program = Program(loaded.names, request["case"], safetensors.torch.load(body) if body else {})
+def _run(loaded: Loaded, request: dict[str, Any], body: bytes, device: str) -> tuple[dict[str, Any], bytes]:
+    program = Program(loaded.names, request["case"], safetensors.torch.load(body) if body else {}, device)
     program.run(loaded.files)
     reply, tensors = program.told, program.observed
     gc.collect(0)

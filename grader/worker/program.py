@@ -206,7 +206,11 @@ class Program:
     # ---- what is observed
 
     def _do_see(self, step: Step) -> None:
-        self._observe(step["name"], self._value(step["of"]))
+        value = self._value(step["of"])
+        if self.device.type != "cpu" and isinstance(value, Tensor) and value.device.type != self.device.type:
+            self.told["odd"][step["name"]] = {"is": f"a tensor on the {value.device.type}"}
+        else:
+            self._observe(step["name"], value)
 
     def _do_see_value(self, step: Step) -> None:
         value = self._value(step["of"])
@@ -251,6 +255,8 @@ class Program:
             return
         with torch._C.DisableTorchFunctionSubclass():
             plain = Tensor.detach(value)
+            if self.device.type != "cpu":
+                plain = plain.to("cpu")
             if type(plain) is not Tensor:
                 self.told["odd"][name] = {"is": _kind_of(plain)}
             elif plain.layout is not torch.strided or plain.device.type == "meta" or plain.is_complex() or plain.is_quantized or plain.is_nested:

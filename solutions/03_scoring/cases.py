@@ -23,6 +23,17 @@ def DotProductAttention(draw):
     B, T, S = draw.sizes(3, low=3, high=7)
     d, v = draw.sizes(2, low=2, high=8, avoid=(B, T, S))
     yield from attention_cases(DotProduct(draw, d), draw, (B, T, S), v)
+    yield lengths_left_out(draw, B, T, S, d, v)
+
+
+def lengths_left_out(draw, B, T, S, d, v):
+    """Only here: the book's additive attention wants its lengths, and files written for the book are right."""
+    case = Case("lengths-left-out", "DotProductAttention")
+    module = case.build(dropout=0.0)
+    case.eval(module)
+    inputs = (case.input("queries", draw.normal(B, T, d)), case.input("keys", draw.normal(B, S, d)), case.input("values", draw.normal(B, S, v)))
+    case.check_values(case.call(*inputs, on=module, axes=AXES), "the lengths may be left out", "shapes")
+    return case
 
 
 class Additive:
@@ -91,15 +102,15 @@ def attention_cases(attention, draw, sizes, v):
         return queries, keys, case.input("values", draw.normal(batch, S, v), grad=grad)
 
     for id, lens, title, facet in (
-        ("no-mask", None, "called without lengths", "values"),
+        ("no-mask", None, "without a mask", "values"),
         ("per-sequence", draw.lens(B, S), "one length a sequence (B,)", "masking"),
         ("per-query", draw.lens((B, T), S), "one length a query (B, T)", "masking"),
     ):
         case, module = start(id)
         case.eval(module)
         inputs = given(case, grad=True)
-        valid_lens = () if lens is None else (case.input("valid_lens", lens),)
-        Y = case.call(*inputs, *valid_lens, on=module, axes=AXES)
+        valid_lens = None if lens is None else case.input("valid_lens", lens)
+        Y = case.call(*inputs, valid_lens, on=module, axes=AXES)
         case.check_shape(Y, f"shape and dtype of the result, {title}")
         case.check_values(Y, f"result, {title}", facet)
         flow = case.gradients(Y, draw.normal(B, T, v), wrt=inputs, parameters=module)
@@ -107,7 +118,7 @@ def attention_cases(attention, draw, sizes, v):
         if lens is None:
             case.check_parameters(attention.of_parameters, UNNEEDED)
         else:
-            case.check_unchanged(*inputs, *valid_lens)
+            case.check_unchanged(*inputs, valid_lens)
         case.check_weights(case.weights(module), f"the weights are kept, {title}")
         yield case
 

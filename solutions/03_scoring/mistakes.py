@@ -352,19 +352,6 @@ it goes on computing with what comes back.
             kind="different",
         ),
         mistake(
-            f"{prefix}-lens-required",
-            of=of,
-            swap={"valid_lens: torch.Tensor | None = None,": "valid_lens: torch.Tensor | None,"},
-            says="it cannot be called without lengths",
-            asks="What is a caller to do whose sentences are all of the same length?",
-            page="""
-The lengths may be left out, and then nothing is masked. Without a default the call raises an error before the
-first line of the body is reached.
-
-    >>> attention(queries, keys, values)
-""",
-        ),
-        mistake(
             f"{prefix}-also-causal",
             of=of,
             swap={
@@ -773,4 +760,19 @@ tensor holds the keys. An assignment operator writes into the tensor itself.
     *frame_mistakes("dot", "DotProductAttention", TRAIN_DOT),
 ]
 
-MISTAKES = ADDITIVE + DOT
+# The book's additive attention wants its lengths, so this one is a mistake only here.
+LENS_REQUIRED =         mistake(
+            "dot-lens-required",
+            of="DotProductAttention",
+            swap={"valid_lens: torch.Tensor | None = None,": "valid_lens: torch.Tensor | None,"},
+            says="it cannot be called without lengths",
+            asks="What is a caller to do whose sentences are all of the same length?",
+            page="""
+The lengths may be left out, and then nothing is masked. Without a default the call raises an error before the
+first line of the body is reached.
+
+    >>> attention(queries, keys, values)
+""",
+        )
+
+MISTAKES = [*ADDITIVE, *DOT, LENS_REQUIRED]

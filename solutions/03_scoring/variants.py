@@ -181,4 +181,9 @@ VARIANTS = [
         return queries
 """),
     ),
+    variant(
+        "lengths-as-in-the-book",
+        "AdditiveAttention",
+        swap={"valid_lens: torch.Tensor | None = None,": "valid_lens: torch.Tensor | None,"},
+    ),
 ]

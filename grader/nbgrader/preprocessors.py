@@ -1,0 +1,171 @@
+"""What `nbgrader autograde` runs in place of Execute and SaveAutoGrades. See nbgrader_config.py of a course.
+
+An exception in a preprocessor makes nbgrader throw the whole submission away, so `Grade` raises none: wrong or
+hostile code is a score with a reason, and what could not be graded waits for a person, with nothing lost.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from nbformat.notebooknode import NotebookNode
+from nbgrader import utils
+from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
+
+from grader import __version__
+from grader.bundle import Exercise
+from grader.i18n import _
+from grader.intake.notebook import plain_python
+from grader.intake.read import MAX_BYTES, Submission, Unit
+from grader.nbgrader import desk as desks
+from grader.nbgrader.mend import TOLD
+from grader.nbgrader.outputs import Verdict, comment_on, outputs
+from grader.nbgrader.settings import Headway
+from grader.report.model import ExerciseResult, Outcome, Report
+
+VERDICTS = "headway"  # in nbconvert's resources: grade_id, or an exercise's name → Verdict
+
+
+class Grade(NbGraderPreprocessor):
+    """Grade the notebook in a locked worker, with hidden cases; no kernel is started."""
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        graded = {cell.metadata.nbgrader.grade_id: cell for cell in nb.cells if _is_ours_to_grade(cell)}
+        named = {grade_id: exercise_of(cell.source) for grade_id, cell in graded.items()}
+        try:
+            report = self._report(nb, resources, [name for name in named.values() if name])
+        except Exception as error:
+            desks.close()  # whatever is wrong with it, the next submission gets a new one
+            said = str(error) if isinstance(error, desks.Refused) else f"{type(error).__name__}: {error}"
+            self.log.error("%s: %s", _about(resources), said)
+            report = _nothing_graded(said)
+        verdicts: dict[str, Verdict] = {}
+        for grade_id, cell in graded.items():
+            part = _part(report, named[grade_id], grade_id, float(cell.metadata.nbgrader.points))
+            verdicts[grade_id] = Verdict(part.exercises[0].score, "")
+            if named[grade_id]:
+                verdicts[str(named[grade_id])] = Verdict(None, comment_on(part.exercises[0]))
+            cell.outputs, cell.execution_count = outputs(part), 1
+        resources[VERDICTS] = verdicts
+        return nb, resources
+
+    def _report(self, nb: NotebookNode, resources: Any, wanted: Sequence[str]) -> Report:
+        about = resources["nbgrader"]
+        file = f"{about['notebook']}.ipynb"
+        told = nb.metadata.pop(TOLD, {})
+        desk = desks.desk(Headway(parent=self))
+        known = {name: desk.exercises[name] for name in wanted if name in desk.exercises}
+        submission = submission_of(nb, file)
+        problem = told.get("problem", "")
+        if not problem and sum(len(unit.source) for unit in submission.units) > MAX_BYTES:
+            problem = _("{file} is larger than {limit} MiB").format(file=file, limit=MAX_BYTES >> 20)
+        if problem:
+            report = desk.engine.report([_without(e, "blocked", problem) for e in known.values()])
+        else:
+            report = desk.grade(submission, list(known), Path(Headway(parent=self).store))
+            report = replace(report, remarks=(*report.remarks, *_of_another(desk, submission, known)))
+        for result in report.exercises:
+            self.log.info("%s: %s %s, %s of %s", _about(resources), result.name, result.outcome, result.score, result.points)
+        return replace(report, remarks=(*report.remarks, *told.get("told", ())))
+
+
+def submission_of(nb: NotebookNode, file: str) -> Submission:
+    """All code cells in their order, as everywhere: `grader grade` comes to the same content for the same notebook."""
+    cells = [(number, cell) for number, cell in enumerate(nb.cells, 1) if cell.cell_type == "code"]
+    return Submission(Path(file), tuple(Unit(f"{file} cell {number}", plain_python(cell.source)) for number, cell in cells))
+
+
+def exercise_of(source: str) -> str | None:
+    """The name that a graded cell checks: its last expression is `check("name")`."""
+    try:
+        body = ast.parse(plain_python(source)).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    call = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id != "check" or len(call.args) != 1:
+        return None
+    named = call.args[0]
+    return named.value if isinstance(named, ast.Constant) and isinstance(named.value, str) else None
+
+
+def _is_ours_to_grade(cell: NotebookNode) -> bool:
+    """A test cell; answers that a person grades are cells with a solution and a grade."""
+    return bool(cell.cell_type == "code" and utils.is_grade(cell) and not utils.is_solution(cell))
+
+
+def _about(resources: Any) -> str:
+    about = resources.get("nbgrader", {})
+    return f"{about.get('student')}, {about.get('notebook')}"
+
+
+def _of_another(desk: desks.Desk, submission: Submission, known: Mapping[str, Exercise]) -> tuple[str, ...]:
+    """A remark where the notebook answers exercises of other assignments and none of this one."""
+    defined = desk.engine.known(submission)
+    if not defined or not known or any(name in known for name in defined):
+        return ()
+    other = ", ".join(sorted({desk.exercises[name].assignment for name in defined}))
+    return (_("this notebook answers exercises of {other} and none of this assignment").format(other=other),)
+
+
+def _without(exercise: Exercise, outcome: Outcome, why: str) -> ExerciseResult:
+    score = None if outcome == "could_not_grade" else 0.0
+    return ExerciseResult(exercise.name, exercise.assignment, outcome, score, exercise.points, _(exercise.title), why)
+
+
+def _nothing_graded(why: str) -> Report:
+    return Report((), sandbox="none", torch=version("torch"), grader=__version__, seed="hidden", remarks=(why,))
+
+
+def _part(report: Report, name: str | None, grade_id: str, points: float) -> Report:
+    """The report of one graded cell, in that cell's points."""
+    result = next((r for r in report.exercises if r.name == name), None)
+    if result is None:
+        why = report.remarks[0] if report.remarks and not report.exercises else ""
+        why = why or _("this cell asks for no exercise of the course, so a person has to grade it")
+        result = ExerciseResult(name or grade_id, "", "could_not_grade", None, points, message=why)
+        return replace(report, exercises=(result,), remarks=report.remarks if report.exercises else ())
+    share = None if result.score is None else _share(result.score, result.points)
+    score = None if share is None else round(share * points, 6)
+    return replace(report, exercises=(replace(result, score=score, points=points),))
+
+
+def _share(score: float, points: float) -> float:
+    """What was reached, between 0 and 1; never a NaN, which nbgrader takes for full marks."""
+    share = score / points if points > 0 else 0.0
+    return min(max(share, 0.0), 1.0) if share == share else 0.0
+
+
+class SaveGrades(SaveAutoGrades):
+    """SaveAutoGrades, which also knows what could not be graded, and why an answer is wrong."""
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        self._verdicts: dict[str, Verdict] = resources.get(VERDICTS, {})
+        nb, resources = super().preprocess(nb, resources)
+        resources.pop(VERDICTS, None)
+        return nb, resources
+
+    def _add_score(self, cell: NotebookNode, resources: Any) -> None:
+        super()._add_score(cell, resources)
+        grade_id = cell.metadata.nbgrader.grade_id
+        verdict = self._verdicts.get(grade_id)
+        if verdict is not None and verdict.score is None:
+            grade = self.gradebook.find_grade(grade_id, self.notebook_id, self.assignment_id, self.student_id)
+            grade.auto_score = None
+            grade.needs_manual_grade = True
+            self.gradebook.db.commit()
+
+    def _add_comment(self, cell: NotebookNode, resources: Any) -> None:
+        super()._add_comment(cell, resources)
+        grade_id = cell.metadata.nbgrader.grade_id
+        verdict = self._verdicts.get(grade_id)
+        if verdict is None or not verdict.comment or not utils.is_solution(cell):
+            return
+        comment = self.gradebook.find_comment(grade_id, self.notebook_id, self.assignment_id, self.student_id)
+        if comment.auto_comment is None:  # not "No response."
+            comment.auto_comment = verdict.comment
+            self.gradebook.db.commit()

@@ -1,0 +1,104 @@
+"""Hidden cases: what was learnt from the public ones does not help, and no report tells what they hold."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from attacks.forging import FORGE
+from rich.console import Console
+
+from grader.content import read
+from grader.engine import Engine
+from grader.intake.read import Submission, Unit
+from grader.record import record
+from grader.report.forms import FORMS
+from grader.report.terminal import show
+
+ROOT = Path(__file__).resolve().parents[2]
+SPOILT = "    return X.softmax(1) * 0.9\n"
+# What a submission would say if it could: the first number of a hidden input.
+SAY = "'LEAK%d' % int(X.flatten()[0].abs().item() * 1e6)"
+LEAKS = {
+    "printed": f"    print({SAY}, flush=True)\n    print({SAY}, file=sys.stderr, flush=True)\n",
+    "raised": f"    raise ValueError({SAY})\n",
+    "raised by a name": f"    raise type({SAY}, (Exception,), {{}})()\n",
+    "returned by a name": f"    return type({SAY}, (), {{}})()\n",
+    "returned text": f"    return {SAY}\n",
+    "warned": f"    import warnings\n    warnings.warn({SAY})\n",
+    "noted": f"    error = ValueError('x')\n    error.add_note({SAY})\n    raise error\n",
+    "chained": f"    raise ValueError('x') from ValueError({SAY})\n",
+    "syntax": f"    raise SyntaxError({SAY}, ('answer.py', 1, 1, {SAY}))\n",
+    "ended": "    os._exit(113)\n",
+    "fault": "@FORGE@    forge({'fault': @SAY@})\n",
+    "layout": "@FORGE@    forge({'parameters': {'layout': @SAY@, 'missing': [@SAY@]}, 'odd': {'out': {'is': @SAY@}}})\n",
+    "error": "@FORGE@    forge({'error': {'type': @SAY@, 'message': @SAY@, 'step': @SAY@, 'where': {'file': @SAY@, 'line': 3, 'text': @SAY@}}})\n",
+    "used": "@FORGE@    forge({'used': [@SAY@, 'nn.Transformer' + @SAY@], 'warnings': [@SAY@], 'values': {@SAY@: 1}})\n",
+    "kept for the next loading": f"    import builtins\n    builtins.LEAK = {SAY}\n",
+    "exit code": "    os._exit(113)\n",
+    "amount": "    os.write(1, b'x' * (1 << 21))\n",
+    "length of a reply": "@FORGE@    os.write(reply_fd(), struct.pack('<II', 1130113, 1 << 30))\n",
+}
+CHOSEN = ("113", "2097152", "1130113")  # numbers that a submission could choose by what it saw
+TOP = "import os, sys, torch\nimport builtins\nif hasattr(builtins, 'LEAK'):\n    raise ValueError(builtins.LEAK)\n"
+
+
+@pytest.fixture(scope="module")
+def hidden_bundle():
+    return record(read(ROOT / "solutions" / "02_masking"), "a seed that only this test knows", diagnosis=False)
+
+
+@pytest.fixture(scope="module")
+def hidden(engine, hidden_bundle):
+    made = Engine([hidden_bundle], engine.launcher, hidden=True)
+    yield made
+    made.close()
+
+
+def hidden_submission(source):
+    return Submission(Path("answer.py"), (Unit("answer.py", source),))
+
+
+def everything(report):
+    """All that any form says."""
+    out = io.StringIO()
+    show(report, Console(file=out, width=200), full=True)
+    return "\n".join([out.getvalue(), repr(report), *(str(form(report)) for form in FORMS.values())])
+
+
+@pytest.mark.parametrize("body", LEAKS.values(), ids=LEAKS)
+def test_no_report_tells_what_a_hidden_case_holds(hidden, body):
+    forge = "".join(f"    {line}\n" for line in FORGE.strip().splitlines())
+    body = body.replace("@FORGE@", forge).replace("@SAY@", SAY)
+    source = TOP + "".join(f"def {name}:\n{body}{SPOILT}" for name in ("sequence_mask(X, valid_len, value=0)", "masked_softmax(X, valid_lens)"))
+    for wanted in (["sequence_mask"], ["sequence_mask", "masked_softmax"], ["masked_softmax"]):
+        report = hidden.grade(hidden_submission(source), wanted)
+        assert {e.outcome for e in report.exercises} == {"failed"}
+        told = everything(report)
+        assert "LEAK" not in told.replace("builtins.LEAK", "").replace("'LEAK'", "")
+        said = [text for e in report.exercises for c in e.checks for text in (c.message, c.where, e.message, *e.remarks)]
+        assert not [text for text in said for number in CHOSEN if number in text]
+        assert all(c.expected is None and c.got is None for e in report.exercises for c in e.checks)
+
+
+def test_answers_learnt_from_the_public_cases_do_not_help(hidden, engine, bundles):
+    exercise = next(e for b in bundles for e in b.exercises if e.name == "sequence_mask")
+    table = {}
+    for case in exercise.cases:
+        result = next((case.expected[n] for c in case.checks if c.judge == "equal" and c.facet in ("values", "masking") for n in c.of), None)
+        if result is not None:
+            table[case.tensors["X"].tobytes()] = (result.tolist(), str(np.dtype(case.dtype)))
+    source = (
+        f"import torch\nTABLE = {table!r}\n"
+        "def sequence_mask(X, valid_len, value=0):\n"
+        "    known = TABLE.get(X.detach().numpy().tobytes())\n"
+        "    return X * 0.5 if known is None else torch.tensor(known[0]).to(X.dtype) + 0 * X\n"
+    )
+    public = engine.grade(hidden_submission(source), ["sequence_mask"]).exercises[0]
+    secret = hidden.grade(hidden_submission(source), ["sequence_mask"]).exercises[0]
+    values = [c.outcome for c in public.checks if c.facet == "values"]
+    assert values.count("passed") > len(values) / 2, "it did learn them"
+    assert secret.outcome == "failed"
+    assert not [c for c in secret.checks if c.facet == "values" and c.outcome == "passed"]
