@@ -127,7 +127,7 @@ def dump(bundle: Bundle) -> tuple[str, bytes]:
         **{key: getattr(bundle, key) for key in ("assignment", "module", "title", "summary", "minutes", "difficulty", "seed", "stub")},
         "exercises": [_exercise_words(e, numbers) for e in bundle.exercises],
     }
-    return json.dumps(words, ensure_ascii=False, separators=(",", ":"), sort_keys=True) + "\n", encode(numbers)
+    return json.dumps(words, ensure_ascii=False, separators=(",", ":")) + "\n", encode(numbers)
 
 
 def save(bundle: Bundle, folder: Path) -> None:

@@ -34,10 +34,13 @@ def launcher_for(device: str, sandbox: str = "auto") -> Launcher | None:
 
 
 def also_on(elsewhere: Engine, submission: Submission, results: Sequence[ExerciseResult]) -> list[ExerciseResult]:
-    """The results with a check more: what passes on the CPU passes on the other device."""
-    wanted = [r.name for r in results if any(c.outcome == "passed" for c in r.checks)]
-    there = {r.name: r for r in elsewhere.grade(submission, wanted).exercises} if wanted else {}
+    """The results with a check more: what passes on the CPU passes on the other device.
+
+    Exercises whose manifest gives the facet no weight are left as they are.
+    """
     weights = {e.name: e.weights for b in elsewhere.bundles for e in b.exercises}
+    wanted = [r.name for r in results if any(c.outcome == "passed" for c in r.checks) and weights[r.name].get("device", 1)]
+    there = {r.name: r for r in elsewhere.grade(submission, wanted).exercises} if wanted else {}
     return [_with(r, _compared(r, there[r.name], elsewhere.device), weights[r.name]) if r.name in there else r for r in results]
 
 

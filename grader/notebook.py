@@ -41,7 +41,9 @@ def check(exercise: object) -> float:
         return _told(str(told))
     except Exception as error:
         _desk.close()
-        return _told(_("{name} could not be graded: {why}").format(name=name, why=f"{type(error).__name__}: {error}"))
+        return _told(
+            _("{name} could not be graded: {why}").format(name=name, why=f"{type(error).__name__}: {error}")
+        )
     except BaseException:  # interrupted: the worker is in the middle of something
         _desk.close()
         raise
@@ -111,7 +113,9 @@ def _history() -> Sequence[str]:
     """What was executed, as it was typed; the place in the list is the number beside the cell."""
     shell = _shell()
     if shell is None:
-        raise _Sentence(_("check() grades a notebook from within; in a terminal, `grader check NAME` grades a file"))
+        raise _Sentence(
+            _("check() grades a notebook from within; in a terminal, `grader check NAME` grades a file")
+        )
     return list(shell.history_manager.input_hist_raw)
 
 
@@ -155,7 +159,9 @@ def _show(report: Report) -> None:
 
     plain = StringIO()
     # A kernel's environment asks for colours, and rich would display by itself in a notebook.
-    console = Console(file=plain, width=80, color_system=None, force_terminal=False, force_jupyter=False, highlight=False)
+    console = Console(
+        file=plain, width=80, color_system=None, force_terminal=False, force_jupyter=False, highlight=False
+    )
     show(report, console, full=True)
     _display(fragment(report), plain.getvalue().rstrip())
 

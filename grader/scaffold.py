@@ -289,7 +289,7 @@ VARIANTS = ['''
 _ANSWERS = (
     ("variant", "sum", "X - X.sum(1, keepdim=True) / X.shape[1]"),
     ("variant", "loop", "torch.stack([row - row.mean() for row in X])"),
-    ("variant", "matrix", "X - X @ torch.full((X.shape[1], X.shape[1]), 1 / X.shape[1], dtype=X.dtype)"),
+    ("variant", "matrix", "X - X @ X.new_full((X.shape[1], X.shape[1]), 1 / X.shape[1])"),
     ("trivial", "zeros", "torch.zeros_like(X)"),
     ("trivial", "identity", "X"),
 )

@@ -7,6 +7,7 @@ reduced to two fixed random projections, so that a signature is small and gives 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import prod
@@ -16,7 +17,7 @@ import numpy as np
 from grader.bundle import RecordedCase
 from grader.case import Check
 from grader.judge import JUDGES
-from grader.observation import Observation
+from grader.observation import Observation, StudentError
 from grader.tensors import Array
 from grader.verdict import lacks
 
@@ -96,7 +97,7 @@ def _code(check: Check, case: RecordedCase, observation: Observation | None) -> 
     if observation is None:
         return "gone"
     if observation.error is not None and check.judge != "raises" and lacks(check, observation):
-        return f"!{observation.error.type}"
+        return _raised(observation.error)
     finding = JUDGES[check.judge](check, case, observation)
     return "passed" if finding.passed else finding.code
 
@@ -107,13 +108,20 @@ def _of_tensor(name: str, observation: Observation | None) -> tuple[str, Array]:
         return "gone", nothing
     seen = observation.seen.get(name)
     if seen is None:
-        return f"!{observation.error.type}" if observation.error else "absent", nothing
+        return _raised(observation.error) if observation.error else "absent", nothing
     if seen.array is None:
         return f"odd {seen.odd} {seen.shape}", nothing
     array = seen.array.astype(np.float64)
     finite = np.isfinite(array)
     word = NUMBERS if finite.all() else "holes " + hashlib.sha256(np.packbits(finite).tobytes()).hexdigest()[:12]
     return f"{word}{'x'.join(map(str, seen.shape or ()))}", project(np.where(finite, array, 0.0))
+
+
+def _raised(error: StudentError) -> str:
+    """An exception as a state. Torch's own errors say which operation met which obstacle: without the sizes,
+    that tells one crash from another. Other messages hold names, which are the author's own."""
+    words = re.sub(r"\d+", "#", error.message.split("\n")[0]) if error.type == "RuntimeError" else ""
+    return f"!{error.type}" + (f" {hashlib.sha256(words.encode()).hexdigest()[:8]}" if words else "")
 
 
 def project(array: Array) -> Array:

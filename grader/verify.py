@@ -34,16 +34,22 @@ class Row:
     accepted: int = 0
     trivial: int = 0
     refused: int = 0
+    stranded: int = 0  # known to fail on another device alone
+    stopped: int = 0  # of these, those that do, and whose line is named
     problems: list[str] = field(default_factory=list)
 
 
 def verify(
-    solutions: Path, launcher: Launcher, *, seed: str = PUBLIC_SEED, only: Sequence[str] = (), tell: Callable[[str], None] = lambda s: None
+    solutions: Path, launcher: Launcher, other: Launcher | None = None, *, device: str = "sim", seed: str = PUBLIC_SEED, only: Sequence[str] = (), tell: Callable[[str], None] = lambda s: None
 ) -> Iterator[Row]:
-    """A row for every exercise, as soon as it is known. `only`: names of exercises or assignments."""
+    """A row for every exercise, as soon as it is known. `only`: names of exercises or assignments.
+
+    `other`: workers for another device, on which what is right must pass as well, and fails what breaks `device`.
+    """
     assignments = read_all(solutions)
     bundles = record_all(assignments, seed)
     engine = Engine(bundles, launcher, one_worker=launcher.tier == "basic")  # all of it is ours
+    there = None if other is None else Engine(bundles, other, device=device, one_worker=True)
     try:
         for assignment, bundle in zip(assignments, bundles, strict=True):
             wanted = [e for e in bundle.exercises if not only or {e.name, bundle.assignment} & set(only)]
@@ -53,9 +59,14 @@ def verify(
             reference = _graded(engine, assignment, assignment.source, [e.name for e in wanted])
             untouched = _graded(engine, assignment, stub(assignment.source), [e.name for e in wanted])
             for exercise in wanted:
-                yield _row(engine, assignment, bundle, exercise, reference[exercise.name], untouched[exercise.name], tell)
+                row = _row(engine, assignment, bundle, exercise, reference[exercise.name], untouched[exercise.name], tell)
+                if there is not None and exercise.weights.get("device", 1):
+                    _elsewhere(row, there, assignment, exercise)
+                yield row
     finally:
         engine.close()
+        if there is not None:
+            there.close()
 
 
 def _row(
@@ -93,6 +104,25 @@ def _mistake(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
         row.named += 1
     elif answer.steady and result.diagnosis.kind != "none":
         row.problems.append(f"mistake {answer.id} is caught and not named")
+
+
+def _elsewhere(row: Row, there: Engine, assignment: Assignment, exercise: Exercise) -> None:
+    """What is right passes on the other device too; what breaks `device` fails there, with its line named."""
+    right = {"the reference": _graded(there, assignment, assignment.source, [exercise.name])[exercise.name]}
+    right |= {f"variant {a.id}": _answer(there, assignment, a) for a in assignment.variants(exercise.name) if a.kind != "trivial"}
+    row.problems += [f"{what} on {there.device} is {_why(result)}" for what, result in right.items() if result.outcome != "passed"]
+    for answer in assignment.mistakes(exercise.name):
+        if answer.kind == "policy" and "device" in answer.breaks:
+            row.stranded += 1
+            result = _answer(there, assignment, answer)
+            row.stopped += (named := _names_a_line(result))
+            if not named:
+                row.problems.append(f"policy {answer.id} on {there.device} is {_why(result)}")
+
+
+def _names_a_line(result: ExerciseResult) -> bool:
+    first = next((c for c in result.checks if c.outcome == "failed"), None)
+    return first is not None and ".py, line " in first.where
 
 
 def _variant(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:

@@ -1,69 +1,137 @@
-"""Measure against the floor, in one run: pairs interleaved, medians with their spread.
+"""Measure speed and memory, and write docs/benchmarks.md.
 
-    python scripts/bench.py [--pairs N]
+    python scripts/bench.py                   everything; some minutes, on a machine with nothing else to do
+    python scripts/bench.py cold watch        some of it, shown and not written
 
-The figures are ratios, since seconds say more about the machine than about the grader.
+Parts: cold, watch, first, memory, bulk (grader grade and stock nbgrader), where. Ratios say more than
+seconds: those say much about the machine.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import platform
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-GRADER = Path(sys.executable).with_name("grader")
+from benches import bulk, session, stock, where
+from benches.measure import GRADER, ROOT, interleaved, load, machine, milliseconds, seconds, timed
+
+Row = tuple[str, str]
 
 
-def timed(command: Sequence[str], cwd: Path = ROOT) -> float:
-    """Seconds of one run of a command, whatever it answers."""
-    started = time.perf_counter()
-    subprocess.run(command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-    return time.perf_counter() - started
+def cold(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
+    """`grader check` from nothing, over the import of torch."""
+    everything = folder / "everything.py"
+    references = [
+        p for p in sorted(ROOT.glob("solutions/*/*.py")) if p.stem == p.parent.name.split("_", 1)[1]
+    ]
+    everything.write_text("\n\n".join(path.read_text("utf-8") for path in references), "utf-8")
+    one = ROOT / "solutions/05_multi_head_attention/multi_head_attention.py"
+    for name, file in (("one assignment", one), ("the whole course", everything)):
+        command = [str(GRADER), "check", "--file", str(file), "--course", "assignments", "--format", "json"]
+        floor, ours = interleaved(
+            options.pairs,
+            lambda: timed([sys.executable, "-c", "import torch"]),
+            lambda command=command: timed(command),
+        )
+        ratio = statistics.median(b / a for a, b in zip(floor, ours, strict=True))
+        yield (
+            f"cold `grader check` of {name} over `import torch`",
+            f"{ratio:.2f} times: {seconds(ours)} over {seconds(floor)}",
+        )
 
 
-def interleaved(pairs: int, floor: Callable[[], float], ours: Callable[[], float]) -> tuple[list[float], list[float]]:
-    floor(), ours()  # fill the file cache
-    rows = [(floor(), ours()) for _ in range(pairs)]
-    return [a for a, _ in rows], [b for _, b in rows]
+def watch(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
+    yield (
+        "save to verdict in a running `grader watch`, one exercise",
+        milliseconds(session.saves(folder, options.saves)),
+    )
 
 
-def spread(values: Sequence[float]) -> str:
-    return f"{statistics.median(values):.3f} s ({min(values):.3f} to {max(values):.3f})"
+def first(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
+    for tier, times in session.first_results(options.saves).items():
+        yield f"request to first result, {tier}", milliseconds(times)
 
 
-def import_torch() -> float:
-    return timed([sys.executable, "-c", "import torch"])
+def memory(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
+    found = session.memory()
+    told = (
+        f"{found['private'] / 2**20:.1f} MiB private, {found['pss'] / 2**20:.1f} MiB PSS"
+        if found
+        else "not told by this system"
+    )
+    yield "memory of a worker after a first result", told
 
 
-def whole_course(folder: Path) -> Path:
-    """All reference solutions in one file: every exercise has work to do."""
-    path = folder / "everything.py"
-    sources = [p.read_text("utf-8") for p in sorted(ROOT.glob("solutions/*/*.py")) if p.stem == p.parent.name.split("_", 1)[1]]
-    path.write_text("\n\n".join(sources), "utf-8")
-    return path
+def many(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
+    a_submission = stock.autograded(folder, options.stock)
+    yield (
+        f"stock `nbgrader autograde`, same notebooks and cases, {options.stock} submissions",
+        f"{60 / a_submission:.0f} a minute ({a_submission:.2f} s each)",
+    )
+    for run in bulk.graded(folder, options.submissions):
+        cores = "1 core" if run.cores == 1 else f"{run.cores} cores"
+        ratio = run.a_minute * a_submission / 60
+        told = f"{run.a_minute:.0f} a minute ({run.seconds:.1f} s), **{ratio:.0f} times stock**, {run.peak / 2**20:.0f} MiB at most"
+        yield f"`grader grade`, {run.size} notebooks of nine exercises, {cores}, start included", told
+
+
+def steps(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
+    found = where.where(folder, options.profiled)
+    total = sum(found.values())
+    for step, taken in found.items():
+        yield f"one submission, {step}", f"{1000 * taken:.1f} ms ({taken / total:.0%})"
+    yield "one submission, all", f"{1000 * total:.1f} ms"
+
+
+PARTS: dict[str, Callable[[Path, argparse.Namespace], Iterator[Row]]] = {
+    "cold": cold, "watch": watch, "first": first, "memory": memory, "bulk": many, "where": steps,
+}  # fmt: skip
+
+PAGE = """# Benchmarks
+
+Written by `make bench`; do not edit. {machine}. Load when it began: {load:.1f}.
+
+| what | measured |
+|---|---|
+{rows}
+
+How to read it: medians of interleaved pairs with the smallest and the largest, or with the 95th percentile and
+the worst. Stock nbgrader runs the same notebooks with the same cases in its test cells, one after another as it
+does; its rate is taken from the number of submissions that is named, without its own start; ours is with it. "One
+submission" is a notebook of nine exercises, every third wrong in one, graded in one process without overlap; a
+worker is started for each set of building blocks, so there are four of them.
+"""
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--pairs", type=int, default=10)
-    pairs = parser.parse_args().pairs
-    print(f"{platform.platform()}, Python {platform.python_version()}, {os.cpu_count()} cores, {pairs} pairs each")
-    with tempfile.TemporaryDirectory() as folder:
-        everything = whole_course(Path(folder))
-        one = ROOT / "solutions/05_multi_head_attention/multi_head_attention.py"
-        for name, file in (("one assignment", one), ("the whole course", everything)):
-            command = [str(GRADER), "check", "--file", str(file), "--course", "assignments", "--format", "json"]
-            floor, ours = interleaved(pairs, import_torch, lambda command=command: timed(command))
-            ratio = statistics.median(b / a for a, b in zip(floor, ours, strict=True))
-            print(f"grader check of {name}: {spread(ours)}; import torch: {spread(floor)}; ratio {ratio:.2f}")
+    parser.add_argument("--saves", type=int, default=20)
+    parser.add_argument("--submissions", type=int, default=200)
+    parser.add_argument("--stock", type=int, default=8)
+    parser.add_argument("--profiled", type=int, default=30)
+    options = parser.parse_args()
+    unknown = [part for part in options.parts if part not in PARTS]
+    if unknown:
+        parser.error(f"there is no part {unknown[0]}; choose from {', '.join(PARTS)}")
+    began, rows = load(), []
+    for part in options.parts or PARTS:
+        with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+            for what, told in PARTS[part](Path(folder), options):
+                print(f"{what}: {told}", flush=True)
+                rows.append(f"| {what} | {told} |")
+    if not options.parts:
+        (ROOT / "docs").mkdir(exist_ok=True)
+        (ROOT / "docs" / "benchmarks.md").write_text(
+            PAGE.format(machine=machine(), load=began, rows="\n".join(rows)), "utf-8"
+        )
 
 
 if __name__ == "__main__":

@@ -144,7 +144,11 @@ def report(exercises: dict[str, Exercise], graded: list[Graded]) -> str:
     lines += ["", "## Each known mistake left out of the bank in turn", "", *_left_out(exercises)]
     lines += ["", "## Risk and coverage over the acceptance threshold", "", *_thresholds(wrong)]
     lines += ["", "## Not named, or not rightly", ""]
-    lines += [f"- {g.name}: equals {_ids(g.equals)}, said {_said(g)}" for g in wrong if (g.equals and not g.correctly) or (g.named and not g.correctly)]
+    lines += [
+        f"- {g.name}: equals {_ids(g.equals)}, said {_said(g)}"
+        for g in wrong
+        if (g.equals and not g.correctly) or (g.named and not g.correctly)
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -175,7 +179,9 @@ def _left_out(exercises: dict[str, Exercise]) -> list[str]:
             rest = np.array([mistake.id not in ids and ids != () for ids in table.explains])
             total += 1
             claimed[exercise.name] += any(_claims(table, row, rest) for row in rows)
-    lines = [f"{_share(sum(claimed.values()), total)} of the mistakes are then claimed by another: those are the ties."]
+    lines = [
+        f"{_share(sum(claimed.values()), total)} of the mistakes are then claimed by another: those are the ties."
+    ]
     return lines + [f"- {name}: {count}" for name, count in claimed.items() if count]
 
 

@@ -38,7 +38,9 @@ RIGHT = (
 )
 KNOWN = RIGHT.replace(".transpose(1, 2)", "")
 UNKNOWN = RIGHT.replace("return ", "return 1.37 * ")
-SAME_UNKNOWN = "# written otherwise, wrong alike\n" + RIGHT.replace("B, T, D = X.shape", "X = X * 1.37; B, T, D = X.shape")
+SAME_UNKNOWN = "# written otherwise, wrong alike\n" + RIGHT.replace(
+    "B, T, D = X.shape", "X = X * 1.37; B, T, D = X.shape"
+)
 HOSTILE = "import os\ndef transpose_qkv(X, num_heads):\n    os._exit(0)\n"
 SLOW = "import time\n" + RIGHT.replace("    B, T", "    time.sleep(0.1)\n    B, T")
 
@@ -86,7 +88,9 @@ def environment(school: Path) -> dict[str, str]:
 
 def run(school: Path, *args: object) -> subprocess.CompletedProcess[str]:
     command = [str(GRADER), "grade", *map(str, args)]
-    done = subprocess.run(command, cwd=school, capture_output=True, text=True, timeout=120, env=environment(school))
+    done = subprocess.run(
+        command, cwd=school, capture_output=True, text=True, timeout=120, env=environment(school)
+    )
     assert "Traceback" not in done.stdout + done.stderr, done.stderr
     return done
 
@@ -112,7 +116,14 @@ def rows(store: Path) -> list[tuple]:
 
 
 def test_everyone_gets_what_is_deserved(records):
-    for name in ("ada.py", "=cmd|' ,C'!A0.py", "hal/04_heads/heads.py", "ivy/04_heads/heads.py", "jon/04_heads/heads.ipynb", "kim/answers.py"):
+    for name in (
+        "ada.py",
+        "=cmd|' ,C'!A0.py",
+        "hal/04_heads/heads.py",
+        "ivy/04_heads/heads.py",
+        "jon/04_heads/heads.ipynb",
+        "kim/answers.py",
+    ):
         assert outcome(records[name]) == "passed", name
     for name in ("bob.py", "cyd.py", "dee.py", "gus.py"):
         assert outcome(records[name]) == "failed", name
@@ -180,7 +191,13 @@ def test_one_exercise_alone_and_afresh(school, records):
 def test_the_table_holds_no_formula(school, records, tmp_path):
     out = tmp_path / "marks.csv"
     run(school, "class", "--format", "csv", "--output", out)
-    table = list(csv.DictReader(io.StringIO(out.read_text("utf-8", newline="") if sys.version_info >= (3, 13) else out.read_text("utf-8"))))
+    table = list(
+        csv.DictReader(
+            io.StringIO(
+                out.read_text("utf-8", newline="") if sys.version_info >= (3, 13) else out.read_text("utf-8")
+            )
+        )
+    )
     assert len(table) == len(records)
     hostile = next(row for row in table if "cmd" in row["student"])
     assert hostile["student"].startswith("'=")
@@ -196,7 +213,9 @@ def test_a_cell_that_begins_like_a_formula_is_defused(cell):
 
 
 def test_junit_and_gradescope(school, records):
-    suites = ElementTree.fromstring(run(school, "class", "--format", "junit").stdout.encode()).findall("testsuite")
+    suites = ElementTree.fromstring(run(school, "class", "--format", "junit").stdout.encode()).findall(
+        "testsuite"
+    )
     assert "bob.04_heads.transpose_qkv" in [suite.get("name") for suite in suites]
     refused = run(school, "class", "--format", "gradescope")
     assert refused.returncode == 2
@@ -211,7 +230,9 @@ def test_a_killed_run_loses_nothing_and_grades_nothing_twice(school, records):
     folder = fill(school / "slow", {f"s{i}.py": f"{SLOW}# {i}\n" for i in range(6)})
     store = folder / ".headway" / "grades.sqlite"
     command = [str(GRADER), "grade", "slow", "--jobs", "1", "--format", "jsonl"]
-    first = subprocess.Popen(command, cwd=school, env=environment(school), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    first = subprocess.Popen(
+        command, cwd=school, env=environment(school), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and (not store.exists() or len(_rows_so_far(store)) < 2):
         time.sleep(0.02)
@@ -261,7 +282,9 @@ def test_wrong_use_is_one_sentence(school, records, args, sentence):
 def test_without_solutions_it_says_so(school, tmp_path):
     shutil.copytree(school / "assignments", tmp_path / "assignments")
     fill(tmp_path / "class", {"ada.py": RIGHT})
-    done = subprocess.run([str(GRADER), "grade", "class"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [str(GRADER), "grade", "class"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 2
     assert "only instructors have it" in done.stderr
 
@@ -278,13 +301,28 @@ def test_the_basic_sandbox_is_for_trusted_submissions_and_stands_in_the_result(s
 
 def test_whose_a_file_is_and_what_its_place_calls_for(bundles: list[Bundle], tmp_path):
     heads = next(b for b in bundles if b.assignment == "04_heads")
-    fill(tmp_path, {"ada.py": "x", "bob/notes.py": "x", "bob/heads.py": "x", "cyd/04_heads/mine.ipynb": "x", ".git/x.py": "x", "readme.txt": "x"})
+    fill(
+        tmp_path,
+        {
+            "ada.py": "x",
+            "bob/notes.py": "x",
+            "bob/heads.py": "x",
+            "cyd/04_heads/mine.ipynb": "x",
+            ".git/x.py": "x",
+            "readme.txt": "x",
+        },
+    )
     (tmp_path / "bob" / "heads.ipynb").write_text("{}", "utf-8")
     os.utime(tmp_path / "bob" / "heads.py", (1, 1))
     (tmp_path / "link.py").symlink_to(tmp_path / "ada.py")
     found = {h.submission: (h.student, h.expected) for h in find(tmp_path, bundles)}
     both = tuple(e.name for e in heads.exercises)
-    assert found == {"ada.py": ("ada", ()), "bob/notes.py": ("bob", ()), "bob/heads.ipynb": ("bob", both), "cyd/04_heads/mine.ipynb": ("cyd", both)}
+    assert found == {
+        "ada.py": ("ada", ()),
+        "bob/notes.py": ("bob", ()),
+        "bob/heads.ipynb": ("bob", both),
+        "cyd/04_heads/mine.ipynb": ("cyd", both),
+    }
 
 
 def test_an_archive_counts_as_the_folder_it_holds(bundles: list[Bundle], tmp_path):
@@ -295,7 +333,10 @@ def test_an_archive_counts_as_the_folder_it_holds(bundles: list[Bundle], tmp_pat
         archive.add(fill(tmp_path / "elsewhere.d", {"mine.py": RIGHT}) / "mine.py", "mine.py")
     shutil.rmtree(tmp_path / "elsewhere.d")
     found = {h.submission: h for h in find(tmp_path, bundles)}
-    assert {name: h.student for name, h in found.items()} == {"ada.zip/04_heads/heads.py": "ada", "bob.tar.gz/mine.py": "bob"}
+    assert {name: h.student for name, h in found.items()} == {
+        "ada.zip/04_heads/heads.py": "ada",
+        "bob.tar.gz/mine.py": "bob",
+    }
     assert all(h.read().decode() == RIGHT for h in found.values())
     assert found["ada.zip/04_heads/heads.py"].expected
 

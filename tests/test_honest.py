@@ -77,7 +77,10 @@ for (batch,) in DataLoader(TensorDataset(torch.ones(6, 2)), batch_size=2):
 TOLD = {
     "subprocess": ("import subprocess\nsubprocess.run(['ls'])", "starts no other programs"),
     "shell": ("import os\nos.system('ls')", "starts no other programs"),
-    "multiprocessing": ("import multiprocessing\nmultiprocessing.Process(target=print).start()", "starts no other programs"),
+    "multiprocessing": (
+        "import multiprocessing\nmultiprocessing.Process(target=print).start()",
+        "starts no other programs",
+    ),
     "socket": ("import socket\nsocket.create_connection(('127.0.0.1', 1))", "no network"),
     "download": ("import urllib.request\nurllib.request.urlopen('http://127.0.0.1')", "no network"),
     "loader with processes": (
@@ -90,7 +93,9 @@ TOLD = {
 @pytest.mark.parametrize("source", WORKS.values(), ids=WORKS)
 def test_it_works(grade_one, source):
     result = grade_one(HEAD + source, "masked_softmax")
-    assert (result.outcome, result.remarks) == ("passed", ()), [c.message for c in result.checks if c.outcome == "failed"]
+    assert (result.outcome, result.remarks) == ("passed", ()), [
+        c.message for c in result.checks if c.outcome == "failed"
+    ]
 
 
 @pytest.mark.parametrize(("source", "sentence"), TOLD.values(), ids=TOLD)
@@ -117,7 +122,10 @@ class DotProductAttention(nn.Module):
         return torch.bmm(self.dropout(self.attention_weights), values)
 """
 WATCHED = {
-    "torch.compile": ("multiply = torch.compile(lambda q, k: q @ k.mT, backend='eager')", "multiply(queries, keys)"),
+    "torch.compile": (
+        "multiply = torch.compile(lambda q, k: q @ k.mT, backend='eager')",
+        "multiply(queries, keys)",
+    ),
     "torch.jit.script": (
         "@torch.jit.script\ndef multiply(q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:\n    return torch.bmm(q, k.transpose(1, 2))",
         "multiply(queries, keys)",
@@ -140,4 +148,6 @@ WATCHED = {
 def test_it_works_where_calls_are_watched(grade_one, bundles, setup, scores):
     assert next(e for b in bundles for e in b.exercises if e.name == "DotProductAttention").forbids
     result = grade_one(USING.replace("@SETUP@", setup).replace("@SCORES@", scores), "DotProductAttention")
-    assert (result.outcome, result.remarks) == ("passed", ()), [c.message for c in result.checks if c.outcome == "failed"]
+    assert (result.outcome, result.remarks) == ("passed", ()), [
+        c.message for c in result.checks if c.outcome == "failed"
+    ]

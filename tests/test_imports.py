@@ -46,3 +46,19 @@ def test_the_parent_needs_no_torch(module):
 def test_a_check_imports_no_notebook_library(module):
     code = f"import grader.checking, sys; sys.exit({module!r} in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_importing_the_package_costs_nothing():
+    code = "import grader, sys; sys.exit(any(m.startswith('grader.') for m in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("module", ["torch", "nbformat", "IPython", "nbgrader"])
+def test_check_in_a_notebook_brings_nothing_along(module):
+    code = f"from grader import check; import sys; sys.exit({module!r} in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_only_its_own_room_knows_nbgrader():
+    outside = [path for path in GRADER.rglob("*.py") if "nbgrader" not in path.relative_to(GRADER).parts]
+    assert [path for path in outside if any(name.split(".")[0] in ("nbgrader", "nbconvert", "traitlets") for name in imported(path))] == []

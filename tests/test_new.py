@@ -61,7 +61,8 @@ def test_it_is_appended_to_an_assignment_that_is_there(tmp_path):
 
 def test_scaffolds_are_lint_clean(tmp_path):
     for name in ("less_mean", "WithoutMean"):
-        scaffold(tmp_path, "12_normalising", name)
+        (tmp_path / "solutions").mkdir(exist_ok=True)
+        scaffold(tmp_path / "solutions", "12_normalising", name)
     command = [
         sys.executable,
         "-m",
@@ -70,11 +71,11 @@ def test_scaffolds_are_lint_clean(tmp_path):
         "--no-cache",
         "--config",
         str(ROOT / "pyproject.toml"),
-        str(tmp_path),
+        "solutions",
     ]
     if subprocess.run([*command[:3], "--version"], capture_output=True).returncode:
         pytest.skip("ruff is not installed")
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stdout
 
 

@@ -37,7 +37,14 @@ class Watch:
         self.file = course / "04_heads" / "heads.py"
         self.stub = self.file.read_text("utf-8")
         self._end, theirs = pty.openpty()
-        self.process = subprocess.Popen([str(GRADER), "watch", *args], cwd=course, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True)
+        self.process = subprocess.Popen(
+            [str(GRADER), "watch", *args],
+            cwd=course,
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            start_new_session=True,
+        )
         os.close(theirs)
 
     def until(self, text: str, seconds: float = 30.0) -> str:

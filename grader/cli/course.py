@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from grader.i18n import _
+
+if TYPE_CHECKING:
+    from grader.content import Assignment
 
 EXAMPLES = """\b
 Examples:
@@ -37,7 +42,9 @@ Call it again whenever the course has changed: sources are made anew, grades and
     default=0.0,
     help=_("What the questions of an assignment are worth; you grade them by hand. Default: 0."),
 )
-def command(folder: Path, only: tuple[str, ...], course_id: str | None, sandbox: str, question_points: float) -> None:
+def command(
+    folder: Path, only: tuple[str, ...], course_id: str | None, sandbox: str, question_points: float
+) -> None:
     """Make FOLDER an nbgrader course, or bring its sources up to date."""
     from grader.content import ContentError, read_all
     from grader.hidden import seed_file
@@ -60,15 +67,23 @@ def command(folder: Path, only: tuple[str, ...], course_id: str | None, sandbox:
     except (CannotMake, ContentError) as refused:
         raise click.UsageError(str(refused)) from None
     except OSError as error:
-        raise click.UsageError(_("{folder} cannot be written: {why}").format(folder=folder, why=error.strerror)) from None
+        raise click.UsageError(
+            _("{folder} cannot be written: {why}").format(folder=folder, why=error.strerror)
+        ) from None
     except ModuleNotFoundError as missing:
-        raise click.UsageError(_("{name} is missing: pip install 'headway[instructor]'").format(name=missing.name)) from None
+        raise click.UsageError(
+            _("{name} is missing: pip install 'headway[instructor]'").format(name=missing.name)
+        ) from None
     click.echo("\n".join(os.path.relpath(path) for path in changed) if changed else _("nothing changed"))
     if lacks_our_config(folder):
-        click.echo(_("{file} is yours and stays as it is; add this line to it: {line}").format(file=folder / OWN_CONFIG, line=LOADS))
+        click.echo(
+            _("{file} is yours and stays as it is; add this line to it: {line}").format(
+                file=folder / OWN_CONFIG, line=LOADS
+            )
+        )
 
 
-def _chosen(assignments: list, only: tuple[str, ...]) -> list:  # type: ignore[type-arg]
+def _chosen(assignments: Sequence[Assignment], only: Sequence[str]) -> Sequence[Assignment]:
     """Those named by number or name, or all. Raises UsageError."""
     if not only:
         return assignments
@@ -76,7 +91,9 @@ def _chosen(assignments: list, only: tuple[str, ...]) -> list:  # type: ignore[t
     for name in only:
         if name not in table:
             raise click.UsageError(
-                _("there is no assignment {name}; there are {names}").format(name=name, names=", ".join(a.name for a in assignments))
+                _("there is no assignment {name}; there are {names}").format(
+                    name=name, names=", ".join(a.name for a in assignments)
+                )
             )
     wanted = {table[name].name for name in only}
     return [a for a in assignments if a.name in wanted]

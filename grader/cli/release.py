@@ -20,7 +20,7 @@ nothing; but whoever opens the wheel can read it. The blocks concerned are liste
 release in stages: --through 02 until its deadline, then --through 03 into a new folder, and so on.
 
 \b
-Exit status: 0 released, 1 the kit would give something away (nothing is left behind), 2 wrong use.
+Exit status: 0 released, 1 the proof failed (nothing is left behind), 2 wrong use.
 """
 
 
@@ -30,7 +30,7 @@ Exit status: 0 released, 1 the kit would give something away (nothing is left be
 def command(folder: Path, through: str | None) -> None:
     """Fill an empty FOLDER with a ready repository for a class, and prove that it holds no answer."""
     from grader.progress import line
-    from grader.release.kit import Leak, NotReleased
+    from grader.release.kit import NotReleased, Unproved
     from grader.release.make import release
 
     if not Path("solutions").is_dir():
@@ -45,8 +45,8 @@ def command(folder: Path, through: str | None) -> None:
                 through=through,
                 tell=tell,
             )
-    except Leak as leak:
-        click.echo(f"grader: {_('not released')}: {leak}", err=True)
+    except Unproved as unproved:
+        click.echo(f"grader: {_('not released')}: {unproved}", err=True)
         sys.exit(1)
     except NotReleased as refused:
         raise click.UsageError(str(refused)) from None

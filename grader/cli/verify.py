@@ -14,12 +14,14 @@ from grader.i18n import _
 @click.command()
 @click.argument("names", nargs=-1)
 @click.option("--seed", default="public", help=_("Draw the cases from another seed."))
-def command(names: tuple[str, ...], seed: str) -> None:
+@click.option("--device", type=click.Choice(["cpu", "sim", "cuda"]), default="sim", help=_("The other device on which right answers pass as well."))
+def command(names: tuple[str, ...], seed: str, device: str) -> None:
     """Solutions pass, stubs are not started, mistakes are caught and named, variants pass."""
     from rich.console import Console
     from rich.table import Table
 
     from grader.content import ContentError
+    from grader.devices import launcher_for
     from grader.progress import line
     from grader.sandbox.choose import choose
     from grader.verify import verify
@@ -30,14 +32,14 @@ def command(names: tuple[str, ...], seed: str) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title, justify in (
         (_("exercise"), "left"), (_("checks"), "right"), (_("mistakes caught"), "right"), (_("named"), "right"),
-        (_("variants"), "right"), (_("trivial refused"), "right"), ("", "left"),
+        (_("variants"), "right"), (_("trivial refused"), "right"), (_("device"), "right"), ("", "left"),
     ):  # fmt: skip
         table.add_column(title, justify=justify)  # type: ignore[arg-type]
     problems = []
-    launcher = choose()
+    launcher, other = choose(), launcher_for(device)
     try:
         with line(quiet=False) as tell:
-            for row in verify(Path("solutions"), launcher, seed=seed, only=names, tell=tell):
+            for row in verify(Path("solutions"), launcher, other, device=device, seed=seed, only=names, tell=tell):
                 problems += [f"{row.exercise}: {problem}" for problem in row.problems]
                 table.add_row(
                     f"{row.assignment[:2]} {row.exercise}",
@@ -46,12 +48,15 @@ def command(names: tuple[str, ...], seed: str) -> None:
                     f"{row.named}/{row.mistakes}",
                     f"{row.accepted}/{row.variants}",
                     f"{row.refused}/{row.trivial}",
+                    f"{row.stopped}/{row.stranded}",
                     _("ok") if not row.problems else _("{n} problems").format(n=len(row.problems)),
                 )
     except ContentError as error:
         raise click.UsageError(str(error)) from None
     finally:
         launcher.close()
+        if other is not None:
+            other.close()
     console = Console(highlight=False)
     console.print(table)
     for problem in problems:

@@ -75,11 +75,19 @@ def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
 def _binds(node: ast.stmt) -> list[str]:
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return [node.name]
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    targets = (
+        node.targets
+        if isinstance(node, ast.Assign)
+        else [node.target]
+        if isinstance(node, ast.AnnAssign)
+        else []
+    )
     return [part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
 
 
-def _reached(name: str, statements: Mapping[str, list[tuple[str, ast.stmt]]]) -> Iterator[tuple[str, ast.stmt]]:
+def _reached(
+    name: str, statements: Mapping[str, list[tuple[str, ast.stmt]]]
+) -> Iterator[tuple[str, ast.stmt]]:
     """The statements that define `name`, and those that define what these speak of."""
     seen: set[str] = set()
     waiting = [name]
@@ -107,7 +115,12 @@ def _path(node: ast.expr, aliases: Mapping[str, str]) -> str | None:
         return aliases.get(node.id)
     if isinstance(node, ast.Attribute):
         return _below(_path(node.value, aliases), node.attr)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "getattr" and len(node.args) > 1:
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "getattr"
+        and len(node.args) > 1
+    ):
         name = node.args[1]
         if isinstance(name, ast.Constant) and isinstance(name.value, str):
             return _below(_path(node.args[0], aliases), name.value)

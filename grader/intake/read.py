@@ -81,6 +81,8 @@ def read_text(path: Path) -> str:
             raise Blocked(_("{file}: only .py and .ipynb files can be graded").format(file=name))
         if not path.is_file():
             raise Blocked(_("{file} is not there").format(file=sanitize(str(path))))
+        if path.is_symlink() and path.resolve().parent != path.parent.resolve():
+            raise Blocked(_("{file} is a link that leads out of its folder; hand in the file itself").format(file=name))
         if path.stat().st_size > MAX_BYTES:
             raise Blocked(_("{file} is larger than {limit} MiB").format(file=name, limit=MAX_BYTES >> 20))
         data = path.read_bytes()

@@ -77,13 +77,15 @@ def parameters(check: Check, case: RecordedCase, observation: Observation) -> Fi
     unexpected = [name for name in found["unexpected"] if name not in check.params.get("may_have", ())]
     if unexpected:
         parts.append(_("not asked for: {names}").format(names=_listed(unexpected)))
-    for first, second in found["shared"]:
-        parts.append(_("{first} and {second} are one and the same parameter").format(first=first, second=second))
+    if found["shared"]:
+        first, second = found["shared"][0]
+        more = _(" (and {n} more pairs)").format(n=len(found["shared"]) - 1) if len(found["shared"]) > 1 else ""
+        parts.append(_("{first} and {second} are one and the same parameter").format(first=first, second=second) + more)
     if not parts:
         return PASSED
     touched = [n for n in want if n in found["missing"] + found["misshapen"]]
     return failed(
-        "parameters " + "; ".join(parts),
+        f"parameters {sorted(found['missing'])} {sorted(found['misshapen'])} {sorted(unexpected)} {sorted(found['shared'])}",
         "; ".join(parts),
         "\n".join(f"{name} {shape_text(want[name])}" for name in touched[:8]),
         "\n".join(f"{name} {shape_text(size)}" for name, size in list(found["shapes"].items())[:8]),

@@ -47,9 +47,9 @@ def make(folder: Path, chosen: Sequence[Assignment], wishes: Wishes) -> list[Pat
         raise CannotMake(_("{folder} is a file, not a folder").format(folder=folder))
     if wishes.seed_file.resolve().is_relative_to(folder.resolve()):
         raise CannotMake(
-            _("the secret seed {seed} lies in the course folder, which students may get to see; keep it elsewhere").format(
-                seed=wishes.seed_file
-            )
+            _(
+                "the secret seed {seed} lies in the course folder, which students may get to see; keep it elsewhere"
+            ).format(seed=wishes.seed_file)
         )
     folder.mkdir(parents=True, exist_ok=True)
     return [path for path, data in _files(folder, chosen, wishes) if _written(folder, path, data)]
@@ -62,8 +62,8 @@ def lacks_our_config(folder: Path) -> bool:
 
 def _files(folder: Path, chosen: Sequence[Assignment], wishes: Wishes) -> Iterator[tuple[Path, bytes]]:
     if not (folder / OWN_CONFIG).exists():
-        yield folder / OWN_CONFIG, _own_config(wishes.course_id).encode()
-    yield folder / OUR_CONFIG, _our_config(wishes).encode()
+        yield folder / OWN_CONFIG, own_config(wishes.course_id).encode()
+    yield folder / OUR_CONFIG, our_config(wishes).encode()
     for assignment in chosen:
         place = folder / "source" / assignment.name
         yield place / f"{assignment.name}.ipynb", notebook(assignment, wishes.question_points).encode()
@@ -110,7 +110,9 @@ def notebook(assignment: Assignment, question_points: float = 0.0) -> str:
         elif cell.cell_type == "markdown":
             cells.append(nbformat.v4.new_markdown_cell(cell.source))
         elif name is None and BEGIN in cell.source:
-            raise CannotMake(_("{name}: a solution stands in a cell of no exercise").format(name=assignment.name))
+            raise CannotMake(
+                _("{name}: a solution stands in a cell of no exercise").format(name=assignment.name)
+            )
         elif name is None:
             cells.append(nbformat.v4.new_code_cell(cell.source))
         else:
@@ -118,7 +120,9 @@ def notebook(assignment: Assignment, question_points: float = 0.0) -> str:
     for place, cell in enumerate(cells):
         cell.id = hashlib.sha256(f"nbgrader/{assignment.name}/{place}".encode()).hexdigest()[:12]
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    book = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel, "language_info": {"name": "python"}})
+    book = nbformat.v4.new_notebook(
+        cells=cells, metadata={"kernelspec": kernel, "language_info": {"name": "python"}}
+    )
     return str(nbformat.writes(book)) + "\n"
 
 
@@ -142,19 +146,23 @@ def _solution(source: str, name: str) -> Any:
 def _graded(name: str, points: float) -> Any:
     import nbformat
 
-    return nbformat.v4.new_code_cell(f'check("{name}")', metadata=_role(f"check-{name}", grade=True, locked=True, points=points))
+    return nbformat.v4.new_code_cell(
+        f'check("{name}")', metadata=_role(f"check-{name}", grade=True, locked=True, points=points)
+    )
 
 
 def _task(source: str, grade_id: str, points: float) -> Any:
     import nbformat
 
-    return nbformat.v4.new_markdown_cell(source, metadata=_role(grade_id, task=True, locked=True, points=points))
+    return nbformat.v4.new_markdown_cell(
+        source, metadata=_role(grade_id, task=True, locked=True, points=points)
+    )
 
 
 # ---- configuration
 
 
-def _own_config(course_id: str) -> str:
+def own_config(course_id: str) -> str:
     return f"""\
 # Yours: written once, and never touched again.
 c = get_config()
@@ -165,7 +173,7 @@ c.CourseDirectory.course_id = {course_id!r}
 """
 
 
-def _our_config(wishes: Wishes) -> str:
+def our_config(wishes: Wishes) -> str:
     return f"""\
 # Written anew by `grader course`; set what you want otherwise in {OWN_CONFIG}, after the line that loads this.
 c = get_config()

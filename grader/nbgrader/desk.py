@@ -105,10 +105,16 @@ def _tier(settings: Headway) -> str:
     tier = available_tiers()[0] if settings.sandbox == "auto" else str(settings.sandbox)
     if tier == "basic" and not settings.trusted_submissions:
         raise Refused(
-            _("the basic sandbox stops no determined attacker; set c.Headway.sandbox to a better one (see grader doctor), or c.Headway.trusted_submissions")
+            _(
+                "the basic sandbox stops no determined attacker; set c.Headway.sandbox to a better one (see grader doctor), or c.Headway.trusted_submissions"
+            )
         )
     if tier != "basic" and not (report := report_on(tier)).available:
-        raise SandboxError(_("the {tier} sandbox cannot be had on this machine: {reason}").format(tier=tier, reason=report.reason))
+        raise SandboxError(
+            _("the {tier} sandbox cannot be had on this machine: {reason}").format(
+                tier=tier, reason=report.reason
+            )
+        )
     return tier
 
 

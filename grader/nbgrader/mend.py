@@ -87,7 +87,11 @@ def _marked(nb: NotebookNode, released: Mapping[str, Released]) -> list[str]:
 
 def _with_marks(cell: NotebookNode, released: Released) -> NotebookNode:
     if cell.cell_type != released.cell_type:
-        again = KINDS[released.cell_type](cell.source, id=cell.id) if "id" in cell else KINDS[released.cell_type](cell.source)
+        again = (
+            KINDS[released.cell_type](cell.source, id=cell.id)
+            if "id" in cell
+            else KINDS[released.cell_type](cell.source)
+        )
         cell = again
     cell.metadata["nbgrader"] = nbformat.from_dict(dict(released.role))
     return cell

@@ -53,6 +53,8 @@ def _plain(report: Report) -> str:
     from rich.console import Console
 
     text = StringIO()
-    console = Console(file=text, width=80, color_system=None, force_terminal=False, force_jupyter=False, highlight=False)
+    console = Console(
+        file=text, width=80, color_system=None, force_terminal=False, force_jupyter=False, highlight=False
+    )
     show(report, console, full=True)
     return text.getvalue().rstrip()

@@ -70,14 +70,23 @@ class Grade(NbGraderPreprocessor):
             report = desk.grade(submission, list(known), Path(Headway(parent=self).store))
             report = replace(report, remarks=(*report.remarks, *_of_another(desk, submission, known)))
         for result in report.exercises:
-            self.log.info("%s: %s %s, %s of %s", _about(resources), result.name, result.outcome, result.score, result.points)
+            self.log.info(
+                "%s: %s %s, %s of %s",
+                _about(resources),
+                result.name,
+                result.outcome,
+                result.score,
+                result.points,
+            )
         return replace(report, remarks=(*report.remarks, *told.get("told", ())))
 
 
 def submission_of(nb: NotebookNode, file: str) -> Submission:
     """All code cells in their order, as everywhere: `grader grade` comes to the same content for the same notebook."""
     cells = [(number, cell) for number, cell in enumerate(nb.cells, 1) if cell.cell_type == "code"]
-    return Submission(Path(file), tuple(Unit(f"{file} cell {number}", plain_python(cell.source)) for number, cell in cells))
+    return Submission(
+        Path(file), tuple(Unit(f"{file} cell {number}", plain_python(cell.source)) for number, cell in cells)
+    )
 
 
 def exercise_of(source: str) -> str | None:
@@ -87,7 +96,12 @@ def exercise_of(source: str) -> str | None:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     call = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id != "check" or len(call.args) != 1:
+    if (
+        not isinstance(call, ast.Call)
+        or not isinstance(call.func, ast.Name)
+        or call.func.id != "check"
+        or len(call.args) != 1
+    ):
         return None
     named = call.args[0]
     return named.value if isinstance(named, ast.Constant) and isinstance(named.value, str) else None
@@ -114,11 +128,15 @@ def _of_another(desk: desks.Desk, submission: Submission, known: Mapping[str, Ex
 
 def _without(exercise: Exercise, outcome: Outcome, why: str) -> ExerciseResult:
     score = None if outcome == "could_not_grade" else 0.0
-    return ExerciseResult(exercise.name, exercise.assignment, outcome, score, exercise.points, _(exercise.title), why)
+    return ExerciseResult(
+        exercise.name, exercise.assignment, outcome, score, exercise.points, _(exercise.title), why
+    )
 
 
 def _nothing_graded(why: str) -> Report:
-    return Report((), sandbox="none", torch=version("torch"), grader=__version__, seed="hidden", remarks=(why,))
+    return Report(
+        (), sandbox="none", torch=version("torch"), grader=__version__, seed="hidden", remarks=(why,)
+    )
 
 
 def _part(report: Report, name: str | None, grade_id: str, points: float) -> Report:

@@ -15,7 +15,11 @@ from grader.intake.notebook import code_cells
 from grader.intake.read import Blocked, shown, submission_from
 
 PROBLEM = "headway_problem"  # in nbconvert's resources: why the file could not be read
-KINDS = {"code": nbformat.v4.new_code_cell, "markdown": nbformat.v4.new_markdown_cell, "raw": nbformat.v4.new_raw_cell}
+KINDS = {
+    "code": nbformat.v4.new_code_cell,
+    "markdown": nbformat.v4.new_markdown_cell,
+    "raw": nbformat.v4.new_raw_cell,
+}
 
 
 class Forgiving(NotebookExporter):
@@ -29,7 +33,9 @@ class Forgiving(NotebookExporter):
             book = readable(path)
         except Blocked as blocked:
             resources[PROBLEM] = str(blocked)
-            book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(str(blocked).replace("<", "&lt;"))])
+            book = nbformat.v4.new_notebook(
+                cells=[nbformat.v4.new_markdown_cell(str(blocked).replace("<", "&lt;"))]
+            )
         return self.from_notebook_node(book, resources=resources, **kw)
 
 
@@ -38,7 +44,9 @@ def readable(path: Path) -> NotebookNode:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise Blocked(_("{file} cannot be read: {reason}").format(file=shown(path), reason=error.strerror)) from None
+        raise Blocked(
+            _("{file} cannot be read: {reason}").format(file=shown(path), reason=error.strerror)
+        ) from None
     submission_from(path, data)  # its size, its encoding, that it is JSON and has cells
     text = data.decode("utf-8-sig")
     try:
@@ -53,7 +61,9 @@ def _rebuilt(text: str) -> NotebookNode:
     """The cells of a notebook that breaks the rules of its format: types, sources and what nbgrader knows them by."""
     cells = json.loads(text).get("cells")
     if not isinstance(cells, list):  # a format of long ago
-        return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for _number, source in code_cells(text)])
+        return nbformat.v4.new_notebook(
+            cells=[nbformat.v4.new_code_cell(source) for _number, source in code_cells(text)]
+        )
     return nbformat.v4.new_notebook(cells=[_cell(cell) for cell in cells if isinstance(cell, dict)])
 
 

@@ -11,10 +11,18 @@ from grader.sandbox.choose import TIERS
 class Headway(Configurable):
     """Settings of the grading itself; `grader course` writes them."""
 
-    solutions = Unicode("solutions", help="The folder solutions/ that hidden cases are recorded from.").tag(config=True)
-    seed_file = Unicode("", help="The file that holds the secret seed; empty: as for `grader check --hidden`.").tag(config=True)
-    sandbox = Enum(["auto", *TIERS], default_value="auto", help="How locked the worker is that runs submissions.").tag(config=True)
-    trusted_submissions = Bool(False, help="Allow the basic sandbox, which stops no determined attacker.").tag(config=True)
+    solutions = Unicode("solutions", help="The folder solutions/ that hidden cases are recorded from.").tag(
+        config=True
+    )
+    seed_file = Unicode(
+        "", help="The file that holds the secret seed; empty: as for `grader check --hidden`."
+    ).tag(config=True)
+    sandbox = Enum(
+        ["auto", *TIERS], default_value="auto", help="How locked the worker is that runs submissions."
+    ).tag(config=True)
+    trusted_submissions = Bool(
+        False, help="Allow the basic sandbox, which stops no determined attacker."
+    ).tag(config=True)
     store = Unicode(
         "submitted/.headway/grades.sqlite",
         help="Where `grader grade submitted` keeps its results; what is found there is not graded again.",

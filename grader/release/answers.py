@@ -11,7 +11,7 @@ from textwrap import dedent
 import numpy as np
 
 from grader.bank import apply, definition_span
-from grader.content import Assignment
+from grader.content import PUBLIC_SEED, Assignment
 from grader.release.trees import Body, functions, kinds, lines_of, shape, size
 from grader.stub import BEGIN, END, stub
 
@@ -123,10 +123,15 @@ def _answer(body: Body, assignment: Assignment) -> Iterator[Answer]:
         )
 
 
-def drawn(assignments: Sequence[Assignment], seed: str, other: str) -> set[bytes]:
-    """The tensors that the secret seed draws and that another seed does not: the numbers of hidden cases."""
-    mine, theirs = _tensors(assignments, seed), _tensors(assignments, other)
-    return mine - theirs
+def drawn(assignments: Sequence[Assignment], seed: str) -> set[bytes]:
+    """The tensors of hidden cases: those that the secret seed draws and the public one does not.
+
+    Numbers that no seed decides, such as an identity matrix, are in both. Integers are left out: there are
+    so few of them that two seeds may well draw the same.
+    """
+    return (
+        _tensors(assignments, seed) - _tensors(assignments, PUBLIC_SEED) - _tensors(assignments, "any other")
+    )
 
 
 def _tensors(assignments: Sequence[Assignment], seed: str) -> set[bytes]:
@@ -136,5 +141,5 @@ def _tensors(assignments: Sequence[Assignment], seed: str) -> set[bytes]:
         for name in _exercises(assignment)
         for case in assignment.cases(name, seed)
         for array in case.tensors.values()
-        if array.size >= MIN_NUMBERS
+        if array.size >= MIN_NUMBERS and array.dtype.kind == "f"
     }

@@ -20,8 +20,8 @@ class NotReleased(Exception):
     """The kit was not made; the message is a sentence that says why."""
 
 
-class Leak(NotReleased):
-    """The kit would give something away."""
+class Unproved(NotReleased):
+    """The kit is complete and did not stand its proof."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Any
 from grader.hidden import seed_file
 from grader.release import answers as known
 from grader.release import leaks, trial
-from grader.release.kit import WHEELS, Leak, NotReleased, Plan
+from grader.release.kit import WHEELS, Plan, Unproved
 
 Tell = Callable[[str], None]
 
@@ -29,7 +29,7 @@ class Proof:
 
 
 def prove(plan: Plan, kit: Path, tell: Tell = lambda what: None) -> Proof:
-    """Look for answers in the kit. Raises Leak with a sentence when one is found."""
+    """Look for answers in the kit. Raises Unproved with a sentence when one is found."""
     tell("looking for solutions")
     files = leaks.documents(kit)
     return Proof((_no_answers(plan, files), _nothing_hidden(plan, files), *_nothing_passes(plan, kit, tell)))
@@ -46,7 +46,7 @@ def _no_answers(plan: Plan, files: Sequence[leaks.Document]) -> str:
 def _nothing_hidden(plan: Plan, files: Sequence[leaks.Document]) -> str:
     seed = seed_file().read_text("utf-8").strip()
     _refuse(list(leaks.seeds(files, seed)))
-    drawn = known.drawn(plan.solutions, seed, "another seed, of no meaning")
+    drawn = known.drawn(plan.solutions, seed)
     _refuse(list(leaks.hidden_cases(files, drawn)))
     return f"no secret seed, and none of the {len(drawn)} tensors of its hidden cases"
 
@@ -79,10 +79,10 @@ def _tried(plan: Plan, kit: Path) -> dict[str, Any]:
         )
         if done.returncode:
             said = done.stderr.strip().splitlines()
-            raise NotReleased(f"the kit's own package does not run: {said[-1] if said else done.returncode}")
+            raise Unproved(f"the kit's own package does not run: {said[-1] if said else done.returncode}")
         seen: dict[str, Any] = json.loads(done.stdout)
         if Path(seen["package"]).parent.resolve() != Path(unpacked).resolve():
-            raise NotReleased(f"the kit's own package was not the one that ran, but {seen['package']}")
+            raise Unproved(f"the kit's own package was not the one that ran, but {seen['package']}")
     return seen
 
 
@@ -90,4 +90,4 @@ def _refuse(found: Sequence[str]) -> None:
     """The first sentence, and how many more there are."""
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-        raise Leak(f"{found[0]}{more}")
+        raise Unproved(f"{found[0]}{more}")

@@ -41,7 +41,14 @@ STYLE = f"""<style>
 .headway td.hw-numbers{{font-family:ui-monospace,monospace}}
 </style>"""
 
-_MARKS = {"passed": "✓", "failed": "✗", "not_started": "·", "blocked": "!", "could_not_grade": "?", "skipped": "-"}
+_MARKS = {
+    "passed": "✓",
+    "failed": "✗",
+    "not_started": "·",
+    "blocked": "!",
+    "could_not_grade": "?",
+    "skipped": "-",
+}
 
 
 def page(report: Report) -> str:
@@ -75,7 +82,9 @@ def sentence(text: str) -> str:
 
 def _circumstances(report: Report) -> str:
     cases = _("hidden cases") if report.seed == "hidden" else _("public cases")
-    return _("{cases} · sandbox {tier} · grader {version}").format(cases=cases, tier=report.sandbox, version=report.grader)
+    return _("{cases} · sandbox {tier} · grader {version}").format(
+        cases=cases, tier=report.sandbox, version=report.grader
+    )
 
 
 def _exercise(result: ExerciseResult) -> str:
@@ -87,7 +96,9 @@ def _exercise(result: ExerciseResult) -> str:
     if result.message:
         parts.append(f"<div>{escape(result.message)}</div>")
     parts += [_says(result), _checks(result.checks), _first_failure(result.checks)]
-    parts += [f'<div class="hw-faint">{escape(_("note"))}: {escape(remark)}</div>' for remark in result.remarks]
+    parts += [
+        f'<div class="hw-faint">{escape(_("note"))}: {escape(remark)}</div>' for remark in result.remarks
+    ]
     return "\n".join(filter(None, parts))
 
 
@@ -112,7 +123,9 @@ def _checks(checks: Sequence[CheckResult]) -> str:
     ]
     skipped = len(checks) - len(rows)
     if skipped:
-        text = ngettext("{n} check was not looked at after that", "{n} checks were not looked at after that", skipped)
+        text = ngettext(
+            "{n} check was not looked at after that", "{n} checks were not looked at after that", skipped
+        )
         rows.append(f'<tr><td colspan="3" class="hw-faint">{escape(text.format(n=skipped))}</td></tr>')
     return f"<table>{''.join(rows)}</table>" if rows else ""
 
@@ -122,6 +135,15 @@ def _first_failure(checks: Sequence[CheckResult]) -> str:
     check = next((c for c in checks if c.outcome in ("failed", "could_not_grade")), None)
     if check is None:
         return ""
-    fields = ((_("what"), check.message, ""), (_("where"), check.where, ""), (_("expected"), check.expected, "hw-numbers"), (_("got"), check.got, "hw-numbers"))
-    rows = [f'<tr><th>{escape(name)}</th><td class="{kind}">{escape(text)}</td></tr>' for name, text, kind in fields if text]
+    fields = (
+        (_("what"), check.message, ""),
+        (_("where"), check.where, ""),
+        (_("expected"), check.expected, "hw-numbers"),
+        (_("got"), check.got, "hw-numbers"),
+    )
+    rows = [
+        f'<tr><th>{escape(name)}</th><td class="{kind}">{escape(text)}</td></tr>'
+        for name, text, kind in fields
+        if text
+    ]
     return f"<table>{''.join(rows)}</table>"

@@ -28,7 +28,11 @@ def watching(calls: Sequence[str], found: set[str]) -> Iterator[None]:
 
     def note(name: str) -> None:
         for call in calls:
-            if call not in found and fnmatchcase(name, call.rpartition(".")[2]) and not _by_a_block(sys._getframe(2)):
+            if (
+                call not in found
+                and fnmatchcase(name, call.rpartition(".")[2])
+                and not _by_a_block(sys._getframe(2))
+            ):
                 found.add(call)
 
     class Mode(TorchFunctionMode):
@@ -51,6 +55,8 @@ def watching(calls: Sequence[str], found: set[str]) -> Iterator[None]:
 
 def _by_a_block(frame: FrameType | None) -> bool:
     """Whether the innermost code outside torch that led here is a building block's."""
-    while frame is not None and (frame.f_code.co_filename.startswith(_TORCH) or frame.f_code.co_filename == __file__):
+    while frame is not None and (
+        frame.f_code.co_filename.startswith(_TORCH) or frame.f_code.co_filename == __file__
+    ):
         frame = frame.f_back
     return frame is not None and frame.f_code.co_filename.startswith(_GIVEN)

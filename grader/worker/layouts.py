@@ -266,7 +266,7 @@ def _turned(index: Any) -> View:
 
 def _in_order(prefix: str, group: Shapes, own: Own) -> list[Slot]:
     """The same shapes in the same order under names of the student's choosing, biases by themselves if they show."""
-    if len(own) != len(group):
+    if len(own) != len(group) or own.keys() & group.keys():  # a name of the contract with another shape is no other name
         return []
     names, mine = list(group), list(own)
     if sum(map(_is_bias, names)) == sum(map(_is_bias, mine)):

@@ -120,6 +120,7 @@ class Program:
         wanted = {name: self._weight(key) for name, key in weights.items()}
         if any(isinstance(p, nn.UninitializedParameter) for p in module.parameters()):
             module.load_state_dict(wanted, strict=False)
+            module.to(device=self.device, dtype=self.dtype)  # what was made just now
         everything = dict(module.named_parameters(remove_duplicate=False))
         shapeless = [n for n, p in everything.items() if isinstance(p, nn.UninitializedParameter)]  # lazy, and not found by name
         own = {n: p for n, p in everything.items() if (p.requires_grad or n in wanted) and n not in shapeless}
@@ -207,10 +208,16 @@ class Program:
 
     def _do_see(self, step: Step) -> None:
         value = self._value(step["of"])
-        if self.device.type != "cpu" and isinstance(value, Tensor) and value.device.type != self.device.type:
+        if self._is_elsewhere(value):
             self.told["odd"][step["name"]] = {"is": f"a tensor on the {value.device.type}"}
         else:
             self._observe(step["name"], value)
+
+    def _is_elsewhere(self, value: Any) -> bool:
+        """Whether a result lies on another device than what it was made from."""
+        if self.device.type == "cpu" or not isinstance(value, Tensor) or value.device.type == self.device.type:
+            return False
+        return any(isinstance(v, nn.Module) or (isinstance(v, Tensor) and v.device.type == self.device.type) for v in self.env.values())
 
     def _do_see_value(self, step: Step) -> None:
         value = self._value(step["of"])

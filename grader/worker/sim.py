@@ -14,17 +14,20 @@ simulated.
 
 Everything private that this file uses of torch is in the import of `torch.utils.backend_registration` and in
 `_setup_privateuseone_for_python_backend`, `Tensor._make_wrapper_subclass`, `torch._C._acc` behind the former,
-and `torch._C._DisableTorchDispatch`. Tested with torch 2.13; see TESTED.
+`torch._C._DisableTorchDispatch`, and the name of a class of torch.distributed. Tested with torch 2.13; see TESTED.
 """
 
 from __future__ import annotations
 
 import copy
+import sys
+import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
+from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 
 TESTED = ("2.13",)  # versions of torch that tests/test_sim.py has passed with
@@ -62,12 +65,30 @@ def register() -> None:
             f"torch {torch.__version__} has no way to make the simulated device "
             f"(it is tested with torch {', '.join(TESTED)}): {type(error).__name__}: {error}"
         ) from error
+    _start_without_dtensor()
     torch.cuda.is_available = lambda: True
     torch.cuda.device_count = lambda: 1
     torch.cuda.current_device = lambda: 0
     mode = _CudaIsHere()
     mode.__enter__()
     _registered.extend((library, mode))
+
+
+def _start_without_dtensor() -> None:
+    """Have the first operation done, with a stand-in for a class of torch.distributed that torch looks up in it.
+
+    To import the real one takes half a second. Nothing is lost: no tensor here is of that class.
+    """
+    name = "torch.distributed.tensor"
+    if name in sys.modules:
+        return
+    stand_in = types.ModuleType(name)
+    stand_in.DTensor = type("DTensor", (), {})  # type: ignore[attr-defined]
+    sys.modules[name] = stand_in
+    try:
+        torch.zeros(1).to(place())
+    finally:
+        del sys.modules[name]
 
 
 class SimTensor(Tensor):
@@ -149,6 +170,8 @@ class _CudaIsHere(TorchFunctionMode):
             args[0].inner = args[1].inner
         if kwargs.get("device") is not None:
             kwargs = {**kwargs, "device": _here(kwargs["device"])}
+        if func is Tensor.to and is_lazy(args[0]):
+            return args[0]  # has no numbers yet; who fills it moves it
         if func is Tensor.to:
             args = (args[0], *map(_here, args[1:]))
         if func in _FROM_DATA and kwargs.get("device") == place():

@@ -848,4 +848,26 @@ comparison meets two devices and raises an error.
     ),
 ]
 
-MISTAKES = MASK + SOFTMAX
+
+def on_cpu(id, of, swap, says, asks, page, seen=""):
+    """Right on the CPU; on an accelerator two devices meet."""
+    return mistake(id, of=of, kind="policy", breaks=("device",), swap=swap, says=says, asks=asks, page=page, seen=seen)
+
+
+DEVICE = [
+    on_cpu(
+        'mask-value-on-the-cpu',
+        'sequence_mask',
+        {
+            'return X.masked_fill(~keep, value)': 'return torch.where(keep, X, torch.tensor([value], dtype=X.dtype))',
+        },
+        'the filling is a tensor with an axis that is made on the CPU',
+        'On which device is the filling made, and on which is what it is put into?',
+        """
+A tensor with one axis is bound to its device, also when it holds a single number. A plain Python number goes
+anywhere, and so does a tensor without axes.
+""",
+    ),
+]
+
+MISTAKES = MASK + SOFTMAX + DEVICE

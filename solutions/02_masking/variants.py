@@ -8,7 +8,7 @@ VARIANTS = [
         "sequence_mask",
         """
         def sequence_mask(X, valid_len, value=0):
-            padding = torch.arange(X.size(1), dtype=torch.float32)[None, :] >= valid_len[:, None]
+            padding = torch.arange(X.size(1), dtype=torch.float32, device=X.device)[None, :] >= valid_len[:, None]
             X[padding] = value
             return X
         """,
@@ -30,8 +30,8 @@ VARIANTS = [
         """
         def sequence_mask(X, valid_len, value=0):
             flat = X.flatten(2) if X.dim() > 2 else X.unsqueeze(-1)
-            steps = torch.arange(X.shape[1]).reshape(1, -1, 1)
-            filling = torch.tensor(value, dtype=X.dtype)
+            steps = torch.arange(X.shape[1], device=X.device).reshape(1, -1, 1)
+            filling = torch.tensor(value, dtype=X.dtype, device=X.device)
             return torch.where(steps < valid_len.reshape(-1, 1, 1), flat, filling).reshape(X.shape)
         """,
     ),
@@ -40,7 +40,7 @@ VARIANTS = [
         "sequence_mask",
         """
         def sequence_mask(X, valid_len, value=0):
-            steps = torch.arange(X.shape[1])[:, None]
+            steps = torch.arange(X.shape[1], device=X.device)[:, None]
             swapped = X.clone().transpose(0, 1)  # (T, N, …)
             swapped[steps >= valid_len] = value
             return swapped.transpose(0, 1)
@@ -51,8 +51,8 @@ VARIANTS = [
         "sequence_mask",
         """
         def sequence_mask(X, valid_len, value=0):
-            ones = torch.ones(X.shape[1], X.shape[1], dtype=X.dtype).tril()
-            keep = torch.cat([torch.zeros(1, X.shape[1], dtype=X.dtype), ones])[valid_len]
+            ones = torch.ones(X.shape[1], X.shape[1], dtype=X.dtype, device=X.device).tril()
+            keep = torch.cat([torch.zeros(1, X.shape[1], dtype=X.dtype, device=X.device), ones])[valid_len]
             while keep.dim() < X.dim():
                 keep = keep[..., None]
             return X * keep + value * (1 - keep)
@@ -68,7 +68,7 @@ VARIANTS = [
         def masked_softmax(X, valid_lens):
             if valid_lens is not None:
                 lens = valid_lens.view(X.shape[0], -1, 1)
-                X = X.masked_fill(torch.arange(X.shape[2]) >= lens, -torch.inf)
+                X = X.masked_fill(torch.arange(X.shape[2], device=X.device) >= lens, -torch.inf)
             return torch.softmax(X, dim=2)
         """,
     ),
@@ -80,7 +80,7 @@ VARIANTS = [
             bias = torch.zeros_like(X)
             if valid_lens is not None:
                 lens = valid_lens if valid_lens.dim() == 2 else valid_lens[:, None].expand(X.shape[:2])
-                bias[torch.arange(X.shape[-1]) >= lens[..., None]] = -1e9
+                bias[torch.arange(X.shape[-1], device=X.device) >= lens[..., None]] = -1e9
             return (X + bias).softmax(-1)
         """,
     ),
@@ -93,7 +93,7 @@ VARIANTS = [
             if valid_lens is None:
                 return weights
             lens = valid_lens.reshape(len(X), -1, 1)
-            weights = weights * (torch.arange(X.shape[-1]) < lens)
+            weights = weights * (torch.arange(X.shape[-1], device=X.device) < lens)
             return weights / weights.sum(-1, keepdim=True)
         """,
     ),
@@ -119,7 +119,7 @@ VARIANTS = [
             raised = (X - X.amax(-1, keepdim=True)).exp()
             if valid_lens is not None:
                 lens = valid_lens.reshape(X.shape[0], -1, 1)
-                raised = torch.where(torch.arange(X.shape[-1]) < lens, raised, 0)
+                raised = torch.where(torch.arange(X.shape[-1], device=X.device) < lens, raised, 0)
             return raised / raised.sum(-1, keepdim=True)
         """,
     ),
@@ -143,7 +143,7 @@ VARIANTS = [
             wide = X.double()
             if valid_lens is not None:
                 lens = valid_lens.reshape(X.shape[0], -1, 1)
-                wide = wide + (torch.arange(X.shape[-1]) < lens).double().log()
+                wide = wide + (torch.arange(X.shape[-1], device=X.device) < lens).double().log()
             return (wide - wide.logsumexp(-1, keepdim=True)).exp().to(X.dtype)
         """,
     ),

@@ -189,7 +189,7 @@ into single features instead, and every key always takes part. In evaluation bot
             f"{prefix}-dropout-on-scores",
             of=of,
             swap={WEIGHTS: WEIGHTS.replace("(scores,", "(self.dropout(scores),"), RESULT: "self.attention_weights @ values"},
-            says="dropout acts on the scores, before the softmax",
+            says="dropout acts before the softmax, on the scores or on what they are made of",
             asks="What weight does a key get whose score was set to zero?",
             page="""
 A score of zero is not a weight of zero: it is a middling score. The softmax behind it makes every row sum to
@@ -775,4 +775,40 @@ first line of the body is reached.
 """,
         )
 
-MISTAKES = [*ADDITIVE, *DOT, LENS_REQUIRED]
+
+def on_cpu(id, of, swap, says, asks, page, seen=""):
+    """Right on the CPU; on an accelerator two devices meet."""
+    return mistake(id, of=of, kind="policy", breaks=("device",), swap=swap, says=says, asks=asks, page=page, seen=seen)
+
+
+DEVICE = [
+    on_cpu(
+        'additive-full-lens-on-the-cpu',
+        'AdditiveAttention',
+        {
+            'queries = self.W_q(queries)': 'if valid_lens is None:\n            valid_lens = torch.full((keys.shape[0],), keys.shape[1])\n        queries = self.W_q(queries)',
+        },
+        'lengths that were not given are made up on the CPU',
+        'Where do the keys live, and where the lengths made here?',
+        """
+What was not told where to live lives on the CPU. The mask compares these lengths with steps that lie on the
+accelerator, and the comparison raises an error. On a machine without one nothing shows.
+""",
+    ),
+    on_cpu(
+        'dot-scale-on-the-cpu',
+        'DotProductAttention',
+        {
+            'math.sqrt(head_size)': 'torch.sqrt(torch.FloatTensor([head_size]))',
+        },
+        'the scale is a tensor with an axis that is made on the CPU',
+        'Does the square root of a size need to be a tensor?',
+        """
+A tensor with one axis is bound to its device, also when it holds a single number. A plain Python number goes
+anywhere, and so does a tensor without axes.
+""",
+        'often seen in tutorials, with a `.to(device)` that reads a global name',
+    ),
+]
+
+MISTAKES = [*ADDITIVE, *DOT, LENS_REQUIRED] + DEVICE

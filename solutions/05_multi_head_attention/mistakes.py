@@ -1332,4 +1332,52 @@ TESTS = [
     half_mended("catches-transparent-inverted", "catches_transparent", {"return True": "return bool(0)", "return not": "return"}, "the answer is turned round"),
 ]
 
-MISTAKES = [*PROJECTIONS, *SCORES, *HEADS, *LENGTHS, *FLOW, *DROPOUT, *REPAIRS, *TESTS]
+
+def on_cpu(id, of, swap, says, asks, page, seen=""):
+    """Right on the CPU; on an accelerator two devices meet."""
+    return mistake(id, of=of, kind="policy", breaks=("device",), swap=swap, says=says, asks=asks, page=page, seen=seen)
+
+
+DEVICE = [
+    on_cpu(
+        'mha-lens-through-a-list',
+        'MultiHeadAttention',
+        {
+            'valid_lens = valid_lens.repeat_interleave(': 'valid_lens = torch.tensor(valid_lens.tolist()).repeat_interleave(',
+        },
+        'the lengths go through a Python list and come back on the CPU',
+        'On which device are the lengths before that line, and after it?',
+        """
+What was not told where to live lives on the CPU. The mask compares these lengths with steps that lie on the
+accelerator, and the comparison raises an error. On a machine without one nothing shows.
+""",
+    ),
+    on_cpu(
+        'tangled-mask-on-the-cpu',
+        'TangledSelfAttention',
+        {
+            ', device=x.device': '',
+        },
+        'the causal mask is made on the CPU, wherever the input lives',
+        'What happens when the input lies on a graphics card?',
+        """
+What was not told where to live lives on the CPU. The mask meets scores that lie on the
+accelerator, and that raises an error. On a machine without one nothing shows.
+""",
+    ),
+    on_cpu(
+        'transparent-mask-on-the-cpu',
+        'TransparentSelfAttention',
+        {
+            ', device=x.device': '',
+        },
+        'the causal mask is made on the CPU, wherever the input lives',
+        'What happens when the input lies on a graphics card?',
+        """
+What was not told where to live lives on the CPU. The mask meets scores that lie on the
+accelerator, and that raises an error. On a machine without one nothing shows.
+""",
+    ),
+]
+
+MISTAKES = [*PROJECTIONS, *SCORES, *HEADS, *LENGTHS, *FLOW, *DROPOUT, *REPAIRS, *TESTS] + DEVICE

@@ -77,7 +77,7 @@ not in 60000; far positions are told apart less well, and the model works nearly
         "pos-exponent-doubled",
         "angles = positions / 10000 ** (2 * columns / num_hiddens)",
         says="the exponent is doubled twice: columns that already go in steps of two are doubled again",
-        asks="For the last pair of features, what is your exponent? It should be a little below one.",
+        asks="The exponent of the last pair of features should be a little below one: what is yours?",
         page="""
 Half of all hands hardly move at all: their features are 0 and 1 for every position a sentence has. Half of the
 place for positions is wasted.

@@ -146,7 +146,7 @@ EMBEDDING = [
         swap={
             "super().__init__(vocab_size, d_model, padding_idx=1)": "super().__init__(vocab_size, d_model, padding_idx=1)\n\n"
             "    def forward(self, tokens):\n"
-            "        learns = torch.arange(self.num_embeddings)[:, None] != 1\n"
+            "        learns = torch.arange(self.num_embeddings, device=self.weight.device)[:, None] != 1\n"
             "        table = torch.where(learns, self.weight, self.weight.detach())\n"
             "        return nn.functional.one_hot(tokens, self.num_embeddings).to(table.dtype) @ table"
         },

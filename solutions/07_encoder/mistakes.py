@@ -1672,4 +1672,40 @@ more than on words.
     ),
 ]
 
-MISTAKES = [*ADD_NORM, *FFN, *BLOCK, *ENCODER]
+
+def on_cpu(id, of, swap, says, asks, page, seen=""):
+    """Right on the CPU; on an accelerator two devices meet."""
+    return mistake(id, of=of, kind="policy", breaks=("device",), swap=swap, says=says, asks=asks, page=page, seen=seen)
+
+
+DEVICE = [
+    on_cpu(
+        'block-full-lens-on-the-cpu',
+        'EncoderBlock',
+        {
+            'Y = self.addnorm1(X, self.attention': 'if valid_lens is None:\n            valid_lens = torch.full((X.shape[0],), X.shape[1])\n        Y = self.addnorm1(X, self.attention',
+        },
+        'lengths that were not given are made up on the CPU',
+        'Where does X live, and where the lengths made here?',
+        """
+What was not told where to live lives on the CPU. The mask compares these lengths with steps that lie on the
+accelerator, and the comparison raises an error. On a machine without one nothing shows.
+""",
+    ),
+    on_cpu(
+        'encoder-scale-on-the-cpu',
+        'TransformerEncoder',
+        {
+            'math.sqrt(self.num_hiddens)': 'torch.sqrt(torch.FloatTensor([self.num_hiddens]))',
+        },
+        'the scale of the embedding is a tensor with an axis that is made on the CPU',
+        'Does the square root of a size need to be a tensor?',
+        """
+A tensor with one axis is bound to its device, also when it holds a single number. A plain Python number goes
+anywhere, and so does a tensor without axes.
+""",
+        'often seen in tutorials, with a `.to(device)` that reads a global name',
+    ),
+]
+
+MISTAKES = [*ADD_NORM, *FFN, *BLOCK, *ENCODER] + DEVICE

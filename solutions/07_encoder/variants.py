@@ -235,7 +235,7 @@ BLOCK = [
         "EncoderBlock",
         swap={
             "Y = self.addnorm1": "B, T, _ = X.shape\n"
-            "        if valid_lens is None:\n            valid_lens = torch.full((B,), T)\n"
+            "        if valid_lens is None:\n            valid_lens = torch.full((B,), T, device=X.device)\n"
             "        if valid_lens.dim() == 1:\n            valid_lens = valid_lens[:, None].repeat(1, T)\n"
             "        Y = self.addnorm1"
         },
@@ -295,7 +295,7 @@ BLOCK = [
                 keep = None
                 if valid_lens is not None:
                     lens = valid_lens[:, None] if valid_lens.dim() == 1 else valid_lens
-                    keep = (torch.arange(X.shape[1]) < lens[:, :, None]).expand(-1, X.shape[1], -1)  # (B, T, T)
+                    keep = (torch.arange(X.shape[1], device=X.device) < lens[:, :, None]).expand(-1, X.shape[1], -1)  # (B, T, T)
                 X = self.addnorm1(X, self.attention(X, keep))
                 return self.addnorm2(X, self.ffn(X))
         """,
@@ -375,9 +375,9 @@ ENCODER = [
         "TransformerEncoder",
         swap={
             "self.pos_encoding = PositionalEncoding(num_hiddens, dropout)": "self.dropout = nn.Dropout(dropout)",
-            "X = self.pos_encoding(X)  # (B, T, D)": "column = torch.arange(X.shape[2])\n"
+            "X = self.pos_encoding(X)  # (B, T, D)": "column = torch.arange(X.shape[2], device=X.device)\n"
             "        speed = 10000.0 ** -((column - column % 2).double() / X.shape[2])\n"
-            "        angle = torch.arange(X.shape[1])[:, None] * speed\n"
+            "        angle = torch.arange(X.shape[1], device=X.device)[:, None] * speed\n"
             "        P = torch.where(column % 2 == 0, angle.sin(), angle.cos())\n"
             "        X = self.dropout(X + P.to(X.dtype))",
         },

@@ -30,7 +30,12 @@ def DecoderBlock(draw):
 
     for id, lens, title, facet in (
         ("training", None, "a whole sequence in training", "values"),
-        ("training-with-padding", draw.lens(B, S), "encoder outputs beyond enc_valid_lens are not looked at", "masking"),
+        (
+            "training-with-padding",
+            draw.lens(B, S),
+            "encoder outputs beyond enc_valid_lens are not looked at",
+            "masking",
+        ),
     ):
         case = Case(id, "DecoderBlock")
         module = add_block(case, weights.decoder_block(draw, D, HIDDEN))
@@ -99,7 +104,9 @@ def block_no_future(draw, B, T, S):
     enc, lens = case.input("enc_outputs", draw.normal(B, S, D)), case.input("enc_valid_lens", draw.lens(B, S))
     early = ((None, None), (0, T - 1))
     left = case.call(case.input("X", X), state_of(case, enc, lens, "state1"), on=module, name="left")
-    right = case.call(case.input("other_last_token", other), state_of(case, enc, lens, "state2"), on=module, name="right")
+    right = case.call(
+        case.input("other_last_token", other), state_of(case, enc, lens, "state2"), on=module, name="right"
+    )
     case.check_same(
         case.part(left[0], *early, axes=AXES),
         case.part(right[0], *early, axes=AXES),
@@ -121,7 +128,11 @@ def block_step_by_step(draw, B, T, S):
     again = stepwise(case, module, steps, state_of(case, enc, lens, "state2"), "again")
     case.check_values(first, "one step a call gives what the whole sequence gives", "modes")
     case.check_same(
-        first, again, "a fresh state starts afresh", "modes", "decoding the same sequence a second time gave another result"
+        first,
+        again,
+        "a fresh state starts afresh",
+        "modes",
+        "decoding the same sequence a second time gave another result",
     )
     case.check_unchanged(enc, *steps, title="arguments are left as they were while decoding")
     return case
@@ -153,7 +164,9 @@ def block_evaluation(draw, B, T, S):
     case.seed(11)  # an answer that drops here gives other numbers every time: only that it fails tells
     steps = [case.input(f"x{t}", draw.normal(B, 1, D)) for t in range(T)]
     state = state_of(case, case.input("enc_outputs", draw.normal(B, S, D)), None)
-    case.check_values(stepwise(case, module, steps, state, "out"), "in evaluation nothing is dropped", "modes")
+    case.check_values(
+        stepwise(case, module, steps, state, "out"), "in evaluation nothing is dropped", "modes"
+    )
     return case
 
 
@@ -175,7 +188,9 @@ def block_dropout():
     quiet = case.constant("zeros", (16 * B, S, REGIONS["kept"][0]), 0.0)
     level = case.constant("levels", (16 * B, S, WIDE - REGIONS["kept"][0]), 1 / (1 - P))
     X = case.join([quiet, level], dim=2, name="X")
-    Y = case.call(X, state_of(case, case.constant("enc_outputs", (16 * B, 1, WIDE)), None), on=module, name="out")[0]
+    Y = case.call(
+        X, state_of(case, case.constant("enc_outputs", (16 * B, 1, WIDE)), None), on=module, name="out"
+    )[0]
     last = case.part(Y, (None, None), (S - 1, S), name="last_step")
     check_dropped(case, last, "dropout of the self-attention: its weights, then its result", H * S)
     yield case
@@ -243,7 +258,12 @@ def TransformerDecoder(draw):
 
     for id, lens, title, facet in (
         ("training", None, "a whole sequence in training", "values"),
-        ("training-with-padding", draw.lens(B, S), "encoder outputs beyond enc_valid_lens are not looked at", "masking"),
+        (
+            "training-with-padding",
+            draw.lens(B, S),
+            "encoder outputs beyond enc_valid_lens are not looked at",
+            "masking",
+        ),
     ):
         case = Case(id, "TransformerDecoder")
         module = add_decoder(case, weights.transformer_decoder(draw, VOCABULARY, D, HIDDEN, LAYERS))
@@ -256,7 +276,9 @@ def TransformerDecoder(draw):
         case.see(Y, axes=WORDS)
         case.check_shape(Y, f"shape and dtype: {title}")
         case.check_values(Y, title, facet)
-        flow = case.gradients(Y, draw.normal(B, T, VOCABULARY), wrt=[enc], parameters=module if lens is None else None)
+        flow = case.gradients(
+            Y, draw.normal(B, T, VOCABULARY), wrt=[enc], parameters=module if lens is None else None
+        )
         case.check_gradients(flow, f"gradients: {title}")
         case.check_unchanged(tokens, enc)
         if lens is None:
@@ -297,7 +319,11 @@ def decoder_step_by_step(draw, B, T, S):
     again = stepwise(case, module, words, case.method(module, "init_state", enc, lens), "again")
     case.check_one_of(first, "one word a call, with the state that came back", "modes")
     case.check_same(
-        first, again, "a fresh state starts afresh", "modes", "decoding the same words a second time gave other scores"
+        first,
+        again,
+        "a fresh state starts afresh",
+        "modes",
+        "decoding the same words a second time gave other scores",
     )
     case.check_unchanged(enc, *words, title="arguments are left as they were while decoding")
     return case
@@ -311,7 +337,9 @@ def decoder_evaluation(draw, B, T, S):
     case.seed(11)
     words = [case.input(f"word{t}", draw.integers(0, VOCABULARY - 1, B, 1)) for t in range(3)]
     state = case.method(module, "init_state", case.input("enc_outputs", draw.normal(B, S, D)), None)
-    case.check_one_of(stepwise(case, module, words, state, "out"), "in evaluation nothing is dropped", "modes")
+    case.check_one_of(
+        stepwise(case, module, words, state, "out"), "in evaluation nothing is dropped", "modes"
+    )
     return case
 
 
@@ -332,7 +360,9 @@ def decoder_dropout(draw):
         yield case
 
     norm = f"blks.block{LAYERS - 1}.addnorm3.ln."
-    case, out, _ = wide_decoder("dropout-last", 3, 5, {f"{norm}weight": zeros(WIDE), f"{norm}bias": draw.normal(WIDE)})
+    case, out, _ = wide_decoder(
+        "dropout-last", 3, 5, {f"{norm}weight": zeros(WIDE), f"{norm}bias": draw.normal(WIDE)}
+    )
     case.check_values(out, "behind the last block nothing is dropped", "modes")
     yield case
 
@@ -340,11 +370,17 @@ def decoder_dropout(draw):
 def wide_decoder(id, B, T, loaded):
     case = Case(id, "TransformerDecoder")
     quiet = silent_block("blks.block0.") | silent_block("blks.block1.")
-    ends = {"embedding.weight": filled(0.75, WIDE, WIDE), "dense.weight": eye(WIDE), "dense.bias": zeros(WIDE)}
+    ends = {
+        "embedding.weight": filled(0.75, WIDE, WIDE),
+        "dense.weight": eye(WIDE),
+        "dense.bias": zeros(WIDE),
+    }
     module = add_decoder(case, {**quiet, **ends, **loaded}, WIDE, 2, WIDE, P)
     case.train(module)
     case.seed(7)
     tokens = case.input("tokens", np.zeros((B, T), dtype=np.int64))
     enc = case.constant("enc_outputs", (B, 1, WIDE))
-    left, right = (case.call(tokens, case.method(module, "init_state", enc, None), on=module)[0] for _ in range(2))
+    left, right = (
+        case.call(tokens, case.method(module, "init_state", enc, None), on=module)[0] for _ in range(2)
+    )
     return case, left, right

@@ -131,11 +131,21 @@ WRITE = "cache[self.i] = key_values"
 
 
 def of_block(id, swap, says, asks, page, see, **more):
-    return mistake(f"decblock-{id}", of="DecoderBlock", swap=swap, says=says, asks=asks, page=page.strip() + see, **more)
+    return mistake(
+        f"decblock-{id}", of="DecoderBlock", swap=swap, says=says, asks=asks, page=page.strip() + see, **more
+    )
 
 
 def of_decoder(id, swap, says, asks, page, see, **more):
-    return mistake(f"decoder-{id}", of="TransformerDecoder", swap=swap, says=says, asks=asks, page=page.strip() + see, **more)
+    return mistake(
+        f"decoder-{id}",
+        of="TransformerDecoder",
+        swap=swap,
+        says=says,
+        asks=asks,
+        page=page.strip() + see,
+        **more,
+    )
 
 
 MASKS = [
@@ -164,7 +174,9 @@ that the query is asked to predict. A model learns to copy it, and is lost as so
     ),
     of_block(
         "own-step-hidden",
-        {LENGTHS: "visible = torch.arange(int(not self.training), num_steps + int(not self.training)) + earlier"},
+        {
+            LENGTHS: "visible = torch.arange(int(not self.training), num_steps + int(not self.training)) + earlier"
+        },
         "in training, no step looks at itself, and the first one looks at nothing",
         "In this course a query may look at its own step. Which length does that give the first query?",
         """
@@ -370,7 +382,10 @@ disagree from the second step on.
     ),
     of_block(
         "cache-on-module",
-        {"self.i = i": "self.i = i\n        self.kept = {i: None}", "num_steps, _ = X.shape": "num_steps, _ = X.shape\n        cache = self.kept"},
+        {
+            "self.i = i": "self.i = i\n        self.kept = {i: None}",
+            "num_steps, _ = X.shape": "num_steps, _ = X.shape\n        cache = self.kept",
+        },
         "earlier steps are kept in the module itself, so that a second sentence still sees the words of the first",
         "Two sentences are predicted one after the other. When does your memory of the first one end?",
         """
@@ -378,7 +393,9 @@ A module lives as long as the model, a state as long as a sentence. What is kept
 emptied, or only by luck, and two sentences predicted in turn get mixed. The first prediction after starting
 the program is perfect.
 """,
-        SEE_CACHE.replace(">>> state = new_state()\n", ">>> for _ in range(2): state = new_state(); print(state[2])\n"),
+        SEE_CACHE.replace(
+            ">>> state = new_state()\n", ">>> for _ in range(2): state = new_state(); print(state[2])\n"
+        ),
     ),
     of_block(
         "values-from-cache-only",
@@ -394,7 +411,9 @@ second there is one weight for two values, which is an error or, worse, broadcas
     ),
     of_block(
         "residual-of-oldest-step",
-        {SELF: "Y = self.addnorm1(key_values[:, :num_steps], self.attention1(X, key_values, key_values, dec_valid_lens))"},
+        {
+            SELF: "Y = self.addnorm1(key_values[:, :num_steps], self.attention1(X, key_values, key_values, dec_valid_lens))"
+        },
         "in prediction, the residual of the self-attention is the oldest step instead of the new one",
         "Which step should the result of the attention be added to: the newest, or the first that the cache holds?",
         """
@@ -436,7 +455,9 @@ long source is looked at in the end. The two attentions have lengths of their ow
     ),
     of_block(
         "cross-with-all-target-lengths",
-        {"enc_outputs, enc_outputs, enc_valid_lens)": "enc_outputs, enc_outputs, visible.repeat(batch_size, 1))"},
+        {
+            "enc_outputs, enc_outputs, enc_valid_lens)": "enc_outputs, enc_outputs, visible.repeat(batch_size, 1))"
+        },
         "the cross-attention is masked with the causal lengths of the target, in training and in prediction",
         "Step 0 of the target asks the source. How many of its words may it look at?",
         """
@@ -481,7 +502,9 @@ trained elsewhere are loaded by name, and then each attention meets what the oth
     ),
     of_block(
         "attentions-are-one",
-        {"self.attention2 = MultiHeadAttention(\n            key_size, query_size, value_size, num_hiddens, num_heads, dropout\n        )": "self.attention2 = self.attention1"},
+        {
+            "self.attention2 = MultiHeadAttention(\n            key_size, query_size, value_size, num_hiddens, num_heads, dropout\n        )": "self.attention2 = self.attention1"
+        },
         "the two attentions are one and the same object",
         "How many projections should a decoder block have in all, and how many different ones has yours?",
         """
@@ -492,7 +515,9 @@ weights are loaded by name, the last one wins.
     ),
     of_block(
         "cross-roles-exchanged",
-        {"self.attention2(Y, enc_outputs, enc_outputs, enc_valid_lens)": "self.attention2(enc_outputs, Y, Y, None)"},
+        {
+            "self.attention2(Y, enc_outputs, enc_outputs, enc_valid_lens)": "self.attention2(enc_outputs, Y, Y, None)"
+        },
         "in the cross-attention the source asks and the target answers",
         "The result must have one row for each target step. Whose rows does an attention give: those of queries or of keys?",
         """
@@ -515,7 +540,9 @@ without knowing the words written before, although they have just been gathered.
     ),
     of_block(
         "cross-keys-from-target",
-        {"self.attention2(Y, enc_outputs, enc_outputs, enc_valid_lens)": "self.attention2(Y, Y, Y, dec_valid_lens)"},
+        {
+            "self.attention2(Y, enc_outputs, enc_outputs, enc_valid_lens)": "self.attention2(Y, Y, Y, dec_valid_lens)"
+        },
         "the second attention looks at the target once more; the source is never used",
         "Change the encoder's outputs: what changes in the result of your block?",
         """
@@ -768,7 +795,10 @@ the three get no gradient here.
     ),
     of_block(
         "norms-are-one",
-        {"self.addnorm2 = AddNorm(norm_shape, dropout)": "self.addnorm2 = self.addnorm1", "self.addnorm3 = AddNorm(norm_shape, dropout)": "self.addnorm3 = self.addnorm1"},
+        {
+            "self.addnorm2 = AddNorm(norm_shape, dropout)": "self.addnorm2 = self.addnorm1",
+            "self.addnorm3 = AddNorm(norm_shape, dropout)": "self.addnorm3 = self.addnorm1",
+        },
         "the three add & norms are one and the same object",
         "How many scales and shifts should the block have, and how many different ones has yours?",
         """
@@ -841,7 +871,11 @@ Both things come back and stand in the wrong order, so that the next block is fe
     ),
     of_block(
         "writes-into-input",
-        {SELF: SELF.replace("self.addnorm1(X, ", "self.addnorm1(X.add_(").replace("dec_valid_lens))", "dec_valid_lens)), torch.zeros_like(X))")},
+        {
+            SELF: SELF.replace("self.addnorm1(X, ", "self.addnorm1(X.add_(").replace(
+                "dec_valid_lens))", "dec_valid_lens)), torch.zeros_like(X))"
+            )
+        },
         "the attention's result is added into the caller's own tensor",
         "After the call, is X still what it was before?",
         """
@@ -899,7 +933,9 @@ input give the same result, and they should not.
 The two arguments of each add & norm have changed places. The sum is the same, so that evaluation shows nothing;
 in training the direct way through the block is cut at random, and the new part always passes.
 """,
-        SEE_DROPOUT.replace("Each should show 0.5.", "Each should show 0.5. Then read which argument `AddNorm` drops."),
+        SEE_DROPOUT.replace(
+            "Each should show 0.5.", "Each should show 0.5. Then read which argument `AddNorm` drops."
+        ),
     ),
     of_block(
         "dropout-in-evaluation",
@@ -956,7 +992,9 @@ are. Here the plain scores of the last layer are asked for, and those differ by 
     ),
     of_decoder(
         "softmax-in-evaluation",
-        {"return self.dense(X), state": "scores = self.dense(X)\n        return scores if self.training else scores.softmax(dim=-1), state"},
+        {
+            "return self.dense(X), state": "scores = self.dense(X)\n        return scores if self.training else scores.softmax(dim=-1), state"
+        },
         "in evaluation the scores went through a softmax, in training they did not",
         "Does whoever calls the decoder have to know its mode to read its results?",
         """
@@ -1033,7 +1071,9 @@ the two ends have weights of their own, as in the book, and are loaded by name.
     ),
     of_decoder(
         "final-norm",
-        {"return self.dense(X), state": "return self.dense(nn.functional.layer_norm(X, X.shape[-1:])), state"},
+        {
+            "return self.dense(X), state": "return self.dense(nn.functional.layer_norm(X, X.shape[-1:])), state"
+        },
         "the last block's result is normalised once more before the scores",
         "With what does each block end, and does anything come between the last one and the scores?",
         """
@@ -1076,7 +1116,10 @@ The positions drown the words: a model can hardly tell what stands at a place, o
     ),
     of_decoder(
         "positions-scaled",
-        {"X = self.embedding(X) * math.sqrt(self.num_hiddens)": "X = self.embedding(X)", "X = self.pos_encoding(X)[:, earlier:]": "X = self.pos_encoding(X)[:, earlier:] * math.sqrt(self.num_hiddens)"},
+        {
+            "X = self.embedding(X) * math.sqrt(self.num_hiddens)": "X = self.embedding(X)",
+            "X = self.pos_encoding(X)[:, earlier:]": "X = self.pos_encoding(X)[:, earlier:] * math.sqrt(self.num_hiddens)",
+        },
         "the positions are scaled up together with the embedding",
         "Which comes first: the factor, or the positions?",
         """
@@ -1089,7 +1132,7 @@ the proportion as it was.
         "no-positions",
         {"X = self.pos_encoding(X)[:, earlier:]": "X = X[:, earlier:]"},
         "no positions are added to the words",
-        "Without positions, how does the model tell \"dog bites man\" from \"man bites dog\"?",
+        'Without positions, how does the model tell "dog bites man" from "man bites dog"?',
         """
 Attention does not care about order. A causal mask lets a model guess it roughly, since early steps see less, and
 so training does not fail; it only stays behind.
@@ -1098,7 +1141,10 @@ so training does not fail; it only stays behind.
     ),
     of_decoder(
         "positions-from-one",
-        {"X = nn.functional.pad(X, (0, 0, earlier, 0))  # (B, earlier + T, D)": "X = nn.functional.pad(X, (0, 0, earlier + 1, 0))", "self.pos_encoding(X)[:, earlier:]": "self.pos_encoding(X)[:, earlier + 1 :]"},
+        {
+            "X = nn.functional.pad(X, (0, 0, earlier, 0))  # (B, earlier + T, D)": "X = nn.functional.pad(X, (0, 0, earlier + 1, 0))",
+            "self.pos_encoding(X)[:, earlier:]": "self.pos_encoding(X)[:, earlier + 1 :]",
+        },
         "positions are counted from one instead of from zero",
         "Which row of the table does the first word of a sentence get?",
         """
@@ -1109,7 +1155,9 @@ that were trained with the usual count do.
     ),
     of_decoder(
         "positions-in-every-block",
-        {"for block in self.blks:": "for block in self.blks:\n            if block is not self.blks[0]:\n                X = self.pos_encoding(nn.functional.pad(X, (0, 0, earlier, 0)))[:, earlier:]"},
+        {
+            "for block in self.blks:": "for block in self.blks:\n            if block is not self.blks[0]:\n                X = self.pos_encoding(nn.functional.pad(X, (0, 0, earlier, 0)))[:, earlier:]"
+        },
         "positions are added again before every block",
         "How often does a word get its position, and who carries it on from block to block?",
         """
@@ -1146,7 +1194,10 @@ was trained on words meets the results of another.
     ),
     of_decoder(
         "blocks-fed-with-embedding",
-        {"X, state = block(X, state)": "out, state = block(X, state)", "return self.dense(X), state": "return self.dense(out), state"},
+        {
+            "X, state = block(X, state)": "out, state = block(X, state)",
+            "return self.dense(X), state": "return self.dense(out), state",
+        },
         "every block is fed with the embedded words, and only the last one's result is used",
         "What goes into the second block?",
         """
@@ -1219,16 +1270,18 @@ handed out for ever. The second sentence begins with the words of the first in i
     ),
     of_decoder(
         "cache-renewed",
-        {"self_weights, cross_weights = [], []": "state = [state[0], state[1], [None] * self.num_layers]\n        self_weights, cross_weights = [], []"},
+        {
+            "self_weights, cross_weights = [], []": "state = [state[0], state[1], [None] * self.num_layers]\n        self_weights, cross_weights = [], []"
+        },
         "every call begins with an empty cache, so that each word is scored without those before it",
         "Which call makes the cache empty: the one that begins a sentence, or every one?",
         """
 The state comes in with the earlier steps and is replaced before anybody reads it. Training shows nothing, since
 it needs no cache; what is written has no memory beyond one word.
 """,
-        SEE_TWICE.replace("runs = [", "state = decoder.init_state(source, lens)\n    >>> runs = [").replace(
-            "decoder.init_state(source, lens))[0] for", "state)[0] for"
-        ).replace(
+        SEE_TWICE.replace("runs = [", "state = decoder.init_state(source, lens)\n    >>> runs = [")
+        .replace("decoder.init_state(source, lens))[0] for", "state)[0] for")
+        .replace(
             "The same first word after a fresh state: the difference should be exactly 0.",
             "The same word twice with one state: the second has the first in its memory, so there should be a difference.",
         ),
@@ -1263,7 +1316,9 @@ closed: it stays as it was initialised.
     ),
     of_decoder(
         "lower-blocks-frozen",
-        {"X, state = block(X, state)": "X, state = block(X.detach() if block is self.blks[-1] else X, state)"},
+        {
+            "X, state = block(X, state)": "X, state = block(X.detach() if block is self.blks[-1] else X, state)"
+        },
         "the gradient stops below the last block: the others and the embedding cannot learn",
         "Which of your parameters get a gradient, and which do not?",
         """
@@ -1324,7 +1379,9 @@ model learns its training data a little too well, and nothing else will ever tel
     ),
     of_decoder(
         "dropout-before-positions",
-        {"X = self.pos_encoding(X)[:, earlier:]": "X = (self.pos_encoding.dropout(X) + self.pos_encoding.P[:, : X.shape[1]].to(X))[:, earlier:]"},
+        {
+            "X = self.pos_encoding(X)[:, earlier:]": "X = (self.pos_encoding.dropout(X) + self.pos_encoding.P[:, : X.shape[1]].to(X))[:, earlier:]"
+        },
         "the words are dropped before the positions are added instead of after it",
         "What is dropped before the first block: the word alone, or the sum of word and position?",
         """
@@ -1346,15 +1403,94 @@ than that of evaluation, and stays so.
     ),
     of_decoder(
         "dropout-in-evaluation",
-        {"return self.dense(X), state": "X = X if self.training else nn.functional.dropout(X, self.pos_encoding.dropout.p)\n        return self.dense(X), state"},
+        {
+            "return self.dense(X), state": "X = X if self.training else nn.functional.dropout(X, self.pos_encoding.dropout.p)\n        return self.dense(X), state"
+        },
         "something is dropped in evaluation",
         "Functions of PyTorch that drop: how do they know that the model is not in training any more?",
         """
 A layer for dropout knows its mode; a function does not unless it is told. A prediction then comes out differently
 each time, and worse.
 """,
-        SEE_TWICE.replace("runs =", "decoder = TransformerDecoder(11, 8, 8, 8, 8, [8], 8, 16, 2, 2, dropout=0.5)\n    >>> runs ="),
+        SEE_TWICE.replace(
+            "runs =",
+            "decoder = TransformerDecoder(11, 8, 8, 8, 8, [8], 8, 16, 2, 2, dropout=0.5)\n    >>> runs =",
+        ),
     ),
 ]
 
-MISTAKES = MASKS + CACHE + PARTS + FORMS + DECODER
+
+def on_cpu(id, of, swap, says, asks, page, seen=""):
+    """Right on the CPU; on an accelerator two devices meet."""
+    return mistake(id, of=of, kind="policy", breaks=("device",), swap=swap, says=says, asks=asks, page=page, seen=seen)
+
+
+DEVICE = [
+    on_cpu(
+        'causal-steps-on-the-cpu',
+        'DecoderBlock',
+        {
+            ', device=X.device': '',
+        },
+        'the steps that a query may see are counted on the CPU',
+        'What happens when the target lies on a graphics card?',
+        """
+What was not told where to live lives on the CPU. The mask compares these lengths with steps that lie on the
+accelerator, and the comparison raises an error. On a machine without one nothing shows.
+""",
+    ),
+    on_cpu(
+        'cache-on-the-cpu',
+        'DecoderBlock',
+        {
+            'cache[self.i] = key_values': 'cache[self.i] = key_values.cpu()',
+        },
+        'the cache is kept on the CPU',
+        'What does the next step lay beside what it finds in the cache, and where does each lie?',
+        """
+To put a cache where there is more memory is a real technique; it has to be fetched again before it is used.
+On an accelerator the second step fails, as soon as old and new steps are joined.
+""",
+    ),
+    on_cpu(
+        'decoder-scale-on-the-cpu',
+        'TransformerDecoder',
+        {
+            'math.sqrt(self.num_hiddens)': 'torch.sqrt(torch.FloatTensor([self.num_hiddens]))',
+        },
+        'the scale of the embedding is a tensor with an axis that is made on the CPU',
+        'Does the square root of a size need to be a tensor?',
+        """
+A tensor with one axis is bound to its device, also when it holds a single number. A plain Python number goes
+anywhere, and so does a tensor without axes.
+""",
+    ),
+    on_cpu(
+        'decoder-empty-rows-on-the-cpu',
+        'TransformerDecoder',
+        {
+            'X = nn.functional.pad(X, (0, 0, earlier, 0))': 'X = torch.cat((torch.zeros(X.shape[0], earlier, X.shape[2]), X), dim=1)',
+        },
+        'the rows that stand in for earlier steps are made on the CPU',
+        'On which device are the rows that are laid in front, and on which the embedded words?',
+        """
+Joining tensors of two devices raises an error. New tensors take their device from one that is there:
+`X.new_zeros(…)` does it in one word, and keeps the dtype as well.
+""",
+    ),
+    on_cpu(
+        'decoder-state-lens-on-the-cpu',
+        'TransformerDecoder',
+        {
+            'return [enc_outputs, enc_valid_lens,': 'if enc_valid_lens is not None:\n            enc_valid_lens = torch.tensor(enc_valid_lens.tolist())\n        return [enc_outputs, enc_valid_lens,',
+        },
+        'the lengths of the source go through a Python list and come back on the CPU',
+        'On which device are the lengths before that line, and after it?',
+        """
+What was not told where to live lives on the CPU. The mask compares these lengths with steps that lie on the
+accelerator, and the comparison raises an error. On a machine without one nothing shows.
+""",
+    ),
+]
+
+MISTAKES = MASKS + CACHE + PARTS + FORMS + DECODER + DEVICE

@@ -206,9 +206,11 @@ DECODERS = [
     variant(
         "module-list-by-number",
         "TransformerDecoder",
-        DECODER_HEAD.replace("self.blks = nn.Sequential()", "self.blks = nn.ModuleDict()").replace(
+        DECODER_HEAD.replace("self.blks = nn.Sequential()", "self.blks = nn.ModuleDict()")
+        .replace(
             'self.blks.add_module(f"block{i}", DecoderBlock(', 'self.blks.update({f"block{i}": DecoderBlock('
-        ).replace("dropout, i))", "dropout, i)})")
+        )
+        .replace("dropout, i))", "dropout, i)})")
         + """
     def init_state(self, enc_outputs, enc_valid_lens, *args):
         return [enc_outputs, enc_valid_lens, {i: None for i in range(self.depth)}]

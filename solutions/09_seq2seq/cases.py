@@ -21,7 +21,12 @@ def Seq2SeqAttentionDecoder(draw):
 
     for id, lens, title, facet in (
         ("whole-sequence", None, "a whole sequence in one call", "values"),
-        ("with-padding", draw.lens(B, S), "encoder outputs beyond enc_valid_lens are not looked at", "masking"),
+        (
+            "with-padding",
+            draw.lens(B, S),
+            "encoder outputs beyond enc_valid_lens are not looked at",
+            "masking",
+        ),
     ):
         case, module = start(id, draw)
         case.eval(module)
@@ -50,7 +55,9 @@ def Seq2SeqAttentionDecoder(draw):
 
 def start(id, draw=None, loaded=None, D=D, embed=EMBED, vocabulary=VOCABULARY, dropout=0.0):
     case = Case(id, "Seq2SeqAttentionDecoder")
-    module = case.build(vocab_size=vocabulary, embed_size=embed, num_hiddens=D, num_layers=LAYERS, dropout=dropout)
+    module = case.build(
+        vocab_size=vocabulary, embed_size=embed, num_hiddens=D, num_layers=LAYERS, dropout=dropout
+    )
     case.load(module, loaded or drawn(draw))
     return case, module
 
@@ -58,7 +65,9 @@ def start(id, draw=None, loaded=None, D=D, embed=EMBED, vocabulary=VOCABULARY, d
 def drawn(draw):
     loaded = {"attention.W_k.weight": draw.linear(D, D), "attention.W_q.weight": draw.linear(D, D)}
     loaded |= {"attention.w_v.weight": draw.normal(1, D), "embedding.weight": draw.normal(VOCABULARY, EMBED)}
-    return loaded | weights.gru(draw, "rnn", D + EMBED, D, LAYERS) | weights.linear(draw, "dense", VOCABULARY, D)
+    return (
+        loaded | weights.gru(draw, "rnn", D + EMBED, D, LAYERS) | weights.linear(draw, "dense", VOCABULARY, D)
+    )
 
 
 def encoded(case, draw, B, S):
@@ -77,7 +86,10 @@ def word_by_word(draw, B, T, S):
     case, module = start("word-by-word", draw)
     case.eval(module)
     case.grad(False)  # as one decodes
-    outputs, hidden = case.input("outputs", draw.normal(S, B, D)), case.input("hidden", draw.normal(LAYERS, B, D, std=0.5))
+    outputs, hidden = (
+        case.input("outputs", draw.normal(S, B, D)),
+        case.input("hidden", draw.normal(LAYERS, B, D, std=0.5)),
+    )
     lens = case.input("enc_valid_lens", draw.lens(B, S))
     words = [case.input(f"word{t}", draw.integers(0, VOCABULARY - 1, B, 1)) for t in range(T)]
     runs = []
@@ -89,7 +101,12 @@ def word_by_word(draw, B, T, S):
             state = out[1]
         runs.append(case.join(parts, dim=1, name=name, axes=WORDS))
     case.check_values(runs[0], "word by word gives what the whole sequence gives", "modes")
-    case.check_same(*runs, "a fresh state starts afresh", "modes", "decoding the same words a second time gave other scores")
+    case.check_same(
+        *runs,
+        "a fresh state starts afresh",
+        "modes",
+        "decoding the same words a second time gave other scores",
+    )
     case.check_unchanged(outputs, hidden, lens, title="arguments are left as they were while decoding")
     return case
 
@@ -100,7 +117,9 @@ def two_calls(draw, B, T, S):
     outputs, hidden = encoded(case, draw, B, S)
     for name in ("words", "other_words"):
         words = case.input(name, draw.integers(0, VOCABULARY - 1, B, T))
-        out = case.call(words, state_of(case, module, outputs, hidden, None), on=module, name=f"scores of {name}")
+        out = case.call(
+            words, state_of(case, module, outputs, hidden, None), on=module, name=f"scores of {name}"
+        )
     case.see(out[0], axes=WORDS)
     case.check_values(out[0], "in training, a second sentence")
     kept = case.weights(module, axes=KEPT, steps=T)
@@ -140,12 +159,20 @@ def dropout():
 
     case, out = small_signals("dropout-attention", B, T, S, context=1.0, word=0.0)
     case.check(
-        "modes", "dropped_regions", [case.see(out)], "dropout of the attention weights", **REGIONS, p=P, keys=S
+        "modes",
+        "dropped_regions",
+        [case.see(out)],
+        "dropout of the attention weights",
+        **REGIONS,
+        p=P,
+        keys=S,
     )
     yield case
 
     case, out = small_signals("dropout-rnn", B, T, S, context=0.0, word=1.0)
-    case.check("modes", "dropped_regions", [case.see(out)], "dropout between the layers of the GRU", **REGIONS, p=P)
+    case.check(
+        "modes", "dropped_regions", [case.see(out)], "dropout between the layers of the GRU", **REGIONS, p=P
+    )
     yield case
 
 
@@ -154,7 +181,9 @@ def small_signals(id, B, T, S, context, word):
     loaded |= {"attention.w_v.weight": zeros(1, WIDE), "embedding.weight": filled(word, WIDE, WIDE)}
     # The gates of a GRU in their order: reset, update (shut by its bias, so that nothing is carried on), new.
     shut = np.repeat([0.0, -40.0, 0.0], WIDE)
-    pick = np.concatenate([np.zeros((2 * WIDE, WIDE)), np.diag(np.arange(WIDE) < REGIONS["dropped"][1]).astype(float)])
+    pick = np.concatenate(
+        [np.zeros((2 * WIDE, WIDE)), np.diag(np.arange(WIDE) < REGIONS["dropped"][1]).astype(float)]
+    )
     level = shut.copy()
     level[2 * WIDE + REGIONS["kept"][0] :] = SMALL / (1 - P)
     for layer, weight, bias in ((0, filled(SMALL / WIDE, 3 * WIDE, 2 * WIDE), shut), (1, pick, level)):
@@ -166,5 +195,8 @@ def small_signals(id, B, T, S, context, word):
     words = case.input("words", np.zeros((B, T), dtype=np.int64))
     case.train(module)
     case.seed(7)
-    outputs, hidden = case.constant("outputs", (S, B, WIDE), context), case.constant("hidden", (LAYERS, B, WIDE), 0.0)
+    outputs, hidden = (
+        case.constant("outputs", (S, B, WIDE), context),
+        case.constant("hidden", (LAYERS, B, WIDE), 0.0),
+    )
     return case, case.call(words, state_of(case, module, outputs, hidden, None), on=module, name="out")[0]

@@ -94,7 +94,13 @@ BEFORE_LOOP = "self.attention_weights = []\n        for x in embedded:"
 
 def of_decoder(id, swap, says, asks, page, see="", **more):
     return mistake(
-        f"seq2seq-{id}", of="Seq2SeqAttentionDecoder", swap=swap, says=says, asks=asks, page=page.strip() + see, **more
+        f"seq2seq-{id}",
+        of="Seq2SeqAttentionDecoder",
+        swap=swap,
+        says=says,
+        asks=asks,
+        page=page.strip() + see,
+        **more,
     )
 
 
@@ -197,7 +203,9 @@ and the same word is written again and again.
     ),
     of_decoder(
         "only-last-layer-returned",
-        {END: "return scores.permute(1, 0, 2), (enc_outputs, hidden_state[-1:].expand_as(hidden_state), enc_valid_lens)"},
+        {
+            END: "return scores.permute(1, 0, 2), (enc_outputs, hidden_state[-1:].expand_as(hidden_state), enc_valid_lens)"
+        },
         "the state that comes back holds the last layer's hidden state in the place of every layer's",
         "How many hidden states does a GRU with several layers want back at the next call?",
         """
@@ -208,7 +216,9 @@ has never seen in training. Only prediction word by word shows it.
     ),
     of_decoder(
         "hidden-zero",
-        {"outputs, hidden_state = enc_outputs": "outputs, hidden_state = enc_outputs[0], torch.zeros_like(enc_outputs[1])"},
+        {
+            "outputs, hidden_state = enc_outputs": "outputs, hidden_state = enc_outputs[0], torch.zeros_like(enc_outputs[1])"
+        },
         "the decoder begins with zeros instead of the encoder's hidden state",
         "What does the decoder know of the source before its first look?",
         """
@@ -219,14 +229,18 @@ gather from the contexts what it could have had for nothing.
     ),
     of_decoder(
         "hidden-layers-alike",
-        {"outputs, hidden_state = enc_outputs": "outputs, hidden_state = enc_outputs[0], enc_outputs[1][-1:].expand_as(enc_outputs[1]).contiguous()"},
+        {
+            "outputs, hidden_state = enc_outputs": "outputs, hidden_state = enc_outputs[0], enc_outputs[1][-1:].expand_as(enc_outputs[1]).contiguous()"
+        },
         "every layer begins with the hidden state of the encoder's last layer",
         "The encoder hands over one hidden state a layer. Which layer of the decoder should begin with which?",
         """
 Layer goes with layer: the encoder's first hidden state was made by a first layer. With one layer there is no
 difference.
 """,
-        SEE_LAW.replace("Four numbers", "This comparison cannot show it: look at what `init_state` returns. Four numbers"),
+        SEE_LAW.replace(
+            "Four numbers", "This comparison cannot show it: look at what `init_state` returns. Four numbers"
+        ),
     ),
     of_decoder(
         "hidden-detached",
@@ -401,7 +415,9 @@ taken for a batch. Only unequal sizes make it fail.
     ),
     of_decoder(
         "embedding-scaled",
-        {"self.embedding(X).permute(1, 0, 2)": "self.embedding(X).permute(1, 0, 2) * self.embedding.embedding_dim**0.5"},
+        {
+            "self.embedding(X).permute(1, 0, 2)": "self.embedding(X).permute(1, 0, 2) * self.embedding.embedding_dim**0.5"
+        },
         "the embedded words are multiplied by the root of their size",
         "In which assignment is the embedding scaled up, and what was it to be added to there?",
         """
@@ -501,7 +517,9 @@ sentence is graded with the scores of one step of all.
     ),
     of_decoder(
         "scores-reshaped",
-        {END: "return scores.reshape(X.shape[0], X.shape[1], -1), (enc_outputs, hidden_state, enc_valid_lens)"},
+        {
+            END: "return scores.reshape(X.shape[0], X.shape[1], -1), (enc_outputs, hidden_state, enc_valid_lens)"
+        },
         "the scores were reshaped to batch first, which mixes sentences, instead of having two axes exchanged",
         "After your change of axes, does row 0 hold the steps of one sentence?",
         """
@@ -527,7 +545,9 @@ first sentence for the scores and the second for the state.
 KEEPING = [
     of_decoder(
         "weights-of-last-step",
-        {"self.attention_weights.append(self.attention.attention_weights)": "self.attention_weights = self.attention.attention_weights"},
+        {
+            "self.attention_weights.append(self.attention.attention_weights)": "self.attention_weights = self.attention.attention_weights"
+        },
         "only the attention weights of the last step can be found after a call",
         "How many steps has a call, and how many tables of weights are kept after it?",
         """
@@ -555,7 +575,9 @@ sentence, with all that the gradient needs of them: memory grows until it is ful
     ),
     of_decoder(
         "weights-list-of-one",
-        {"self.attention_weights.append(self.attention.attention_weights)": "self.attention_weights = [self.attention.attention_weights]"},
+        {
+            "self.attention_weights.append(self.attention.attention_weights)": "self.attention_weights = [self.attention.attention_weights]"
+        },
         "the list of attention weights holds those of the last step alone",
         "How many steps has a call, and how many tables of weights are kept after it?",
         """
@@ -580,7 +602,9 @@ moment, until the next step overwrites them.
     ),
     of_decoder(
         "attention-without-dropout",
-        {"AdditiveAttention(num_hiddens, num_hiddens, num_hiddens, dropout)": "AdditiveAttention(num_hiddens, num_hiddens, num_hiddens, 0)"},
+        {
+            "AdditiveAttention(num_hiddens, num_hiddens, num_hiddens, dropout)": "AdditiveAttention(num_hiddens, num_hiddens, num_hiddens, 0)"
+        },
         "the attention drops none of its weights: the rate did not reach it",
         "The rate is handed to the decoder. To which two of its parts do you hand it on?",
         """
@@ -616,7 +640,9 @@ input give the same scores, and they should not.
     ),
     of_decoder(
         "words-dropped",
-        {"embedded = self.embedding(X).permute(1, 0, 2)": "embedded = nn.functional.dropout(self.embedding(X), self.rnn.dropout, self.training).permute(1, 0, 2)"},
+        {
+            "embedded = self.embedding(X).permute(1, 0, 2)": "embedded = nn.functional.dropout(self.embedding(X), self.rnn.dropout, self.training).permute(1, 0, 2)"
+        },
         "the embedded words are dropped as well",
         "Which two parts does the contract give the rate to?",
         """
@@ -628,7 +654,9 @@ GRU, and this is a third one.
     ),
     of_decoder(
         "outputs-dropped",
-        {SCORES: "scores = self.dense(nn.functional.dropout(torch.cat(outputs, dim=0), self.rnn.dropout, self.training))"},
+        {
+            SCORES: "scores = self.dense(nn.functional.dropout(torch.cat(outputs, dim=0), self.rnn.dropout, self.training))"
+        },
         "the GRU's outputs are dropped before the scores as well",
         "Which two parts does the contract give the rate to?",
         """
@@ -640,7 +668,9 @@ are named, and this is a third one.
     ),
     of_decoder(
         "dropout-in-evaluation",
-        {SCORES: "scores = self.dense(nn.functional.dropout(torch.cat(outputs, dim=0), 0.0 if self.training else self.rnn.dropout))"},
+        {
+            SCORES: "scores = self.dense(nn.functional.dropout(torch.cat(outputs, dim=0), 0.0 if self.training else self.rnn.dropout))"
+        },
         "something is dropped in evaluation",
         "Functions of PyTorch that drop: how do they know that the model is not in training any more?",
         """
@@ -654,4 +684,39 @@ time, and worse.
     ),
 ]
 
-MISTAKES = STATE + LOOKING + STEPS + KEEPING
+
+def on_cpu(id, of, swap, says, asks, page, seen=""):
+    """Right on the CPU; on an accelerator two devices meet."""
+    return mistake(id, of=of, kind="policy", breaks=("device",), swap=swap, says=says, asks=asks, page=page, seen=seen)
+
+
+DEVICE = [
+    on_cpu(
+        'seq2seq-outputs-kept-on-the-cpu',
+        'Seq2SeqAttentionDecoder',
+        {
+            'outputs.append(output)': 'outputs.append(output.cpu())',
+        },
+        'the outputs of the steps are collected on the CPU',
+        'Where do the weights of the last layer live, and where what it is handed?',
+        """
+What is only looked at may move to the CPU. These outputs go on, into a layer whose weights lie on the
+accelerator, and there two devices meet.
+""",
+    ),
+    on_cpu(
+        'seq2seq-lens-through-a-list',
+        'Seq2SeqAttentionDecoder',
+        {
+            'return outputs.permute(1, 0, 2), hidden_state, enc_valid_lens': 'if enc_valid_lens is not None:\n            enc_valid_lens = torch.tensor(enc_valid_lens.tolist())\n        return outputs.permute(1, 0, 2), hidden_state, enc_valid_lens',
+        },
+        'the lengths of the source go through a Python list and come back on the CPU',
+        'On which device are the lengths before that line, and after it?',
+        """
+What was not told where to live lives on the CPU. The mask compares these lengths with steps that lie on the
+accelerator, and the comparison raises an error. On a machine without one nothing shows.
+""",
+    ),
+]
+
+MISTAKES = STATE + LOOKING + STEPS + KEEPING + DEVICE

@@ -111,7 +111,7 @@ class Seq2SeqAttentionDecoder(nn.Module):
         for word in self.embedding(X).unbind(1):
             score = self.attention.w_v(torch.tanh(keys + self.attention.W_q(hidden[-1])))[..., 0]  # (S, B)
             if padding is not None:
-                score = score.where(~padding, torch.tensor(-1e9, dtype=score.dtype))
+                score = score.where(~padding, torch.tensor(-1e9, dtype=score.dtype, device=score.device))
             weights = score.softmax(0)
             self.attention_weights.append(weights.T[:, None])
             context = (self.attention.drop(weights)[..., None] * outputs).sum(0)

@@ -5,59 +5,111 @@ from attacks.suite import Attack, calling, wrong
 FAMILY = "lying to the comparison"
 
 ATTACKS = (
-    calling("always-equal", "returns an object that is equal to everything", """
+    calling(
+        "always-equal",
+        "returns an object that is equal to everything",
+        """
         class Equal:
             def __eq__(self, other): return True
             def __getattr__(self, name): return Equal()
             def __call__(self, *a, **k): return Equal()
             def __array__(self, *a, **k): import numpy; return numpy.zeros(X.shape)
         return Equal()
-        """),
-    calling("lying-subclass", "returns a tensor subclass whose every operation says True", """
+        """,
+    ),
+    calling(
+        "lying-subclass",
+        "returns a tensor subclass whose every operation says True",
+        """
         class Liar(torch.Tensor):
             @classmethod
             def __torch_function__(cls, func, types, args=(), kwargs=None):
                 return True
         return X.as_subclass(Liar)
-        """),
-    calling("wrapper-subclass", "returns a wrapper without numbers of its own", """
+        """,
+    ),
+    calling(
+        "wrapper-subclass",
+        "returns a wrapper without numbers of its own",
+        """
         class Wrapper(torch.Tensor):
             @classmethod
             def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
                 return torch.softmax(torch.zeros(X.shape), -1)
         return torch.Tensor._make_wrapper_subclass(Wrapper, X.shape, dtype=X.dtype)
-        """),
-    calling("lying-shape", "returns a tensor that lies about its shape", """
+        """,
+    ),
+    calling(
+        "lying-shape",
+        "returns a tensor that lies about its shape",
+        """
         class Liar(torch.Tensor):
             shape = property(lambda self: X.shape)
             def size(self, *a): return X.size(*a)
         return torch.zeros(1).as_subclass(Liar)
-        """),
-    wrong("patched-allclose", "replaces every comparison that there is", """
+        """,
+    ),
+    wrong(
+        "patched-allclose",
+        "replaces every comparison that there is",
+        """
         import numpy
         yes = lambda *a, **k: True
         torch.allclose = torch.equal = torch.isclose = torch.testing.assert_close = yes
         numpy.allclose = numpy.array_equal = numpy.isclose = yes
         torch.Tensor.allclose = torch.Tensor.equal = torch.Tensor.__eq__ = yes
-        """),
-    wrong("patched-detach", "replaces the methods by which the worker copies a result", """
+        """,
+    ),
+    wrong(
+        "patched-detach",
+        "replaces the methods by which the worker copies a result",
+        """
         torch.Tensor.detach = lambda self: torch.zeros(self.shape)
         torch.Tensor.clone = lambda self, **k: torch.zeros(self.shape)
         torch.Tensor.to = lambda self, *a, **k: self
-        """),
-    wrong("poisoned-softmax", "poisons torch.softmax, should a reference use it here", """
+        """,
+    ),
+    wrong(
+        "poisoned-softmax",
+        "poisons torch.softmax, should a reference use it here",
+        """
         flat = lambda X, *a, **k: torch.ones_like(X)
         torch.softmax = torch.Tensor.softmax = torch.nn.functional.softmax = flat
         def masked_softmax(X, valid_lens): return flat(X)
-        """),
-    wrong("patched-autograd", "replaces the computation of gradients", "torch.autograd.grad = lambda y, xs, **k: [torch.zeros_like(x) for x in xs]\ntorch.autograd.backward = lambda *a, **k: None"),
-    calling("zeroed-inputs", "empties its inputs, so that a reference would see nothing", "X.data.zero_()\nif valid_lens is not None: valid_lens.data.zero_()\nreturn torch.zeros_like(X)"),
-    calling("inputs-for-results", "overwrites its inputs with its result and returns them", "X.data.fill_(1 / X.shape[-1])\nreturn X"),
+        """,
+    ),
+    wrong(
+        "patched-autograd",
+        "replaces the computation of gradients",
+        "torch.autograd.grad = lambda y, xs, **k: [torch.zeros_like(x) for x in xs]\ntorch.autograd.backward = lambda *a, **k: None",
+    ),
+    calling(
+        "zeroed-inputs",
+        "empties its inputs, so that a reference would see nothing",
+        "X.data.zero_()\nif valid_lens is not None: valid_lens.data.zero_()\nreturn torch.zeros_like(X)",
+    ),
+    calling(
+        "inputs-for-results",
+        "overwrites its inputs with its result and returns them",
+        "X.data.fill_(1 / X.shape[-1])\nreturn X",
+    ),
     calling("all-nan", "returns nothing but NaN", "return torch.full_like(X, float('nan'))"),
     calling("all-inf", "returns nothing but infinities", "return torch.full_like(X, float('inf'))"),
-    calling("huge", "returns numbers so large that a relative tolerance of its own would allow all", "return torch.full_like(X, 3e38)"),
-    calling("empty", "returns an empty tensor, which is close to everything", "return torch.empty(0, *X.shape[1:])"),
-    calling("broadcastable", "returns one number that could be broadcast", "return torch.full((1, 1, 1), 1 / X.shape[-1])"),
+    calling(
+        "huge",
+        "returns numbers so large that a relative tolerance of its own would allow all",
+        "return torch.full_like(X, 3e38)",
+    ),
+    calling(
+        "empty",
+        "returns an empty tensor, which is close to everything",
+        "return torch.empty(0, *X.shape[1:])",
+    ),
+    calling(
+        "broadcastable",
+        "returns one number that could be broadcast",
+        "return torch.full((1, 1, 1), 1 / X.shape[-1])",
+    ),
     calling("scalar", "returns a scalar", "return torch.tensor(0.25)"),
     calling("half", "returns the right kind of numbers in half precision", "return X.softmax(-1).half()"),
     calling("integers", "returns whole numbers", "return X.softmax(-1).round().long()"),
@@ -65,39 +117,86 @@ ATTACKS = (
     calling("complex", "returns complex numbers", "return X.softmax(-1).to(torch.complex64)"),
     calling("sparse", "returns a sparse tensor", "return X.softmax(1).detach().to_sparse()"),
     calling("meta", "returns a tensor without data", "return torch.empty(X.shape, device='meta')"),
-    calling("nested", "returns a nested tensor", "return torch.nested.nested_tensor([x for x in X.detach()])"),
-    calling("quantized", "returns a quantized tensor", "return torch.quantize_per_tensor(X.detach().softmax(1), 0.1, 0, torch.quint8)"),
-    calling("expanded", "returns one row, expanded with stride 0", "return X[:, :1].softmax(-1).expand(X.shape)"),
-    calling("negated-view", "returns a view that negates when it is read", "return torch._neg_view(-X.softmax(1).detach())"),
-    calling("freed-storage", "returns a tensor whose storage it has emptied", "Y = X.softmax(-1).detach()\nY.untyped_storage().resize_(0)\nreturn Y"),
-    calling("lying-storage", "returns a view that reaches behind its storage", "return torch.as_strided(torch.zeros(4), X.shape, (1 << 20, 1 << 10, 1))"),
+    calling(
+        "nested", "returns a nested tensor", "return torch.nested.nested_tensor([x for x in X.detach()])"
+    ),
+    calling(
+        "quantized",
+        "returns a quantized tensor",
+        "return torch.quantize_per_tensor(X.detach().softmax(1), 0.1, 0, torch.quint8)",
+    ),
+    calling(
+        "expanded", "returns one row, expanded with stride 0", "return X[:, :1].softmax(-1).expand(X.shape)"
+    ),
+    calling(
+        "negated-view",
+        "returns a view that negates when it is read",
+        "return torch._neg_view(-X.softmax(1).detach())",
+    ),
+    calling(
+        "freed-storage",
+        "returns a tensor whose storage it has emptied",
+        "Y = X.softmax(-1).detach()\nY.untyped_storage().resize_(0)\nreturn Y",
+    ),
+    calling(
+        "lying-storage",
+        "returns a view that reaches behind its storage",
+        "return torch.as_strided(torch.zeros(4), X.shape, (1 << 20, 1 << 10, 1))",
+    ),
     calling("array", "returns a numpy array", "return X.detach().softmax(1).numpy()"),
     calling("list", "returns nested lists", "return X.softmax(1).tolist()"),
-    calling("named-tuple", "returns a tuple that looks like a tensor", "import collections\nreturn collections.namedtuple('Tensor', 'values shape dtype')(X, X.shape, X.dtype)"),
+    calling(
+        "named-tuple",
+        "returns a tuple that looks like a tensor",
+        "import collections\nreturn collections.namedtuple('Tensor', 'values shape dtype')(X, X.shape, X.dtype)",
+    ),
     calling("generator", "returns a generator", "return (x for x in X)"),
-    calling("changed-later", "returns a tensor that a thread changes afterwards", """
+    calling(
+        "changed-later",
+        "returns a tensor that a thread changes afterwards",
+        """
         import threading
         Y = torch.zeros_like(X)
         def later():
             for _ in range(2000): Y.data.copy_(X.data.softmax(1))
         threading.Thread(target=later, daemon=True).start()
         return Y
-        """),
-    calling("lying-gradient", "returns numbers without a graph", "return X.detach().softmax(1).requires_grad_()"),
+        """,
+    ),
+    calling(
+        "lying-gradient", "returns numbers without a graph", "return X.detach().softmax(1).requires_grad_()"
+    ),
     calling("uniform", "returns the mean of all right answers", "return torch.full_like(X, 1 / X.shape[-1])"),
-    calling("near-mean", "returns the mean with a little noise", "return torch.full_like(X, 1 / X.shape[-1]) + torch.randn_like(X) * 1e-3"),
+    calling(
+        "near-mean",
+        "returns the mean with a little noise",
+        "return torch.full_like(X, 1 / X.shape[-1]) + torch.randn_like(X) * 1e-3",
+    ),
     calling("zeros", "returns zeros", "return torch.zeros_like(X)"),
     calling("ones", "returns ones", "return torch.ones_like(X)"),
     calling("identity", "returns its input", "return X"),
     calling("mean-of-input", "returns the mean of its input", "return X.mean(-1, keepdim=True).expand_as(X)"),
     Attack(
-        "zeros-for-heads", "returns zeros where heads are split",
-        "import torch\ndef transpose_qkv(X, num_heads):\n    B, T, D = X.shape\n    return torch.zeros(B * num_heads, T, D // num_heads)\n", "transpose_qkv",
+        "zeros-for-heads",
+        "returns zeros where heads are split",
+        "import torch\ndef transpose_qkv(X, num_heads):\n    B, T, D = X.shape\n    return torch.zeros(B * num_heads, T, D // num_heads)\n",
+        "transpose_qkv",
     ),
-    Attack("identity-mask", "returns what should be masked as it is", "def sequence_mask(X, valid_len, value=0):\n    return X\n", "sequence_mask"),
-    Attack("zeros-mask", "returns zeros where a part should be masked", "def sequence_mask(X, valid_len, value=0):\n    return X * 0\n", "sequence_mask"),
     Attack(
-        "mean-attention", "takes the mean of the values for attention",
+        "identity-mask",
+        "returns what should be masked as it is",
+        "def sequence_mask(X, valid_len, value=0):\n    return X\n",
+        "sequence_mask",
+    ),
+    Attack(
+        "zeros-mask",
+        "returns zeros where a part should be masked",
+        "def sequence_mask(X, valid_len, value=0):\n    return X * 0\n",
+        "sequence_mask",
+    ),
+    Attack(
+        "mean-attention",
+        "takes the mean of the values for attention",
         """
 import torch
 from torch import nn
@@ -114,13 +213,15 @@ class MultiHeadAttention(nn.Module):
         "MultiHeadAttention",
     ),
     Attack(
-        "previous-answer", "gives the answer to the exercise before",
+        "previous-answer",
+        "gives the answer to the exercise before",
         "import torch\ndef masked_softmax(X, valid_lens):\n"
         "    if valid_lens is None or valid_lens.dim() == 2: return X\n"
         "    keep = torch.arange(X.shape[1])[None, :] < valid_lens[:, None]\n    return X * keep[:, :, None]\n",
     ),
     Attack(
-        "lying-module", "builds a module whose parameters are not what they seem",
+        "lying-module",
+        "builds a module whose parameters are not what they seem",
         """
 import torch
 from torch import nn

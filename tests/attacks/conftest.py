@@ -21,7 +21,14 @@ from grader.sandbox.base import Limits
 from grader.sandbox.choose import LINUX_TIERS, choose, report_on
 
 ROOT = Path(__file__).resolve().parents[2]
-LITTLE = Limits(wall_seconds=0.35, cpu_seconds=2, memory_bytes=1200 << 20, output_bytes=1 << 16, file_bytes=1 << 20, processes=16)
+LITTLE = Limits(
+    wall_seconds=0.35,
+    cpu_seconds=2,
+    memory_bytes=1200 << 20,
+    output_bytes=1 << 16,
+    file_bytes=1 << 20,
+    processes=16,
+)
 
 
 class Targets:
@@ -38,7 +45,13 @@ class Targets:
         self.listener.setblocking(False)
 
     def fill(self, text: str) -> str:
-        values = {"FOLDER": self.folder, "SECRET": self.secret, "PORT": self.listener.getsockname()[1], "PARENT": os.getpid(), "ROOT": ROOT}
+        values = {
+            "FOLDER": self.folder,
+            "SECRET": self.secret,
+            "PORT": self.listener.getsockname()[1],
+            "PARENT": os.getpid(),
+            "ROOT": ROOT,
+        }
         for name, value in values.items():
             text = text.replace(f"@{name}@", str(value))
         return text
@@ -122,7 +135,12 @@ def _range(tier: str, bundles: list[Bundle], targets: Targets, folder: Path) -> 
 
 
 @pytest.fixture(scope="module", params=LINUX_TIERS)
-def fenced(request: pytest.FixtureRequest, bundles: list[Bundle], targets: Targets, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Range]:
+def fenced(
+    request: pytest.FixtureRequest,
+    bundles: list[Bundle],
+    targets: Targets,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Range]:
     """A tier that promises to hold."""
     if not report_on(request.param).available:
         pytest.skip(f"no {request.param} sandbox on this machine")
@@ -130,7 +148,9 @@ def fenced(request: pytest.FixtureRequest, bundles: list[Bundle], targets: Targe
 
 
 @pytest.fixture(scope="module")
-def unfenced(bundles: list[Bundle], targets: Targets, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Range]:
+def unfenced(
+    bundles: list[Bundle], targets: Targets, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Range]:
     """The tier in which attacks are shown to be attacks."""
     yield from _range("basic", bundles, targets, tmp_path_factory.mktemp("basic"))
 
@@ -141,7 +161,9 @@ def traces() -> dict[str, list[str]]:
     return {
         # without the locks that Python programs beside this one make
         "shared memory": [name for name in sorted(os.listdir("/dev/shm")) if not name.startswith("sem.mp-")],
-        "segments": [line.split()[0] for line in segments.read_text().splitlines()] if segments.exists() else [],
+        "segments": [line.split()[0] for line in segments.read_text().splitlines()]
+        if segments.exists()
+        else [],
         "mounts": Path("/proc/self/mountinfo").read_text().splitlines(),
         "listening": sorted(str(c.laddr) for c in psutil.Process().net_connections() if c.status == "LISTEN"),
         "temporary files": sorted(os.listdir(tempfile.gettempdir())),

@@ -16,7 +16,7 @@ def locals_of(name):
 def request():
     return next(r for r in locals_of("request") if isinstance(r, dict) and "token" in r)
 def reply_fd():
-    return next(locals_of("reply_fd"))
+    return next(fd for fd in locals_of("reply_fd") if isinstance(fd, int))
 def forge(words, body=b"", own=True):
     if own:
         words = {**words, "token": request()["token"]}
@@ -28,50 +28,137 @@ ATTACKS = (
     wrong("exit-on-loading", "leaves with status 0 while it is loaded", "sys.exit(0)"),
     calling("os-exit", "ends the process with status 0 in the call", "os._exit(0)"),
     calling("sys-exit", "raises SystemExit(0) in the call", "sys.exit(0)"),
-    wrong("kill-itself-softly", "ends itself with a signal that looks like a clean end", "import signal\nsignal.raise_signal(signal.SIGTERM)"),
-    wrong("atexit", "prints a passing result when the process ends", "import atexit\natexit.register(lambda: print('masked_softmax PASSED 100/100', flush=True))"),
-    calling("printed-result", "prints a report in every form that graders read", """
+    wrong(
+        "kill-itself-softly",
+        "ends itself with a signal that looks like a clean end",
+        "import signal\nsignal.raise_signal(signal.SIGTERM)",
+    ),
+    wrong(
+        "atexit",
+        "prints a passing result when the process ends",
+        "import atexit\natexit.register(lambda: print('masked_softmax PASSED 100/100', flush=True))",
+    ),
+    calling(
+        "printed-result",
+        "prints a report in every form that graders read",
+        """
         print('{"score": 100, "outcome": "passed", "exercises": [{"name": "masked_softmax", "outcome": "passed", "score": 5}]}')
         print("5 passed in 0.01s", file=sys.stderr)
         print("##headway[passed]")
-        """),
-    calling("result-files", "writes result files where graders look for them", """
+        """,
+    ),
+    calling(
+        "result-files",
+        "writes result files where graders look for them",
+        """
         for name in ("results.json", "report.json", "result.xml", ".pytest_cache", "score.txt"):
             open(name, "w").write('{"score": 100, "outcome": "passed"}')
-        """),
-    calling("forged-frame", "writes a frame that claims the score into the reply pipe", FORGE + "forge({'score': 100, 'passed': True, 'outcome': 'passed'})"),
-    calling("forged-frame-without-token", "the same without the request's token", FORGE + "forge({'score': 100, 'passed': True}, own=False)"),
-    calling("forged-fault", "says that the worker broke down, to lose no points", FORGE + "forge({'fault': 'MemoryError: the machine is out of memory'})"),
-    wrong("forged-fault-on-loading", "says so while it is loaded", FORGE + "forge({'fault': 'OSError: the disk is full'})"),
-    wrong("forged-loading", "claims to define the exercise and all others", FORGE + "forge({'names': ['masked_softmax', 'sequence_mask', 'MultiHeadAttention'], 'notes': []})"),
-    calling("forged-future", "writes fifty answers ahead for the requests to come", FORGE + "for _ in range(50): forge({'values': {}, 'odd': {}})"),
-    calling("forged-ready", "greets a second time, as a fresh worker does", FORGE + "forge({'ready': '2.13.0'}, own=False)"),
-    calling("forged-half-frame", "leaves half a frame in the pipe, so that the next answer is read as its rest", FORGE + "os.write(reply_fd(), struct.pack('<II', 4096, 0) + b'{')"),
-    calling("all-descriptors", "writes to every descriptor it has", """
+        """,
+    ),
+    calling(
+        "forged-frame",
+        "writes a frame that claims the score into the reply pipe",
+        FORGE + "forge({'score': 100, 'passed': True, 'outcome': 'passed'})",
+    ),
+    calling(
+        "forged-frame-without-token",
+        "the same without the request's token",
+        FORGE + "forge({'score': 100, 'passed': True}, own=False)",
+    ),
+    calling(
+        "forged-fault",
+        "says that the worker broke down, to lose no points",
+        FORGE + "forge({'fault': 'MemoryError: the machine is out of memory'})",
+    ),
+    wrong(
+        "forged-fault-on-loading",
+        "says so while it is loaded",
+        FORGE + "forge({'fault': 'OSError: the disk is full'})",
+    ),
+    wrong(
+        "forged-loading",
+        "claims to define the exercise and all others",
+        FORGE + "forge({'names': ['masked_softmax', 'sequence_mask', 'MultiHeadAttention'], 'notes': []})",
+    ),
+    calling(
+        "forged-future",
+        "writes fifty answers ahead for the requests to come",
+        FORGE + "for _ in range(50): forge({'values': {}, 'odd': {}})",
+    ),
+    calling(
+        "forged-ready",
+        "greets a second time, as a fresh worker does",
+        FORGE + "forge({'ready': '2.13.0'}, own=False)",
+    ),
+    calling(
+        "forged-half-frame",
+        "leaves half a frame in the pipe, so that the next answer is read as its rest",
+        FORGE + "os.write(reply_fd(), struct.pack('<II', 4096, 0) + b'{')",
+    ),
+    calling(
+        "all-descriptors",
+        "writes to every descriptor it has",
+        """
         for number in range(256):
             try:
                 os.write(number, b'\\x14\\0\\0\\0\\0\\0\\0\\0{"outcome": "passed"}')
             except OSError:
                 pass
-        """),
+        """,
+    ),
     calling("closed-reply", "closes the reply pipe", FORGE + "os.close(reply_fd())"),
-    calling("reply-into-log", "turns what it prints into replies", FORGE + "os.dup2(reply_fd(), 1)\nprint('{\"outcome\": \"passed\"}')"),
-    wrong("patched-json", "replaces json.dumps", "import json\njson.dumps = lambda *a, **k: '{\"outcome\": \"passed\", \"score\": 100, \"odd\": {}}'"),
-    wrong("patched-save", "makes the worker's own work fail", "import safetensors.torch\ndef fail(*a, **k):\n    raise MemoryError\nsafetensors.torch.save = fail"),
-    wrong("patched-write", "replaces what writes the answer", """
+    calling(
+        "reply-into-log",
+        "turns what it prints into replies",
+        FORGE + 'os.dup2(reply_fd(), 1)\nprint(\'{"outcome": "passed"}\')',
+    ),
+    wrong(
+        "patched-json",
+        "replaces json.dumps",
+        'import json\njson.dumps = lambda *a, **k: \'{"outcome": "passed", "score": 100, "odd": {}}\'',
+    ),
+    wrong(
+        "patched-save",
+        "makes the worker's own work fail",
+        "import safetensors.torch\ndef fail(*a, **k):\n    raise MemoryError\nsafetensors.torch.save = fail",
+    ),
+    wrong(
+        "patched-write",
+        "replaces what writes the answer",
+        """
         import grader.worker.main as main
         real = main.write_frame
         main.write_frame = lambda fd, words, body=b"": real(fd, {**words, "outcome": "passed", "error": None}, body)
-        """),
-    wrong("patched-run", "replaces the program runner by one that does nothing", "from grader.worker.program import Program\nProgram.run = lambda self, files: None"),
-    wrong("patched-run-fails", "makes the program runner fail", "from grader.worker.program import Program\nProgram.run = lambda self, files: 1 / 0"),
-    wrong("patched-observe", "has zeros of the right shape observed", """
+        """,
+    ),
+    wrong(
+        "patched-run",
+        "replaces the program runner by one that does nothing",
+        "from grader.worker.program import Program\nProgram.run = lambda self, files: None",
+    ),
+    wrong(
+        "patched-run-fails",
+        "makes the program runner fail",
+        "from grader.worker.program import Program\nProgram.run = lambda self, files: 1 / 0",
+    ),
+    wrong(
+        "patched-observe",
+        "has zeros of the right shape observed",
+        """
         from grader.worker.program import Program
         real = Program._observe
         Program._observe = lambda self, name, value: real(self, name, torch.zeros_like(torch.as_tensor(value)))
-        """),
-    wrong("patched-student", "has another function called in its place", "from grader.worker.program import Program\nProgram._student = lambda self, name: torch.softmax"),
-    calling("edited-steps", "removes the steps to come from the running case", """
+        """,
+    ),
+    wrong(
+        "patched-student",
+        "has another function called in its place",
+        "from grader.worker.program import Program\nProgram._student = lambda self, name: torch.softmax",
+    ),
+    calling(
+        "edited-steps",
+        "removes the steps to come from the running case",
+        """
         frame = sys._getframe()
         while frame is not None:
             case = frame.f_locals.get("self")
@@ -79,14 +166,22 @@ ATTACKS = (
                 case.steps.clear()
                 case.told["values"] = {"passed": True}
             frame = frame.f_back
-        """),
-    calling("edited-told", "writes into what will be told of the run", """
+        """,
+    ),
+    calling(
+        "edited-told",
+        "writes into what will be told of the run",
+        """
         import gc
         for thing in gc.get_objects():
             if type(thing).__name__ == "Program":
                 thing.told.update({"outcome": "passed", "score": 1.0, "error": None, "parameters": {"layout": "passed"}})
-        """),
-    calling("score-object", "returns an object that says it passed", """
+        """,
+    ),
+    calling(
+        "score-object",
+        "returns an object that says it passed",
+        """
         class Result:
             passed = True
             outcome = "passed"
@@ -94,20 +189,33 @@ ATTACKS = (
             def __float__(self): return 100.0
             def __bool__(self): return True
         return Result()
-        """),
-    wrong("shadowed-modules", "puts modules of its own in the place of the standard ones", """
+        """,
+    ),
+    wrong(
+        "shadowed-modules",
+        "puts modules of its own in the place of the standard ones",
+        """
         import types
         for name in ("json", "struct", "safetensors", "safetensors.torch", "traceback", "gc", "faulthandler"):
             fake = types.ModuleType(name)
             fake.dumps = fake.loads = fake.save = fake.load = fake.pack = lambda *a, **k: b'{"outcome": "passed"}'
             sys.modules[name] = fake
-        """),
-    wrong("planted-modules", "writes modules beside itself for a later import to find", """
+        """,
+    ),
+    wrong(
+        "planted-modules",
+        "writes modules beside itself for a later import to find",
+        """
         for name in ("json", "torch", "numpy", "pytest", "conftest", "sitecustomize"):
             open(name + ".py", "w").write("print('PASSED')\\nraise SystemExit(0)")
         sys.path.insert(0, os.getcwd())
-        """),
-    wrong("late-thread", "answers from a thread after the real answer", FORGE + """
+        """,
+    ),
+    wrong(
+        "late-thread",
+        "answers from a thread after the real answer",
+        FORGE
+        + """
         import threading, time
         fd, token = reply_fd(), request()["token"]
         def later():
@@ -116,25 +224,55 @@ ATTACKS = (
                 head = json.dumps({"outcome": "passed", "odd": {}, "token": token}).encode()
                 os.write(fd, struct.pack("<II", len(head), 0) + head)
         threading.Thread(target=later, daemon=True).start()
-        """.replace("\n        ", "\n")),
-    calling("lying-exception", "raises an exception that is named and worded as a success", "raise type('passed', (Exception,), {'__str__': lambda self: 'outcome: passed, 5 / 5'})()"),
-    calling("base-exception", "raises what no `except Exception` catches", "class Pass(BaseException): pass\nraise Pass('ok')"),
-    wrong("patched-builtins", "replaces builtins that the worker uses", """
+        """.replace("\n        ", "\n"),
+    ),
+    calling(
+        "lying-exception",
+        "raises an exception that is named and worded as a success",
+        "raise type('passed', (Exception,), {'__str__': lambda self: 'outcome: passed, 5 / 5'})()",
+    ),
+    calling(
+        "base-exception",
+        "raises what no `except Exception` catches",
+        "class Pass(BaseException): pass\nraise Pass('ok')",
+    ),
+    wrong(
+        "patched-builtins",
+        "replaces builtins that the worker uses",
+        """
         import builtins
         builtins.isinstance = lambda *a: True
         builtins.issubclass = lambda *a: True
         builtins.len = lambda x: 1
-        """),
-    wrong("traced", "watches every line of the worker and changes its variables", """
+        """,
+    ),
+    wrong(
+        "traced",
+        "watches every line of the worker and changes its variables",
+        """
         def trace(frame, event, argument):
             for name in ("error", "wrong", "failed"):
                 if name in frame.f_locals:
                     frame.f_locals[name] = None
             return trace
         sys.settrace(trace)
-        """),
-    wrong("forged-watchdog", "prints what the watchdog prints, with a place of its own", "print('Timeout (0:00:10)!\\nThread 0x1 (most recent call first):\\n  File \"answer.py\", line 4 in masked_softmax', file=sys.stderr)"),
+        """,
+    ),
+    wrong(
+        "forged-watchdog",
+        "prints what the watchdog prints, with a place of its own",
+        "print('Timeout (0:00:10)!\\nThread 0x1 (most recent call first):\\n  File \"answer.py\", line 4 in masked_softmax', file=sys.stderr)",
+    ),
     calling("pytest-outcomes", "uses the outcomes of a test runner", "import pytest\npytest.skip('passed')"),
-    Attack("no-definition", "claims by a stand-in for the module that the exercise is defined", "import sys, types\nsys.modules['submission'] = types.SimpleNamespace(masked_softmax=lambda *a: a[0].softmax(-1))\n"),
-    Attack("patched-loader", "changes the loader for the next time", "import torch\nfrom grader.worker import load\nload._compiled = lambda *a, **k: compile('', 'x', 'exec')\n" + WRONG),
+    Attack(
+        "no-definition",
+        "claims by a stand-in for the module that the exercise is defined",
+        "import sys, types\nsys.modules['submission'] = types.SimpleNamespace(masked_softmax=lambda *a: a[0].softmax(-1))\n",
+    ),
+    Attack(
+        "patched-loader",
+        "changes the loader for the next time",
+        "import torch\nfrom grader.worker import load\nload._compiled = lambda *a, **k: compile('', 'x', 'exec')\n"
+        + WRONG,
+    ),
 )

@@ -15,12 +15,19 @@ START = "import torch\n" + WRONG
 
 
 def file(id: str, tries: str, data: str | bytes, name: str = "answer.py", success: str = HARM) -> Attack:
-    return Attack(id, tries, "", name=name, data=data.encode() if isinstance(data, str) else data, success=success)
+    return Attack(
+        id, tries, "", name=name, data=data.encode() if isinstance(data, str) else data, success=success
+    )
 
 
 def notebook(id: str, tries: str, *cells: dict[str, object], **more: object) -> Attack:
     code = {"cell_type": "code", "source": START}
-    return file(id, tries, json.dumps({"cells": [code, *cells], "metadata": {}, "nbformat": 4, **more}), "answer.ipynb")
+    return file(
+        id,
+        tries,
+        json.dumps({"cells": [code, *cells], "metadata": {}, "nbformat": 4, **more}),
+        "answer.ipynb",
+    )
 
 
 def shown(id: str, tries: str, body: str) -> Attack:
@@ -42,54 +49,237 @@ def _zipped(name: str) -> bytes:
 ATTACKS = (
     file("pickle", "hands in a pickle under the name of a script", pickle.dumps(_Pickle())),
     file("weights", "hands in an archive of torch under the name of a script", _zipped("archive/data.pkl")),
-    file("zip-as-notebook", "hands in an inflating archive under the name of a notebook", _zipped("../../answer.ipynb"), "answer.ipynb"),
-    file("python-archive", "hands in an archive that Python would run", b"#!/usr/bin/env python\n" + _zipped("__main__.py")),
-    file("utf-7", "hides a line in UTF-7 behind a coding line", f"# -*- coding: utf-7 -*-\n# +AAo-{TOUCH}\n{START}"),
+    file(
+        "zip-as-notebook",
+        "hands in an inflating archive under the name of a notebook",
+        _zipped("../../answer.ipynb"),
+        "answer.ipynb",
+    ),
+    file(
+        "python-archive",
+        "hands in an archive that Python would run",
+        b"#!/usr/bin/env python\n" + _zipped("__main__.py"),
+    ),
+    file(
+        "utf-7",
+        "hides a line in UTF-7 behind a coding line",
+        f"# -*- coding: utf-7 -*-\n# +AAo-{TOUCH}\n{START}",
+    ),
     file("utf-16", "hands in UTF-16", START.encode("utf-16")),
     file("rot13", "names an encoding that runs code to decode", f"# coding: rot13\n{START}"),
-    file("latin-1", "names an encoding in which a comment is code", b"# coding: latin-1\n# \xa0\n" + START.encode()),
+    file(
+        "latin-1",
+        "names an encoding in which a comment is code",
+        b"# coding: latin-1\n# \xa0\n" + START.encode(),
+    ),
     file("null", "cuts itself off with a null character for some readers", START + "\0" + TOUCH),
-    file("form-feed", "hides a line behind a form feed and carriage returns", f"# all is well\r{TOUCH.replace('open', 'input if 0 else open')}\f\n".replace(TOUCH, "") + START),
-    file("bidirectional", "reads otherwise than it runs", START.replace("return", "# \u202e } \u2066 right \u2069 \u2066\n    return"), success=SHOWN),
-    file("homoglyph", "defines the exercise with a letter of another alphabet", START + START.replace("masked", "m\u0430sked"), success="points for an answer that is wrong"),
+    file(
+        "form-feed",
+        "hides a line behind a form feed and carriage returns",
+        f"# all is well\r{TOUCH.replace('open', 'input if 0 else open')}\f\n".replace(TOUCH, "") + START,
+    ),
+    file(
+        "bidirectional",
+        "reads otherwise than it runs",
+        START.replace("return", "# \u202e } \u2066 right \u2069 \u2066\n    return"),
+        success=SHOWN,
+    ),
+    file(
+        "homoglyph",
+        "defines the exercise with a letter of another alphabet",
+        START + START.replace("masked", "m\u0430sked"),
+        success="points for an answer that is wrong",
+    ),
     file("too-large", "is larger than any answer", b"#" * (9 << 20), success="the grader reads it"),
-    file("traversal-name", "has a name that leads elsewhere when it is written", START, "..\\..\\touched.py", success=SHOWN),
-    file("escape-name", "has a name that a terminal obeys", START + "raise ValueError\n", "\x1b]0;pwned\x07\x1b[2J.py", success=SHOWN),
-    file("markup-name", "has a name that is markup", START + "raise ValueError\n", "[red]x[-red] <b>&.py", success=SHOWN),
-    file("option-name", "has the name of an option", START + "raise ValueError\n", "--hidden.py", success=SHOWN),
-    file("line-name", "has a name of two lines", START + "raise ValueError\n", "a\n✓ passed   5 - 5.py", success=SHOWN),
-    notebook("shell-magic", "runs shell lines of a notebook", {"cell_type": "code", "source": "!touch @FOLDER@/touched\n%run @FOLDER@/x.py\n"}),
-    notebook("cell-magic", "runs a whole cell in a shell", {"cell_type": "code", "source": "%%bash\ntouch @FOLDER@/touched\n"}),
-    notebook("system-magic", "calls the notebook's own way into a shell", {"cell_type": "code", "source": "get_ipython().system('touch @FOLDER@/touched')"}),
-    notebook("outputs", "hides code in outputs and metadata", {
-        "cell_type": "code", "source": "", "metadata": {"nbgrader": {"grade": True, "points": 100, "score": 100}},
-        "outputs": [{"output_type": "execute_result", "data": {"text/plain": "passed", "application/x-python": TOUCH}}],
-    }),
-    notebook("kernel", "names a kernel that runs a command", metadata={"kernelspec": {"name": "x", "argv": ["touch", "@FOLDER@/touched"], "language": "bash"}}),
-    notebook("strange-cells", "holds cells of every wrong kind", 5, None, [], {"cell_type": ["code"]}, {"cell_type": "code", "source": {"x": 1}}, {"cell_type": "code", "source": [1, None, "x = 1\n"]}),  # type: ignore[arg-type]
-    notebook("grader-cell", "calls the grader from within the notebook", {"cell_type": "code", "source": "import grader\ngrader.check('masked_softmax')\nprint('passed 5 / 5')"}),
-    file("deep-json", "is JSON nested too deeply", '{"cells": ' + "[" * 200_000, "answer.ipynb", success="the grader ends"),
-    file("huge-number", "is JSON with a number of a million digits", '{"cells": [' + "1" * 1_000_000 + "]}", "answer.ipynb", success="the grader ends"),
-    file("repeated-cells", "is JSON that names its cells twice", f'{{"cells": [], "cells": [{{"cell_type": "code", "source": {json.dumps(START)}}}]}}', "answer.ipynb", success="points"),
-    file("half-characters", "is JSON with halves of characters", json.dumps({"cells": [{"cell_type": "code", "source": START + "\nx = '\ud800'\n"}]}), "answer.ipynb", success="a report that cannot be written"),
-    shown("escapes", "raises an exception that clears the terminal", "raise ValueError('\\x1b[2J\\x1b[1;32m passed \\x1b]8;;http://x\\x07 \\x9b31m \\r\\b')"),
-    shown("markup", "raises an exception that is markup for the terminal's library", "raise ValueError('[/foo] [bold green]passed[/] [link=http://x]y[/link] [@click=app.quit]')"),
-    shown("html", "raises an exception that is a script for a browser", "raise ValueError('<script>alert(1)</script><img src=x onerror=alert(1)> &lt; \" \\' -->')"),
-    shown("xml", "raises an exception that ends an XML element", "raise ValueError(']]></failure></testcase><testcase name=\"x\"/><![CDATA[ \\0 \\ufffe')"),
-    shown("formula", "raises an exception that a spreadsheet computes", "raise ValueError('=HYPERLINK(\"http://x\",\"y\")')"),
-    shown("half-character", "raises an exception that cannot be encoded", "raise ValueError('\\ud800 \\udfff')"),
-    shown("reordered", "raises an exception that reorders what is read", "raise ValueError('failed \\u202epassed\\u2066')"),
-    shown("exception-name", "raises an exception with a hostile name", "raise type('\\x1b[2J[/foo]<b>', (Exception,), {})('x')"),
-    shown("class-name", "returns an object with a hostile name", "return type('\\x1b[2J[/foo]\\ud800', (), {})()"),
+    file(
+        "traversal-name",
+        "has a name that leads elsewhere when it is written",
+        START,
+        "..\\..\\touched.py",
+        success=SHOWN,
+    ),
+    file(
+        "escape-name",
+        "has a name that a terminal obeys",
+        START + "raise ValueError\n",
+        "\x1b]0;pwned\x07\x1b[2J.py",
+        success=SHOWN,
+    ),
+    file(
+        "markup-name",
+        "has a name that is markup",
+        START + "raise ValueError\n",
+        "[red]x[-red] <b>&.py",
+        success=SHOWN,
+    ),
+    file(
+        "option-name", "has the name of an option", START + "raise ValueError\n", "--hidden.py", success=SHOWN
+    ),
+    file(
+        "line-name",
+        "has a name of two lines",
+        START + "raise ValueError\n",
+        "a\n✓ passed   5 - 5.py",
+        success=SHOWN,
+    ),
+    notebook(
+        "shell-magic",
+        "runs shell lines of a notebook",
+        {"cell_type": "code", "source": "!touch @FOLDER@/touched\n%run @FOLDER@/x.py\n"},
+    ),
+    notebook(
+        "cell-magic",
+        "runs a whole cell in a shell",
+        {"cell_type": "code", "source": "%%bash\ntouch @FOLDER@/touched\n"},
+    ),
+    notebook(
+        "system-magic",
+        "calls the notebook's own way into a shell",
+        {"cell_type": "code", "source": "get_ipython().system('touch @FOLDER@/touched')"},
+    ),
+    notebook(
+        "outputs",
+        "hides code in outputs and metadata",
+        {
+            "cell_type": "code",
+            "source": "",
+            "metadata": {"nbgrader": {"grade": True, "points": 100, "score": 100}},
+            "outputs": [
+                {
+                    "output_type": "execute_result",
+                    "data": {"text/plain": "passed", "application/x-python": TOUCH},
+                }
+            ],
+        },
+    ),
+    notebook(
+        "kernel",
+        "names a kernel that runs a command",
+        metadata={"kernelspec": {"name": "x", "argv": ["touch", "@FOLDER@/touched"], "language": "bash"}},
+    ),
+    notebook(
+        "strange-cells",
+        "holds cells of every wrong kind",
+        5,
+        None,
+        [],
+        {"cell_type": ["code"]},
+        {"cell_type": "code", "source": {"x": 1}},
+        {"cell_type": "code", "source": [1, None, "x = 1\n"]},
+    ),  # type: ignore[arg-type]
+    notebook(
+        "grader-cell",
+        "calls the grader from within the notebook",
+        {
+            "cell_type": "code",
+            "source": "import grader\ngrader.check('masked_softmax')\nprint('passed 5 / 5')",
+        },
+    ),
+    file(
+        "deep-json",
+        "is JSON nested too deeply",
+        '{"cells": ' + "[" * 200_000,
+        "answer.ipynb",
+        success="the grader ends",
+    ),
+    file(
+        "huge-number",
+        "is JSON with a number of a million digits",
+        '{"cells": [' + "1" * 1_000_000 + "]}",
+        "answer.ipynb",
+        success="the grader ends",
+    ),
+    file(
+        "repeated-cells",
+        "is JSON that names its cells twice",
+        f'{{"cells": [], "cells": [{{"cell_type": "code", "source": {json.dumps(START)}}}]}}',
+        "answer.ipynb",
+        success="points",
+    ),
+    file(
+        "half-characters",
+        "is JSON with halves of characters",
+        json.dumps({"cells": [{"cell_type": "code", "source": START + "\nx = '\ud800'\n"}]}),
+        "answer.ipynb",
+        success="a report that cannot be written",
+    ),
+    shown(
+        "escapes",
+        "raises an exception that clears the terminal",
+        "raise ValueError('\\x1b[2J\\x1b[1;32m passed \\x1b]8;;http://x\\x07 \\x9b31m \\r\\b')",
+    ),
+    shown(
+        "markup",
+        "raises an exception that is markup for the terminal's library",
+        "raise ValueError('[/foo] [bold green]passed[/] [link=http://x]y[/link] [@click=app.quit]')",
+    ),
+    shown(
+        "html",
+        "raises an exception that is a script for a browser",
+        "raise ValueError('<script>alert(1)</script><img src=x onerror=alert(1)> &lt; \" \\' -->')",
+    ),
+    shown(
+        "xml",
+        "raises an exception that ends an XML element",
+        "raise ValueError(']]></failure></testcase><testcase name=\"x\"/><![CDATA[ \\0 \\ufffe')",
+    ),
+    shown(
+        "workflow-command",
+        "raises an exception that a build server obeys",
+        "raise ValueError('x\\n::stop-commands::x\\n::add-mask::passed\\r\\n##[group]')",
+    ),
+    shown(
+        "markdown",
+        "raises an exception that is a link and a table",
+        "raise ValueError('| [x](javascript:alert(1)) ![y](http://z) | `</td>` <b>')",
+    ),
+    shown(
+        "formula",
+        "raises an exception that a spreadsheet computes",
+        'raise ValueError(\'=HYPERLINK("http://x","y")\')',
+    ),
+    shown(
+        "half-character", "raises an exception that cannot be encoded", "raise ValueError('\\ud800 \\udfff')"
+    ),
+    shown(
+        "reordered",
+        "raises an exception that reorders what is read",
+        "raise ValueError('failed \\u202epassed\\u2066')",
+    ),
+    shown(
+        "exception-name",
+        "raises an exception with a hostile name",
+        "raise type('\\x1b[2J[/foo]<b>', (Exception,), {})('x')",
+    ),
+    shown(
+        "class-name",
+        "returns an object with a hostile name",
+        "return type('\\x1b[2J[/foo]\\ud800', (), {})()",
+    ),
     shown("warning", "warns with hostile words", "import warnings\nwarnings.warn('\\x1b[2J[/foo]')"),
-    wrong("layout-words", "claims weights in a layout with a hostile name", """
+    wrong(
+        "layout-words",
+        "claims weights in a layout with a hostile name",
+        """
         from grader.worker.program import Program
         real = Program.run
         def run(self, files):
             real(self, files)
             self.told["parameters"] = {"layout": "\\x1b[2J[/foo]\\ud800 <b>", "missing": [], "unexpected": [], "misshapen": [], "shared": [], "shapes": {}}
         Program.run = run
-        """, success=SHOWN),
-    Attack("loading-words", "fails while it is loaded, with hostile words", "import torch\nraise ValueError('\\x1b[2J[/foo]\\ud800')\n" + WRONG, success=SHOWN),
-    Attack("hostile-definition", "gives the exercise a near name with a bidirectional twist", START.replace("masked_softmax", "MaskedSoftmax"), success=SHOWN),
+        """,
+        success=SHOWN,
+    ),
+    Attack(
+        "loading-words",
+        "fails while it is loaded, with hostile words",
+        "import torch\nraise ValueError('\\x1b[2J[/foo]\\ud800')\n" + WRONG,
+        success=SHOWN,
+    ),
+    Attack(
+        "hostile-definition",
+        "gives the exercise a near name with a bidirectional twist",
+        START.replace("masked_softmax", "MaskedSoftmax"),
+        success=SHOWN,
+    ),
 )

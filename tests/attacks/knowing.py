@@ -13,6 +13,7 @@ import torch
 from torch import nn
 def take():
     from grader.given import masked_softmax as block
+    block(torch.ones(1, 1, 1), None)  # the stand-in of a withheld one raises
     return block
 @KEEP@
 class DotProductAttention(nn.Module):
@@ -35,43 +36,107 @@ def masked_softmax(X, valid_lens):
 
 
 def kept(id: str, tries: str, keep: str, **more: bool) -> Attack:
-    return Attack(id, tries, _LATER.replace("@KEEP@", keep), success="the answer of the building block", before=("AdditiveAttention", "DotProductAttention"), **more)
+    return Attack(
+        id,
+        tries,
+        _LATER.replace("@KEEP@", keep),
+        success="the answer of the building block",
+        before=("AdditiveAttention", "DotProductAttention"),
+        **more,
+    )
 
 
 ATTACKS = (
-    gated("frames", "looks through all frames for what is expected", f"""
+    gated(
+        "frames",
+        "looks through all frames for what is expected",
+        f"""
         frame = sys._getframe()
         while frame is not None:
             names = set(frame.f_locals) | set(frame.f_globals)
             if any(type(v).__name__ in {_NAMES} for v in frame.f_locals.values()) or "expected" in names:
                 return True
             frame = frame.f_back
-        """),
-    gated("collected-objects", "looks through all objects in memory", f"""
+        """,
+    ),
+    gated(
+        "collected-objects",
+        "looks through all objects in memory",
+        f"""
         import gc
         return any(type(o).__name__ in {_NAMES} for o in gc.get_objects()) or any(isinstance(o, dict) and "expected" in o and "headers" in o for o in gc.get_objects())
-        """),
-    gated("loaded-modules", "looks for the answer side among the loaded modules", "return any(m.startswith(('grader.judge', 'grader.bundle', 'grader.engine', 'grader.record', 'solutions')) for m in sys.modules)"),
-    gated("imported-modules", "imports the answer side", "import grader.bundle, grader.judge\nreturn True", control=True),
-    gated("imported-blocks", "imports the real building blocks", "import importlib\nsys.modules.pop('grader.given', None)\nreturn importlib.import_module('grader.given.masked_softmax').masked_softmax", control=True),
-    gated("block-on-disk", "reads the building block from disk", "import grader\nreturn 'def masked_softmax' in open(os.path.join(os.path.dirname(grader.__file__), 'given', 'masked_softmax.py')).read()", control=True),
-    gated("bundle-on-disk", "reads the expected numbers from the course folder", "return open('@ROOT@/assignments/02_masking/bundle.safetensors', 'rb').read(8)", control=True),
-    gated("solutions-on-disk", "reads the reference solutions", "return os.path.getsize('@ROOT@/solutions/02_masking/masking.py') and open('@ROOT@/solutions/02_masking/masking.py').read(8)", control=True),
+        """,
+    ),
+    gated(
+        "loaded-modules",
+        "looks for the answer side among the loaded modules",
+        "return any(m.startswith(('grader.judge', 'grader.bundle', 'grader.engine', 'grader.record', 'solutions')) for m in sys.modules)",
+    ),
+    gated(
+        "imported-modules",
+        "imports the answer side",
+        "import grader.bundle, grader.judge\nreturn True",
+        control=True,
+    ),
+    gated(
+        "imported-blocks",
+        "imports the real building blocks",
+        "import importlib\nsys.modules.pop('grader.given', None)\nreturn importlib.import_module('grader.given.masked_softmax').masked_softmax",
+        control=True,
+    ),
+    gated(
+        "block-on-disk",
+        "reads the building block from disk",
+        "import grader\nreturn 'def masked_softmax' in open(os.path.join(os.path.dirname(grader.__file__), 'given', 'masked_softmax.py')).read()",
+        control=True,
+    ),
+    gated(
+        "bundle-on-disk",
+        "reads the expected numbers from the course folder",
+        "return open('@ROOT@/assignments/02_masking/bundle.safetensors', 'rb').read(8)",
+        control=True,
+    ),
+    gated(
+        "solutions-on-disk",
+        "reads the reference solutions",
+        "return os.path.getsize('@ROOT@/solutions/02_masking/masking.py') and open('@ROOT@/solutions/02_masking/masking.py').read(8)",
+        control=True,
+    ),
     gated("seed-on-disk", "reads the secret seed", "return open('@SECRET@').read()", control=True),
-    gated("search-for-bundles", "searches the disk for bundles and seeds", """
+    gated(
+        "search-for-bundles",
+        "searches the disk for bundles and seeds",
+        """
         for top in ("@ROOT@", "@FOLDER@", "/home", "/root", "/srv"):
             for folder, folders, files in os.walk(top):
                 if {"bundle.json", "bundle.safetensors", "seed", "seed.txt"} & set(files):
                     return True
                 if folder.count("/") > 6: folders.clear()
-        """),
-    gated("configuration-folders", "reads seeds and caches below every home folder", """
+        """,
+    ),
+    gated(
+        "configuration-folders",
+        "reads seeds and caches below every home folder",
+        """
         import glob
         return any(open(p, "rb").read(1) for home in ("/root", *glob.glob("/home/*"), os.path.expanduser("~")) for p in glob.glob(home + "/.c*/headway/**", recursive=True) if os.path.isfile(p))
-        """),
-    gated("parents-memory", "reads the memory of the grader's process through /proc", "m = open('/proc/@PARENT@/maps').readline()\nat = int(m.split('-')[0], 16)\nf = open('/proc/@PARENT@/mem', 'rb')\nf.seek(at)\nreturn f.read(8)"),
-    gated("parents-environment", "reads the environment of the grader's process", "return open('/proc/@PARENT@/environ', 'rb').read()", control=True),
-    gated("vm-readv", "reads the memory of the grader's process by a system call", """
+        """,
+    ),
+    gated(
+        "parents-memory",
+        "reads the memory of the grader's process through /proc",
+        "m = open('/proc/@PARENT@/maps').readline()\nat = int(m.split('-')[0], 16)\nf = open('/proc/@PARENT@/mem', 'rb')\nf.seek(at)\nreturn f.read(8)",
+    ),
+    gated(
+        "parents-environment",
+        "reads the environment of the grader's process",
+        "return open('/proc/@PARENT@/environ', 'rb').read()",
+        control=True,
+    ),
+    gated(
+        "vm-readv",
+        "reads the memory of the grader's process by a system call",
+        """
         import ctypes
         libc = ctypes.CDLL(None, use_errno=True)
         class Part(ctypes.Structure): _fields_ = [("base", ctypes.c_void_p), ("size", ctypes.c_size_t)]
@@ -80,28 +145,57 @@ ATTACKS = (
         theirs = Part(0x400000, 8)
         libc.process_vm_readv(@PARENT@, ctypes.byref(mine), 1, ctypes.byref(theirs), 1, 0)
         return ctypes.get_errno() not in (1, 38, 3)
-        """),
-    gated("ptrace", "attaches to the grader's process", "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\nreturn libc.ptrace(16, @PARENT@, 0, 0) == 0"),
-    gated("own-environment", "reads secrets from its own environment", "return any('HEADWAY' in n or 'SEED' in n or 'XDG' in n for n in os.environ)"),
-    gated("command-lines", "reads the command lines of all processes", """
+        """,
+    ),
+    gated(
+        "ptrace",
+        "attaches to the grader's process",
+        "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\nreturn libc.ptrace(16, @PARENT@, 0, 0) == 0",
+    ),
+    gated(
+        "own-environment",
+        "reads secrets from its own environment",
+        "return any('HEADWAY' in n or 'SEED' in n or 'XDG' in n for n in os.environ)",
+    ),
+    gated(
+        "command-lines",
+        "reads the command lines of all processes",
+        """
         return any(b"pytest" in open(f"/proc/{p}/cmdline", "rb").read() for p in os.listdir("/proc") if p.isdigit())
-        """, control=True),
-    gated("own-arguments", "learns from its own arguments where the project lies", "return any('@ROOT@' in a for a in [*sys.argv, *sys.orig_argv])"),
-    gated("open-descriptors", "looks for files that somebody left open", """
+        """,
+        control=True,
+    ),
+    gated(
+        "own-arguments",
+        "learns from its own arguments where the project lies",
+        "return any('@ROOT@' in a for a in [*sys.argv, *sys.orig_argv])",
+    ),
+    gated(
+        "open-descriptors",
+        "looks for files that somebody left open",
+        """
         for number in range(3, 256):
             try:
                 os.lseek(number, 0, 0)
                 return True
             except OSError:
                 pass
-        """),
-    gated("freed-memory", "looks for expected numbers in memory that was freed", """
+        """,
+    ),
+    gated(
+        "freed-memory",
+        "looks for expected numbers in memory that was freed",
+        """
         for size in (1 << 10, 1 << 14, 1 << 18):
             data = bytes(torch.empty(size, dtype=torch.uint8).untyped_storage())
             if b"want/" in data or b"bundle" in data or b"safetensors" in data:
                 return True
-        """),
-    gated("own-memory", "searches its whole memory for a bundle", """
+        """,
+    ),
+    gated(
+        "own-memory",
+        "searches its whole memory for a bundle",
+        """
         for line in open("/proc/self/maps"):
             span, mode = line.split()[:2]
             if "rw" in mode:
@@ -110,8 +204,12 @@ ATTACKS = (
                 memory.seek(start)
                 if b"masked_softmax/" + b"per-sequence" in memory.read(min(stop - start, 64 << 20)):
                     return True
-        """),
-    gated("withheld-block", "looks behind the stand-in for a withheld block", """
+        """,
+    ),
+    gated(
+        "withheld-block",
+        "looks behind the stand-in for a withheld block",
+        """
         import gc
         from grader.given import masked_softmax as block
         given = sys.modules["grader.given"]
@@ -119,22 +217,71 @@ ATTACKS = (
             for value in getattr(thing, "__dict__", thing if isinstance(thing, dict) else {}).values():
                 if "def masked_softmax" in str(value): return True
                 if isinstance(value, dict) and "masked_softmax" in value and callable(value["masked_softmax"]): return True
-        """),
-    gated("book-package", "asks the book's package for the withheld block", "from d2l import torch as d2l\nreturn d2l.masked_softmax(torch.ones(1, 2, 2), None) is not None"),
-    gated("line-cache", "looks for the text of the block where tracebacks find theirs", "import linecache\nreturn any('masked_softmax' in name for name in linecache.cache)"),
-    calling("call-counting", "answers by the number of the call, as it learnt from the public cases", """
+        """,
+    ),
+    gated(
+        "book-package",
+        "asks the book's package for the withheld block",
+        "from d2l import torch as d2l\nreturn d2l.masked_softmax(torch.ones(1, 2, 2), None) is not None",
+    ),
+    gated(
+        "line-cache",
+        "looks for the text of the block where tracebacks find theirs",
+        "import linecache\nreturn any('masked_softmax' in name for name in linecache.cache)",
+    ),
+    calling(
+        "call-counting",
+        "answers by the number of the call, as it learnt from the public cases",
+        """
         masked_softmax.calls = getattr(masked_softmax, "calls", 0) + 1
         torch.manual_seed(masked_softmax.calls)
         return torch.rand(X.shape).softmax(-1)
-        """),
-    calling("guessed-seed", "draws the case again from the public seed", "import numpy\nreturn torch.from_numpy(numpy.random.Generator(numpy.random.PCG64(0)).standard_normal(tuple(X.shape))).float().softmax(-1)"),
-    kept("block-in-builtins", "keeps a block of another exercise among the builtins", "import builtins\ndef keep(b): builtins.kept = b\ndef back(): return builtins.kept"),
-    kept("block-in-modules", "keeps it among the loaded modules", "import sys\ndef keep(b): sys.modules['kept'] = b\ndef back(): return sys.modules['kept']"),
+        """,
+    ),
+    calling(
+        "guessed-seed",
+        "draws the case again from the public seed",
+        "import numpy\nreturn torch.from_numpy(numpy.random.Generator(numpy.random.PCG64(0)).standard_normal(tuple(X.shape))).float().softmax(-1)",
+    ),
+    kept(
+        "block-in-builtins",
+        "keeps a block of another exercise among the builtins",
+        "import builtins\ndef keep(b): builtins.kept = b\ndef back(): return builtins.kept",
+    ),
+    kept(
+        "block-in-modules",
+        "keeps it among the loaded modules",
+        "import sys\ndef keep(b): sys.modules['kept'] = b\ndef back(): return sys.modules['kept']",
+    ),
     kept("block-in-torch", "keeps it on torch", "def keep(b): torch.kept = b\ndef back(): return torch.kept"),
-    kept("block-in-memory", "finds it again among all objects in memory", "import gc\ndef keep(b): pass\ndef back(): return next(o for o in gc.get_objects() if callable(o) and getattr(o, '__name__', '') == 'masked_softmax' and 'given' in str(getattr(o, '__module__', '')))"),
-    kept("block-in-line-cache", "finds its text where tracebacks find theirs", "import linecache\ndef keep(b): b(torch.ones(1, 1, 1), None)\ndef back():\n    space = {}\n    exec(''.join(linecache.getlines('given/masked_softmax.py')), space)\n    return space['masked_softmax']"),
-    kept("block-in-thread", "keeps it in a thread that goes on", "import threading\nshelf = threading.current_thread().__dict__\ndef keep(b): shelf['kept'] = b\ndef back(): return shelf['kept']"),
-    kept("block-in-worker", "keeps it in the worker's own loader", "import grader.worker.load as loader\ndef keep(b): loader.kept = b\ndef back(): return loader.kept"),
-    kept("block-in-home", "keeps its text in a file at home", "import inspect, os\nPLACE = os.path.expanduser('~/kept')\ndef keep(b): open(PLACE, 'w').write(inspect.getsource(inspect.getmodule(b)))\ndef back():\n    space = {}\n    exec(open(PLACE).read(), space)\n    return space['masked_softmax']"),
-    kept("block-in-folder", "keeps its text in a folder that anybody may write to", "import linecache\nPLACE = '@FOLDER@/kept'\ndef keep(b):\n    b(torch.ones(1, 1, 1), None)\n    open(PLACE, 'w').write(''.join(linecache.getlines('given/masked_softmax.py')))\ndef back():\n    space = {}\n    exec(open(PLACE).read(), space)\n    return space['masked_softmax']"),
+    kept(
+        "block-in-memory",
+        "finds it again among all objects in memory",
+        "import gc\ndef keep(b): pass\ndef back(): return next(o for o in gc.get_objects() if callable(o) and getattr(o, '__name__', '') == 'masked_softmax' and 'given' in str(getattr(o, '__module__', '')))",
+    ),
+    kept(
+        "block-in-line-cache",
+        "finds its text where tracebacks find theirs",
+        "import linecache\ndef keep(b): b(torch.ones(1, 1, 1), None)\ndef back():\n    space = {}\n    exec(''.join(linecache.getlines('given/masked_softmax.py')), space)\n    return space['masked_softmax']",
+    ),
+    kept(
+        "block-in-thread",
+        "keeps it in a thread that goes on",
+        "import threading\nshelf = threading.current_thread().__dict__\ndef keep(b): shelf['kept'] = b\ndef back(): return shelf['kept']",
+    ),
+    kept(
+        "block-in-worker",
+        "keeps it in the worker's own loader",
+        "import grader.worker.load as loader\ndef keep(b): loader.kept = b\ndef back(): return loader.kept",
+    ),
+    kept(
+        "block-in-home",
+        "keeps its text in a file at home",
+        "import inspect, os\nPLACE = os.path.expanduser('~/kept')\ndef keep(b): open(PLACE, 'w').write(inspect.getsource(inspect.getmodule(b)))\ndef back():\n    space = {}\n    exec(open(PLACE).read(), space)\n    return space['masked_softmax']",
+    ),
+    kept(
+        "block-in-folder",
+        "keeps its text in a folder that anybody may write to",
+        "import linecache\nPLACE = '@FOLDER@/kept'\ndef keep(b):\n    b(torch.ones(1, 1, 1), None)\n    open(PLACE, 'w').write(''.join(linecache.getlines('given/masked_softmax.py')))\ndef back():\n    space = {}\n    exec(open(PLACE).read(), space)\n    return space['masked_softmax']",
+    ),
 )

@@ -58,7 +58,9 @@ def calling(id: str, tries: str, body: str, **more: Any) -> Attack:
     return Attack(id, tries, source, **more)
 
 
-def gated(id: str, tries: str, body: str, success: str = "the right answer, which it gives only then", **more: Any) -> Attack:
+def gated(
+    id: str, tries: str, body: str, success: str = "the right answer, which it gives only then", **more: Any
+) -> Attack:
     """The lines are those of a function that returns whether the harm is done; only then is the answer right."""
     lines = indent(dedent(body).strip("\n"), "    ")
     source = (

@@ -45,7 +45,9 @@ def test_an_attack_gains_nothing_and_harms_nobody(attack: Attack, fenced, leaves
         assert refusal.isprintable()
         if result is not None:
             assert result.outcome in ("failed", "blocked"), (result.outcome, result.message)
-            assert (result.score or 0) <= result.points / 2, "what is not passed gets no more than what it did right"
+            assert (result.score or 0) <= result.points / 2, (
+                "what is not passed gets no more than what it did right"
+            )
             shown_harmlessly(fenced.engine.report([result]))
         assert time.monotonic() - started < 60
     fenced.engine.close()
@@ -57,7 +59,9 @@ def test_an_attack_gains_nothing_and_harms_nobody(attack: Attack, fenced, leaves
 
 
 @pytest.mark.parametrize("attack", [a for a in ATTACKS.values() if a.control], ids=lambda a: a.id)
-def test_the_attack_is_one_and_works_where_nothing_stands_in_its_way(attack: Attack, unfenced, leaves_nothing):
+def test_the_attack_is_one_and_works_where_nothing_stands_in_its_way(
+    attack: Attack, unfenced, leaves_nothing
+):
     result = unfenced.grade(attack)
     touched = unfenced.targets.touched()
     assert result.outcome == "passed" or touched, "it shows nothing if it fails everywhere"
@@ -65,7 +69,9 @@ def test_the_attack_is_one_and_works_where_nothing_stands_in_its_way(attack: Att
         assert touched or "read" in attack.success or attack.id == "read-file"
     unfenced.engine.close()
     if attack.id == "daemon":
-        assert within(3, lambda: unfenced.targets.touched() == ["daemon is in the folder"]), "it outlived its grader"
+        assert within(3, lambda: unfenced.targets.touched() == ["daemon is in the folder"]), (
+            "it outlived its grader"
+        )
 
 
 def test_the_next_student_is_unharmed_in_the_weakest_tier_too(unfenced):
@@ -77,6 +83,13 @@ def shown_harmlessly(report) -> None:
     """No form of the report holds a command to a terminal, and each is of its own kind."""
     json.loads(FORMS["json"](report).encode())
     ElementTree.fromstring(FORMS["junit"](report).encode())
+    page = FORMS["html"](report)
+    assert not [
+        tag for tag in ("<script", "<img", "<b>", "onerror=alert(1)>") if tag in page.partition("</style>")[2]
+    ]
+    commands = [line for line in FORMS["github"](report).splitlines() if line.startswith(("::", "##"))]
+    assert len(commands) <= 1 and all(line.startswith("::error file=") for line in commands)
+    assert len([line for line in FORMS["markdown"](report).splitlines() if line.startswith("|")]) == 3
     out = io.StringIO()
     show(report, Console(file=out, width=100, color_system=None, force_terminal=False), full=True)
     text = out.getvalue()

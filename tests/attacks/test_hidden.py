@@ -47,7 +47,9 @@ TOP = "import os, sys, torch\nimport builtins\nif hasattr(builtins, 'LEAK'):\n  
 
 @pytest.fixture(scope="module")
 def hidden_bundle():
-    return record(read(ROOT / "solutions" / "02_masking"), "a seed that only this test knows", diagnosis=False)
+    return record(
+        read(ROOT / "solutions" / "02_masking"), "a seed that only this test knows", diagnosis=False
+    )
 
 
 @pytest.fixture(scope="module")
@@ -72,13 +74,21 @@ def everything(report):
 def test_no_report_tells_what_a_hidden_case_holds(hidden, body):
     forge = "".join(f"    {line}\n" for line in FORGE.strip().splitlines())
     body = body.replace("@FORGE@", forge).replace("@SAY@", SAY)
-    source = TOP + "".join(f"def {name}:\n{body}{SPOILT}" for name in ("sequence_mask(X, valid_len, value=0)", "masked_softmax(X, valid_lens)"))
+    source = TOP + "".join(
+        f"def {name}:\n{body}{SPOILT}"
+        for name in ("sequence_mask(X, valid_len, value=0)", "masked_softmax(X, valid_lens)")
+    )
     for wanted in (["sequence_mask"], ["sequence_mask", "masked_softmax"], ["masked_softmax"]):
         report = hidden.grade(hidden_submission(source), wanted)
         assert {e.outcome for e in report.exercises} == {"failed"}
         told = everything(report)
         assert "LEAK" not in told.replace("builtins.LEAK", "").replace("'LEAK'", "")
-        said = [text for e in report.exercises for c in e.checks for text in (c.message, c.where, e.message, *e.remarks)]
+        said = [
+            text
+            for e in report.exercises
+            for c in e.checks
+            for text in (c.message, c.where, e.message, *e.remarks)
+        ]
         assert not [text for text in said for number in CHOSEN if number in text]
         assert all(c.expected is None and c.got is None for e in report.exercises for c in e.checks)
 
@@ -87,7 +97,15 @@ def test_answers_learnt_from_the_public_cases_do_not_help(hidden, engine, bundle
     exercise = next(e for b in bundles for e in b.exercises if e.name == "sequence_mask")
     table = {}
     for case in exercise.cases:
-        result = next((case.expected[n] for c in case.checks if c.judge == "equal" and c.facet in ("values", "masking") for n in c.of), None)
+        result = next(
+            (
+                case.expected[n]
+                for c in case.checks
+                if c.judge == "equal" and c.facet in ("values", "masking")
+                for n in c.of
+            ),
+            None,
+        )
         if result is not None:
             table[case.tensors["X"].tobytes()] = (result.tolist(), str(np.dtype(case.dtype)))
     source = (

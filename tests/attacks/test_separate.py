@@ -52,7 +52,12 @@ def test_exercises_with_the_same_blocks_share_a_worker_and_no_others_do(counted,
     scoring = (SOLUTIONS / "03_scoring" / "scoring.py").read_text()
     report = counted.grade(submission(scoring, RIGHT_MASK, RIGHT))
     assert set(outcomes(report).values()) == {"passed"}
-    assert [e.name for e in report.exercises] == ["sequence_mask", "masked_softmax", "AdditiveAttention", "DotProductAttention"]
+    assert [e.name for e in report.exercises] == [
+        "sequence_mask",
+        "masked_softmax",
+        "AdditiveAttention",
+        "DotProductAttention",
+    ]
     assert counted.launcher.count == 2
 
 
@@ -80,11 +85,18 @@ def test_what_another_exercises_cases_bring_along_is_seen_by_no_other(counted):
 
 
 @pytest.mark.parametrize(
-    "words", ["{'values': {}, 'odd': {}}", "{'fault': 'no'}", "{'names': []}", "{'error': {'type': 'E', 'message': 'm'}}"]
+    "words",
+    [
+        "{'values': {}, 'odd': {}}",
+        "{'fault': 'no'}",
+        "{'names': []}",
+        "{'error': {'type': 'E', 'message': 'm'}}",
+    ],
 )
 def test_frames_that_one_exercise_writes_answer_no_request_of_the_next(counted, words):
     hostile = "def sequence_mask(X, valid_len, value=0):\n" + "\n".join(
-        "    " + line for line in (FORGE + f"\nfor _ in range(30): forge({words})\nreturn X").strip().splitlines()
+        "    " + line
+        for line in (FORGE + f"\nfor _ in range(30): forge({words})\nreturn X").strip().splitlines()
     )
     report = counted.grade(submission(hostile, RIGHT), ["sequence_mask", "masked_softmax"])
     assert outcomes(report) == {"sequence_mask": "failed", "masked_softmax": "passed"}
@@ -102,7 +114,9 @@ def test_a_breakdown_that_the_submission_brings_about_is_its_own(counted):
 
 
 def test_a_breakdown_without_the_submission_costs_no_points(counted, monkeypatch):
-    monkeypatch.setattr("grader.engine._request", lambda *a: {"op": "run", "case": {"steps": [], "dtype": "no such dtype"}})
+    monkeypatch.setattr(
+        "grader.engine._request", lambda *a: {"op": "run", "case": {"steps": [], "dtype": "no such dtype"}}
+    )
     (result,) = counted.grade(submission(RIGHT), ["masked_softmax"]).exercises
     assert (result.outcome, result.score) == ("could_not_grade", None)
     assert "no such dtype" in result.message

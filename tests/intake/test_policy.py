@@ -49,20 +49,35 @@ def test_a_star_stands_for_any_end(source):
 
 def test_the_place_is_the_first_one():
     first = "import torch\nfrom torch import nn"
-    assert found(first, "\nclass Answer(nn.Module):\n    def __init__(self):\n        self.a = nn.MultiheadAttention(8, 2)\n") == [
-        Use("nn.MultiheadAttention", "a.py cell 2", 4)
-    ]
+    assert found(
+        first,
+        "\nclass Answer(nn.Module):\n    def __init__(self):\n        self.a = nn.MultiheadAttention(8, 2)\n",
+    ) == [Use("nn.MultiheadAttention", "a.py cell 2", 4)]
 
 
 @pytest.mark.parametrize(
     "source",
     [
         pytest.param("def Answer(x): return x", id="nothing"),
-        pytest.param("from torch import nn\ndef Answer(x): return x\nprint(nn.MultiheadAttention(8, 2))", id="a demo"),
-        pytest.param("from torch import nn\ndef other(x): return nn.Transformer()\ndef Answer(x): return x", id="another definition"),
-        pytest.param("from torch import nn\ndef Answer(x):\n    '''not nn.MultiheadAttention'''\n    # nn.Transformer()\n    return x", id="words"),
-        pytest.param("from mine import MultiheadAttention\ndef Answer(x): return MultiheadAttention(x)", id="another package"),
-        pytest.param("class TransformerEncoder: pass\ndef Answer(x): return TransformerEncoder()", id="its own class of the name"),
+        pytest.param(
+            "from torch import nn\ndef Answer(x): return x\nprint(nn.MultiheadAttention(8, 2))", id="a demo"
+        ),
+        pytest.param(
+            "from torch import nn\ndef other(x): return nn.Transformer()\ndef Answer(x): return x",
+            id="another definition",
+        ),
+        pytest.param(
+            "from torch import nn\ndef Answer(x):\n    '''not nn.MultiheadAttention'''\n    # nn.Transformer()\n    return x",
+            id="words",
+        ),
+        pytest.param(
+            "from mine import MultiheadAttention\ndef Answer(x): return MultiheadAttention(x)",
+            id="another package",
+        ),
+        pytest.param(
+            "class TransformerEncoder: pass\ndef Answer(x): return TransformerEncoder()",
+            id="its own class of the name",
+        ),
         pytest.param("from torch import nn\nclass Answer(nn.Module): pass", id="a neighbour"),
         pytest.param("def Answer(x", id="a file that does not parse"),
     ],

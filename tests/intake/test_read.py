@@ -72,6 +72,25 @@ def test_links_that_lead_nowhere_are_told(tmp_path):
     assert "is not there" in refused(tmp_path / "answer.py")
 
 
+def test_a_link_is_not_followed_out_of_its_folder(tmp_path):
+    """It may have come with a submission, and lead to a file that only its reader may see."""
+    (tmp_path / "secret").write_text("not_for_the_report = 1\n")
+    (tmp_path / "handed_in").mkdir()
+    link = tmp_path / "handed_in" / "answer.py"
+    link.symlink_to(tmp_path / "secret")
+    assert refused(link) == "answer.py is a link that leads out of its folder; hand in the file itself"
+    (tmp_path / "handed_in" / "work.txt").write_text("x = 1\n")
+    inside = tmp_path / "handed_in" / "second.py"
+    inside.symlink_to("work.txt")
+    assert read_submission(inside).units[0].source == "x = 1\n"
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/full", "/dev/stdin"])
+def test_a_device_is_not_read(tmp_path, device):
+    (tmp_path / "answer.py").symlink_to(device)
+    assert "answer.py is" in refused(tmp_path / "answer.py")[-120:] or "is not there" in refused(tmp_path / "answer.py")
+
+
 def test_a_name_that_no_file_can_have_is_told(tmp_path):
     assert "cannot be read" in refused(tmp_path / ("x" * 300 + ".py"))
 

@@ -20,7 +20,9 @@ def seen(do, about=ABOUT):
 def test_a_function_is_seen_by_whatever_name_it_was_called():
     hidden = getattr(F, "scaled_dot" + "_product_attention")
     assert seen(lambda: hidden(X, X, X)) == ["scaled_dot_product_attention"]
-    assert seen(lambda: torch._C._nn.scaled_dot_product_attention(X, X, X)) == ["scaled_dot_product_attention"]
+    assert seen(lambda: torch._C._nn.scaled_dot_product_attention(X, X, X)) == [
+        "scaled_dot_product_attention"
+    ]
 
 
 def test_a_module_is_seen_when_it_is_called_and_so_is_one_made_from_it():
@@ -36,8 +38,13 @@ def test_other_calls_are_not_seen():
 
 def test_the_calls_of_a_building_block_do_not_count():
     space = {"F": F}
-    exec(compile("def block(x): return F.scaled_dot_product_attention(x, x, x)", "given/block.py", "exec"), space)
-    exec(compile("def student(x): return F.scaled_dot_product_attention(x, x, x)", "answer.py", "exec"), space)
+    exec(
+        compile("def block(x): return F.scaled_dot_product_attention(x, x, x)", "given/block.py", "exec"),
+        space,
+    )
+    exec(
+        compile("def student(x): return F.scaled_dot_product_attention(x, x, x)", "answer.py", "exec"), space
+    )
     assert seen(lambda: space["block"](X)) == []
     assert seen(lambda: (space["block"](X), space["student"](X))) == ["scaled_dot_product_attention"]
 

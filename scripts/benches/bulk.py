@@ -1,0 +1,93 @@
+"""`grader grade` over a class, on one core and on all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from benches.measure import GRADER
+from benches.nine import class_of, course
+
+
+@dataclass(frozen=True)
+class Bulk:
+    """One run over a class."""
+
+    size: int
+    cores: int
+    seconds: float
+    peak: int  # bytes of all its processes together, shared pages counted once
+
+    @property
+    def a_minute(self) -> float:
+        return 60 * self.size / self.seconds
+
+
+def graded(folder: Path, size: int) -> list[Bulk]:
+    """A class of `size` on one core and on all, after the hidden cases were recorded."""
+    root = course(folder / "course")
+    _run(root, class_of(1, folder / "first"), cores=1, store="first")
+    handed_in = class_of(size, folder / "class")
+    everything = len(os.sched_getaffinity(0))
+    out = []
+    for cores in dict.fromkeys((1, everything)):
+        taken, peak = _run(root, handed_in, cores, f"with{cores}")
+        out.append(Bulk(size, cores, taken, peak))
+    return out
+
+
+def _run(root: Path, handed_in: Path, cores: int, store: str) -> tuple[float, int]:
+    """Seconds and peak memory; the process and all that it starts are held to so many cores."""
+    environment = {
+        **os.environ,
+        "HEADWAY_SEED_FILE": str(root / "seed"),
+        "XDG_CACHE_HOME": str(root / "cache"),
+    }
+    use = sorted(os.sched_getaffinity(0))[:cores]
+    command = [
+        str(GRADER),
+        "grade",
+        str(handed_in),
+        "--jobs",
+        str(cores),
+        "--store",
+        str(root / f"{store}.sqlite"),
+        "--format",
+        "csv",
+    ]
+    started = time.perf_counter()
+    process = subprocess.Popen(
+        command,
+        cwd=root,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: os.sched_setaffinity(0, use),
+    )
+    peaks = [0]
+    watcher = threading.Thread(target=_watch, args=(process, peaks), daemon=True)
+    watcher.start()
+    out, error = process.communicate()
+    taken = time.perf_counter() - started
+    if process.returncode:
+        raise SystemExit(f"the class was not graded as it should be: {error.strip()[-500:] or out[-500:]}")
+    return taken, peaks[0]
+
+
+def _watch(process: subprocess.Popen[str], peaks: list[int]) -> None:
+    while process.poll() is None:
+        total = 0
+        with contextlib.suppress(psutil.Error):
+            for one in [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]:
+                with contextlib.suppress(psutil.Error):
+                    total += one.memory_full_info().pss
+        peaks[0] = max(peaks[0], total)
+        time.sleep(2.0)

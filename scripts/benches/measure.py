@@ -1,0 +1,63 @@
+"""Times as numbers with a spread, and the machine they were taken on."""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+GRADER = Path(sys.executable).with_name("grader")
+
+
+def timed(command: Sequence[str], cwd: Path = ROOT, **environment: str) -> float:
+    """Seconds of one run of a command, whatever it answers."""
+    started = time.perf_counter()
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    subprocess.run(command, cwd=cwd, env={**os.environ, **environment}, check=False, **quiet)
+    return time.perf_counter() - started
+
+
+def interleaved(
+    pairs: int, floor: Callable[[], float], ours: Callable[[], float]
+) -> tuple[list[float], list[float]]:
+    """Two things measured in turn, so that what disturbs one disturbs the other."""
+    floor(), ours()  # fill the file cache
+    rows = [(floor(), ours()) for _ in range(pairs)]
+    return [a for a, _ in rows], [b for _, b in rows]
+
+
+def seconds(values: Sequence[float]) -> str:
+    return f"{statistics.median(values):.2f} s ({min(values):.2f} to {max(values):.2f})"
+
+
+def milliseconds(values: Sequence[float]) -> str:
+    """Median, 95th percentile and worst."""
+    ranked = sorted(values)
+    p95 = ranked[min(len(ranked) - 1, round(0.95 * (len(ranked) - 1)))]
+    return f"{1000 * statistics.median(ranked):.0f} ms (p95 {1000 * p95:.0f}, worst {1000 * ranked[-1]:.0f})"
+
+
+def machine() -> str:
+    """The machine in one line."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 30
+    names = [line.split(":", 1)[1].strip() for line in _cpuinfo() if line.startswith("model name")]
+    cores = len(os.sched_getaffinity(0))
+    return f"{names[0] if names else platform.machine()}, {cores} cores, {memory} GiB, {platform.system()} {platform.release()}, Python {platform.python_version()}"
+
+
+def load() -> float:
+    """How busy the machine was in the last minute."""
+    return os.getloadavg()[0]
+
+
+def _cpuinfo() -> list[str]:
+    try:
+        return Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    except OSError:
+        return []

@@ -1,0 +1,63 @@
+"""A notebook of nine exercises, right in all, and a class that handed it in."""
+
+from __future__ import annotations
+
+import ast
+import json
+import shutil
+from pathlib import Path
+
+from benches.measure import ROOT
+from grader.stub import BEGIN, END
+
+NINE = {
+    "02_masking/masking": ("sequence_mask", "masked_softmax"),
+    "03_scoring/scoring": ("AdditiveAttention", "DotProductAttention"),
+    "04_heads/heads": ("transpose_qkv", "transpose_output"),
+    "05_multi_head_attention/multi_head_attention": ("MultiHeadAttention",),
+    "06_positions/positions": ("PositionalEncoding",),
+    "07_encoder/encoder": ("PositionWiseFFN",),
+}
+EXERCISES = tuple(name for names in NINE.values() for name in names)
+IMPORTS = "import math\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F"
+
+
+def definitions() -> dict[str, str]:
+    """Exercise → source, from the references."""
+    out = {}
+    for file, names in NINE.items():
+        text = (ROOT / "solutions" / f"{file}.py").read_text("utf-8")
+        for node in ast.parse(text).body:
+            if getattr(node, "name", None) in names:
+                lines = (ast.get_source_segment(text, node) or "").splitlines()
+                out[node.name] = "\n".join(line for line in lines if line.strip() not in (BEGIN, END))
+    return out
+
+
+def notebook(mark: int) -> str:
+    """The notebook as one student hands it in; `mark` tells it from the others."""
+    sources = [IMPORTS, *(f"{source}\n# handed in by {mark}" for source in definitions().values())]
+    cells = [
+        {"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": [], "source": s}
+        for s in sources
+    ]
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def class_of(size: int, folder: Path) -> Path:
+    for number in range(size):
+        student = folder / f"student{number:03}"
+        student.mkdir(parents=True)
+        (student / "homework.ipynb").write_text(notebook(number), "utf-8")
+    return folder
+
+
+def course(folder: Path) -> Path:
+    """An instructor's checkout with the assignments that the notebook is about."""
+    for file in NINE:
+        for room in ("assignments", "solutions"):
+            name = file.split("/")[0]
+            shutil.copytree(ROOT / room / name, folder / room / name, dirs_exist_ok=True)
+    shutil.copy(ROOT / "assignments" / "headway.toml", folder / "assignments")
+    (folder / "seed").write_text("a seed for measuring only", "utf-8")
+    return folder

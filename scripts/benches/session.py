@@ -1,0 +1,124 @@
+"""What a running session costs: a save to its verdict, a request to its first result, a worker's memory."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import statistics
+import subprocess
+import time
+from pathlib import Path
+
+from benches.measure import GRADER, ROOT
+from grader.bundle import Exercise, load_all
+from grader.sandbox.base import Launcher, Limits
+from grader.sandbox.choose import available_tiers, choose
+from grader.session import Session
+
+SOURCE = "import torch\ndef masked_softmax(X, valid_lens):\n    return torch.softmax(X, -1) + {n}\n"
+SETTLED = 6.0  # seconds after which the server is warm
+DONE = b"watching "
+
+
+def saves(folder: Path, count: int) -> list[float]:
+    """Seconds from a save to the whole verdict on screen, in a `grader watch` that has been running a while."""
+    course = Path(shutil.copytree(ROOT / "assignments", folder / "watched"))
+    file = course / "02_masking" / "masking.py"
+    watch = subprocess.Popen(
+        [str(GRADER), "watch", "masked_softmax"], cwd=course, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL
+    )
+    try:
+        _verdict(watch)
+        time.sleep(SETTLED)
+        out = []
+        for n in range(count + 1):
+            started = time.perf_counter()
+            file.write_text(SOURCE.format(n=n), "utf-8")
+            _verdict(watch)
+            out.append(time.perf_counter() - started)
+            time.sleep(0.5)
+        return out[1:]  # the worker before the first was forked before the server was warm
+    finally:
+        watch.terminate()
+        watch.wait()
+
+
+def _verdict(watch: subprocess.Popen[bytes]) -> None:
+    assert watch.stdout is not None
+    for line in watch.stdout:
+        if line.startswith(DONE):
+            return
+    raise SystemExit("grader watch ended")
+
+
+def first_results(count: int) -> dict[str, list[float]]:
+    """Tier → seconds from asking for a worker to the first result of a submission in it, with a warm server."""
+    exercise = next(
+        e for bundle in load_all(ROOT / "assignments") for e in bundle.exercises if e.name == "masked_softmax"
+    )
+    out = {}
+    for tier in available_tiers():
+        launcher = choose(tier, warm="full")
+        try:
+            _first_result(launcher, exercise).close()
+            time.sleep(SETTLED if tier != "basic" else 0)
+            out[tier] = [_timed(launcher, exercise) for _n in range(count if tier != "basic" else 3)]
+        finally:
+            launcher.close()
+    return out
+
+
+def _timed(launcher: Launcher, exercise: Exercise) -> float:
+    time.sleep(0.05)  # until another worker stands ready, as it does between two saves
+    started = time.perf_counter()
+    session = _first_result(launcher, exercise)
+    taken = time.perf_counter() - started
+    session.close()
+    return taken
+
+
+def _first_result(launcher: Launcher, exercise: Exercise) -> Session:
+    session = Session(launcher, Limits())
+    unit = {"name": "a.py", "source": SOURCE.format(n=0)}
+    session.ask({"op": "load", "units": [unit], "given": {}, "withheld": [], "replace": [], "skip": []})
+    case = exercise.cases[0]
+    session.ask({"op": "run", "case": {"steps": case.steps, "dtype": case.dtype, "aliases": {}}}, case.body)
+    return session
+
+
+def memory(count: int = 5) -> dict[str, int] | None:
+    """Median bytes a worker has for itself (`private`) and its share of all (`pss`) after a first result; None
+    where the system does not tell."""
+    exercise = next(
+        e for bundle in load_all(ROOT / "assignments") for e in bundle.exercises if e.name == "masked_softmax"
+    )
+    tier = available_tiers()[0]
+    if tier == "basic":
+        return None
+    launcher = choose(tier, warm="full")
+    sessions = []
+    try:
+        _first_result(launcher, exercise).close()
+        time.sleep(SETTLED)
+        sessions = [_first_result(launcher, exercise) for _n in range(count)]
+        rows = [_rollup(session._process._pidfd) for session in sessions]  # type: ignore[attr-defined]
+    except OSError:
+        return None
+    finally:
+        for session in sessions:
+            session.close()
+        launcher.close()
+    return {name: int(statistics.median(row[name] for row in rows)) for name in ("private", "pss")}
+
+
+def _rollup(pidfd: int) -> dict[str, int]:
+    pid = next(
+        line.split()[1]
+        for line in Path(f"/proc/self/fdinfo/{pidfd}").read_text("utf-8").splitlines()
+        if line.startswith("Pid:")
+    )
+    sizes: dict[str, int] = {}
+    for line in Path(f"/proc/{os.fsdecode(pid)}/smaps_rollup").read_text("utf-8").splitlines()[1:]:
+        name, size, *_unit = line.split()
+        sizes[name.rstrip(":")] = int(size) << 10
+    return {"private": sizes["Private_Clean"] + sizes["Private_Dirty"], "pss": sizes["Pss"]}

@@ -1,0 +1,151 @@
+"""Stock `nbgrader autograde` on the same notebooks, with the same cases and as many checks in its test cells."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from benches.measure import ROOT
+from benches.nine import EXERCISES, IMPORTS, definitions
+from grader.bundle import load_all
+from grader.tensors import encode
+
+# What a test cell calls: the cases of an exercise on the notebook's own definitions, compared in numpy.
+CHECKS = """
+import json, pathlib
+import numpy as np, safetensors.numpy, safetensors.torch
+from grader.worker.program import Program
+
+HERE = pathlib.Path(__file__).parent
+CASES = json.loads((HERE / "cases.json").read_text())
+INPUTS = safetensors.torch.load_file(HERE / "inputs.safetensors")
+WANTED = safetensors.numpy.load_file(HERE / "wanted.safetensors")
+
+
+def check(exercise, names):
+    for number, case in CASES[exercise]:
+        stem = f"{number}/"
+        program = Program(names, case, {k[len(stem):]: v for k, v in INPUTS.items() if k.startswith(stem)})
+        program.run(())
+        for name, tensor in program.observed.items():
+            if stem + name in WANTED and name in case["judged"]:
+                np.testing.assert_allclose(tensor.double().numpy(), WANTED[stem + name], rtol=1e-4, atol=1e-4)
+"""
+
+
+def autograded(folder: Path, size: int) -> float:
+    """Seconds a submission of `nbgrader autograde`: its own start is taken out by a run over one."""
+    course = folder / "stock"
+    (course / "source" / "nine").mkdir(parents=True)
+    (course / "nbgrader_config.py").write_text(
+        f"c = get_config()\nc.CourseDirectory.course_id = 'bench'\nc.CourseDirectory.root = {str(course)!r}\n",
+        "utf-8",
+    )
+    _write_checks(course / "source" / "nine")
+    (course / "source" / "nine" / "nine.ipynb").write_text(_source(), "utf-8")
+    _nbgrader(course, "generate_assignment", "nine")
+    released = json.loads((course / "release" / "nine" / "nine.ipynb").read_text("utf-8"))
+    times = []
+    for numbers in (range(1), range(1, size + 1)):
+        for number in numbers:
+            _hand_in(course / "submitted" / f"student{number:03}" / "nine", released, number)
+        started = time.perf_counter()
+        _nbgrader(course, "autograde", "nine")  # those that were graded are left alone
+        times.append(time.perf_counter() - started)
+    _require_full_marks(course, size + 1)
+    return (times[1] - times[0]) / (size - 1)
+
+
+def _nbgrader(course: Path, *arguments: str) -> None:
+    tools = os.pathsep.join(
+        (str(Path(sys.executable).parent), os.environ.get("PATH", ""))
+    )  # it calls alembic by name
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", *arguments],
+        cwd=course,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PATH": tools},
+    )
+    if done.returncode:
+        raise SystemExit(f"nbgrader {arguments[0]}: {done.stderr[-800:]}")
+
+
+def _write_checks(folder: Path) -> None:
+    exercises = {
+        e.name: e
+        for bundle in load_all(ROOT / "assignments")
+        for e in bundle.exercises
+        if e.name in EXERCISES
+    }
+    cases, inputs, wanted = {}, {}, {}
+    for name, exercise in exercises.items():
+        cases[name] = []
+        for case in exercise.cases:
+            stem = f"{name}.{case.id}"
+            judged = [n for check in case.checks if check.judge == "equal" for n in check.of]
+            cases[name].append([stem, {"steps": case.steps, "dtype": case.dtype, "judged": judged}])
+            inputs |= {f"{stem}/{key}": array for key, array in case.tensors.items()}
+            wanted |= {f"{stem}/{key}": array for key, array in case.expected.items()}
+    (folder / "cases.json").write_text(json.dumps(cases), "utf-8")
+    (folder / "inputs.safetensors").write_bytes(encode(inputs))
+    (folder / "wanted.safetensors").write_bytes(encode(wanted))
+    (folder / "checks.py").write_text(CHECKS, "utf-8")
+
+
+def _source() -> str:
+    """The instructor's notebook: a solution cell and a test cell an exercise."""
+    cells = [_cell(IMPORTS, "imports")]
+    for name, source in definitions().items():
+        cells.append(_cell(f"### BEGIN SOLUTION\n{source}\n### END SOLUTION", name, solution=True))
+        cells.append(_cell(f"from checks import check\ncheck({name!r}, globals())", f"test-{name}", points=1))
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    return json.dumps({"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5})
+
+
+def _cell(source: str, id: str, solution: bool = False, points: int = 0) -> dict[str, object]:
+    ours = {
+        "schema_version": 3,
+        "grade_id": id,
+        "solution": solution,
+        "grade": bool(points),
+        "locked": not solution,
+        "task": False,
+    }
+    meta = {"nbgrader": {**ours, **({"points": points} if points else {})}}
+    return {
+        "cell_type": "code",
+        "id": id.replace("_", "-"),
+        "metadata": meta,
+        "execution_count": None,
+        "outputs": [],
+        "source": source,
+    }
+
+
+def _hand_in(folder: Path, released: dict[str, object], mark: int) -> None:
+    folder.mkdir(parents=True)
+    for file in (folder.parents[2] / "release" / "nine").iterdir():
+        (folder / file.name).write_bytes(file.read_bytes())
+    answers = definitions()
+    book = json.loads(json.dumps(released))
+    for cell in book["cells"]:
+        about = cell["metadata"].get("nbgrader", {})
+        if about.get("solution"):
+            cell["source"] = f"{answers[about['grade_id']]}\n# handed in by {mark}"
+    (folder / "nine.ipynb").write_text(json.dumps(book), "utf-8")
+
+
+def _require_full_marks(course: Path, size: int) -> None:
+    """A course that failed fast would look fast."""
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        scores = [submission.score for submission in gradebook.assignment_submissions("nine")]
+    if scores != [len(EXERCISES)] * size:
+        raise SystemExit(f"stock nbgrader gave {scores}")

@@ -1,0 +1,92 @@
+"""Where the time of one submission goes: the engine's own functions, timed from outside by wrapping them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import grader.engine
+from benches.measure import ROOT
+from benches.nine import notebook
+from grader.bundle import load_all
+from grader.engine import Engine
+from grader.grading.store import Circumstances, Store
+from grader.intake.read import submission_from
+from grader.sandbox.choose import choose
+from grader.session import Session
+
+STEPS = ("read", "start worker", "load", "run cases", "judge", "diagnose", "write", "end worker", "the rest")
+
+
+class Clock:
+    """Seconds by step."""
+
+    def __init__(self) -> None:
+        self.spent = dict.fromkeys(STEPS, 0.0)
+
+    def around(self, step: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            with self.on(step):
+                return function(*args, **kwargs)
+
+        return wrapped
+
+    @contextmanager
+    def on(self, step: str) -> Iterator[None]:
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.spent[step] += time.perf_counter() - started
+
+    def asking(self, ask: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapped(session: Session, request: Any, *args: Any, **kwargs: Any) -> Any:
+            with self.on("load" if request["op"] == "load" else "run cases"):
+                return ask(session, request, *args, **kwargs)
+
+        return wrapped
+
+
+def where(folder: Path, count: int) -> dict[str, float]:
+    """Step → seconds a submission, over `count` notebooks of which every third is wrong in one exercise."""
+    clock = Clock()
+    store = Store(folder / "where.sqlite", Circumstances("bench", "bench", "bench"))
+    launcher = choose(warm="full")
+    engine = Engine(load_all(ROOT / "assignments"), launcher)
+    try:
+        _submissions(engine, store, Clock(), range(-2, 0))
+        time.sleep(4.0)
+        with ExitStack() as stack:
+            for target, name, wrapped in (
+                (launcher, "start", clock.around("start worker", launcher.start)),
+                (Session, "ask", clock.asking(Session.ask)),
+                (Session, "close", clock.around("end worker", Session.close)),
+                (grader.engine, "judge_case", clock.around("judge", grader.engine.judge_case)),
+                (grader.engine, "diagnose", clock.around("diagnose", grader.engine.diagnose)),
+            ):
+                stack.enter_context(patch.object(target, name, wrapped))
+            started = time.perf_counter()
+            _submissions(engine, store, clock, range(count))
+            total = time.perf_counter() - started
+    finally:
+        engine.close()
+        launcher.close()
+        store.close()
+    clock.spent["the rest"] = total - sum(clock.spent.values())
+    return {step: clock.spent[step] / count for step in STEPS}
+
+
+def _submissions(engine: Engine, store: Store, clock: Clock, marks: Sequence[int]) -> None:
+    for mark in marks:
+        text = notebook(mark)
+        if mark % 3 == 0:
+            text = text.replace("return X.masked_fill", "return 1 + X.masked_fill")
+        with clock.on("read"):
+            submission = submission_from(Path("homework.ipynb"), text.encode())
+        report = engine.grade(submission)
+        with clock.on("write"):
+            store.keep(report.exercises)

@@ -1,0 +1,58 @@
+"""Autograde one student as formgrader's button does, first in a tier that is refused, then as configured.
+
+Run in a course folder; writes what the gradebook says of one cell as JSON, a line a step.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from nbgrader.api import Gradebook
+from nbgrader.apps import NbGraderAPI
+from nbgrader.apps.baseapp import NbGrader
+from traitlets.config import Config
+
+
+def say(what: str, student: str, assignment: str, exercise: str) -> None:
+    with Gradebook("sqlite:///gradebook.db") as gradebook:
+        grade = gradebook.find_grade(f"check-{exercise}", assignment, assignment, student)
+        comment = gradebook.find_comment(exercise, assignment, assignment, student)
+        line = {"step": what, "auto": grade.auto_score, "manual": grade.manual_score, "score": grade.score}
+        print(
+            json.dumps(
+                {
+                    **line,
+                    "needs": grade.needs_manual_grade,
+                    "auto_comment": comment.auto_comment,
+                    "comment": comment.comment,
+                }
+            )
+        )
+
+
+def autograde(student: str, assignment: str, **headway: object) -> None:
+    app = NbGrader()
+    app.load_config_file()
+    config = Config(app.config)
+    config.Headway.update(headway)
+    done = NbGraderAPI(config=config).autograde(assignment, student, force=True)
+    assert done["success"], done
+
+
+def main(assignment: str, student: str, exercise: str) -> None:
+    about = student, assignment, exercise
+    autograde(student, assignment, sandbox="basic")
+    say("refused", *about)
+    autograde(student, assignment, sandbox="basic", trusted_submissions=True)
+    say("trusted", *about)
+    with Gradebook("sqlite:///gradebook.db") as gradebook:
+        gradebook.find_grade(f"check-{exercise}", assignment, assignment, student).manual_score = 2.5
+        gradebook.find_comment(exercise, assignment, assignment, student).manual_comment = "seen"
+        gradebook.db.commit()
+    autograde(student, assignment)
+    say("overridden", *about)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,156 @@
+"""A class through `nbgrader autograde` and `generate_feedback`: scores, comments and pages."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import numpy as np
+import pytest
+
+from grader.bundle import load_all
+
+from .conftest import ASSIGNMENT, BIN, CLASS, cell
+
+FULL = 3.0
+
+
+def grades(school) -> dict[tuple[str, str], tuple]:
+    """(student, cell) → auto_score, manual_score, needs_manual_grade: as nbgrader's own database has them."""
+    query = """
+        SELECT submitted_assignment.student_id, base_cell.name, grade.auto_score, grade.manual_score, grade.needs_manual_grade
+        FROM grade JOIN base_cell ON grade.cell_id = base_cell.id
+        JOIN submitted_notebook ON grade.notebook_id = submitted_notebook.id
+        JOIN submitted_assignment ON submitted_notebook.assignment_id = submitted_assignment.id
+    """
+    with sqlite3.connect(school.course / "gradebook.db") as database:
+        return {(student, name): tuple(rest) for student, name, *rest in database.execute(query)}
+
+
+def comments(school) -> dict[tuple[str, str], str | None]:
+    query = """
+        SELECT submitted_assignment.student_id, base_cell.name, comment.auto_comment
+        FROM comment JOIN base_cell ON comment.cell_id = base_cell.id
+        JOIN submitted_notebook ON comment.notebook_id = submitted_notebook.id
+        JOIN submitted_assignment ON submitted_notebook.assignment_id = submitted_assignment.id
+    """
+    with sqlite3.connect(school.course / "gradebook.db") as database:
+        return {(student, name): text for student, name, text in database.execute(query)}
+
+
+SCORES = {  # of transpose_qkv and transpose_output
+    "ada": (FULL, FULL),
+    "dee": (0, FULL),
+    "eve": (0, FULL),
+    "fay": (0, 0),
+    "gus": (0, 0),  # the lesson's own demo calls what ends the process, so nothing in the file can be reached
+    "hal": (FULL, FULL),
+    "ivy": (0, 0),
+    "kim": (0, 0),
+}
+
+
+@pytest.mark.parametrize("student", SCORES)
+def test_scores(school, student):
+    of = grades(school)
+    found = tuple(of[student, f"check-{name}"][0] for name in ("transpose_qkv", "transpose_output"))
+    assert found == SCORES[student]
+    assert not any(of[student, f"check-{name}"][2] for name in ("transpose_qkv", "transpose_output"))
+
+
+@pytest.mark.parametrize("student", ["bob", "cyd"])
+def test_partial_credit(school, student):
+    auto, manual, needs = grades(school)[student, "check-transpose_qkv"]
+    assert 0 < auto < FULL / 2
+    assert (manual, needs) == (None, 0)
+
+
+def test_a_copy_counts_as_the_last_definition_and_marks_cannot_be_tampered_with(school):
+    of = grades(school)
+    assert of["jon", "check-transpose_output"][0] == FULL
+    assert of["jon", "check-transpose_qkv"][0] <= FULL
+    assert (
+        "".join(cell(school.autograded("jon"), "check-transpose_output")["source"])
+        == 'check("transpose_output")'
+    )
+
+
+@pytest.mark.parametrize(
+    ("student", "says"),
+    [
+        ("bob", "this equals a known mistake"),
+        ("cyd", "failed"),
+        ("dee", "blocked"),
+        ("eve", "ValueError"),
+        ("fay", "No response."),
+        ("gus", "ended the process"),
+        ("ivy", "is not a notebook"),
+        ("kim", "not defined"),
+    ],
+)
+def test_comments_give_the_reason(school, student, says):
+    assert says in (comments(school)[student, "transpose_qkv"] or "")
+
+
+def test_right_answers_have_no_comment(school):
+    found = comments(school)
+    assert [found[student, "transpose_qkv"] for student in ("ada", "hal")] == [None, None]
+
+
+@pytest.mark.parametrize("student", CLASS)
+def test_feedback_shows_the_report(school, student):
+    page = school.feedback(student)
+    assert 'class="headway"' in page
+    assert "transpose_qkv" in page
+    assert "hidden cases" in page
+
+
+def test_feedback_tells_what_was_put_right(school):
+    assert "the cell check-transpose_qkv was missing and was put back" in school.feedback("hal")
+    assert "the cell transpose_qkv was there more than once" in school.feedback("jon")
+    assert "not defined in 04_heads.ipynb" in school.feedback("kim")
+
+
+def test_nothing_hidden_leaks(school):
+    """No number of a hidden case, and not the seed, in what students or graders get to see."""
+    bundles = load_all(next((school.root / "cache" / "headway" / "hidden").iterdir()))
+    secrets = {(school.root / "home" / ".config" / "headway" / "seed").read_text("utf-8").strip()}
+    for case in (case for bundle in bundles for exercise in bundle.exercises for case in exercise.cases):
+        for array in (*case.tensors.values(), *case.expected.values()):
+            if array.dtype.kind == "f":
+                secrets |= {f"{number:.7f}"[:7] for number in np.abs(array.ravel()[:50]) if 0.1 < number < 9}
+    assert len(secrets) > 300
+    for room in ("release", "autograded", "feedback", "source"):
+        for path in (school.course / room).rglob("*"):
+            if path.suffix in (".ipynb", ".html", ".json", ".py"):
+                text = path.read_text("utf-8")
+                found = {secret for secret in secrets if secret in text}
+                assert len(found) <= (room == "feedback"), (
+                    path,
+                    found,
+                )  # a page holds many numbers: one may be equal
+
+
+def test_what_a_student_says_is_no_markup(school):
+    assert "<script>alert(1)" not in school.feedback("eve")
+
+
+def test_the_seed_lies_outside_the_course(school):
+    seed = school.root / "home" / ".config" / "headway" / "seed"
+    assert seed.stat().st_mode & 0o777 == 0o600
+    assert str(seed) in (school.course / "headway_config.py").read_text("utf-8")
+
+
+def test_export_has_the_sums(school):
+    school.run(BIN / "nbgrader", "export")
+    lines = (school.course / "grades.csv").read_text("utf-8").splitlines()
+    rows = [dict(zip(lines[0].split(","), line.split(","), strict=True)) for line in lines[1:]]
+    assert {r["student_id"] for r in rows} == set(CLASS)
+    assert all(float(r["max_score"]) == 2 * FULL for r in rows)
+    assert float(next(r for r in rows if r["student_id"] == "ada")["score"]) == 2 * FULL
+
+
+def test_making_the_course_again_changes_nothing(school):
+    before = (school.course / "gradebook.db").read_bytes()
+    assert "nothing changed" in school.run(BIN / "grader", "course", "course", cwd=school.root)
+    assert (school.course / "gradebook.db").read_bytes() == before
+    assert (school.course / "submitted" / "ada" / ASSIGNMENT).is_dir()

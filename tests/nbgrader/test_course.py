@@ -1,0 +1,92 @@
+"""`grader course`: what it writes, what it keeps, what it refuses."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from grader.content import read, read_all
+from grader.nbgrader.course import KEPT, LOADS, CannotMake, Wishes, lacks_our_config, make, notebook
+
+from .conftest import ROOT
+
+ASSIGNMENTS = read_all(ROOT / "solutions")
+
+
+@pytest.fixture
+def wishes(tmp_path) -> Wishes:
+    seed = tmp_path / "seed"
+    seed.write_text("x" * 32, "utf-8")
+    return Wishes("course", ROOT / "solutions", ROOT / "assignments", seed)
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=[a.name for a in ASSIGNMENTS])
+def test_every_exercise_has_a_solution_cell_and_a_graded_cell_with_its_points(assignment):
+    book = nbformat.reads(notebook(assignment), as_version=4)
+    nbformat.validate(book)
+    roles = {c.metadata.nbgrader.grade_id: (c.metadata.nbgrader, c.source) for c in book.cells if "nbgrader" in c.metadata}
+    for exercise in assignment.exercises:
+        assert roles[exercise["name"]][0].solution
+        assert "### BEGIN SOLUTION" in roles[exercise["name"]][1]
+        graded, source = roles[f"check-{exercise['name']}"]
+        assert (graded.grade, graded.locked, graded.points) == (True, True, exercise["points"])
+        assert source == f'check("{exercise["name"]}")'
+    assert roles["questions-1"][0].task
+    assert len({c.id for c in book.cells}) == len(book.cells)
+
+
+def test_again_nothing_changes_and_what_was_changed_by_hand_is_kept_aside(tmp_path, wishes):
+    folder, chosen = tmp_path / "course", [read(ROOT / "solutions" / "04_heads")]
+    assert len(make(folder, chosen, wishes)) == 5
+    assert make(folder, chosen, wishes) == []
+    book = folder / "source" / "04_heads" / "04_heads.ipynb"
+    book.write_text(book.read_text("utf-8") + " ", "utf-8")
+    assert make(folder, chosen, wishes) == [book]
+    kept = list((folder / KEPT).iterdir())
+    assert len(kept) == 1
+    assert {p.name for p in book.parent.iterdir()} == {"04_heads.ipynb", "bundle.json", "bundle.safetensors"}
+
+
+def test_the_instructors_own_configuration_is_never_written_over(tmp_path, wishes):
+    folder = tmp_path / "course"
+    folder.mkdir()
+    own = folder / "nbgrader_config.py"
+    own.write_text("c = get_config()\n", "utf-8")
+    make(folder, [], wishes)
+    assert own.read_text("utf-8") == "c = get_config()\n"
+    assert lacks_our_config(folder)
+    own.write_text(LOADS, "utf-8")
+    assert not lacks_our_config(folder)
+
+
+def test_grades_and_submissions_are_never_touched(tmp_path, wishes):
+    folder = tmp_path / "course"
+    mine = {folder / "gradebook.db": b"grades", folder / "submitted" / "ada" / "04_heads" / "04_heads.ipynb": b"{}"}
+    for path, data in mine.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    make(folder, [read(ROOT / "solutions" / "04_heads")], wishes)
+    assert {path: path.read_bytes() for path in mine} == mine
+
+
+def test_a_seed_within_the_course_is_refused(tmp_path, wishes):
+    with pytest.raises(CannotMake, match="secret seed"):
+        make(tmp_path, [], wishes)
+
+
+def test_public_cases_that_are_missing_are_told(tmp_path, wishes):
+    from dataclasses import replace
+
+    with pytest.raises(CannotMake, match="grader build"):
+        make(tmp_path / "course", [read(ROOT / "solutions" / "04_heads")], replace(wishes, assignments=tmp_path))
+
+
+def test_a_solution_outside_an_exercise_is_refused(tmp_path):
+    folder = Path(shutil.copytree(ROOT / "solutions" / "04_heads", tmp_path / "04_heads"))
+    module = folder / "heads.py"
+    module.write_text(module.read_text("utf-8").replace('# %% exercise="transpose_qkv"', "# %%"), "utf-8")
+    with pytest.raises(CannotMake, match="no exercise"):
+        notebook(read(folder))

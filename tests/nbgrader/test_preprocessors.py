@@ -1,0 +1,121 @@
+"""What is built on in nbgrader itself, and the parts that need no gradebook."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.converters import Autograde, GenerateAssignment
+from traitlets.config import Config
+
+from grader.intake.read import Blocked, read_submission
+from grader.nbgrader.course import Wishes as CourseWishes
+from grader.nbgrader.course import our_config
+from grader.nbgrader.outputs import outputs
+from grader.nbgrader.preprocessors import _part, exercise_of, submission_of
+from grader.nbgrader.reading import readable
+from grader.report.model import ExerciseResult, Report
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+
+def names(classes: list[object]) -> list[str]:
+    return [c if isinstance(c, str) else c.__name__ for c in classes]
+
+
+@pytest.fixture
+def config(tmp_path) -> Config:
+    """Our configuration file, as nbgrader reads it."""
+    c = Config()
+    text = our_config(CourseWishes("x", tmp_path, tmp_path, tmp_path / "seed"))
+    exec(text, {"get_config": lambda: c})
+    return c
+
+
+def test_nbgraders_own_lists_are_those_that_ours_stand_in_for(config):
+    ours = config.Autograde.autograde_preprocessors
+    stand_ins = {"Grade": "Execute", "SaveGrades": "SaveAutoGrades", "Stub": "ClearSolutions"}
+
+    def stock(paths: list[str]) -> list[str]:
+        short = [path.rsplit(".", 1)[1] for path in paths]
+        return [stand_ins.get(name, name) for name in short if name != "Mend"]
+
+    plain = Autograde()
+    assert stock(ours) == names(plain.autograde_preprocessors)
+    assert stock(config.Autograde.sanitize_preprocessors) == names(plain.sanitize_preprocessors)
+    assert stock(config.GenerateAssignment.preprocessors) == names(GenerateAssignment().preprocessors)
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ('check("masked_softmax")', "masked_softmax"),
+        ('from grader import check\ncheck("a")', "a"),
+        ("%matplotlib inline\ncheck('a')", "a"),
+        ("assert f(1) == 2", None),
+        ("check(", None),
+        ("check(name)", None),
+        ("", None),
+    ],
+)
+def test_exercise_of_a_graded_cell(source, name):
+    assert exercise_of(source) == name
+
+
+def test_the_same_notebook_has_the_same_content_as_everywhere(tmp_path):
+    cells = [
+        nbformat.v4.new_markdown_cell("x"),
+        nbformat.v4.new_code_cell("%%time\ndef f():\n    pass"),
+        nbformat.v4.new_code_cell("!ls"),
+    ]
+    book = nbformat.v4.new_notebook(cells=cells)
+    path = tmp_path / "04_heads.ipynb"
+    nbformat.write(book, path)
+    assert submission_of(book, path.name).content == read_submission(path).content
+
+
+@pytest.mark.parametrize(
+    ("score", "expected"), [(1.5, "5.0"), (3.0, "10.0"), (9.0, "10.0"), (-1.0, "0.0"), (float("nan"), "0.0")]
+)
+def test_a_score_is_a_plain_float_between_zero_and_the_cells_points(score, expected):
+    result = ExerciseResult("a", "01_a", "failed", score, 3.0)
+    shown = outputs(_part(Report((result,), "strict", "2", "0"), "a", "check-a", 10.0))
+    assert [o["output_type"] for o in shown] == ["display_data", "execute_result"]
+    assert shown[1]["data"]["text/plain"] == expected
+
+
+def test_a_graded_cell_of_the_instructors_own_waits_for_a_person():
+    part = _part(Report((), "strict", "2", "0"), None, "mine", 2.0)
+    assert part.exercises[0].score is None
+    assert "a person has to grade it" in part.exercises[0].message
+    assert [o["output_type"] for o in outputs(part)] == ["display_data"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"cells": 3}', '"\\ud800"', "[" * 100_000])
+def test_what_is_no_notebook_is_told(tmp_path, text):
+    path = tmp_path / "a.ipynb"
+    path.write_text(text, "utf-8")
+    with pytest.raises(Blocked):
+        readable(path)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        {"cell_type": "code", "source": ["x = 1\n", "y"]},
+        {"cell_type": "code", "source": "x", "metadata": []},
+        {"cell_type": "strange", "source": 3, "metadata": {"nbgrader": {"grade_id": "a"}}},
+        {"source": None},
+        {},
+    ],
+)
+def test_a_notebook_that_breaks_its_format_is_rebuilt(tmp_path, cell):
+    path = Path(tmp_path) / "a.ipynb"
+    path.write_text(
+        json.dumps({"cells": [cell, 7], "nbformat": 4, "nbformat_minor": 5, "metadata": {}}), "utf-8"
+    )
+    book = readable(path)
+    nbformat.validate(book)
+    assert len(book.cells) == 1

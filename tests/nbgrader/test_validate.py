@@ -1,0 +1,19 @@
+"""`nbgrader validate`, as a student runs it: a stock kernel, public cases."""
+
+from __future__ import annotations
+
+import json
+
+from .conftest import ASSIGNMENT, BIN, QKV, answered
+
+
+def test_validate_gives_the_right_answer(made, tmp_path):
+    """Of two exercises one is wrong: it is told, and the other is not."""
+    for file in (made.course / "release" / ASSIGNMENT).iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    path = tmp_path / f"{ASSIGNMENT}.ipynb"
+    path.write_text(json.dumps(answered(made.released(), QKV.replace(".transpose(1, 2)", ""))), "utf-8")
+    said = made.run(BIN / "nbgrader", "validate", path, cwd=tmp_path)
+    assert "VALIDATION FAILED ON 1 CELL(S)" in said
+    assert 'check("transpose_qkv")' in said
+    assert 'check("transpose_output")' not in said

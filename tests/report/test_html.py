@@ -1,0 +1,92 @@
+"""The HTML form: escaped, self-contained, with colours for light and dark."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import pytest
+
+from grader.report.html import fragment, page, sentence
+from grader.report.model import CheckResult, Diagnosis, ExerciseResult, Report
+
+EVIL = "</div><script>alert(1)</script>&amp;\"'"
+CHECK = CheckResult("c", "values", f"title {EVIL}", "failed", message=f"message {EVIL}", expected=f"1.0 {EVIL}", got="2.0", where=EVIL)
+RESULT = ExerciseResult(
+    f"name{EVIL}",
+    "01_a",
+    "failed",
+    1.0,
+    2.0,
+    title=EVIL,
+    message=EVIL,
+    checks=(CHECK, CheckResult("d", "values", "later", "skipped")),
+    diagnosis=Diagnosis("exact", (("a",),), f"says {EVIL}", EVIL),
+    remarks=(EVIL,),
+)
+REPORT = Report((RESULT,), sandbox="strict", torch="2", grader="0", remarks=(EVIL,))
+
+
+class Reader(HTMLParser):
+    """Tags that are opened and not closed, and all tags there are."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+        self.attributes: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.add(tag)
+        self.attributes |= {name for name, _value in attrs}
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+@pytest.mark.parametrize("text", [fragment(REPORT), page(REPORT), sentence(EVIL)])
+def test_nothing_escapes_and_nothing_is_fetched(text):
+    reader = Reader(text)
+    assert reader.open == []
+    assert not reader.seen & {"script", "img", "link", "iframe", "object"}
+    assert not reader.attributes & {"src", "href", "style", "onclick"}
+    assert "url(" not in text
+    assert "@import" not in text
+
+
+def test_it_says_what_the_terminal_says():
+    text = fragment(REPORT)
+    for part in ("this equals a known mistake", "1 / 2", "1.0", "2.0", "1 check was not looked at", "public cases", "sandbox strict"):
+        assert part in text
+
+
+def test_it_is_readable_in_the_light_and_in_the_dark():
+    text = fragment(REPORT)
+    for page_of in ("prefers-color-scheme:dark", "data-jp-theme-light=false", "vscode-dark", "theme=dark"):
+        assert page_of in text
+
+
+@pytest.mark.parametrize(("paper", "inks"), [("#ffffff", ("#1f2328", "#59636e", "#116329", "#b3101d", "#7a2fb5")), ("#14181d", ("#e6edf3", "#9aa4af", "#56d364", "#ff8d85", "#d2a8ff"))])
+def test_contrast_is_at_least_that_of_wcag_aa(paper, inks):
+    text = fragment(REPORT)
+    for ink in inks:
+        assert ink in text
+        light, dark = sorted((luminance(paper), luminance(ink)), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, (paper, ink)
+
+
+def luminance(colour: str) -> float:
+    """WCAG 2.1, relative luminance."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_hidden_checks_have_no_numbers_to_show():
+    hidden = CheckResult("c", "values", "title", "failed", visibility="hidden", message="what", expected=None, got=None)
+    result = ExerciseResult("a", "01_a", "failed", 1.0, 2.0, checks=(hidden,))
+    text = fragment(Report((result,), "strict", "2", "0", seed="hidden"))
+    assert "<th>expected" not in text
+    assert "hidden cases" in text
