@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: install grade check test bench diagnosis-report release clean
+.PHONY: install grade check test bench diagnosis-report cuda release clean
 
 install: $(READY)
 
@@ -34,6 +34,10 @@ bench: install
 
 diagnosis-report: install
 	$(BIN)/python scripts/diagnosis_report.py --write
+
+# Beside a GPU: the verdicts of CUDA are those of the simulated device. Says so and does nothing without one.
+cuda: install
+	$(BIN)/python -m pytest -m cuda -rs tests/test_sim.py
 
 release: install
 	$(BIN)/grader release release

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,11 +15,12 @@ from grader.scoring import score
 if TYPE_CHECKING:
     from grader.engine import Engine
 
+
 def launcher_for(device: str, sandbox: str = "auto") -> Launcher | None:
     """Workers for a device other than the CPU, None where there is nothing to add. Raises SandboxError.
 
     The simulated device has a fork-server of its own: it must be known to torch before anything is
-    differentiated. CUDA does not outlive a fork, so its workers are cold, and confined less.
+    differentiated, so that server is never warmed either. CUDA does not outlive a fork, so its workers are cold, and confined less.
     """
     if device == "sim":
         from grader.sandbox.choose import choose
@@ -33,24 +34,37 @@ def launcher_for(device: str, sandbox: str = "auto") -> Launcher | None:
     return None
 
 
-def also_on(elsewhere: Engine, submission: Submission, results: Sequence[ExerciseResult]) -> list[ExerciseResult]:
+def also_on(
+    elsewhere: Engine, submission: Submission, results: Sequence[ExerciseResult]
+) -> list[ExerciseResult]:
     """The results with a check more: what passes on the CPU passes on the other device.
 
     Exercises whose manifest gives the facet no weight are left as they are.
     """
     weights = {e.name: e.weights for b in elsewhere.bundles for e in b.exercises}
-    wanted = [r.name for r in results if any(c.outcome == "passed" for c in r.checks) and weights[r.name].get("device", 1)]
+    wanted = [
+        r.name
+        for r in results
+        if any(c.outcome == "passed" for c in r.checks) and weights[r.name].get("device", 1)
+    ]
     there = {r.name: r for r in elsewhere.grade(submission, wanted).exercises} if wanted else {}
-    return [_with(r, _compared(r, there[r.name], elsewhere.device), weights[r.name]) if r.name in there else r for r in results]
+    return [
+        _with(r, _compared(r, there[r.name], elsewhere.device), weights[r.name]) if r.name in there else r
+        for r in results
+    ]
 
 
-def _with(here: ExerciseResult, check: CheckResult, weights: dict[str, float]) -> ExerciseResult:
+def _with(here: ExerciseResult, check: CheckResult, weights: Mapping[str, float]) -> ExerciseResult:
     """A result with the check of the device, and its points anew."""
     checks = (*here.checks, check)
     if check.outcome == "skipped" or here.score is None:
         return replace(here, checks=checks)
     before = here.points if here.outcome == "passed" else score(here.points, weights, here.checks, False)
-    after = here.points if here.outcome == check.outcome == "passed" else score(here.points, weights, checks, False)
+    after = (
+        here.points
+        if here.outcome == check.outcome == "passed"
+        else score(here.points, weights, checks, False)
+    )
     return replace(
         here,
         checks=checks,
@@ -66,14 +80,21 @@ def _compared(here: ExerciseResult, there: ExerciseResult, device: str) -> Check
     base = CheckResult(
         id=f"{device}/device",
         facet="device",
-        title=_("the same on a simulated accelerator") if device == "sim" else _("the same on an accelerator"),
+        title=_("the same on a simulated accelerator")
+        if device == "sim"
+        else _("the same on an accelerator"),
         outcome="passed",
         device=device,
         visibility=here.checks[0].visibility,
     )
     broken = next((c for c in mine if c.outcome == "failed"), None)
     if broken is not None:
-        told = {"message": broken.message, "expected": broken.expected, "got": broken.got, "where": broken.where}
+        told = {
+            "message": broken.message,
+            "expected": broken.expected,
+            "got": broken.got,
+            "where": broken.where,
+        }
         return replace(base, outcome="failed", **told)  # type: ignore[arg-type]
     if there.outcome == "blocked":
         return replace(base, outcome="failed", message=there.message)

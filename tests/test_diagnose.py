@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from grader import diagnose as diagnosis
-from grader.bank import apply
+from grader.bank import apply, definition_span
 from grader.content import read_all
 from grader.intake.read import Submission, Unit
 from tests_ties import TIES
@@ -130,6 +130,24 @@ class MultiHeadAttention(nn.Module):
 def test_an_unknown_mistake_names_the_first_stage_that_departs(grade_one, old, new, stage):
     assert old in UNKNOWN
     found = grade_one(UNKNOWN.replace(old, new), "MultiHeadAttention").diagnosis
+    assert found.kind == "unknown"
+    assert f"the first stage that departs is {stage}" in found.says.lower()
+
+
+@pytest.mark.parametrize(
+    ("exercise", "old", "new", "stage"),
+    [
+        ("DecoderBlock", "self.attention2(", "0.9 * self.attention2(", "the second sum and normalisation"),
+        ("DecoderBlock", "self.ffn(", "self.ffn(0.9 * ", "the feed-forward network"),
+        ("EncoderBlock", "self.ffn(", "1.1 * self.ffn(", "the second sum and normalisation"),
+    ],
+)
+def test_an_unknown_mistake_in_a_block_names_its_stage(grade_one, exercise, old, new, stage):
+    source = ASSIGNMENTS[exercise].source
+    start, stop = definition_span(source, exercise)
+    assert old in source[start:stop]
+    changed = source[:start] + source[start:stop].replace(old, new) + source[stop:]
+    found = grade_one(changed, exercise).diagnosis
     assert found.kind == "unknown"
     assert f"the first stage that departs is {stage}" in found.says.lower()
 

@@ -38,6 +38,7 @@ CELLS = {
     "hostile": "import sys\ndef transpose_qkv(X, num_heads):\n    print('no', file=sys.stderr)\n    sys.exit(1)\n",
     "stopped": CHECK,
     "kind": "type(check('transpose_qkv')) is float",
+    "as nbgrader does": "import os; os.environ['NBGRADER_EXECUTION'] = 'autograde'; check('transpose_qkv')",
 }
 
 
@@ -79,6 +80,8 @@ def test_reports(cells):
     assert "this equals a known mistake" in shown(cells["wrong"], "text/html")
     assert "public cases" in shown(cells["right"], "text/html")
     assert "did you mean transpose_qkv?" in shown(cells["a typing error"])
+    assert "hidden cases were not used" in shown(cells["as nbgrader does"])
+    assert "hidden cases were not used" not in shown(cells["right"])
 
 
 def test_nothing_goes_to_stderr_and_no_escape_codes_to_the_page(cells):

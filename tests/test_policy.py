@@ -53,7 +53,11 @@ def regraded(engine, bundles):
         bundle = next(b for b in bundles if name in [e.name for e in b.exercises])
         exercises = tuple(replace(e, **changed) if e.name == name else e for e in bundle.exercises)
         engines.append(Engine([replace(bundle, exercises=exercises)], engine.launcher))
-        return engines[-1].grade(Submission(Path("answer.py"), (Unit("answer.py", source),)), [name]).exercises[0]
+        return (
+            engines[-1]
+            .grade(Submission(Path("answer.py"), (Unit("answer.py", source),)), [name])
+            .exercises[0]
+        )
 
     yield graded
     for made in engines:

@@ -2,8 +2,6 @@
 better case, and only where the two really compute the same is it an entry here."""
 
 TIES: dict[str, list[tuple[str, str]]] = {
-    # Both raise the same error wherever there are lengths, and are right where there are none.
-    "MultiHeadAttention": [("mha-lens-not-repeated", "mha-lens-truth-value")],
     # Either way the table gets no gradient and keeps its numbers.
     "TokenEmbedding": [("emb-detached", "emb-frozen")],
     # The transpose of a rotation is the rotation back.

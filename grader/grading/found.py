@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
@@ -84,7 +84,7 @@ def _file(path: Path, place: PurePosixPath, bundles: Sequence[Bundle]) -> Iterat
         inside = members(path)
     except BadArchive as bad:
         yield Handed(
-            sanitize(student), sanitize(str(place)), bytes, modified, problem=f"{sanitize(place.name)} {bad}"
+            _named(student), _named(str(place)), bytes, modified, problem=f"{_named(place.name)} {bad}"
         )
         return
     folders: dict[PurePosixPath, dict[str, tuple[Reader, float]]] = {}
@@ -97,9 +97,7 @@ def _file(path: Path, place: PurePosixPath, bundles: Sequence[Bundle]) -> Iterat
 
 
 def _of(handed: Handed, student: str) -> Handed:
-    from dataclasses import replace
-
-    return replace(handed, student=sanitize(student))
+    return replace(handed, student=_named(student))
 
 
 def _folder(
@@ -123,7 +121,7 @@ def _folder(
         expected = tuple(e.name for e in mains[name].exercises) if name in mains else ()
         place = folder / name
         student = place.parts[0] if len(place.parts) > 1 else _stem(name)
-        yield Handed(sanitize(student), sanitize(str(place)), reader, modified, expected)
+        yield Handed(_named(student), _named(str(place)), reader, modified, expected)
 
 
 def _newest(mains: Mapping[str, Bundle], files: Mapping[str, tuple[Reader, float]]) -> Iterator[str]:
@@ -151,3 +149,8 @@ def _stem(name: str) -> str:
         if name.lower().endswith(suffix):
             return name[: -len(suffix)]
     return name
+
+
+def _named(name: str) -> str:
+    """A name to show: on one line, and no terminal obeys it."""
+    return sanitize(name).replace("\n", "\\n").replace("\t", "\\t")

@@ -232,7 +232,9 @@ class Program:
         self._observe(step["name"], self.env[step["of"]])
 
     def _do_weights(self, step: Step) -> None:
-        kept = _kept_weights(self._value(step["of"]))
+        owner = self._value(step["of"])
+        # One a step is what the decoder itself gathers; its attention only ever holds the last.
+        kept = _kept_weights(owner) if step["steps"] is None else getattr(owner, "attention_weights", None)
         one_a_head = isinstance(kept, (list, tuple)) and kept and all(isinstance(w, Tensor) for w in kept)
         if one_a_head and len({w.shape for w in kept}) == 1:
             kept = torch.stack(list(kept))

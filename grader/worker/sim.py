@@ -23,7 +23,7 @@ import copy
 import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -92,14 +92,14 @@ def _start_without_dtensor() -> None:
 
 
 class SimTensor(Tensor):
-    """A tensor on the simulated device; `inner` holds its numbers on the CPU."""
+    """A tensor on the simulated device; `_numbers` holds its numbers on the CPU."""
 
-    inner: Tensor
+    _numbers: Tensor
     _is_param: bool
 
     @staticmethod
     def __new__(cls, inner: Tensor) -> SimTensor:
-        made: SimTensor = Tensor._make_wrapper_subclass(  # type: ignore[attr-defined]
+        made: SimTensor = Tensor._make_wrapper_subclass(
             cls,
             inner.shape,
             strides=inner.stride(),
@@ -107,33 +107,37 @@ class SimTensor(Tensor):
             dtype=inner.dtype,
             device=place(),
         )
-        made.inner = inner
+        made._numbers = inner
         return made
 
-    __torch_function__ = torch._C._disabled_torch_function_impl
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
 
     @classmethod
-    def __torch_dispatch__(cls, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> Any:
+    def __torch_dispatch__(  # type: ignore[override]
+        cls, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
         if torch.is_inference_mode_enabled():  # then operations arrive here that are made of others
             made = func.decompose(*args, **kwargs or {})
             if made is not NotImplemented:
                 return made
         return _compute(func, args, kwargs or {})
 
-    is_cuda: ClassVar[Any] = property(lambda self: True)
+    @property
+    def is_cuda(self) -> bool:  # type: ignore[override]
+        return True
 
-    def __repr__(self, *, tensor_contents: object = None) -> str:
-        shown = repr(self.inner)
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
+        shown = repr(self._numbers)
         return f"{shown[:-1]}, device='{SAYS}')" if shown.endswith(")") else shown
 
     def data_ptr(self) -> int:
-        return self.inner.data_ptr()
+        return self._numbers.data_ptr()
 
     def untyped_storage(self) -> torch.UntypedStorage:
-        return self.inner.untyped_storage()
+        return self._numbers.untyped_storage()
 
     def tolist(self) -> Any:
-        return self.inner.tolist()
+        return self._numbers.tolist()
 
     def __format__(self, spec: str) -> str:
         return format(self.item(), spec) if self.dim() == 0 else object.__format__(self, spec)
@@ -152,9 +156,13 @@ class SimTensor(Tensor):
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if id(self) not in memo:
             if not self.is_leaf:
-                raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.")
+                raise RuntimeError(
+                    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment."
+                )
             twin = self.detach().clone().requires_grad_(self.requires_grad)
-            twin.__dict__.update({k: copy.deepcopy(v, memo) for k, v in self.__dict__.items() if k != "inner"})
+            twin.__dict__.update(
+                {k: copy.deepcopy(v, memo) for k, v in self.__dict__.items() if k != "_numbers"}
+            )
             memo[id(self)] = twin
         return memo[id(self)]
 
@@ -167,7 +175,7 @@ class _CudaIsHere(TorchFunctionMode):
         if func is Tensor.cuda:
             return args[0].to(place())
         if func == _SET_DATA and isinstance(args[0], SimTensor) and isinstance(args[1], SimTensor):
-            args[0].inner = args[1].inner
+            args[0]._numbers = args[1]._numbers
         if kwargs.get("device") is not None:
             kwargs = {**kwargs, "device": _here(kwargs["device"])}
         if func is Tensor.to and is_lazy(args[0]):
@@ -221,7 +229,7 @@ def _compute(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         return args[0]
     if not stays:
         return out
-    known = {id(t.inner): t for t in here} if func._schema.is_mutable else {}
+    known = {id(t._numbers): t for t in here} if func._schema.is_mutable else {}
     return _wrapped(out, known)
 
 
@@ -235,7 +243,7 @@ def _tensors(values: Any) -> Iterator[Tensor]:
 
 def _inner(value: Any) -> Any:
     if isinstance(value, SimTensor):
-        return value.inner
+        return value._numbers
     if isinstance(value, (list, tuple)):
         return type(value)(map(_inner, value))
     return value
@@ -261,12 +269,18 @@ def _require_one_device(func: Any, name: str, args: Sequence[Any], given: Sequen
         _require_index(name, args)
         return
     free = torch.Tag.pointwise in func.tags or name in _WITH_NUMBER
-    strangers = [t for t in given if not isinstance(t, SimTensor) and not (free and t.dim() == 0 and not (writes and t is given[0]))]
+    strangers = [
+        t
+        for t in given
+        if not isinstance(t, SimTensor) and not (free and t.dim() == 0 and not (writes and t is given[0]))
+    ]
     if not strangers:
         return
     if name in ("masked_fill", "masked_fill_"):
         mine, mask = (_device(t) for t in given[:2])
-        raise RuntimeError(f"expected self and mask to be on the same device, but got mask on {mask} and self on {mine}")
+        raise RuntimeError(
+            f"expected self and mask to be on the same device, but got mask on {mask} and self on {mine}"
+        )
     raise RuntimeError(_sentence(given, func if torch.Tag.pointwise not in func.tags else None, name, args))
 
 
@@ -274,16 +288,24 @@ def _require_index(name: str, args: Sequence[Any]) -> None:
     """An indexed tensor takes indices of its own device or of the CPU, and values of its own device."""
     indexed = args[0]
     if not isinstance(indexed, SimTensor) and any(isinstance(t, SimTensor) for t in _tensors([args[1]])):
-        raise RuntimeError("indices should be either on cpu or on the same device as the indexed tensor (cpu)")
+        raise RuntimeError(
+            "indices should be either on cpu or on the same device as the indexed tensor (cpu)"
+        )
     values = args[2] if "put" in name else None
-    if isinstance(values, Tensor) and values.dim() > 0 and isinstance(values, SimTensor) != isinstance(indexed, SimTensor):
+    if (
+        isinstance(values, Tensor)
+        and values.dim() > 0
+        and isinstance(values, SimTensor) != isinstance(indexed, SimTensor)
+    ):
         raise RuntimeError(_sentence([indexed, values], None, name, args))
 
 
 def _sentence(given: Sequence[Tensor], func: Any, name: str, args: Sequence[Any]) -> str:
     first = _device(given[0])
     other = next(d for d in map(_device, given) if d != first)
-    text = f"Expected all tensors to be on the same device, but found at least two devices, {first} and {other}!"
+    text = (
+        f"Expected all tensors to be on the same device, but found at least two devices, {first} and {other}!"
+    )
     if func is None:
         return text
     return f"{text} (when checking argument for argument {_argument(func, args, first)} in method wrapper_CUDA_{name})"
@@ -304,8 +326,9 @@ def _device(tensor: Tensor) -> str:
 # ---- operations that torch asks of an accelerator and the CPU does not have ------------------------
 
 
-
-def _gru_cell(into: Tensor, back: Tensor, hidden: Tensor, bias: Tensor | None = None, hidden_bias: Tensor | None = None) -> tuple[Tensor, Tensor]:
+def _gru_cell(
+    into: Tensor, back: Tensor, hidden: Tensor, bias: Tensor | None = None, hidden_bias: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
     """One step of a GRU from its products with the weights, and what its gradient needs."""
     r_in, z_in, n_in = _gates(into, bias, 3)
     r_back, z_back, n_back = _gates(back, hidden_bias, 3)
@@ -324,7 +347,9 @@ def _gru_cell_backward(grad: Tensor, kept: Tensor, has_bias: bool) -> tuple[Any,
     return into, back, grad * update, *((into.sum(0), back.sum(0)) if has_bias else (None, None))
 
 
-def _lstm_cell(into: Tensor, back: Tensor, cell: Tensor, bias: Tensor | None = None, hidden_bias: Tensor | None = None) -> tuple[Tensor, ...]:
+def _lstm_cell(
+    into: Tensor, back: Tensor, cell: Tensor, bias: Tensor | None = None, hidden_bias: Tensor | None = None
+) -> tuple[Tensor, ...]:
     """One step of an LSTM from its products with the weights, and what its gradient needs."""
     i, f, g, o = (a + b for a, b in zip(_gates(into, bias, 4), _gates(back, hidden_bias, 4), strict=True))
     i, f, g, o = torch.sigmoid(i), torch.sigmoid(f), torch.tanh(g), torch.sigmoid(o)
@@ -339,7 +364,12 @@ def _lstm_cell_backward(
     out = torch.zeros_like(new) if grad is None else grad
     squashed = torch.tanh(new)
     d_new = out * o * (1 - squashed * squashed) + (0 if grad_cell is None else grad_cell)
-    gates = [d_new * g * i * (1 - i), d_new * cell * f * (1 - f), d_new * i * (1 - g * g), out * squashed * o * (1 - o)]
+    gates = [
+        d_new * g * i * (1 - i),
+        d_new * cell * f * (1 - f),
+        d_new * i * (1 - g * g),
+        out * squashed * o * (1 - o),
+    ]
     joined = torch.cat(gates, dim=1)
     return joined, d_new * f, joined.sum(0) if has_bias else None
 

@@ -811,4 +811,4 @@ anywhere, and so does a tensor without axes.
     ),
 ]
 
-MISTAKES = [*ADDITIVE, *DOT, LENS_REQUIRED] + DEVICE
+MISTAKES = [*ADDITIVE, *DOT, LENS_REQUIRED, *DEVICE]

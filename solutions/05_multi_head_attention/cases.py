@@ -110,9 +110,14 @@ def attention_cases(draw, exercise):
     case.load(module, weights.multi_head(draw, D))
     case.eval(module)
     keys, values = draw.normal(B, S, D), draw.normal(B, S, D)
-    keys[0, 0] = values[0, 0] = keys[1, S - 1] = values[1, S - 1] = 0
+    keys[:, 0] = values[:, 0] = 0
     Y = case.call(
-        case.input("queries", draw.normal(B, T, D)), case.input("keys", keys), case.input("values", values), None, on=module, axes=AXES
+        case.input("queries", draw.normal(B, T, D)),
+        case.input("keys", keys),
+        case.input("values", values),
+        case.input("valid_lens", draw.lens(B, S)),
+        on=module,
+        axes=AXES,
     )
     case.check_values(Y, "a key of zeros is a key like any other", "masking")
     yield case

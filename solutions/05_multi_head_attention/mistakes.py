@@ -1380,4 +1380,4 @@ accelerator, and that raises an error. On a machine without one nothing shows.
     ),
 ]
 
-MISTAKES = [*PROJECTIONS, *SCORES, *HEADS, *LENGTHS, *FLOW, *DROPOUT, *REPAIRS, *TESTS] + DEVICE
+MISTAKES = [*PROJECTIONS, *SCORES, *HEADS, *LENGTHS, *FLOW, *DROPOUT, *REPAIRS, *TESTS, *DEVICE]

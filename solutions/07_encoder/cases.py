@@ -159,6 +159,13 @@ def EncoderBlock(draw):
     for id, lens, title, facet in masks(draw, B, T):
         case, module = start(id)
         case.eval(module)
+        case.stages(
+            module,
+            attention="the self-attention",
+            addnorm1="the first sum and normalisation",
+            ffn="the feed-forward network",
+            addnorm2="the second sum and normalisation",
+        )
         X = case.input("X", draw.normal(B, T, D), grad=True)
         valid_lens = None if lens is None else case.input("valid_lens", lens)
         Y = case.call(X, valid_lens, on=module, axes=AXES)

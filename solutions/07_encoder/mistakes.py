@@ -1708,4 +1708,4 @@ anywhere, and so does a tensor without axes.
     ),
 ]
 
-MISTAKES = [*ADD_NORM, *FFN, *BLOCK, *ENCODER] + DEVICE
+MISTAKES = [*ADD_NORM, *FFN, *BLOCK, *ENCODER, *DEVICE]

@@ -40,6 +40,15 @@ def DecoderBlock(draw):
         case = Case(id, "DecoderBlock")
         module = add_block(case, weights.decoder_block(draw, D, HIDDEN))
         case.train(module)
+        case.stages(
+            module,
+            attention1="the self-attention",
+            addnorm1="the first sum and normalisation",
+            attention2="the cross-attention",
+            addnorm2="the second sum and normalisation",
+            ffn="the feed-forward network",
+            addnorm3="the third sum and normalisation",
+        )
         X = case.input("X", draw.normal(B, T, D), grad=True)
         enc = case.input("enc_outputs", draw.normal(B, S, D), grad=True)
         enc_lens = None if lens is None else case.input("enc_valid_lens", lens)

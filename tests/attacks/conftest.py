@@ -31,6 +31,9 @@ LITTLE = Limits(
 )
 
 
+SERVER = 3  # processes: a guard, the server, a worker kept ready
+
+
 class Targets:
     """What attacks may try to reach."""
 
@@ -80,6 +83,7 @@ class Range:
         self.engine = engine
         self.targets = targets
         self.folder = folder
+        self.processes = SERVER
 
     def grade(self, attack: Attack) -> ExerciseResult:
         submission = self.submission(attack)
@@ -122,10 +126,12 @@ def targets(temporary: Path) -> Iterator[Targets]:
 
 
 def _range(tier: str, bundles: list[Bundle], targets: Targets, folder: Path) -> Iterator[Range]:
+    others = processes()
     launcher = choose(tier)
     engine = Engine(bundles, launcher)
     try:
         made = Range(engine, targets, folder)
+        made.processes = others + SERVER
         made.grade_honest()  # the server is up, and what it leaves for as long as it lives is there
         engine.close()
         yield made

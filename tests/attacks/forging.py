@@ -94,6 +94,7 @@ ATTACKS = (
         "forged-half-frame",
         "leaves half a frame in the pipe, so that the next answer is read as its rest",
         FORGE + "os.write(reply_fd(), struct.pack('<II', 4096, 0) + b'{')",
+        exhausts=True,
     ),
     calling(
         "all-descriptors",

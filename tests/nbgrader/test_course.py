@@ -27,7 +27,11 @@ def wishes(tmp_path) -> Wishes:
 def test_every_exercise_has_a_solution_cell_and_a_graded_cell_with_its_points(assignment):
     book = nbformat.reads(notebook(assignment), as_version=4)
     nbformat.validate(book)
-    roles = {c.metadata.nbgrader.grade_id: (c.metadata.nbgrader, c.source) for c in book.cells if "nbgrader" in c.metadata}
+    roles = {
+        c.metadata.nbgrader.grade_id: (c.metadata.nbgrader, c.source)
+        for c in book.cells
+        if "nbgrader" in c.metadata
+    }
     for exercise in assignment.exercises:
         assert roles[exercise["name"]][0].solution
         assert "### BEGIN SOLUTION" in roles[exercise["name"]][1]
@@ -64,7 +68,10 @@ def test_the_instructors_own_configuration_is_never_written_over(tmp_path, wishe
 
 def test_grades_and_submissions_are_never_touched(tmp_path, wishes):
     folder = tmp_path / "course"
-    mine = {folder / "gradebook.db": b"grades", folder / "submitted" / "ada" / "04_heads" / "04_heads.ipynb": b"{}"}
+    mine = {
+        folder / "gradebook.db": b"grades",
+        folder / "submitted" / "ada" / "04_heads" / "04_heads.ipynb": b"{}",
+    }
     for path, data in mine.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
@@ -81,7 +88,11 @@ def test_public_cases_that_are_missing_are_told(tmp_path, wishes):
     from dataclasses import replace
 
     with pytest.raises(CannotMake, match="grader build"):
-        make(tmp_path / "course", [read(ROOT / "solutions" / "04_heads")], replace(wishes, assignments=tmp_path))
+        make(
+            tmp_path / "course",
+            [read(ROOT / "solutions" / "04_heads")],
+            replace(wishes, assignments=tmp_path),
+        )
 
 
 def test_a_solution_outside_an_exercise_is_refused(tmp_path):

@@ -10,7 +10,16 @@ from grader.report.html import fragment, page, sentence
 from grader.report.model import CheckResult, Diagnosis, ExerciseResult, Report
 
 EVIL = "</div><script>alert(1)</script>&amp;\"'"
-CHECK = CheckResult("c", "values", f"title {EVIL}", "failed", message=f"message {EVIL}", expected=f"1.0 {EVIL}", got="2.0", where=EVIL)
+CHECK = CheckResult(
+    "c",
+    "values",
+    f"title {EVIL}",
+    "failed",
+    message=f"message {EVIL}",
+    expected=f"1.0 {EVIL}",
+    got="2.0",
+    where=EVIL,
+)
 RESULT = ExerciseResult(
     f"name{EVIL}",
     "01_a",
@@ -58,7 +67,15 @@ def test_nothing_escapes_and_nothing_is_fetched(text):
 
 def test_it_says_what_the_terminal_says():
     text = fragment(REPORT)
-    for part in ("this equals a known mistake", "1 / 2", "1.0", "2.0", "1 check was not looked at", "public cases", "sandbox strict"):
+    for part in (
+        "this equals a known mistake",
+        "1 / 2",
+        "1.0",
+        "2.0",
+        "1 check was not looked at",
+        "public cases",
+        "sandbox strict",
+    ):
         assert part in text
 
 
@@ -68,7 +85,13 @@ def test_it_is_readable_in_the_light_and_in_the_dark():
         assert page_of in text
 
 
-@pytest.mark.parametrize(("paper", "inks"), [("#ffffff", ("#1f2328", "#59636e", "#116329", "#b3101d", "#7a2fb5")), ("#14181d", ("#e6edf3", "#9aa4af", "#56d364", "#ff8d85", "#d2a8ff"))])
+@pytest.mark.parametrize(
+    ("paper", "inks"),
+    [
+        ("#ffffff", ("#1f2328", "#59636e", "#116329", "#b3101d", "#7a2fb5")),
+        ("#14181d", ("#e6edf3", "#9aa4af", "#56d364", "#ff8d85", "#d2a8ff")),
+    ],
+)
 def test_contrast_is_at_least_that_of_wcag_aa(paper, inks):
     text = fragment(REPORT)
     for ink in inks:
@@ -85,7 +108,9 @@ def luminance(colour: str) -> float:
 
 
 def test_hidden_checks_have_no_numbers_to_show():
-    hidden = CheckResult("c", "values", "title", "failed", visibility="hidden", message="what", expected=None, got=None)
+    hidden = CheckResult(
+        "c", "values", "title", "failed", visibility="hidden", message="what", expected=None, got=None
+    )
     result = ExerciseResult("a", "01_a", "failed", 1.0, 2.0, checks=(hidden,))
     text = fragment(Report((result,), "strict", "2", "0", seed="hidden"))
     assert "<th>expected" not in text
