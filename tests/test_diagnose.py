@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests_ties import TIES
 
 from grader import diagnose as diagnosis
 from grader.bank import apply, definition_span
 from grader.content import read_all
 from grader.intake.read import Submission, Unit
-from tests_ties import TIES
 
 ROOT = Path(__file__).resolve().parents[1]
 ASSIGNMENTS = {e["name"]: a for a in read_all(ROOT / "solutions") for e in a.exercises}

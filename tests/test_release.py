@@ -393,3 +393,14 @@ def test_a_failed_proof_leaves_nothing_behind(tmp_path, monkeypatch, seed):
 def test_a_leak_is_told_with_how_many_more():
     with pytest.raises(Unproved, match=r"a \(and 1 more\)"):
         proof._refuse(["a", "b"])
+
+
+def test_the_page_of_second_ways_is_written_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    page = tmp_path / "second_ways.md"
+    done = CliRunner().invoke(command, [str(page), "--second-ways"])
+    assert done.exit_code == 0
+    text = page.read_text("utf-8")
+    assert text.count("```python") >= 90
+    assert "### `masked_softmax`" in text
+    assert CliRunner().invoke(command, [str(page), "--second-ways"]).exit_code == 2

@@ -27,7 +27,8 @@ Exit status: 0 released, 1 the proof failed (nothing is left behind), 2 wrong us
 @click.command(epilog=ABOUT)
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--through", help=_("The last assignment to release, as 04 or by its name."))
-def command(folder: Path, through: str | None) -> None:
+@click.option("--second-ways", is_flag=True, help=_("Only write FOLDER as a page of other right answers, for after the deadline."))
+def command(folder: Path, through: str | None, second_ways: bool) -> None:
     """Fill an empty FOLDER with a ready repository for a class, and prove that it holds no answer."""
     from grader.progress import line
     from grader.release.kit import NotReleased, Unproved
@@ -35,6 +36,14 @@ def command(folder: Path, through: str | None) -> None:
 
     if not Path("solutions").is_dir():
         raise click.UsageError(_("there is no folder solutions/ here; release is for instructors"))
+    if second_ways:
+        from grader.release.second_ways import write_second_ways
+
+        if folder.exists():
+            raise click.UsageError(_("{path} is already there; name a new file").format(path=folder))
+        count = write_second_ways(Path("solutions"), folder)
+        click.echo(_("{path}: {n} right answers").format(path=folder, n=count))
+        return
     try:
         with line(quiet=False) as tell:
             plan, proof = release(

@@ -180,10 +180,19 @@ class SaveGrades(SaveAutoGrades):
     def _add_comment(self, cell: NotebookNode, resources: Any) -> None:
         super()._add_comment(cell, resources)
         grade_id = cell.metadata.nbgrader.grade_id
+        if utils.is_task(cell) and not cell.metadata.nbgrader.points:
+            self._wait_for_nobody(grade_id)
         verdict = self._verdicts.get(grade_id)
         if verdict is None or not verdict.comment or not utils.is_solution(cell):
             return
         comment = self.gradebook.find_comment(grade_id, self.notebook_id, self.assignment_id, self.student_id)
         if comment.auto_comment is None:  # not "No response."
             comment.auto_comment = verdict.comment
+            self.gradebook.db.commit()
+
+    def _wait_for_nobody(self, grade_id: str) -> None:
+        """A task worth nothing may be commented on; it must not hide the submissions that do wait for a person."""
+        grade = self.gradebook.find_grade(grade_id, self.notebook_id, self.assignment_id, self.student_id)
+        if grade.manual_score is None:
+            grade.needs_manual_grade = False
             self.gradebook.db.commit()

@@ -188,7 +188,7 @@ ATTACKS = (
         """
         for size in (1 << 10, 1 << 14, 1 << 18):
             data = bytes(torch.empty(size, dtype=torch.uint8).untyped_storage())
-            if b"want/" in data or b"bundle" in data or b"safetensors" in data:
+            if bytes(reversed(b"/tnaw/")) in data:  # as a bundle's names have it, and this text has not
                 return True
         """,
     ),
@@ -202,7 +202,7 @@ ATTACKS = (
                 start, stop = (int(x, 16) for x in span.split("-"))
                 memory = open("/proc/self/mem", "rb")
                 memory.seek(start)
-                if b"masked_softmax/" + b"per-sequence" in memory.read(min(stop - start, 64 << 20)):
+                if memory.read(min(stop - start, 64 << 20)).count(bytes(reversed(b"/tnaw/"))) > 20:
                     return True
         """,
     ),

@@ -160,6 +160,9 @@ CLASS: dict[str, Callable[[Book], Book | str]] = {
     "hal": deleted_and_renamed,
     "ivy": lambda book: "{ this is no notebook",
     "jon": tampered,
+    "jim": lambda book: answered(
+        book, QKV.replace("return ", "return X.abs().max() * ")
+    ),  # an input as a factor
     "kim": another_assignment,
     "lea": lambda book: answered(book, QKV.replace(".transpose(1, 2)", "")),  # is graded again
 }

@@ -78,17 +78,24 @@ def test_a_copy_counts_as_the_last_definition_and_marks_cannot_be_tampered_with(
     ("student", "says"),
     [
         ("bob", "this equals a known mistake"),
-        ("cyd", "failed"),
+        ("cyd", "Every number is … times what it should be"),
         ("dee", "blocked"),
         ("eve", "ValueError"),
         ("fay", "No response."),
         ("gus", "ended the process"),
         ("ivy", "is not a notebook"),
+        ("jim", "failed"),
         ("kim", "not defined"),
     ],
 )
 def test_comments_give_the_reason(school, student, says):
     assert says in (comments(school)[student, "transpose_qkv"] or "")
+
+
+def test_nobody_waits_for_a_person_where_questions_are_worth_nothing(school):
+    assert [
+        about for about, (_auto, manual, needs) in grades(school).items() if needs and manual is None
+    ] == []
 
 
 def test_right_answers_have_no_comment(school):
