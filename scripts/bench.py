@@ -67,15 +67,19 @@ def memory(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
 
 
 def many(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
-    a_submission = stock.autograded(folder, options.stock)
+    a_submission, its_cpu = stock.autograded(folder, options.stock)
     yield (
         f"stock `nbgrader autograde`, same notebooks and cases, {options.stock} submissions",
-        f"{60 / a_submission:.0f} a minute ({a_submission:.2f} s each)",
+        f"{60 / a_submission:.0f} a minute ({a_submission:.2f} s each, {its_cpu:.2f} s of CPU)",
     )
     for run in bulk.graded(folder, options.submissions):
         cores = "1 core" if run.cores == 1 else f"{run.cores} cores"
         ratio = run.a_minute * a_submission / 60
-        told = f"{run.a_minute:.0f} a minute ({run.seconds:.1f} s), **{ratio:.0f} times stock**, {run.peak / 2**20:.0f} MiB at most"
+        fewer = its_cpu * run.size / run.cpu
+        told = (
+            f"{run.a_minute:.0f} a minute ({run.seconds:.1f} s), **{ratio:.0f} times stock**; "
+            f"{run.cpu / run.size:.2f} s of CPU each, {fewer:.0f} times less; {run.peak / 2**20:.0f} MiB at most"
+        )
         yield f"`grader grade`, {run.size} notebooks of nine exercises, {cores}, start included", told
 
 

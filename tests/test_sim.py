@@ -32,24 +32,39 @@ RULES = {
     "shown": ("str(X[0, 0])", "tensor([0., 1., 2., 3.], device='cuda:0')"),
     "cpu": ("type(X.cpu()) is torch.Tensor and X.cpu().numpy()[0, 0, 1]", 1.0),
     "numpy": ("X.numpy()", TypeError("can't convert cuda:0 device type tensor to numpy")),
-    "numpy by conversion": ("numpy.asarray(X)", TypeError("can't convert cuda:0 device type tensor to numpy")),
+    "numpy by conversion": (
+        "numpy.asarray(X)",
+        TypeError("can't convert cuda:0 device type tensor to numpy"),
+    ),
     "sum of both": ("X + torch.ones(4)", RuntimeError(MIXED)),
     "comparison of both": ("X < torch.arange(4)", RuntimeError(MIXED)),
     "product of both": ("X @ torch.ones(4, 4)", RuntimeError("argument mat2 in method wrapper_CUDA_mm")),
     "joined": ("torch.cat([X, torch.ones(2, 3, 4)])", RuntimeError(MIXED)),
     "where": ("torch.where(X > 0, X, torch.ones(1))", RuntimeError(MIXED)),
-    "mask of the CPU": ("X.masked_fill(torch.ones(4) > 0, 0)", RuntimeError("but got mask on cpu and self on cuda:0")),
+    "mask of the CPU": (
+        "X.masked_fill(torch.ones(4) > 0, 0)",
+        RuntimeError("but got mask on cpu and self on cuda:0"),
+    ),
     "token ids of the CPU": ("nn.Embedding(5, 2).to(D)(torch.tensor([1]))", RuntimeError(MIXED)),
-    "in place into the CPU": ("torch.ones(4).add_(X[0, 0])", RuntimeError("at least two devices, cpu and cuda:0")),
+    "in place into the CPU": (
+        "torch.ones(4).add_(X[0, 0])",
+        RuntimeError("at least two devices, cpu and cuda:0"),
+    ),
     "a number as a tensor": ("(X * torch.tensor(2.0))[0, 0].tolist()", [0.0, 2.0, 4.0, 6.0]),
     "a number in where": ("torch.where(X > 1, X, torch.tensor(9.0))[0, 0].tolist()", [9.0, 9.0, 2.0, 3.0]),
     "numbers are not stacked": ("torch.stack([X[0, 0, 0], torch.tensor(1.0)])", RuntimeError(MIXED)),
     "index of the CPU": ("X[0, 0][torch.tensor([1, 3])].tolist()", [1.0, 3.0]),
     "mask of the CPU as an index": ("X[0, 0][torch.arange(4) > 2].tolist()", [3.0]),
-    "index into the CPU": ("torch.ones(4)[(X[0, 0] > 0)]", RuntimeError("indices should be either on cpu or on the same")),
+    "index into the CPU": (
+        "torch.ones(4)[(X[0, 0] > 0)]",
+        RuntimeError("indices should be either on cpu or on the same"),
+    ),
     "made without a device": ("torch.arange(3).device.type", "cpu"),
     "made where x is": ("torch.arange(3, device=X.device).device == X.device", True),
-    "made like x": ("torch.zeros_like(X).is_cuda and X.new_ones(2).is_cuda and torch.ones(2).to(X).is_cuda", True),
+    "made like x": (
+        "torch.zeros_like(X).is_cuda and X.new_ones(2).is_cuda and torch.ones(2).to(X).is_cuda",
+        True,
+    ),
     "tensor from a list": ("torch.tensor([1, 2], device=X.device).is_cuda", True),
     "cuda by name": ("torch.zeros(2, device='cuda').is_cuda and torch.ones(2).to('cuda:0').is_cuda", True),
     "cuda as a method": ("torch.ones(2).cuda().is_cuda and nn.Linear(2, 2).cuda().weight.is_cuda", True),
@@ -63,8 +78,14 @@ RULES = {
     "a buffer moves": ("buffered().to(D).P.is_cuda", True),
     "einsum": ("torch.einsum('bqd,bkd->bqk', X, X)[0, 0, 0].item()", 14.0),
     "nothing recorded": ("inference(X).is_cuda", True),
-    "attention function": ("same(lambda X, m: F.scaled_dot_product_attention(X, X, X, is_causal=True))", True),
-    "attention module": ("same(lambda X, m: m(X, X, X)[0], nn.MultiheadAttention(4, 2, batch_first=True))", True),
+    "attention function": (
+        "same(lambda X, m: F.scaled_dot_product_attention(X, X, X, is_causal=True))",
+        True,
+    ),
+    "attention module": (
+        "same(lambda X, m: m(X, X, X)[0], nn.MultiheadAttention(4, 2, batch_first=True))",
+        True,
+    ),
     "attention evaluated": ("same(lambda X, m: m(X, X, X)[0], nn.MultiheadAttention(4, 2).eval())", True),
     "encoder layer": ("same(lambda X, m: m(X), nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0))", True),
     "GRU": ("same(lambda X, m: m(X)[0], nn.GRU(4, 5, 2))", True),
@@ -131,7 +152,9 @@ print(json.dumps(answers))
 
 
 def python(source: str, given: str = "") -> str:
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", source], input=given, capture_output=True, text=True, cwd=ROOT)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", source], input=given, capture_output=True, text=True, cwd=ROOT
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -163,7 +186,9 @@ def test_registering_twice_is_no_harm_and_a_torch_without_the_means_is_told_in_a
 
 
 def test_a_plain_worker_registers_nothing():
-    said = python("import sys, grader.worker.main as m, torch; m._device('cpu'); print('grader.worker.sim' in sys.modules, hasattr(torch, 'sim'))")
+    said = python(
+        "import sys, grader.worker.main as m, torch; m._device('cpu'); print('grader.worker.sim' in sys.modules, hasattr(torch, 'sim'))"
+    )
     assert said.split() == ["False", "False"]
 
 
@@ -177,7 +202,9 @@ def there(bundles) -> Iterator[Engine]:
     launcher.close()
 
 
-def graded(engine: Engine, assignment: Assignment, source: str, names: list[str]) -> dict[str, ExerciseResult]:
+def graded(
+    engine: Engine, assignment: Assignment, source: str, names: list[str]
+) -> dict[str, ExerciseResult]:
     file = f"{assignment.module}.py"
     report = engine.grade(Submission(Path(file), (Unit(file, source),)), names)
     return {result.name: result for result in report.exercises}
@@ -199,7 +226,9 @@ def test_there_are_enough_device_mistakes():
 
 
 @pytest.mark.parametrize(("assignment", "mistake"), STRANDED, ids=[m.id for _a, m in STRANDED])
-def test_device_mistakes_fail_there_on_their_line_and_pass_on_the_cpu(assignment: Assignment, mistake: KnownAnswer, there, engine):
+def test_device_mistakes_fail_there_on_their_line_and_pass_on_the_cpu(
+    assignment: Assignment, mistake: KnownAnswer, there, engine
+):
     source = apply(mistake, assignment.source)
     here = graded(engine, assignment, source, [mistake.of])[mistake.of]
     assert here.outcome == "passed", why(here)
@@ -229,25 +258,39 @@ def test_the_report_tells_it_in_one_check_that_costs_its_share(masking, engine, 
     assert (check.facet, check.outcome) == ("device", "failed")
     assert check.where.startswith("masking.py, line ")
     assert result["masked_softmax"].outcome == "failed"
-    assert result["masked_softmax"].points / 2 < result["masked_softmax"].score < result["masked_softmax"].points
+    assert (
+        result["masked_softmax"].points / 2 < result["masked_softmax"].score < result["masked_softmax"].points
+    )
     assert result["sequence_mask"].outcome == "passed"
     assert [c.outcome for c in result["sequence_mask"].checks if c.device == "sim"] == ["passed"]
 
 
 def test_a_result_on_the_cpu_is_a_fault_and_weights_kept_there_are_none(masking, there):
-    source = masking.source.replace("return X.masked_fill(~keep, value)", "return X.masked_fill(~keep, value).cpu()")
+    source = masking.source.replace(
+        "return X.masked_fill(~keep, value)", "return X.masked_fill(~keep, value).cpu()"
+    )
     result = graded(there, masking, source, ["sequence_mask"])["sequence_mask"]
     assert "a tensor on the cpu" in why(result)
     scoring = next(a for a in ASSIGNMENTS if a.name == "03_scoring")
-    kept = scoring.source.replace("@ values  # (B, T, v)", "@ values  # (B, T, v)\n        self.attention_weights = self.attention_weights.detach().cpu()")
-    kept = kept.replace("return self.dropout(self.attention_weights) @", "result = self.dropout(self.attention_weights) @")
-    kept = kept.replace("self.attention_weights.detach().cpu()", "self.attention_weights.detach().cpu()\n        return result")
+    kept = scoring.source.replace(
+        "@ values  # (B, T, v)",
+        "@ values  # (B, T, v)\n        self.attention_weights = self.attention_weights.detach().cpu()",
+    )
+    kept = kept.replace(
+        "return self.dropout(self.attention_weights) @", "result = self.dropout(self.attention_weights) @"
+    )
+    kept = kept.replace(
+        "self.attention_weights.detach().cpu()",
+        "self.attention_weights.detach().cpu()\n        return result",
+    )
     result = graded(there, scoring, kept, ["DotProductAttention"])["DotProductAttention"]
     assert result.outcome == "passed", why(result)
 
 
 def test_a_worker_that_is_lost_there_costs_nothing(masking, engine, there):
-    source = masking.source.replace("steps = torch.arange", "import os\n    if X.is_cuda:\n        os._exit(3)\n    steps = torch.arange")
+    source = masking.source.replace(
+        "steps = torch.arange", "import os\n    if X.is_cuda:\n        os._exit(3)\n    steps = torch.arange"
+    )
     both = with_sim(engine, there)
     try:
         result = graded(both, masking, source, ["sequence_mask"])["sequence_mask"]
@@ -273,7 +316,9 @@ def test_cuda_gives_the_verdicts_of_the_simulated_device(bundles, there):
             for answer, name in answers:
                 source = assignment.source if answer is None else apply(answer, assignment.source)
                 real, sim = (graded(e, assignment, source, [name])[name] for e in (engine, there))
-                assert real.outcome == sim.outcome, f"{name}, {answer and answer.id}: {why(real)}; simulated: {why(sim)}"
+                assert real.outcome == sim.outcome, (
+                    f"{name}, {answer and answer.id}: {why(real)}; simulated: {why(sim)}"
+                )
     finally:
         engine.close()
         launcher.close()

@@ -180,7 +180,7 @@ class SaveGrades(SaveAutoGrades):
     def _add_comment(self, cell: NotebookNode, resources: Any) -> None:
         super()._add_comment(cell, resources)
         grade_id = cell.metadata.nbgrader.grade_id
-        if utils.is_task(cell) and not cell.metadata.nbgrader.points:
+        if utils.is_task(cell) and cell.metadata.nbgrader.get("points") == 0:
             self._wait_for_nobody(grade_id)
         verdict = self._verdicts.get(grade_id)
         if verdict is None or not verdict.comment or not utils.is_solution(cell):

@@ -234,7 +234,7 @@ class Program:
     def _do_weights(self, step: Step) -> None:
         owner = self._value(step["of"])
         # One a step is what the decoder itself gathers; its attention only ever holds the last.
-        kept = _kept_weights(owner) if step["steps"] is None else getattr(owner, "attention_weights", None)
+        kept = _kept_weights(owner) if step.get("steps") is None else getattr(owner, "attention_weights", None)
         if isinstance(kept, (list, tuple)) and kept and all(isinstance(w, Tensor) for w in kept):
             if len({w.shape for w in kept}) == 1:
                 kept = torch.stack(list(kept))

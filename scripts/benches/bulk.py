@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from benches.measure import GRADER
+from benches.measure import GRADER, cpu
 from benches.nine import class_of, course
 
 
@@ -23,6 +23,7 @@ class Bulk:
     size: int
     cores: int
     seconds: float
+    cpu: float  # seconds of processor time
     peak: int  # bytes of all its processes together, shared pages counted once
 
     @property
@@ -38,13 +39,13 @@ def graded(folder: Path, size: int) -> list[Bulk]:
     everything = len(os.sched_getaffinity(0))
     out = []
     for cores in dict.fromkeys((1, everything)):
-        taken, peak = _run(root, handed_in, cores, f"with{cores}")
-        out.append(Bulk(size, cores, taken, peak))
+        taken, used, peak = _run(root, handed_in, cores, f"with{cores}")
+        out.append(Bulk(size, cores, taken, used, peak))
     return out
 
 
-def _run(root: Path, handed_in: Path, cores: int, store: str) -> tuple[float, int]:
-    """Seconds and peak memory; the process and all that it starts are held to so many cores."""
+def _run(root: Path, handed_in: Path, cores: int, store: str) -> tuple[float, float, int]:
+    """Seconds, seconds of processor time and peak memory; the process and all that it starts are held to so many cores."""
     environment = {
         **os.environ,
         "HEADWAY_SEED_FILE": str(root / "seed"),
@@ -62,7 +63,7 @@ def _run(root: Path, handed_in: Path, cores: int, store: str) -> tuple[float, in
         "--format",
         "csv",
     ]
-    started = time.perf_counter()
+    started, before = time.perf_counter(), cpu()
     process = subprocess.Popen(
         command,
         cwd=root,
@@ -79,7 +80,7 @@ def _run(root: Path, handed_in: Path, cores: int, store: str) -> tuple[float, in
     taken = time.perf_counter() - started
     if process.returncode:
         raise SystemExit(f"the class was not graded as it should be: {error.strip()[-500:] or out[-500:]}")
-    return taken, peaks[0]
+    return taken, cpu() - before, peaks[0]
 
 
 def _watch(process: subprocess.Popen[str], peaks: list[int]) -> None:

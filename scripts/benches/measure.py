@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import resource
 import statistics
 import subprocess
 import sys
@@ -49,6 +50,12 @@ def machine() -> str:
     names = [line.split(":", 1)[1].strip() for line in _cpuinfo() if line.startswith("model name")]
     cores = len(os.sched_getaffinity(0))
     return f"{names[0] if names else platform.machine()}, {cores} cores, {memory} GiB, {platform.system()} {platform.release()}, Python {platform.python_version()}"
+
+
+def cpu() -> float:
+    """Seconds of processor time that ended children have used so far; fair where the machine is busy."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def load() -> float:

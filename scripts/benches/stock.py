@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from benches.measure import ROOT
+from benches.measure import ROOT, cpu
 from benches.nine import EXERCISES, IMPORTS, definitions
 from grader.bundle import load_all
 from grader.tensors import encode
@@ -37,8 +37,8 @@ def check(exercise, names):
 """
 
 
-def autograded(folder: Path, size: int) -> float:
-    """Seconds a submission of `nbgrader autograde`: its own start is taken out by a run over one."""
+def autograded(folder: Path, size: int) -> tuple[float, float]:
+    """Seconds and processor seconds a submission of `nbgrader autograde`: its own start is taken out by a run over one."""
     course = folder / "stock"
     (course / "source" / "nine").mkdir(parents=True)
     (course / "nbgrader_config.py").write_text(
@@ -53,11 +53,12 @@ def autograded(folder: Path, size: int) -> float:
     for numbers in (range(1), range(1, size + 1)):
         for number in numbers:
             _hand_in(course / "submitted" / f"student{number:03}" / "nine", released, number)
-        started = time.perf_counter()
+        started, before = time.perf_counter(), cpu()
         _nbgrader(course, "autograde", "nine")  # those that were graded are left alone
-        times.append(time.perf_counter() - started)
+        times.append((time.perf_counter() - started, cpu() - before))
     _require_full_marks(course, size + 1)
-    return (times[1] - times[0]) / (size - 1)
+    (first, first_cpu), (all_, all_cpu) = times
+    return (all_ - first) / (size - 1), (all_cpu - first_cpu) / (size - 1)
 
 
 def _nbgrader(course: Path, *arguments: str) -> None:
