@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
+from types import TracebackType
 
 from grader.grading.member import Graded, Plan, Task, serve
 from grader.i18n import _
@@ -16,6 +18,7 @@ from grader.sandbox.base import SandboxError
 
 AHEAD = 2  # tasks that one process holds, so that it need not wait for the next
 ATTEMPTS = 2
+PATIENCE = 5.0  # seconds in which a process that is no longer asked ends by itself
 
 _context = multiprocessing.get_context("spawn")  # a fork would inherit threads and locks
 
@@ -37,9 +40,10 @@ class _Member:
         with suppress(OSError):  # it is gone: noticed when it is read from
             self.connection.send(task)
 
-    def end(self) -> None:
-        """At once: its fork-server and workers end with it."""
+    def end(self, patience: float = 0.0) -> None:
+        """Wait a while for it to end by itself, then at once: its fork-server and workers end with it."""
         self.connection.close()
+        self._process.join(patience)
         self._process.terminate()
         self._process.join()
 
@@ -52,13 +56,18 @@ class Crew:
         self._jobs = jobs
         self._members: list[_Member] = []
         self._lost: dict[int, int] = {}
+        os.environ.setdefault(
+            "OPENBLAS_NUM_THREADS", "1"
+        )  # each process has a core; idle threads would spin on another's
 
     def __enter__(self) -> Crew:
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         for member in self._members:
-            member.end()
+            member.end(0.0 if error else PATIENCE)
 
     def run(self, tasks: Iterable[Task]) -> Iterator[tuple[int, Graded]]:
         """Grade everything; answers come as they are ready. Raises SandboxError if the tier cannot be had."""

@@ -17,7 +17,7 @@ from grader.grading.store import Circumstances, Store
 from grader.i18n import _
 from grader.report.model import ExerciseResult, Report
 
-WARM_FROM = 8  # submissions a process: from there on a warm server pays for itself
+WARM_FROM = 40  # submissions a process: from there on a warm server pays for itself
 
 Tell = Callable[[int, int], None]  # submissions done, submissions graded and not just remembered
 

@@ -235,10 +235,10 @@ class Program:
         owner = self._value(step["of"])
         # One a step is what the decoder itself gathers; its attention only ever holds the last.
         kept = _kept_weights(owner) if step.get("steps") is None else getattr(owner, "attention_weights", None)
-        if isinstance(kept, (list, tuple)) and kept and all(isinstance(w, Tensor) for w in kept):
-            if len({w.shape for w in kept}) == 1:
-                kept = torch.stack(list(kept))
-                self.told.setdefault("stacked", []).append(step["name"])
+        tensors = isinstance(kept, (list, tuple)) and kept and all(isinstance(w, Tensor) for w in kept)
+        if tensors and len({w.shape for w in kept or ()}) == 1:
+            kept = torch.stack(list(kept or ()))
+            self.told.setdefault("stacked", []).append(step["name"])
         self._observe(step["name"], kept)
 
     def _do_gradients(self, step: Step) -> None:

@@ -50,8 +50,19 @@ differ from row to row and be the same along a row, and the kept weights should 
 TRAIN_DOT = TRY_TRAINING.format(name="DotProductAttention", sizes="")
 TRAIN_ADDITIVE = TRY_TRAINING.format(name="AdditiveAttention", sizes=", key_size=4, query_size=4, num_hiddens=6")
 
-TRY_LENS = """
+MADE_ADDITIVE = """
 
+    >>> attention = AdditiveAttention(key_size=4, query_size=4, num_hiddens=6, dropout=0.0)
+    >>> queries, keys, values = torch.randn(2, 3, 4), torch.randn(2, 7, 4), torch.randn(2, 7, 8)
+"""
+
+MADE_DOT = """
+
+    >>> attention = DotProductAttention(dropout=0.0)
+    >>> queries, keys, values = torch.randn(2, 3, 4), torch.randn(2, 7, 4), torch.randn(2, 7, 8)
+"""
+
+TRY_LENS = """\
     >>> attention(queries, keys, values, torch.tensor([1, 3]))
     >>> attention.attention_weights
 
@@ -66,6 +77,7 @@ HIDDEN = "scores.masked_fill(masked_softmax(scores, valid_lens) == 0, -1e9)"
 
 def frame_mistakes(prefix, of, training):
     """Mistakes in what the two attentions share: mask, softmax, dropout, average, what is kept."""
+    made = MADE_DOT if prefix == "dot" else MADE_ADDITIVE
     return [
         mistake(
             f"{prefix}-lens-ignored",
@@ -78,6 +90,7 @@ The lengths come in and stop there. Nothing crashes, and without padding all is 
 of different length the short ones are mixed with their padding, and the same sentence gives another answer in
 another batch.
 """
+            + made
             + TRY_LENS,
         ),
         mistake(
@@ -94,6 +107,7 @@ another batch.
 Lengths per sequence work. Lengths per query, which make the causal mask of a decoder, are let fall, so every
 step sees those behind it: a perfect training loss and useless predictions.
 """
+            + made
             + TRY_LENS.replace("[1, 3]", "[[1, 2, 3], [3, 2, 1]]"),
         ),
         mistake(
@@ -111,6 +125,7 @@ step sees those behind it: a perfect training loss and useless predictions.
 Where there is one length a query, only the first of each sequence arrives at the mask. In a decoder, whose
 first step may see a single key, no step ever sees more than that.
 """
+            + made
             + TRY_LENS.replace("[1, 3]", "[[1, 2, 3], [3, 2, 1]]"),
         ),
         mistake(
@@ -159,7 +174,12 @@ same place, a model with this mistake still learns something, and only loses a t
 Somewhere an average over the queries was taken. The kept weights look fine; the results of all queries of a
 sequence are one and the same vector.
 """
-            + (TRY_DOT if prefix == "dot" else TRY_ADDITIVE),
+            + made
+            + """\
+    >>> attention(queries, keys, values)
+
+Three different queries were asked of each sequence. Are its three rows alike?
+""",
         ),
         mistake(
             f"{prefix}-no-dropout",
@@ -209,8 +229,10 @@ one again, so no key is really dropped; the scores are only made noisy.
             page="""
 The function form of dropout knows nothing of the module around it and drops unless it is told not to. Every
 prediction is then a throw of the dice: call it twice and compare.
-
-    >>> attention.eval()
+"""
+            + made.replace("0.0", "0.5")
+            + """\
+    >>> attention.eval();
     >>> attention(queries, keys, values) == attention(queries, keys, values)
 """,
         ),
@@ -250,8 +272,12 @@ does itself is undone, and a row with everything dropped has nothing to divide b
             asks="Where in your code does the number that the caller chose arrive?",
             page="""
 The argument comes in and is not handed on. Tuning the rate then changes nothing, and a rate of 0 still drops.
-
+"""
+            + made.replace("0.0", "0.7")
+            + """\
     >>> attention.dropout
+
+The rate should be 0.7, as asked for.
 """,
         ),
         mistake(
@@ -278,7 +304,10 @@ them that say nothing about the model, and rows that do not sum to one.
             page="""
 The result is right. The weights are gone as soon as the call is over, and with them the one thing about
 attention that a person can look at.
-
+"""
+            + made
+            + """\
+    >>> attention(queries, keys, values);
     >>> attention.attention_weights
 """,
         ),
@@ -291,7 +320,10 @@ attention that a person can look at.
             page="""
 What is kept are the scores before mask and softmax. As a picture they look much like weights, but padding
 shows up in them, and no row sums to one.
-
+"""
+            + made
+            + """\
+    >>> attention(queries, keys, values);
     >>> attention.attention_weights.sum(-1)
 """,
         ),
@@ -304,8 +336,10 @@ shows up in them, and no row sums to one.
             page="""
 Only the values learn. Queries and keys stay as they were born, so the model looks in random places for ever
 and makes the best of it; the loss goes down, only not far.
-
-    >>> queries = torch.randn(2, 3, 4, requires_grad=True)
+"""
+            + made
+            + """\
+    >>> queries.requires_grad_();
     >>> attention(queries, keys, values).square().sum().backward()
     >>> queries.grad
 """,
@@ -319,8 +353,12 @@ and makes the best of it; the loss goes down, only not far.
             page="""
 Numbers without a history: a step under `no_grad`, a `.detach()` or a `.data` at the end. Everything before the
 attention stops learning.
+"""
+            + made
+            + """\
+    >>> attention(queries.requires_grad_(), keys, values).requires_grad
 
-    >>> attention(torch.randn(2, 3, 4, requires_grad=True), keys, values).requires_grad
+This should be `True`.
 """,
         ),
         mistake(
@@ -331,8 +369,10 @@ attention stops learning.
             asks="By which two ways does the loss reach what stands before the attention, and which one is cut?",
             page="""
 Where to look is learned, what to take from there is not: the layer that makes the values stays as it was born.
-
-    >>> values = torch.randn(2, 7, 8, requires_grad=True)
+"""
+            + made
+            + """\
+    >>> values.requires_grad_();
     >>> attention(queries, keys, values).sum().backward()
     >>> values.grad
 """,
@@ -346,7 +386,9 @@ Where to look is learned, what to take from there is not: the layer that makes t
             page="""
 Many libraries return both, and it is a fine custom. Here the weights are kept on the module, and whoever calls
 it goes on computing with what comes back.
-
+"""
+            + made
+            + """\
     >>> type(attention(queries, keys, values))
 """,
             kind="different",
@@ -752,7 +794,8 @@ A good score, and for keys of equal length it gives the same order. A dot produc
 The queries belong to the caller, who may need them again: for a residual connection, say, or because the same
 tensor holds the keys. An assignment operator writes into the tensor itself.
 
-    >>> queries = torch.ones(1, 2, 4)
+    >>> attention = DotProductAttention(dropout=0.0)
+    >>> queries, keys, values = torch.ones(1, 2, 4), torch.randn(1, 5, 4), torch.randn(1, 5, 8)
     >>> attention(queries, keys, values)
     >>> queries
 """,
@@ -771,7 +814,9 @@ LENS_REQUIRED =         mistake(
 The lengths may be left out, and then nothing is masked. Without a default the call raises an error before the
 first line of the body is reached.
 
-    >>> attention(queries, keys, values)
+    >>> attention = DotProductAttention(dropout=0.0)
+    >>> queries, keys, values = torch.randn(2, 3, 4), torch.randn(2, 7, 4), torch.randn(2, 7, 8)
+    >>> attention(queries, keys, values).shape
 """,
         )
 

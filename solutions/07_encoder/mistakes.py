@@ -6,10 +6,10 @@ from grader.bank import mistake
 
 SEE_SUM = """
 
-    >>> norm = AddNorm([2], dropout=0.0)
-    >>> norm(torch.tensor([[[1.0, 2.0]]]), torch.tensor([[[0.0, 3.0]]]))
+    >>> norm = AddNorm([3], dropout=0.0)
+    >>> norm(torch.tensor([[[1.0, 2.0, 6.0]]]), torch.tensor([[[0.0, 3.0, 0.0]]]))
 
-The lesson works this example out by hand.
+The sum is (1, 5, 6), its mean 4 and its variance 14/3, so this should be -1.389, 0.463 and 0.926.
 """
 
 SEE_STATISTICS = """

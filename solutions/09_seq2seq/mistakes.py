@@ -251,7 +251,15 @@ difference.
 The numbers are right, and each step learns for itself: what an early step should have kept in mind for a later one is
 never taught. Cutting the gradient is right *between* long pieces of text, not between the steps of one sentence.
 """,
-        SEE_FLOW,
+        """
+
+    >>> numbers = torch.tensor([[3, 1, 4, 5], [3, 1, 4, 5]])
+    >>> decoder.zero_grad(); scores, _ = decoder(numbers, decoder.init_state(encoded, lens))
+    >>> scores[:, -1].square().sum().backward()
+    >>> decoder.embedding.weight.grad[numbers[0]].abs().amax(dim=1)
+
+Only the scores of the last word were asked, and all four words have a part in them: no number should be 0.
+""",
     ),
     of_decoder(
         "encoder-detached",
