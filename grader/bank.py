@@ -42,7 +42,9 @@ class KnownAnswer:
     steady: bool = True
 
 
-def mistake(id: str, of: str, *, kind: str = "mistake", breaks: Iterable[str] = (), **fields: object) -> KnownAnswer:
+def mistake(
+    id: str, of: str, *, kind: str = "mistake", breaks: Iterable[str] = (), **fields: object
+) -> KnownAnswer:
     """A wrong answer. Raises ValueError if it is not complete."""
     answer = KnownAnswer(id, of, kind, breaks=tuple(breaks), **fields)  # type: ignore[arg-type]
     _require(answer.kind in ("mistake", "different", "policy"), answer, f"unknown kind {answer.kind!r}")

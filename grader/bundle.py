@@ -124,7 +124,10 @@ def dump(bundle: Bundle) -> tuple[str, bytes]:
     numbers: dict[str, Array] = {}
     words = {
         "schema": SCHEMA,
-        **{key: getattr(bundle, key) for key in ("assignment", "module", "title", "summary", "minutes", "difficulty", "seed", "stub")},
+        **{
+            key: getattr(bundle, key)
+            for key in ("assignment", "module", "title", "summary", "minutes", "difficulty", "seed", "stub")
+        },
         "exercises": [_exercise_words(e, numbers) for e in bundle.exercises],
     }
     return json.dumps(words, ensure_ascii=False, separators=(",", ":")) + "\n", encode(numbers)
@@ -157,7 +160,18 @@ def load_all(root: Path) -> list[Bundle]:
 def _exercise_words(exercise: Exercise, numbers: dict[str, Array]) -> dict[str, Any]:
     words: dict[str, Any] = {
         key: getattr(exercise, key)
-        for key in ("name", "title", "points", "weights", "limits", "hints", "needs", "given", "forbids", "level")
+        for key in (
+            "name",
+            "title",
+            "points",
+            "weights",
+            "limits",
+            "hints",
+            "needs",
+            "given",
+            "forbids",
+            "level",
+        )
     }
     if exercise.forbids_costs:
         words["forbids_costs"] = exercise.forbids_costs
@@ -187,7 +201,9 @@ def _signatures(name: str, words: Mapping[str, Any], numbers: Mapping[str, Array
     unpacked = np.broadcast_to(packed[: departs.shape[1]], (*departs.shape, packed.shape[1])).copy()
     unpacked[departs] = packed
     vocabulary = np.array(words["vocabulary"], dtype=object)
-    return Signatures(tuple(words["slots"]), tuple(map(tuple, words["explains"])), vocabulary[places], unpacked)
+    return Signatures(
+        tuple(words["slots"]), tuple(map(tuple, words["explains"])), vocabulary[places], unpacked
+    )
 
 
 def _case_words(case: RecordedCase, numbers: dict[str, Array]) -> dict[str, Any]:

@@ -132,12 +132,16 @@ class Case:
 
     # ---- what happens -------------------------------------------------------------------------------
 
-    def build(self, _class: str | None = None, _name: str = "module", _may_drop: Sequence[str] = (), **kwargs: Any) -> Ref:
+    def build(
+        self, _class: str | None = None, _name: str = "module", _may_drop: Sequence[str] = (), **kwargs: Any
+    ) -> Ref:
         """Construct the exercise's class (or another one of the submission), by keyword.
 
         `_may_drop`: keywords left out where the constructor does not name them.
         """
-        self._step("build", name=_name, of=_class or self.exercise, kwargs=_plain(kwargs), may_drop=list(_may_drop))
+        self._step(
+            "build", name=_name, of=_class or self.exercise, kwargs=_plain(kwargs), may_drop=list(_may_drop)
+        )
         return Ref(self, _name)
 
     def load(self, module: Ref, weights: Mapping[str, Array | Filled]) -> None:
@@ -148,7 +152,12 @@ class Case:
         names: dict[str, Json] = {}
         for name, values in weights.items():
             if isinstance(values, Filled):
-                names[name] = {"shape": list(values.shape), "value": values.value, "diagonal": values.diagonal, "rows": values.rows}
+                names[name] = {
+                    "shape": list(values.shape),
+                    "value": values.value,
+                    "diagonal": values.diagonal,
+                    "rows": values.rows,
+                }
                 continue
             self._hold(f"{module.name}.{name}", values)
             names[name] = f"{module.name}.{name}"
@@ -177,7 +186,9 @@ class Case:
         """Seed torch before something random. What comes out is judged by structure, never by value."""
         self._step("seed", number=number)
 
-    def call(self, *args: Any, on: Ref | None = None, name: str = "", axes: Sequence[str] = (), **kwargs: Any) -> Ref:
+    def call(
+        self, *args: Any, on: Ref | None = None, name: str = "", axes: Sequence[str] = (), **kwargs: Any
+    ) -> Ref:
         """Call the exercise's function, or the module or method `on`, by position."""
         name = name or self._name("out")
         callee = {"function": self.exercise} if on is None else on.to_json()
@@ -196,7 +207,9 @@ class Case:
         self._step("join", name=name, parts=_plain(list(parts)), dim=dim)
         return self._axes(Ref(self, name), axes)
 
-    def part(self, whole: Ref, *slices: tuple[int | None, int | None], name: str = "", axes: Sequence[str] = ()) -> Ref:
+    def part(
+        self, whole: Ref, *slices: tuple[int | None, int | None], name: str = "", axes: Sequence[str] = ()
+    ) -> Ref:
         """A slice of a result, one `(start, stop)` an axis."""
         name = name or self._name("part")
         self._step("part", name=name, of=whole.to_json(), slices=[list(s) for s in slices])
@@ -229,7 +242,12 @@ class Case:
         return name
 
     def weights(
-        self, module: Ref, heads: int | None = None, name: str = "weights", axes: Sequence[str] = (), steps: int | None = None
+        self,
+        module: Ref,
+        heads: int | None = None,
+        name: str = "weights",
+        axes: Sequence[str] = (),
+        steps: int | None = None,
     ) -> str:
         """Observe the attention weights that a module keeps, in any of the accepted shapes.
 
@@ -243,7 +261,11 @@ class Case:
         return name
 
     def gradients(
-        self, of: Ref | Sequence[Ref], upstream: Array | Sequence[Array], wrt: Sequence[Ref] = (), parameters: Ref | None = None
+        self,
+        of: Ref | Sequence[Ref],
+        upstream: Array | Sequence[Array],
+        wrt: Sequence[Ref] = (),
+        parameters: Ref | None = None,
     ) -> tuple[str, ...]:
         """Observe gradients of the scalar Σ (y · g) for a fixed random g.
 
@@ -283,7 +305,9 @@ class Case:
             raise ValueError(f"unknown facet {facet!r}")
         id = f"{self.id}/{facet}"
         taken = sum(check.id.split("#")[0] == id for check in self.checks)
-        self.checks.append(Check(f"{id}#{taken + 1}" if taken else id, facet, title, judge, tuple(of), params))
+        self.checks.append(
+            Check(f"{id}#{taken + 1}" if taken else id, facet, title, judge, tuple(of), params)
+        )
 
     def check_shape(self, ref: Ref, title: str = "shape and dtype of what comes back") -> None:
         self.check("shapes", "shape", [self.see(ref)], title)
@@ -305,9 +329,17 @@ class Case:
         self, title: str = "parameters have the names and shapes asked for", may_have: Sequence[str] = ()
     ) -> None:
         """`may_have`: names of further parameters that change no result."""
-        self.check("purity", "parameters", ["parameters"], title, **({"may_have": list(may_have)} if may_have else {}))
+        self.check(
+            "purity",
+            "parameters",
+            ["parameters"],
+            title,
+            **({"may_have": list(may_have)} if may_have else {}),
+        )
 
-    def check_weights(self, name: str, title: str = "the weights kept are those that were used", optional: bool = False) -> None:
+    def check_weights(
+        self, name: str, title: str = "the weights kept are those that were used", optional: bool = False
+    ) -> None:
         """`optional`: keeping none, or in a layout of one's own, is no fault."""
         self.check("weights", "kept_weights", [name], title, optional=optional)
 

@@ -42,7 +42,11 @@ def check(
             engine.elsewhere = Engine(engine.bundles, other, device=device, hidden=hidden)
         wanted = wanted_exercises(names, where.bundles)
         try:
-            return _check_file(engine, file, wanted if names else None) if file is not None else _check_course(engine, where, wanted, quiet)
+            return (
+                _check_file(engine, file, wanted if names else None)
+                if file is not None
+                else _check_course(engine, where, wanted, quiet)
+            )
         finally:
             engine.close()
     finally:
@@ -55,7 +59,11 @@ def _bundles(where: Course, hidden: bool) -> Sequence[Bundle]:
     if not hidden:
         return where.bundles
     if where.solutions is None:
-        raise click.UsageError(_("--hidden needs the folder solutions/ beside {root}; only instructors have it").format(root=where.root))
+        raise click.UsageError(
+            _("--hidden needs the folder solutions/ beside {root}; only instructors have it").format(
+                root=where.root
+            )
+        )
     from grader.hidden import hidden_bundles
 
     return hidden_bundles(where.solutions)
@@ -74,7 +82,9 @@ def wanted_exercises(names: Sequence[str], bundles: Sequence[Bundle]) -> list[st
             from difflib import get_close_matches
 
             near = get_close_matches(name, table, n=1)
-            hint = _("; did you mean {name}?").format(name=near[0]) if near else _("; `grader` lists them all")
+            hint = (
+                _("; did you mean {name}?").format(name=near[0]) if near else _("; `grader` lists them all")
+            )
             raise click.UsageError(_("there is no exercise {name}{hint}").format(name=name, hint=hint))
         out += table[name.rstrip("/")]
     return out or list(known)
@@ -98,7 +108,13 @@ def _because(submission: object) -> str:
     from grader.intake.names import read_names
 
     broken = read_names(submission).broken  # type: ignore[arg-type]
-    return _(" (it does not parse: {unit}, {why})").format(unit=next(iter(broken)), why=next(iter(broken.values()))) if broken else ""
+    return (
+        _(" (it does not parse: {unit}, {why})").format(
+            unit=next(iter(broken)), why=next(iter(broken.values()))
+        )
+        if broken
+        else ""
+    )
 
 
 def _check_course(engine: Engine, where: Course, wanted: Sequence[str], quiet: bool) -> Report:
@@ -128,4 +144,6 @@ def _check_course(engine: Engine, where: Course, wanted: Sequence[str], quiet: b
 
 def _blocked(bundle: Bundle, name: str, message: str) -> ExerciseResult:
     exercise = bundle.exercise(name)
-    return ExerciseResult(name, bundle.assignment, "blocked", 0.0, exercise.points, _(exercise.title), message)
+    return ExerciseResult(
+        name, bundle.assignment, "blocked", 0.0, exercise.points, _(exercise.title), message
+    )

@@ -16,7 +16,12 @@ from grader.draw import Draw
 
 # Values are what an exercise is about; masks and gradients are where attention code really breaks.
 DEFAULT_WEIGHTS = {"values": 4.0, "masking": 2.0, "gradients": 2.0}
-DEFAULT_LIMITS = {"wall_seconds": 10.0, "cpu_seconds": 30.0, "memory_bytes": float(3 << 30), "output_bytes": float(1 << 20)}
+DEFAULT_LIMITS = {
+    "wall_seconds": 10.0,
+    "cpu_seconds": 30.0,
+    "memory_bytes": float(3 << 30),
+    "output_bytes": float(1 << 20),
+}
 PUBLIC_SEED = "public"
 
 
@@ -72,7 +77,9 @@ class Assignment:
         for exercise in self.exercises:
             unknown = set(exercise.get("pairs", ())) - {m.id for m in self.mistakes(exercise["name"])}
             if unknown:
-                raise ContentError(f"{self.folder / 'exercise.toml'}: {exercise['name']} pairs unknown mistakes: {', '.join(sorted(unknown))}")
+                raise ContentError(
+                    f"{self.folder / 'exercise.toml'}: {exercise['name']} pairs unknown mistakes: {', '.join(sorted(unknown))}"
+                )
 
     def _run(self, file: str) -> dict[str, Any]:
         path = self.folder / file

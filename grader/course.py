@@ -29,7 +29,11 @@ class Course:
         """The public bundles, in order. Raises NoCourse if there is none."""
         found = load_all(self.root)
         if not found:
-            raise NoCourse(_("{root} holds no assignment with a {file}; get the course folder afresh").format(root=self.root, file=WORDS))
+            raise NoCourse(
+                _("{root} holds no assignment with a {file}; get the course folder afresh").format(
+                    root=self.root, file=WORDS
+                )
+            )
         return found
 
     @property
@@ -54,7 +58,9 @@ def find(start: Path) -> Course:
             if (candidate / MARK).is_file():
                 return Course(candidate)
     raise NoCourse(
-        _("no {mark} in {start} or above it: change into the course folder, or name it with --course").format(mark=MARK, start=start.resolve())
+        _("no {mark} in {start} or above it: change into the course folder, or name it with --course").format(
+            mark=MARK, start=start.resolve()
+        )
     )
 
 
@@ -80,7 +86,9 @@ def choose(folder: Path, bundle: Bundle) -> tuple[Path, str]:
             return True
         names = [e.name for e in bundle.exercises]
         return bool(mine.broken) or any(
-            getattr(mine.definitions.get(n), "tree", None) != getattr(handed_out.definitions.get(n), "tree", None) for n in names
+            getattr(mine.definitions.get(n), "tree", None)
+            != getattr(handed_out.definitions.get(n), "tree", None)
+            for n in names
         )
 
     both = [path for path in (script, book) if changed(path)]

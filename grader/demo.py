@@ -40,7 +40,11 @@ def main() -> int:
     try:
         with console.status(_("grading")):
             right = grade(engine, assignments, {})
-            wrong = grade(engine, assignments, {a.name: apply(mistake, a.source) for a in assignments if a.mistakes(BROKEN)})
+            wrong = grade(
+                engine,
+                assignments,
+                {a.name: apply(mistake, a.source) for a in assignments if a.mistakes(BROKEN)},
+            )
     finally:
         engine.close()
         launcher.close()
@@ -66,11 +70,19 @@ def grade(engine: Engine, assignments: list[Assignment], changed: dict[str, str]
 
 
 def _expected_right(report: Report) -> list[str]:
-    return [f"{e.name} of the reference solutions is {e.outcome}" for e in report.exercises if e.outcome != "passed"]
+    return [
+        f"{e.name} of the reference solutions is {e.outcome}"
+        for e in report.exercises
+        if e.outcome != "passed"
+    ]
 
 
 def _expected_wrong(report: Report) -> list[str]:
-    out = [f"{e.name} beside the broken one is {e.outcome}" for e in report.exercises if e.outcome != "passed" and e.name != BROKEN]
+    out = [
+        f"{e.name} beside the broken one is {e.outcome}"
+        for e in report.exercises
+        if e.outcome != "passed" and e.name != BROKEN
+    ]
     broken = next(e for e in report.exercises if e.name == BROKEN)
     if broken.outcome != "failed" or (MISTAKE,) not in broken.diagnosis.alternatives:
         out.append(f"{BROKEN} is {broken.outcome}, diagnosed as {broken.diagnosis.alternatives}")

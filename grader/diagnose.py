@@ -22,12 +22,16 @@ from grader.tensors import Array
 NEAR, FAR = 1e-4, 1e-2
 
 
-def diagnose(exercise: Exercise, observations: Mapping[str, Observation], checks: Sequence[CheckResult]) -> Diagnosis:
+def diagnose(
+    exercise: Exercise, observations: Mapping[str, Observation], checks: Sequence[CheckResult]
+) -> Diagnosis:
     """What a failed answer equals; where nothing known fits, facts and the first stage that departs."""
     known = explanations(exercise, observations) if exercise.level else ()
     if known:
         return _named(exercise, known)
-    says = " ".join(f"{sentence[:1].upper()}{sentence[1:]}." for sentence in _facts(exercise, observations, checks))
+    says = " ".join(
+        f"{sentence[:1].upper()}{sentence[1:]}." for sentence in _facts(exercise, observations, checks)
+    )
     return Diagnosis("unknown" if exercise.signatures is not None else "none", (), says)
 
 
@@ -78,12 +82,18 @@ def _all_different(mistakes: Sequence[KnownMistake]) -> bool:
 # ---- where, when nothing matches ----------------------------------------------------------------------------
 
 
-def _facts(exercise: Exercise, observations: Mapping[str, Observation], checks: Sequence[CheckResult]) -> list[str]:
+def _facts(
+    exercise: Exercise, observations: Mapping[str, Observation], checks: Sequence[CheckResult]
+) -> list[str]:
     failed: dict[str, bool] = {}
     for check in checks:
         failed[check.facet] = failed.get(check.facet, False) or check.outcome != "passed"
     together = facts.of_facets(failed)
-    return [*([together] if together else []), *_of_first_wrong(exercise, observations), *first_stage(exercise, observations)]
+    return [
+        *([together] if together else []),
+        *_of_first_wrong(exercise, observations),
+        *first_stage(exercise, observations),
+    ]
 
 
 def _of_first_wrong(exercise: Exercise, observations: Mapping[str, Observation]) -> list[str]:
@@ -95,7 +105,9 @@ def _of_first_wrong(exercise: Exercise, observations: Mapping[str, Observation])
                 if seen is None or wrong_form(name, seen, header) is not None or seen.array is None:
                     continue
                 if departures(seen.array, case.expected[name], TOLERANCE[case.dtype]).any():
-                    return facts.of_numbers(seen.array, case.expected[name], header.axes, TOLERANCE[case.dtype])
+                    return facts.of_numbers(
+                        seen.array, case.expected[name], header.axes, TOLERANCE[case.dtype]
+                    )
     return []
 
 
@@ -111,6 +123,10 @@ def first_stage(exercise: Exercise, observations: Mapping[str, Observation]) -> 
             if seen is None or name not in case.expected:
                 continue
             want = case.expected[name]
-            if seen.array is None or seen.shape != want.shape or departures(seen.array, want, 10 * TOLERANCE[case.dtype]).any():
+            if (
+                seen.array is None
+                or seen.shape != want.shape
+                or departures(seen.array, want, 10 * TOLERANCE[case.dtype]).any()
+            ):
                 return [_("the first stage that departs is {stage}").format(stage=_(title))]
     return []

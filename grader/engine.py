@@ -88,7 +88,9 @@ class Engine:
             self.progress(exercise.name)
             run.grade(exercise)
         results = [run.done[exercise.name] for exercise in exercises]
-        return self.report(results if self.elsewhere is None else also_on(self.elsewhere, submission, results))
+        return self.report(
+            results if self.elsewhere is None else also_on(self.elsewhere, submission, results)
+        )
 
     def report(self, results: Sequence[ExerciseResult]) -> Report:
         return Report(
@@ -110,7 +112,13 @@ class Engine:
 
     # ---- the worker ---------------------------------------------------------------------------------
 
-    def session_for(self, submission: Submission, exercise: Exercise, replaced: tuple[str, ...], skip: list[tuple[str, int]]) -> Session:
+    def session_for(
+        self,
+        submission: Submission,
+        exercise: Exercise,
+        replaced: tuple[str, ...],
+        skip: list[tuple[str, int]],
+    ) -> Session:
         """A session in which the submission is loaded with what this exercise may use."""
         allowed = with_requirements(exercise.given)
         key = (submission.content, self._shown[exercise.name], replaced, tuple(skip))
@@ -162,7 +170,9 @@ class Engine:
         finally:
             self.close()
         if broken:
-            raise SandboxError(_("the worker failed: {what}").format(what=_("on a hidden case") if self.hidden else why))
+            raise SandboxError(
+                _("the worker failed: {what}").format(what=_("on a hidden case") if self.hidden else why)
+            )
 
     @property
     def loaded_names(self) -> frozenset[str]:
@@ -197,15 +207,19 @@ class _Run:
         if result.outcome != "failed":
             return result
         own = [n for n in exercise.given if n in self.aliases and n in self.engine._exercises]
-        faulty = tuple(n for n in own if self.grade(self.engine._exercises[n][0]).outcome in ("failed", "blocked", "not_started"))
+        faulty = tuple(
+            n
+            for n in own
+            if self.grade(self.engine._exercises[n][0]).outcome in ("failed", "blocked", "not_started")
+        )
         if not faulty:
             return result
         again = self._once(exercise, faulty)
         if (again.score or 0) <= (result.score or 0):
             return result
-        remark = _("graded with the course's own {blocks}: yours has a fault of its own, reported there").format(
-            blocks=", ".join(faulty)
-        )
+        remark = _(
+            "graded with the course's own {blocks}: yours has a fault of its own, reported there"
+        ).format(blocks=", ".join(faulty))
         return replace(again, remarks=(*again.remarks, remark), seconds=again.seconds + result.seconds)
 
     def _once(self, exercise: Exercise, replaced: tuple[str, ...]) -> ExerciseResult:
@@ -259,14 +273,28 @@ class _Run:
         for note in self.engine.notes:
             error = student_error(note.get("error"))
             defines = note.get("defines")
-            if error is not None and (note.get("whole") or (isinstance(defines, list) and (alias or exercise.name) in defines)):
+            if error is not None and (
+                note.get("whole") or (isinstance(defines, list) and (alias or exercise.name) in defines)
+            ):
                 raise Blocked(_sentence_of(note, error))
-            if note.get("endless") and isinstance(note.get("line"), int) and self._defined_at(alias or exercise.name) == note["line"]:
-                raise Blocked(_("{file}, line {line}: this definition did not end").format(file=note.get("file"), line=note["line"]))
+            if (
+                note.get("endless")
+                and isinstance(note.get("line"), int)
+                and self._defined_at(alias or exercise.name) == note["line"]
+            ):
+                raise Blocked(
+                    _("{file}, line {line}: this definition did not end").format(
+                        file=note.get("file"), line=note["line"]
+                    )
+                )
         if self.names.broken:
             unit, why = next(iter(self.names.broken.items()))
             raise Blocked(_("{file}, {why}").format(file=unit, why=sanitize(why)))
-        raise Blocked(_("{name} is not defined in {file}").format(name=exercise.name, file=sanitize(self.submission.path.name)))
+        raise Blocked(
+            _("{name} is not defined in {file}").format(
+                name=exercise.name, file=sanitize(self.submission.path.name)
+            )
+        )
 
     def _defined_at(self, name: str) -> int:
         definition = self.names.definitions.get(name)
@@ -277,28 +305,46 @@ class _Run:
         for note in self.engine.notes[:3]:
             error = student_error(note.get("error"))
             if note.get("endless"):
-                out.append(_("{file}, line {line}: this statement did not end and was left out").format(file=note.get("file"), line=note.get("line")))
+                out.append(
+                    _("{file}, line {line}: this statement did not end and was left out").format(
+                        file=note.get("file"), line=note.get("line")
+                    )
+                )
             elif error is not None:
-                out.append(_("left out, since it does not run: {what}").format(what=_sentence_of(note, error)))
+                out.append(
+                    _("left out, since it does not run: {what}").format(what=_sentence_of(note, error))
+                )
         return [sanitize(line, 400) for line in out]
 
     # ---- running
 
-    def _cases(self, exercise: Exercise, alias: str, replaced: tuple[str, ...], remarks: list[str], started: float) -> ExerciseResult:
+    def _cases(
+        self, exercise: Exercise, alias: str, replaced: tuple[str, ...], remarks: list[str], started: float
+    ) -> ExerciseResult:
         checks: list[CheckResult] = []
         observations: dict[str, Observation] = {}
         lost = 0
         hidden, device = self.engine.hidden, self.engine.device
         for case in exercise.cases:
             if lost >= MAX_LOST:
-                checks += unseen_case(case, "skipped", _("not looked at: the cases before did not end"), hidden=hidden, device=device)
+                checks += unseen_case(
+                    case,
+                    "skipped",
+                    _("not looked at: the cases before did not end"),
+                    hidden=hidden,
+                    device=device,
+                )
                 continue
             try:
                 observation = self._observe(exercise, case, alias, replaced)
             except WorkerGone as gone:
                 lost += 1
-                outcome: CheckOutcome = "failed" if device == "cpu" else "could_not_grade"  # a loss elsewhere may be ours
-                checks += unseen_case(case, outcome, _how_it_ended(gone, hidden), hidden=hidden, device=device)
+                outcome: CheckOutcome = (
+                    "failed" if device == "cpu" else "could_not_grade"
+                )  # a loss elsewhere may be ours
+                checks += unseen_case(
+                    case, outcome, _how_it_ended(gone, hidden), hidden=hidden, device=device
+                )
                 continue
             except (Blocked, SandboxError) as error:
                 checks += unseen_case(case, "could_not_grade", str(error), hidden=hidden, device=device)
@@ -307,7 +353,9 @@ class _Run:
             checks += judge_case(case, observation, hidden=hidden, device=device)
         return self._concluded(exercise, checks, observations, remarks, started)
 
-    def _observe(self, exercise: Exercise, case: RecordedCase, alias: str, replaced: tuple[str, ...]) -> Observation:
+    def _observe(
+        self, exercise: Exercise, case: RecordedCase, alias: str, replaced: tuple[str, ...]
+    ) -> Observation:
         """Run one case; a worker that is lost by what may be chance is replaced once."""
         request = _request(case, {n: a for n, a in self.aliases.items() if n != a}, exercise.forbids)
         for attempt in (1, 2):
@@ -332,14 +380,23 @@ class _Run:
         return arranged(replace(observation, printed=session.printed[printed:]), case.steps)
 
     def _concluded(
-        self, exercise: Exercise, checks: list[CheckResult], observations: Mapping[str, Observation], remarks: list[str], started: float
+        self,
+        exercise: Exercise,
+        checks: list[CheckResult],
+        observations: Mapping[str, Observation],
+        remarks: list[str],
+        started: float,
     ) -> ExerciseResult:
         if any(c.outcome == "could_not_grade" for c in checks):
             why = next(c.message for c in checks if c.outcome == "could_not_grade")
             return self._result(exercise, "could_not_grade", message=why, checks=checks, started=started)
         passed = all(c.outcome == "passed" for c in checks)
         seen = [(case, observations[case.id]) for case in exercise.cases if case.id in observations]
-        trivial = not passed and any(c.facet == "values" and c.outcome != "passed" for c in checks) and is_trivial(exercise, seen)
+        trivial = (
+            not passed
+            and any(c.facet == "values" and c.outcome != "passed" for c in checks)
+            and is_trivial(exercise, seen)
+        )
         layouts = {o.parameters["layout"] for _case, o in seen if o.parameters and o.parameters["layout"]}
         remarks = remarks + [_of_layout(layout, self.engine.hidden) for layout in sorted(layouts)]
         used = self._used(exercise, observations.values())
@@ -349,7 +406,9 @@ class _Run:
         if self.engine.hidden and diagnosis.kind in ("unknown", "none"):
             diagnosis = replace(diagnosis, says=_without_numbers(diagnosis.says))
         return replace(
-            self._result(exercise, "passed" if passed else "failed", checks=checks, started=started, remarks=remarks),
+            self._result(
+                exercise, "passed" if passed else "failed", checks=checks, started=started, remarks=remarks
+            ),
             score=round(reached * (1 - exercise.forbids_costs), 6) if used else reached,
             diagnosis=diagnosis,
             fingerprint=fingerprint(exercise.cases, observations) if diagnosis.kind == "unknown" else "",
@@ -358,11 +417,20 @@ class _Run:
     def _used(self, exercise: Exercise, observations: Iterable[Observation]) -> list[Use]:
         """Calls that the exercise is about: in the text with their place, and those that were only seen to be made."""
         found = uses(self.submission, self.aliases.get(exercise.name, exercise.name), exercise.forbids)
-        made = {call for observation in observations for call in observation.used} - {use.call for use in found}
+        made = {call for observation in observations for call in observation.used} - {
+            use.call for use in found
+        }
         return found + [Use(call, "", 0) for call in exercise.forbids if call in made]
 
     def _result(
-        self, exercise: Exercise, outcome: Outcome, *, started: float, message: str = "", checks: Sequence[CheckResult] = (), remarks: Sequence[str] = ()
+        self,
+        exercise: Exercise,
+        outcome: Outcome,
+        *,
+        started: float,
+        message: str = "",
+        checks: Sequence[CheckResult] = (),
+        remarks: Sequence[str] = (),
     ) -> ExerciseResult:
         return ExerciseResult(
             name=exercise.name,
@@ -403,8 +471,14 @@ def _shown(exercise: Exercise) -> tuple[int, tuple[str, ...], str]:
 
 def _keywords(exercise: Exercise) -> frozenset[str] | None:
     """The keywords that every case builds the exercise's class with; None for a function."""
-    built = [s for case in exercise.cases for s in case.steps if s["do"] == "build" and s["of"] == exercise.name]
-    return frozenset.intersection(*(frozenset(s["kwargs"]) - frozenset(s["may_drop"]) for s in built)) if built else None
+    built = [
+        s for case in exercise.cases for s in case.steps if s["do"] == "build" and s["of"] == exercise.name
+    ]
+    return (
+        frozenset.intersection(*(frozenset(s["kwargs"]) - frozenset(s["may_drop"]) for s in built))
+        if built
+        else None
+    )
 
 
 def _stub(bundle: Bundle) -> Submission:
@@ -412,7 +486,10 @@ def _stub(bundle: Bundle) -> Submission:
 
 
 def _request(case: RecordedCase, aliases: Mapping[str, str], about: Sequence[str] = ()) -> dict[str, object]:
-    return {"op": "run", "case": {"steps": case.steps, "dtype": case.dtype, "aliases": aliases, "about": about}}
+    return {
+        "op": "run",
+        "case": {"steps": case.steps, "dtype": case.dtype, "aliases": aliases, "about": about},
+    }
 
 
 def _limits(exercise: Exercise) -> Limits:
@@ -430,7 +507,9 @@ def _last(fault: object) -> str:
 
 
 def _at(gone: WorkerGone) -> str:
-    return "" if gone.line is None else _(" at {file}, line {line}").format(file=gone.line[0], line=gone.line[1])
+    return (
+        "" if gone.line is None else _(" at {file}, line {line}").format(file=gone.line[0], line=gone.line[1])
+    )
 
 
 def _how_it_ended(gone: WorkerGone, hidden: bool = False) -> str:
@@ -474,4 +553,6 @@ def _sentence_of(note: Mapping[str, object], error: StudentError) -> str:
     """ "masking.py, line 3: NameError: name 'torhc' is not defined"."""
     line = error.where[1] if error.where is not None else note.get("line")
     file = error.where[0] if error.where is not None else note.get("file")
-    return _("{file}, line {line}: {type}: {message}").format(file=file, line=line, type=error.type, message=error.message)
+    return _("{file}, line {line}: {type}: {message}").format(
+        file=file, line=line, type=error.type, message=error.message
+    )

@@ -62,9 +62,13 @@ def _pattern(name: str, hit: Sequence[int], size: int) -> str:
     if len(hit) == 1:
         return _("only {axis} {first} is wrong").format(axis=name, first=first)
     if len(hit) != last - first + 1:
-        return _("wrong at {axis} {places}, right elsewhere").format(axis=name, places=", ".join(map(str, hit)))
+        return _("wrong at {axis} {places}, right elsewhere").format(
+            axis=name, places=", ".join(map(str, hit))
+        )
     if last == size - 1:
-        return _("right up to {axis} {before}, wrong from {axis} {first} on").format(axis=name, before=first - 1, first=first)
+        return _("right up to {axis} {before}, wrong from {axis} {first} on").format(
+            axis=name, before=first - 1, first=first
+        )
     return _("wrong from {axis} {first} to {last}, right elsewhere").format(axis=name, first=first, last=last)
 
 
@@ -82,7 +86,9 @@ def of_facets(failed: Mapping[str, bool]) -> str:
     if right("values") and not wrong("masking") and wrong("gradients"):
         return _("the results are right, the gradients are not")
     if right("values") and not wrong("masking") and wrong("modes"):
-        return _("it is right in one mode and wrong in another: compare training, evaluation, and one step a call")
+        return _(
+            "it is right in one mode and wrong in another: compare training, evaluation, and one step a call"
+        )
     if right("values") and not wrong("masking") and wrong("weights"):
         return _("the results are right, the weights that were kept are not")
     return ""

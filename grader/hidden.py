@@ -30,7 +30,9 @@ def seed_file() -> Path:
     if named:
         path = Path(named)
         if not path.is_file():
-            raise click.UsageError(_("${name} names {path}, which is not there").format(name=SEED_VARIABLE, path=path))
+            raise click.UsageError(
+                _("${name} names {path}, which is not there").format(name=SEED_VARIABLE, path=path)
+            )
         return path
     path = Path(os.environ.get("XDG_CONFIG_HOME", Path.home() / ".config")) / "headway" / "seed"
     if not path.exists():
@@ -77,10 +79,16 @@ def _record(solutions: Path, folder: Path) -> None:
     work = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".recording-"))
     try:
         command = [sys.executable, "-m", "grader.hidden", str(solutions), str(work)]
-        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, SEED_VARIABLE: str(seed_file())})
+        done = subprocess.run(
+            command, capture_output=True, text=True, env={**os.environ, SEED_VARIABLE: str(seed_file())}
+        )
         if done.returncode:
             said = done.stderr.strip().splitlines()
-            raise click.ClickException(_("hidden cases could not be recorded: {reason}").format(reason=said[-1] if said else done.returncode))
+            raise click.ClickException(
+                _("hidden cases could not be recorded: {reason}").format(
+                    reason=said[-1] if said else done.returncode
+                )
+            )
         (work / "complete").touch()
         if not folder.exists():
             os.replace(work, folder)

@@ -20,7 +20,9 @@ def arranged(observation: Observation, steps: Iterable[Mapping[str, Any]]) -> Ob
     seen = dict(observation.seen)
     for step in steps:
         if step["do"] == "weights" and step["heads"] and step["name"] in seen:
-            seen[step["name"]] = _by_head(seen[step["name"]], step["heads"], step["name"] in observation.stacked)
+            seen[step["name"]] = _by_head(
+                seen[step["name"]], step["heads"], step["name"] in observation.stacked
+            )
         elif step["do"] == "weights" and step.get("steps") and step["name"] in seen:
             seen[step["name"]] = _by_step(seen[step["name"]], step["steps"])
     return replace(observation, seen=seen)

@@ -53,7 +53,11 @@ class BadReply(ValueError):
 
 
 def read_observation(
-    words: Mapping[str, Any], body: bytes, asked: frozenset[str], seconds: float, files: frozenset[str] | None = None
+    words: Mapping[str, Any],
+    body: bytes,
+    asked: frozenset[str],
+    seconds: float,
+    files: frozenset[str] | None = None,
 ) -> Observation:
     """Turn a reply into an observation. Raises BadReply for anything that was not asked for.
 
@@ -102,7 +106,9 @@ def _text(value: object, size: int = 2000) -> str:
 
 
 def _texts(value: object) -> list[str]:
-    return [_text(item, 300) for item in value if isinstance(item, str)][:500] if isinstance(value, list) else []
+    return (
+        [_text(item, 300) for item in value if isinstance(item, str)][:500] if isinstance(value, list) else []
+    )
 
 
 def student_error(value: object) -> StudentError | None:
@@ -118,7 +124,12 @@ def _error(value: object, files: frozenset[str] | None = None) -> StudentError |
         file = _text(where.get("file"), 400)
         if files is None or file in files:
             place = (file, where["line"], _text(where.get("text"), 200))
-    return StudentError(_text(value.get("type"), 100) or "Exception", _text(value.get("message")), place, _text(value.get("step"), 40))
+    return StudentError(
+        _text(value.get("type"), 100) or "Exception",
+        _text(value.get("message")),
+        place,
+        _text(value.get("step"), 40),
+    )
 
 
 def _parameters(value: object) -> Mapping[str, Any] | None:
@@ -132,7 +143,9 @@ def _parameters(value: object) -> Mapping[str, Any] | None:
     shared = value.get("shared")
     return {
         **{key: _texts(value.get(key)) for key in ("missing", "unexpected", "misshapen")},
-        "shared": [pair for pair in map(_texts, shared[:100]) if len(pair) == 2] if isinstance(shared, list) else [],
+        "shared": [pair for pair in map(_texts, shared[:100]) if len(pair) == 2]
+        if isinstance(shared, list)
+        else [],
         "layout": _text(value.get("layout"), 100),
         "shapes": shapes,
     }

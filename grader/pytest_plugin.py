@@ -61,7 +61,9 @@ class StudentFile(pytest.File):
             engine.close()
         for result in results:
             for check in result.checks:
-                yield CheckItem.from_parent(self, name=f"{result.name}::{check.id}", result=result, check=check)
+                yield CheckItem.from_parent(
+                    self, name=f"{result.name}::{check.id}", result=result, check=check
+                )
             if not result.checks:
                 yield CheckItem.from_parent(self, name=result.name, result=result, check=None)
 
@@ -106,6 +108,8 @@ class CheckItem(pytest.Item):
 
 def _text(check: CheckResult, result: ExerciseResult) -> str:
     parts = [check.message, f"where: {check.where}" if check.where else ""]
-    parts += [f"{word}:\n{value}" for word, value in (("expected", check.expected), ("got", check.got)) if value]
+    parts += [
+        f"{word}:\n{value}" for word, value in (("expected", check.expected), ("got", check.got)) if value
+    ]
     parts += [result.diagnosis.says]
     return "\n".join(part for part in parts if part)

@@ -67,9 +67,14 @@ def _exercise(assignment: Assignment, fields: Mapping[str, Any], seed: str, diag
     cases = assignment.cases(name, seed)
     reference = observe(assignment.source, given, cases)
     others = {a.id: observe(apply(a, assignment.source), given, cases) for a in assignment.alternatives(name)}
-    recorded = tuple(_recorded(case, reference[case.id], {id: seen[case.id] for id, seen in others.items()}) for case in cases)
+    recorded = tuple(
+        _recorded(case, reference[case.id], {id: seen[case.id] for id, seen in others.items()})
+        for case in cases
+    )
     # At level 0 nothing may name a mistake, so nothing that names one goes into the bundle.
-    mistakes = [m for m in assignment.mistakes(name) if m.steady] if diagnosis and fields.get("level", 1) else []
+    mistakes = (
+        [m for m in assignment.mistakes(name) if m.steady] if diagnosis and fields.get("level", 1) else []
+    )
     bare = Exercise(
         name=name,
         assignment=assignment.name,
@@ -93,7 +98,12 @@ def _exercise(assignment: Assignment, fields: Mapping[str, Any], seed: str, diag
 
 
 def signatures(
-    assignment: Assignment, mistakes: Sequence[KnownAnswer], cases: Sequence[RecordedCase], given: Sequence[str], *, paired: Sequence[str]
+    assignment: Assignment,
+    mistakes: Sequence[KnownAnswer],
+    cases: Sequence[RecordedCase],
+    given: Sequence[str],
+    *,
+    paired: Sequence[str],
 ) -> Signatures:
     """What the reference (the first row), each mistake, and each pair of independent ones among `paired` give."""
     reference = definitions(assignment.source)
@@ -124,11 +134,15 @@ def _independent(one: KnownAnswer, other: KnownAnswer, source: str) -> bool:
         return False
 
 
-def _told_apart(rows: Sequence[tuple[tuple[str, ...], tuple[str, ...], Array]]) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], Array]]:
+def _told_apart(
+    rows: Sequence[tuple[tuple[str, ...], tuple[str, ...], Array]],
+) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], Array]]:
     """All single mistakes, and the pairs that give something else than the reference and than each single."""
     singles = [row for row in rows if len(row[0]) < 2]
     for ids, states, numbers in rows:
-        if len(ids) == 2 and any(states == s and np.abs(numbers - n).max(initial=0.0) < 1e-6 for _, s, n in singles):
+        if len(ids) == 2 and any(
+            states == s and np.abs(numbers - n).max(initial=0.0) < 1e-6 for _, s, n in singles
+        ):
             continue
         yield ids, states, numbers
 
@@ -144,11 +158,17 @@ def _forms(mistakes: Sequence[KnownAnswer], source: str, others: Sequence[KnownA
 
 def definitions(source: str) -> str:
     """A module's imports and definitions without its lesson and its demos, which take time and show nothing."""
-    kept = [n for n in ast.parse(source).body if isinstance(n, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign))]
+    kept = [
+        n
+        for n in ast.parse(source).body
+        if isinstance(n, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign))
+    ]
     return "\n\n".join(ast.get_source_segment(source, node) or "" for node in kept) + "\n"
 
 
-def observe(source: str, given: Sequence[str], cases: Sequence[Case | RecordedCase], dtype: str | None = None) -> dict[str, Observation]:
+def observe(
+    source: str, given: Sequence[str], cases: Sequence[Case | RecordedCase], dtype: str | None = None
+) -> dict[str, Observation]:
     """Run cases on a module's source in this process. Floating tensors are float64, unless told otherwise."""
     sources = {name: given_source(name) for name in with_requirements(given)}
     out = {}
@@ -192,13 +212,19 @@ def _recorded(case: Case, reference: Observation, others: Mapping[str, Observati
     """
     refuses = any(check.judge == "raises" for check in case.checks)
     if reference.error is not None and not refuses:
-        where = f" (line {reference.error.where[1]}: {reference.error.where[2]})" if reference.error.where else ""
-        raise ContentError(f"{case.exercise}, case {case.id}: the reference raised {reference.error.type}: {reference.error.message}{where}")
+        where = (
+            f" (line {reference.error.where[1]}: {reference.error.where[2]})" if reference.error.where else ""
+        )
+        raise ContentError(
+            f"{case.exercise}, case {case.id}: the reference raised {reference.error.type}: {reference.error.message}{where}"
+        )
     headers = {name: Header((), "value") for name in reference.values}
     for name, seen in reference.seen.items():
         if seen.shape is None:
             raise ContentError(f"{case.exercise}, case {case.id}: the reference gives {seen.odd} for {name}")
-        headers[name] = Header(seen.shape, case.dtype if seen.dtype in FLOATS else seen.dtype, case.axes.get(name, ()))
+        headers[name] = Header(
+            seen.shape, case.dtype if seen.dtype in FLOATS else seen.dtype, case.axes.get(name, ())
+        )
     compared = {n for c in case.checks if c.judge in ("equal", "kept_weights") for n in c.of}
     compared |= {n for n in reference.seen if n.startswith("stage ")}
     expected = {n: reference.seen[n].array for n in compared}
@@ -215,4 +241,3 @@ def _recorded(case: Case, reference: Observation, others: Mapping[str, Observati
         headers=headers,
         expected={n: a for n, a in expected.items() if a is not None},
     )
-

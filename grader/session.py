@@ -94,7 +94,9 @@ class Session:
         except WorkerGone as gone:
             self.close()
             said = self.printed.strip().splitlines()
-            raise SandboxError(f"the worker did not start ({gone}): {said[-1] if said else 'it said nothing'}") from None
+            raise SandboxError(
+                f"the worker did not start ({gone}): {said[-1] if said else 'it said nothing'}"
+            ) from None
         if "ready" not in hello:
             self.close()
             raise SandboxError("the worker did not start: it answered something else")
@@ -146,7 +148,9 @@ class Session:
             self._drain()
             raise WorkerGone("time")
         process = self._process
-        readers = [] if writing else [process.from_worker]  # a reply that nobody reads yet would wake us for nothing
+        readers = (
+            [] if writing else [process.from_worker]
+        )  # a reply that nobody reads yet would wake us for nothing
         readers += [process.log] if self._log_open else []
         readable, writable, _ = select.select(readers, [process.to_worker] if writing else [], [], left)
         if process.log in readable:
@@ -186,7 +190,9 @@ class Session:
         except WorkerGone:
             return None
         stack = self.printed.rpartition("Timeout (")[2]
-        files = {file.encode("ascii", "backslashreplace").decode(): file for file in self.files}  # as it spells them
+        files = {
+            file.encode("ascii", "backslashreplace").decode(): file for file in self.files
+        }  # as it spells them
         for file, line in re.findall(r'File "([^\n]+)", line (\d{1,7})\b', stack):
             if file in files:
                 return files[file], int(line)

@@ -22,7 +22,9 @@ from grader.tensors import Array
 from grader.verdict import lacks
 
 PROJECTIONS = 2
-MAX_PROJECTED = 1 << 17  # numbers; a wrong answer may be far larger than any right one, and the directions are twice that
+MAX_PROJECTED = (
+    1 << 17
+)  # numbers; a wrong answer may be far larger than any right one, and the directions are twice that
 # Judges whose answer is a matter of structure, not of numbers: their finding's code is the signature.
 _BY_CODE = ("parameters", "raises", "value", "unchanged", "shape")
 NUMBERS = "#"
@@ -42,7 +44,11 @@ def _numeric(case: RecordedCase) -> set[str]:
     """Observations that are a function of the inputs alone."""
     if _random(case) or case.dtype not in ("float32", "float64") or _only_precision(case):
         return set()
-    return {name for name, header in case.headers.items() if header.dtype != "value" and not name.startswith(("after ", "stage ")) and name != "parameters"}
+    return {
+        name
+        for name, header in case.headers.items()
+        if header.dtype != "value" and not name.startswith(("after ", "stage ")) and name != "parameters"
+    }
 
 
 def _only_precision(case: RecordedCase) -> bool:
@@ -58,7 +64,9 @@ def _by_code(check: Check, case: RecordedCase) -> bool:
     return check.judge in _BY_CODE or _random(case)
 
 
-def signature(cases: Sequence[RecordedCase], observations: Mapping[str, Observation]) -> tuple[tuple[str, ...], Array]:
+def signature(
+    cases: Sequence[RecordedCase], observations: Mapping[str, Observation]
+) -> tuple[tuple[str, ...], Array]:
     """The states (one word a slot) and the numbers (slots, PROJECTIONS) of one answer."""
     states: list[str] = []
     rows: list[Array] = []
@@ -70,7 +78,9 @@ def signature(cases: Sequence[RecordedCase], observations: Mapping[str, Observat
             rows.append(row)
         for check in case.checks:
             if _by_code(check, case):
-                states.append(ANY if _left_open(check.of[0], case, observation) else _code(check, case, observation))
+                states.append(
+                    ANY if _left_open(check.of[0], case, observation) else _code(check, case, observation)
+                )
                 rows.append(np.zeros(PROJECTIONS))
     numbers = np.array(rows, dtype=np.float64).reshape(len(states), PROJECTIONS)
     return tuple(states), numbers
@@ -81,7 +91,9 @@ def fingerprint(cases: Sequence[RecordedCase], observations: Mapping[str, Observ
     the same word made, in all likelihood, the same mistake."""
     states, numbers = signature(cases, observations)
     coarse = [float(f"{x:.3g}") if abs(x) >= 1 else round(x, 2) for x in numbers.ravel().tolist()]
-    errors = [f"{o.error.type}: {o.error.message}" for c in cases if (o := observations.get(c.id)) and o.error]
+    errors = [
+        f"{o.error.type}: {o.error.message}" for c in cases if (o := observations.get(c.id)) and o.error
+    ]
     told = repr((states, [x + 0.0 for x in coarse], errors))  # + 0.0: there is one zero
     return hashlib.sha256(told.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
@@ -113,7 +125,9 @@ def _of_tensor(name: str, observation: Observation | None) -> tuple[str, Array]:
         return f"odd {seen.odd} {seen.shape}", nothing
     array = seen.array.astype(np.float64)
     finite = np.isfinite(array)
-    word = NUMBERS if finite.all() else "holes " + hashlib.sha256(np.packbits(finite).tobytes()).hexdigest()[:12]
+    word = (
+        NUMBERS if finite.all() else "holes " + hashlib.sha256(np.packbits(finite).tobytes()).hexdigest()[:12]
+    )
     return f"{word}{'x'.join(map(str, seen.shape or ()))}", project(np.where(finite, array, 0.0))
 
 

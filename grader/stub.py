@@ -50,7 +50,9 @@ def _owner(source: str, line: int) -> str:
     nodes: list[ast.AST] = list(ast.parse(source).body)
     while nodes:
         node = nodes.pop(0)
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.lineno <= line <= (node.end_lineno or 0):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.lineno <= line <= (
+            node.end_lineno or 0
+        ):
             names.append(node.name)
             nodes = list(node.body)
     return re.sub(r"\.__init__$", "", ".".join(names)) or "this"

@@ -18,7 +18,9 @@ from grader.sanitize import sanitize
 from grader.tensors import Array
 
 
-def judge_case(case: RecordedCase, observation: Observation, *, hidden: bool, device: str) -> list[CheckResult]:
+def judge_case(
+    case: RecordedCase, observation: Observation, *, hidden: bool, device: str
+) -> list[CheckResult]:
     """Decide every check of a case. After an exception, the first check that lacks what it looks at
     fails and tells it; the others that lack something are skipped."""
     results = []
@@ -26,7 +28,9 @@ def judge_case(case: RecordedCase, observation: Observation, *, hidden: bool, de
     for check in case.checks:
         lacking = observation.error is not None and check.judge != "raises" and lacks(check, observation)
         if lacking and told:
-            results.append(_result(case, check, "skipped", hidden, device, Finding(False, message=_("not looked at"))))
+            results.append(
+                _result(case, check, "skipped", hidden, device, Finding(False, message=_("not looked at")))
+            )
             continue
         if lacking:
             assert observation.error is not None
@@ -34,7 +38,9 @@ def judge_case(case: RecordedCase, observation: Observation, *, hidden: bool, de
             finding = of_error(observation.error, hidden)
         else:
             finding = JUDGES[check.judge](check, case, observation)
-        results.append(_result(case, check, "passed" if finding.passed else "failed", hidden, device, finding))
+        results.append(
+            _result(case, check, "passed" if finding.passed else "failed", hidden, device, finding)
+        )
     return results
 
 
@@ -44,7 +50,14 @@ def unseen_case(
     """The checks of a case that gave no observation: the first tells why, the rest are skipped."""
     rest: CheckOutcome = outcome if outcome == "could_not_grade" else "skipped"
     return [
-        _result(case, check, outcome if i == 0 else rest, hidden, device, Finding(False, message=message if i == 0 else _("not looked at")))
+        _result(
+            case,
+            check,
+            outcome if i == 0 else rest,
+            hidden,
+            device,
+            Finding(False, message=message if i == 0 else _("not looked at")),
+        )
         for i, check in enumerate(case.checks)
     ]
 
@@ -73,7 +86,9 @@ def of_error(error: StudentError, hidden: bool) -> Finding:
     return failed(f"!{error.type}", _("it raised {what}").format(what=what), where=where)
 
 
-def _result(case: RecordedCase, check: Check, outcome: CheckOutcome, hidden: bool, device: str, finding: Finding) -> CheckResult:
+def _result(
+    case: RecordedCase, check: Check, outcome: CheckOutcome, hidden: bool, device: str, finding: Finding
+) -> CheckResult:
     return CheckResult(
         id=check.id,
         facet=check.facet,

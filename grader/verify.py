@@ -40,7 +40,14 @@ class Row:
 
 
 def verify(
-    solutions: Path, launcher: Launcher, other: Launcher | None = None, *, device: str = "sim", seed: str = PUBLIC_SEED, only: Sequence[str] = (), tell: Callable[[str], None] = lambda s: None
+    solutions: Path,
+    launcher: Launcher,
+    other: Launcher | None = None,
+    *,
+    device: str = "sim",
+    seed: str = PUBLIC_SEED,
+    only: Sequence[str] = (),
+    tell: Callable[[str], None] = lambda s: None,
 ) -> Iterator[Row]:
     """A row for every exercise, as soon as it is known. `only`: names of exercises or assignments.
 
@@ -59,7 +66,15 @@ def verify(
             reference = _graded(engine, assignment, assignment.source, [e.name for e in wanted])
             untouched = _graded(engine, assignment, stub(assignment.source), [e.name for e in wanted])
             for exercise in wanted:
-                row = _row(engine, assignment, bundle, exercise, reference[exercise.name], untouched[exercise.name], tell)
+                row = _row(
+                    engine,
+                    assignment,
+                    bundle,
+                    exercise,
+                    reference[exercise.name],
+                    untouched[exercise.name],
+                    tell,
+                )
                 if there is not None and exercise.weights.get("device", 1):
                     _elsewhere(row, there, assignment, exercise)
                 yield row
@@ -70,7 +85,13 @@ def verify(
 
 
 def _row(
-    engine: Engine, assignment: Assignment, bundle: Bundle, exercise: Exercise, reference: ExerciseResult, untouched: ExerciseResult, tell: Callable[[str], None]
+    engine: Engine,
+    assignment: Assignment,
+    bundle: Bundle,
+    exercise: Exercise,
+    reference: ExerciseResult,
+    untouched: ExerciseResult,
+    tell: Callable[[str], None],
 ) -> Row:
     row = Row(assignment.name, exercise.name)
     tell(exercise.name)
@@ -90,7 +111,9 @@ def _row(
 def _mistake(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
     row.mistakes += 1
     if answer.kind == "policy":
-        broken = {c.facet for c in result.checks if c.outcome not in ("passed", "skipped")} - set(answer.breaks)
+        broken = {c.facet for c in result.checks if c.outcome not in ("passed", "skipped")} - set(
+            answer.breaks
+        )
         row.caught += not broken
         row.named += not broken
         if broken:
@@ -109,8 +132,16 @@ def _mistake(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
 def _elsewhere(row: Row, there: Engine, assignment: Assignment, exercise: Exercise) -> None:
     """What is right passes on the other device too; what breaks `device` fails there, with its line named."""
     right = {"the reference": _graded(there, assignment, assignment.source, [exercise.name])[exercise.name]}
-    right |= {f"variant {a.id}": _answer(there, assignment, a) for a in assignment.variants(exercise.name) if a.kind != "trivial"}
-    row.problems += [f"{what} on {there.device} is {_why(result)}" for what, result in right.items() if result.outcome != "passed"]
+    right |= {
+        f"variant {a.id}": _answer(there, assignment, a)
+        for a in assignment.variants(exercise.name)
+        if a.kind != "trivial"
+    }
+    row.problems += [
+        f"{what} on {there.device} is {_why(result)}"
+        for what, result in right.items()
+        if result.outcome != "passed"
+    ]
     for answer in assignment.mistakes(exercise.name):
         if answer.kind == "policy" and "device" in answer.breaks:
             row.stranded += 1
@@ -144,7 +175,11 @@ def _block(row: Row, engine: Engine, assignment: Assignment, exercise: Exercise)
         return
     blocks = Exercise(**{**vars(exercise), "given": (exercise.name,)})
     source = f"from grader.given import {exercise.name}\n{exercise.name} = {exercise.name}\n"
-    single = Engine([Bundle(**{**vars(_bundle_of(engine, assignment)), "exercises": (blocks,)})], engine.launcher, _session=engine._session)
+    single = Engine(
+        [Bundle(**{**vars(_bundle_of(engine, assignment)), "exercises": (blocks,)})],
+        engine.launcher,
+        _session=engine._session,
+    )
     result = single.grade(_submission(assignment, source), [exercise.name]).exercises[0]
     engine._session, engine._loaded = single._session, ()
     if result.outcome != "passed":
@@ -159,7 +194,9 @@ def _answer(engine: Engine, assignment: Assignment, answer: KnownAnswer) -> Exer
     return _graded(engine, assignment, apply(answer, assignment.source), [answer.of])[answer.of]
 
 
-def _graded(engine: Engine, assignment: Assignment, source: str, names: Sequence[str]) -> dict[str, ExerciseResult]:
+def _graded(
+    engine: Engine, assignment: Assignment, source: str, names: Sequence[str]
+) -> dict[str, ExerciseResult]:
     report = engine.grade(_submission(assignment, source), names)
     return {result.name: result for result in report.exercises}
 

@@ -15,7 +15,14 @@ def linear(draw: Draw, name: str, out: int, into: int, bias: bool = True) -> Wei
 
 
 def multi_head(
-    draw: Draw, D: int, *, query_size: int = 0, key_size: int = 0, value_size: int = 0, bias: bool = False, prefix: str = ""
+    draw: Draw,
+    D: int,
+    *,
+    query_size: int = 0,
+    key_size: int = 0,
+    value_size: int = 0,
+    bias: bool = False,
+    prefix: str = "",
 ) -> Weights:
     """The four projections of a multi-head attention; sizes that are not given are D."""
     sizes = {"W_q": query_size or D, "W_k": key_size or D, "W_v": value_size or D, "W_o": D}

@@ -79,7 +79,9 @@ def test_names_are_nearly_always_given_and_nearly_always_right(engine, bundles):
     known = named = rightly = known_and_named = 0
     for name, equals in labels.items():
         answer = wrong[name]
-        result = GRADED.get(name) or engine.grade(read_submission(answer.path), [answer.exercise]).exercises[0]
+        result = (
+            GRADED.get(name) or engine.grade(read_submission(answer.path), [answer.exercise]).exercises[0]
+        )
         said = [frozenset(names) for names in result.diagnosis.alternatives]
         known += bool(equals)
         named += bool(said)
@@ -106,5 +108,7 @@ def _related(breaks: frozenset[str]) -> set[str]:
 
 
 def _why(result: ExerciseResult) -> str:
-    failed = [f"{c.id}: {c.message} ({c.where})" for c in result.checks if c.outcome not in ("passed", "skipped")]
+    failed = [
+        f"{c.id}: {c.message} ({c.where})" for c in result.checks if c.outcome not in ("passed", "skipped")
+    ]
     return f"{result.outcome} {result.message} {failed[:4]}"

@@ -39,11 +39,19 @@ def test_a_swap_changes_its_own_definition_and_no_other():
 def test_code_takes_the_place_of_the_whole_definition_with_its_decorators():
     changed = apply(variant("by-hand", "shift", code="\n    def shift(x):\n        return 1 + x\n"), SOURCE)
     assert "@torch.no_grad" not in changed
-    assert changed.replace("def shift(x):\n    return 1 + x\n", "@torch.no_grad()\ndef shift(x):\n    return x + 1\n") == SOURCE
+    assert (
+        changed.replace(
+            "def shift(x):\n    return 1 + x\n", "@torch.no_grad()\ndef shift(x):\n    return x + 1\n"
+        )
+        == SOURCE
+    )
 
 
 def test_two_mistakes_at_once_are_both_there():
-    pair = [mistake("a", "scale", **says(swap={"/ 2": "/ 3"})), mistake("b", "shift", **says(swap={"+ 1": "+ 2"}))]
+    pair = [
+        mistake("a", "scale", **says(swap={"/ 2": "/ 3"})),
+        mistake("b", "shift", **says(swap={"+ 1": "+ 2"})),
+    ]
     changed = apply(pair, SOURCE)
     assert "x / 3" in changed
     assert "x + 2" in changed

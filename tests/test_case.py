@@ -13,7 +13,15 @@ def test_a_case_is_data_that_travels_as_json():
     case = Case("one", "MultiHeadAttention")
     X = case.input("X", np.ones((2, 3)), grad=True)
     module = case.build(num_hiddens=8, _may_drop=["bias"], bias=False)
-    case.load(module, {"W_q.weight": np.ones((2, 2)), "W_k.weight": zeros(2, 2), "W_v.weight": eye(3), "W_o.weight": filled(2.0, 4)})
+    case.load(
+        module,
+        {
+            "W_q.weight": np.ones((2, 2)),
+            "W_k.weight": zeros(2, 2),
+            "W_v.weight": eye(3),
+            "W_o.weight": filled(2.0, 4),
+        },
+    )
     case.train(module)
     case.seed(3)
     Y = case.call(X, [X, {"state": X}], on=module, axes=("batch", "query"))
@@ -22,7 +30,18 @@ def test_a_case_is_data_that_travels_as_json():
     case.part(Y, (None, None), (1, 2))
     case.gradients(Y, np.ones((2, 3)), wrt=[X], parameters=module)
     assert json.loads(json.dumps(case.steps)) == case.steps
-    assert [step["do"] for step in case.steps] == ["input", "build", "load", "mode", "seed", "call", "call", "join", "part", "gradients"]
+    assert [step["do"] for step in case.steps] == [
+        "input",
+        "build",
+        "load",
+        "mode",
+        "seed",
+        "call",
+        "call",
+        "join",
+        "part",
+        "gradients",
+    ]
 
 
 def test_refs_inside_lists_and_dicts_are_told_by_name_and_place():

@@ -36,7 +36,12 @@ def run(*args, cwd, **env):
     home.mkdir(exist_ok=True)
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("HEADWAY", "XDG"))}
     done = subprocess.run(
-        [str(GRADER), *map(str, args)], cwd=cwd, capture_output=True, text=True, timeout=120, env={**inherited, "HOME": str(home), **env}
+        [str(GRADER), *map(str, args)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**inherited, "HOME": str(home), **env},
     )
     assert "Traceback" not in done.stdout + done.stderr
     return done
@@ -44,7 +49,9 @@ def run(*args, cwd, **env):
 
 def write(course: Path, source: str) -> Path:
     path = course / "04_heads" / "heads.py"
-    path.write_text(source + path.read_text().split("# %% exercise=\"transpose_output\"")[1].join(["# %%\n", ""]), "utf-8")
+    path.write_text(
+        source + path.read_text().split('# %% exercise="transpose_output"')[1].join(["# %%\n", ""]), "utf-8"
+    )
     return path
 
 
@@ -69,7 +76,11 @@ def test_filling_one_stub_changes_exactly_that(course):
     stub = (course / "04_heads" / "heads.py").read_text("utf-8")
     (course / "04_heads" / "heads.py").write_text(stub + "\n\n" + RIGHT.split("\n", 1)[1], "utf-8")
     after = json.loads(run("check", "--format", "json", cwd=course).stdout)
-    changed = [a["name"] for b, a in zip(before["exercises"], after["exercises"], strict=True) if b["outcome"] != a["outcome"]]
+    changed = [
+        a["name"]
+        for b, a in zip(before["exercises"], after["exercises"], strict=True)
+        if b["outcome"] != a["outcome"]
+    ]
     assert changed == ["transpose_qkv"]
 
 
@@ -186,7 +197,10 @@ def test_every_command_has_help(course, command):
 
 
 def test_hints_go_one_level_further_at_each_call(course):
-    first, second = run("hint", "transpose_qkv", cwd=course).stdout, run("hint", "transpose_qkv", cwd=course).stdout
+    first, second = (
+        run("hint", "transpose_qkv", cwd=course).stdout,
+        run("hint", "transpose_qkv", cwd=course).stdout,
+    )
     assert "1. " in first
     assert "2. " not in first
     assert "2. " in second
@@ -195,7 +209,9 @@ def test_hints_go_one_level_further_at_each_call(course):
 def test_reset_gives_the_stub_back_and_keeps_the_old_file(course):
     path = course / "04_heads" / "heads.py"
     stub = path.read_text("utf-8")
-    path.write_text(stub.replace('raise NotImplementedError("transpose_qkv is not written yet")', "return X"), "utf-8")
+    path.write_text(
+        stub.replace('raise NotImplementedError("transpose_qkv is not written yet")', "return X"), "utf-8"
+    )
     assert run("reset", "transpose_qkv", cwd=course).returncode == 0
     assert path.read_text("utf-8") == stub
     kept = list(path.parent.glob("heads.*.old"))

@@ -86,7 +86,11 @@ def test_a_stub_parses_and_holds_nothing_of_the_solution(assignment):
         start, stop = definition_span(text, name)
         text = text[:start] + text[stop:]
     for region in regions:
-        lines = [line.strip() for line in region.splitlines() if len(line.strip()) > 40 and line.strip()[0] not in "#\"f"]
+        lines = [
+            line.strip()
+            for line in region.splitlines()
+            if len(line.strip()) > 40 and line.strip()[0] not in '#"f'
+        ]
         told = [line for line in lines if line in text]
         assert not told or region.startswith("class "), told
 
@@ -99,7 +103,9 @@ def _repaired(regions):
 def test_says_and_asks_hold_no_code(assignment):
     for mistake in assignment.mistakes():
         for text in (mistake.says, mistake.asks):
-            assert not re.search(r"\b(torch|self|nn|F)\.\w|\w+\([^)]*\)\s*[.\[]|==|->", text), f"{mistake.id}: {text}"
+            assert not re.search(r"\b(torch|self|nn|F)\.\w|\w+\([^)]*\)\s*[.\[]|==|->", text), (
+                f"{mistake.id}: {text}"
+            )
         assert mistake.says == mistake.says.strip()
         assert mistake.asks.endswith("?"), mistake.id
 

@@ -27,7 +27,9 @@ def answer(engine):
         assignment = ASSIGNMENTS[exercise]
         mistakes = [next(m for m in assignment.mistakes(exercise) if m.id == id) for id in ids]
         source = apply(mistakes, assignment.source)
-        return engine.grade(Submission(Path("answer.py"), (Unit("answer.py", source),)), [exercise]).exercises[0]
+        return engine.grade(
+            Submission(Path("answer.py"), (Unit("answer.py", source),)), [exercise]
+        ).exercises[0]
 
     return graded
 
@@ -66,7 +68,13 @@ def test_a_famous_mistake_is_named_alone(answer, exercise, id):
 
 
 def test_famous_mistakes_have_sentences_of_their_own():
-    said = {m.id: m.says for a in set(map(id, ASSIGNMENTS.values())) for b in ASSIGNMENTS.values() if id(b) == a for m in b.mistakes()}
+    said = {
+        m.id: m.says
+        for a in set(map(id, ASSIGNMENTS.values()))
+        for b in ASSIGNMENTS.values()
+        if id(b) == a
+        for m in b.mistakes()
+    }
     sentences = [said[name] for _e, name in FAMOUS]
     assert len(set(sentences)) == len(sentences)
 
@@ -123,7 +131,11 @@ class MultiHeadAttention(nn.Module):
     ("old", "new", "stage"),
     [
         ("self.W_v(values)\n", "1.01 * self.W_v(values)\n", "the values split into heads"),
-        ("self.attention(q, k, v, valid_lens)", "self.attention(q, k, v, valid_lens) + 0.01", "joining the heads"),
+        (
+            "self.attention(q, k, v, valid_lens)",
+            "self.attention(q, k, v, valid_lens) + 0.01",
+            "joining the heads",
+        ),
         ("self.W_k(keys),", "self.W_k(keys).flip(0),", "the keys split into heads"),
     ],
 )
@@ -164,7 +176,11 @@ def ties(table) -> set[tuple[str, str]]:
     out = set()
     for one, other in combinations(singles, 2):
         names = table.explains[one] + table.explains[other]
-        if names[0] != names[1] and np.isfinite(d := diagnosis._distances(table, table.states[one], table.numbers[one])[other]) and d < diagnosis.NEAR:
+        if (
+            names[0] != names[1]
+            and np.isfinite(d := diagnosis._distances(table, table.states[one], table.numbers[one])[other])
+            and d < diagnosis.NEAR
+        ):
             out.add((min(names), max(names)))
     return out
 
@@ -175,5 +191,7 @@ def test_mistakes_that_cannot_be_told_apart_are_all_known(bundles):
     for bundle in bundles:
         for exercise in bundle.exercises:
             if exercise.signatures is not None:
-                found[exercise.name] = {pair for pair in ties(exercise.signatures) if not set(pair) & policies}
+                found[exercise.name] = {
+                    pair for pair in ties(exercise.signatures) if not set(pair) & policies
+                }
     assert {name: sorted(pairs) for name, pairs in found.items() if pairs} == TIES

@@ -80,7 +80,10 @@ def test_a_file_that_cannot_be_loaded_blocks_with_file_and_line(grade_one, sourc
     [
         ("masked_softmax = 3\n", "TypeError: 'int' object is not callable"),
         ("def masked_softmax():\n    return 1\n", "TypeError"),
-        ("def masked_softmax(X, valid_lens):\n    return torch.softmax(X, -1)\n", "name 'torch' is not defined"),
+        (
+            "def masked_softmax(X, valid_lens):\n    return torch.softmax(X, -1)\n",
+            "name 'torch' is not defined",
+        ),
         ("def masked_softmax(X, valid_lens):\n    return None\n", "None came back where a tensor belongs"),
         ("def masked_softmax(X, valid_lens):\n    return (X, X)\n", "a tuple of 2 came back"),
         ("def masked_softmax(X, valid_lens):\n    raise SystemExit\n", "it raised SystemExit"),
@@ -95,12 +98,17 @@ def test_a_definition_of_the_wrong_kind_fails_with_a_sentence(grade_one, source,
 
 
 def test_the_students_own_line_is_named(grade_one):
-    result = grade_one("import torch\ndef masked_softmax(X, valid_lens):\n    y = X\n    return y.nope()\n", "masked_softmax")
+    result = grade_one(
+        "import torch\ndef masked_softmax(X, valid_lens):\n    y = X\n    return y.nope()\n", "masked_softmax"
+    )
     assert result.checks[0].where == "answer.py, line 4: return y.nope()"
 
 
 def test_a_failing_demo_costs_nothing_and_is_told(grade_one):
-    result = grade_one("import torch, not_there_at_all\n" + "import torch" + RIGHT_SOFTMAX + "\nprint(1 / 0)\n", "masked_softmax")
+    result = grade_one(
+        "import torch, not_there_at_all\n" + "import torch" + RIGHT_SOFTMAX + "\nprint(1 / 0)\n",
+        "masked_softmax",
+    )
     assert result.outcome == "passed"
     assert any("not_there_at_all" in remark for remark in result.remarks)
     assert any("ZeroDivisionError" in remark for remark in result.remarks)
@@ -115,7 +123,10 @@ def test_top_level_code_that_never_ends_is_left_out(engine, grade_one, monkeypat
 
 def test_an_endless_answer_is_stopped_with_its_line_and_the_next_is_unharmed(grade, monkeypatch):
     monkeypatch.setattr("grader.engine._limits", short_limits)
-    endless = "import torch\ndef sequence_mask(X, valid_len, value=0):\n    while True:\n        X = X + 1\n" + RIGHT_SOFTMAX
+    endless = (
+        "import torch\ndef sequence_mask(X, valid_len, value=0):\n    while True:\n        X = X + 1\n"
+        + RIGHT_SOFTMAX
+    )
     report = grade(endless, BOTH)
     assert outcomes(report) == {"sequence_mask": "failed", "masked_softmax": "passed"}
     first = report.exercises[0].checks[0]
@@ -124,20 +135,27 @@ def test_an_endless_answer_is_stopped_with_its_line_and_the_next_is_unharmed(gra
 
 
 def test_a_crash_of_the_process_costs_one_exercise(grade):
-    crash = "import torch, ctypes\ndef sequence_mask(X, valid_len, value=0):\n    ctypes.string_at(0)\n" + RIGHT_SOFTMAX
+    crash = (
+        "import torch, ctypes\ndef sequence_mask(X, valid_len, value=0):\n    ctypes.string_at(0)\n"
+        + RIGHT_SOFTMAX
+    )
     report = grade(crash, BOTH)
     assert outcomes(report) == {"sequence_mask": "failed", "masked_softmax": "passed"}
     assert "it ended the process (signal 11), twice" in report.exercises[0].checks[0].message
 
 
 def test_printing_without_end_is_stopped(grade_one):
-    result = grade_one("def masked_softmax(X, valid_lens):\n    while True:\n        print('x' * 10000)\n", "masked_softmax")
+    result = grade_one(
+        "def masked_softmax(X, valid_lens):\n    while True:\n        print('x' * 10000)\n", "masked_softmax"
+    )
     assert result.outcome == "failed"
     assert "it printed without end" in result.checks[0].message
 
 
 def test_more_memory_than_allowed_is_an_exception_of_the_student(grade_one):
-    result = grade_one("import torch\ndef masked_softmax(X, valid_lens):\n    return torch.ones(1 << 40)\n", "masked_softmax")
+    result = grade_one(
+        "import torch\ndef masked_softmax(X, valid_lens):\n    return torch.ones(1 << 40)\n", "masked_softmax"
+    )
     assert result.outcome == "failed"
     assert "memory" in result.checks[0].message
 
@@ -194,7 +212,12 @@ def test_near_names_are_graded_under_the_contracts_name(grade):
 
 @pytest.mark.parametrize(
     "body",
-    ["return torch.zeros_like(X)", "return X", "return torch.full_like(X, 1 / X.shape[-1])", "return X * 0 + 5"],
+    [
+        "return torch.zeros_like(X)",
+        "return X",
+        "return torch.full_like(X, 1 / X.shape[-1])",
+        "return X * 0 + 5",
+    ],
 )
 def test_trivial_answers_get_nothing(grade_one, body):
     result = grade_one(f"import torch\ndef masked_softmax(X, valid_lens):\n    {body}\n", "masked_softmax")
@@ -203,7 +226,9 @@ def test_trivial_answers_get_nothing(grade_one, body):
 
 
 def test_wrong_values_get_a_quarter_at_most(grade_one):
-    result = grade_one("import torch\ndef masked_softmax(X, valid_lens):\n    return X.softmax(1)\n", "masked_softmax")
+    result = grade_one(
+        "import torch\ndef masked_softmax(X, valid_lens):\n    return X.softmax(1)\n", "masked_softmax"
+    )
     assert result.outcome == "failed"
     assert 0 < result.score <= result.points / 4
 
@@ -241,4 +266,7 @@ def test_facts_about_hidden_cases_hold_no_number_that_an_answer_could_choose():
     from grader.engine import _without_numbers
 
     said = "Every number is 0.4831 times what it should be. Wrong at head 1, 3, 5, right elsewhere. Off by 1e-05."
-    assert _without_numbers(said) == "Every number is … times what it should be. Wrong at head …, right elsewhere. Off by …."
+    assert (
+        _without_numbers(said)
+        == "Every number is … times what it should be. Wrong at head …, right elsewhere. Off by …."
+    )

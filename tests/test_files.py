@@ -27,7 +27,9 @@ while True:
     write_atomically(path, b"b" * n)
 """
 WAYS = [
-    pytest.param("", id="unnamed", marks=pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="not Linux")),
+    pytest.param(
+        "", id="unnamed", marks=pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="not Linux")
+    ),
     pytest.param("if hasattr(os, 'O_TMPFILE'): del os.O_TMPFILE", id="named"),
 ]
 

@@ -10,7 +10,20 @@ from pathlib import Path
 import pytest
 
 GRADER = Path(__file__).resolve().parents[1] / "grader"
-ANSWER_SIDE = ("judge", "bundle", "record", "bank", "content", "diagnose", "signature", "engine", "verify", "hidden", "case", "given")
+ANSWER_SIDE = (
+    "judge",
+    "bundle",
+    "record",
+    "bank",
+    "content",
+    "diagnose",
+    "signature",
+    "engine",
+    "verify",
+    "hidden",
+    "case",
+    "given",
+)
 
 
 def imported(path: Path) -> set[str]:
@@ -30,13 +43,26 @@ def test_the_worker_imports_nothing_of_the_answer_side(path):
 
 
 def test_the_worker_has_none_of_it_in_memory_either():
-    code = "import grader.worker.main, sys; print(' '.join(m for m in sys.modules if m.startswith('grader.')))"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    code = (
+        "import grader.worker.main, sys; print(' '.join(m for m in sys.modules if m.startswith('grader.')))"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
     assert loaded
     assert not [m for m in loaded if m.split(".")[1] in ANSWER_SIDE]
 
 
-@pytest.mark.parametrize("module", ["grader.cli.check", "grader.checking", "grader.report.terminal", "grader.pytest_plugin", "grader.cli.map"])
+@pytest.mark.parametrize(
+    "module",
+    [
+        "grader.cli.check",
+        "grader.checking",
+        "grader.report.terminal",
+        "grader.pytest_plugin",
+        "grader.cli.map",
+    ],
+)
 def test_the_parent_needs_no_torch(module):
     code = f"import {module}, sys; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -61,4 +87,8 @@ def test_check_in_a_notebook_brings_nothing_along(module):
 
 def test_only_its_own_room_knows_nbgrader():
     outside = [path for path in GRADER.rglob("*.py") if "nbgrader" not in path.relative_to(GRADER).parts]
-    assert [path for path in outside if any(name.split(".")[0] in ("nbgrader", "nbconvert", "traitlets") for name in imported(path))] == []
+    assert [
+        path
+        for path in outside
+        if any(name.split(".")[0] in ("nbgrader", "nbconvert", "traitlets") for name in imported(path))
+    ] == []

@@ -27,7 +27,17 @@ def test_each_right_layout_becomes_the_same(array, stacked):
     assert np.array_equal(seen.array, WEIGHTS)
 
 
-@pytest.mark.parametrize("array", [np.ones((7, T, S)), np.ones((T, S)), np.ones(3), np.ones((0, 0, 5)), np.ones((6, 0, 5)), np.ones((3, 4, 0))])
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.ones((7, T, S)),
+        np.ones((T, S)),
+        np.ones(3),
+        np.ones((0, 0, 5)),
+        np.ones((6, 0, 5)),
+        np.ones((3, 4, 0)),
+    ],
+)
 def test_other_shapes_are_left_to_the_judge(array):
     arrange(array)
 

@@ -20,7 +20,9 @@ SLOW = "import time\ndef transpose_qkv(X, num_heads):\n    time.sleep(0.3)\n    
 
 
 def start(cwd: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([str(GRADER), "check", "04"], cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return subprocess.Popen(
+        [str(GRADER), "check", "04"], cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
 
 
 def offspring(pid: int) -> list[psutil.Process]:
@@ -37,7 +39,9 @@ def course(tmp_path) -> Path:
     return folder
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a worker ends when its pipe closes, not at once")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="elsewhere a worker ends when its pipe closes, not at once"
+)
 @pytest.mark.parametrize("after", [0.1, 0.4, 0.9, 1.6, 2.4])
 def test_killing_the_parent_leaves_nothing(course, after):
     parent = start(course)
@@ -56,7 +60,9 @@ def test_killing_the_parent_leaves_nothing(course, after):
 
 def test_killing_the_worker_once_is_made_good(course):
     (course / "04_heads" / "heads.py").write_text(SLOW.replace("return X", "return X.no_such_thing"), "utf-8")
-    parent = subprocess.Popen([str(GRADER), "check", "04", "--format", "json"], cwd=course, stdout=subprocess.PIPE)
+    parent = subprocess.Popen(
+        [str(GRADER), "check", "04", "--format", "json"], cwd=course, stdout=subprocess.PIPE
+    )
     deadline = time.monotonic() + 20
     workers: list[psutil.Process] = []
     while not workers and time.monotonic() < deadline:

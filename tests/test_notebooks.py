@@ -24,7 +24,9 @@ pytestmark = [
 
 def run(notebook: nbformat.NotebookNode, folder: Path) -> str:
     """Execute all cells; returns what they printed. Raises CellExecutionError at the first that fails."""
-    client = nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(folder)}})
+    client = nbclient.NotebookClient(
+        notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
+    )
     client.execute()
     outputs = [o for cell in notebook.cells if cell.cell_type == "code" for o in cell.outputs]
     errors = [o for o in outputs if o.output_type == "stream" and o.name == "stderr"]

@@ -61,16 +61,33 @@ def test_plain_values_are_numbers_and_truth_values_that_were_asked_for():
 
 def test_an_error_is_told_with_the_students_line():
     where = {"file": "a.py", "line": 3, "text": "x = y"}
-    error = read({"error": {"type": "NameError", "message": "m" * 9000, "where": where, "step": "call"}}, files=frozenset({"a.py"})).error
-    assert (error.type, error.where, error.step, len(error.message)) == ("NameError", ("a.py", 3, "x = y"), "call", 2000)
+    error = read(
+        {"error": {"type": "NameError", "message": "m" * 9000, "where": where, "step": "call"}},
+        files=frozenset({"a.py"}),
+    ).error
+    assert (error.type, error.where, error.step, len(error.message)) == (
+        "NameError",
+        ("a.py", 3, "x = y"),
+        "call",
+        2000,
+    )
 
 
 @pytest.mark.parametrize(
     "where",
-    [{"file": "0.123 0.456", "line": 3}, {"file": "a.py", "line": 10**30}, {"file": "a.py", "line": -1}, {"file": "a.py", "line": "3"}, 5],
+    [
+        {"file": "0.123 0.456", "line": 3},
+        {"file": "a.py", "line": 10**30},
+        {"file": "a.py", "line": -1},
+        {"file": "a.py", "line": "3"},
+        5,
+    ],
 )
 def test_a_place_that_is_not_in_the_submission_is_no_place(where):
-    assert read({"error": {"type": "E", "message": "", "where": where}}, files=frozenset({"a.py"})).error.where is None
+    assert (
+        read({"error": {"type": "E", "message": "", "where": where}}, files=frozenset({"a.py"})).error.where
+        is None
+    )
 
 
 @pytest.mark.parametrize("shared", [[["a"]], [["a", "b", "c"]], [[]], [5], "ab", {"a": "b"}, [["a", 5]]])
@@ -79,7 +96,13 @@ def test_shared_parameters_come_in_pairs_or_not_at_all(shared):
 
 
 def test_names_of_layers_are_kept_in_pairs_and_lists():
-    told = {"missing": ["W_q"], "unexpected": 5, "shared": [["a", "b"]], "layout": "x", "shapes": {"W": [2, "3", 4]}}
+    told = {
+        "missing": ["W_q"],
+        "unexpected": 5,
+        "shared": [["a", "b"]],
+        "layout": "x",
+        "shapes": {"W": [2, "3", 4]},
+    }
     assert read({"parameters": told}).parameters == {
         "missing": ["W_q"], "unexpected": [], "misshapen": [], "shared": [["a", "b"]], "layout": "x", "shapes": {"W": [2, 4]},
     }  # fmt: skip
@@ -91,7 +114,12 @@ def test_only_what_was_asked_for_can_be_a_list_of_heads():
 
 _json = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["out", "is", "shape", "type", "line", "shapes", "a"]), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["out", "is", "shape", "type", "line", "shapes", "a"]), inner, max_size=3
+        )
+    ),
     max_leaves=10,
 )
 

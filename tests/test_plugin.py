@@ -28,7 +28,9 @@ def run(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_every_public_check_is_an_item_and_failures_show_the_reports_message(course):
-    (course / "04_heads" / "heads.py").write_text(RIGHT + RIGHT.replace("transpose_qkv", "transpose_output"), "utf-8")
+    (course / "04_heads" / "heads.py").write_text(
+        RIGHT + RIGHT.replace("transpose_qkv", "transpose_output"), "utf-8"
+    )
     done = run(course, "04_heads")
     assert done.returncode == 1
     assert "PASSED" in done.stdout

@@ -38,4 +38,7 @@ def test_whatever_comes_can_be_printed_and_holds_no_command(text):
     shown = sanitize(text)
     shown.encode("utf-8")
     assert not any(unicodedata.category(c) == "Cc" and c not in "\n\t" for c in shown)
-    assert not any(unicodedata.bidirectional(c) in ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI") for c in shown)
+    assert not any(
+        unicodedata.bidirectional(c) in ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+        for c in shown
+    )

@@ -21,7 +21,10 @@ def checks(**outcomes):
     [
         ({"values": "passed", "masking": "passed", "shapes": "passed"}, 7.0),
         ({"values": "passed", "masking": "failed", "shapes": "passed"}, 5.0),
-        ({"values": "passed", "masking": "passed failed", "shapes": "passed"}, 5.0),  # a facet is all of its checks
+        (
+            {"values": "passed", "masking": "passed failed", "shapes": "passed"},
+            5.0,
+        ),  # a facet is all of its checks
         ({"values": "passed", "masking": "skipped", "shapes": "passed"}, 5.0),
         ({"values": "failed", "masking": "failed", "shapes": "passed"}, 1.0),
         ({"values": "failed", "masking": "passed", "shapes": "passed"}, 1.75),  # at most a quarter
@@ -37,7 +40,9 @@ def test_points_are_the_share_of_facet_weights_that_passed(outcomes, expected):
 
 
 def test_a_trivial_answer_gets_nothing_whatever_it_passed():
-    assert score(7.0, WEIGHTS, checks(values="failed", shapes="passed", gradients="passed"), trivial=True) == 0.0
+    assert (
+        score(7.0, WEIGHTS, checks(values="failed", shapes="passed", gradients="passed"), trivial=True) == 0.0
+    )
 
 
 def test_a_facet_of_no_given_weight_counts_once():

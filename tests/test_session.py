@@ -66,7 +66,9 @@ def gone(session, body=b"", seconds=None):
 
 
 def test_an_honest_reply_comes_back_as_it_was_sent(worker):
-    session = worker('while True:\n    words, body = read()\n    send(frame({"got": words["op"], "patience": words["patience"]}, body * 2))')
+    session = worker(
+        'while True:\n    words, body = read()\n    send(frame({"got": words["op"], "patience": words["patience"]}, body * 2))'
+    )
     for _ in range(2):
         reply = session.ask({"op": "run"}, b"xy" * 100_000, seconds=5)
         assert reply.words == {"got": "run", "patience": 4.75}
@@ -80,9 +82,17 @@ def test_an_honest_reply_comes_back_as_it_was_sent(worker):
         pytest.param("time.sleep(60)", id="sleeps"),
         pytest.param("while True: pass", id="loops"),
         pytest.param("read(); time.sleep(60)", id="reads and sleeps"),
-        pytest.param("read(); send(frame({}, b'x' * 99)[:-1]); time.sleep(60)", id="stops one byte before the end"),
-        pytest.param("read(); send(struct.pack('<II', 1000, 0))\nwhile True: send(b' '); time.sleep(0.01)", id="a byte at a time"),
-        pytest.param("import signal\nfor s in range(1, 32):\n  try: signal.signal(s, signal.SIG_IGN)\n  except OSError: pass\nwhile True: pass", id="ignores signals"),
+        pytest.param(
+            "read(); send(frame({}, b'x' * 99)[:-1]); time.sleep(60)", id="stops one byte before the end"
+        ),
+        pytest.param(
+            "read(); send(struct.pack('<II', 1000, 0))\nwhile True: send(b' '); time.sleep(0.01)",
+            id="a byte at a time",
+        ),
+        pytest.param(
+            "import signal\nfor s in range(1, 32):\n  try: signal.signal(s, signal.SIG_IGN)\n  except OSError: pass\nwhile True: pass",
+            id="ignores signals",
+        ),
         pytest.param("os.close(1); os.close(2); time.sleep(60)", id="closes what it prints to"),
     ],
 )
@@ -116,7 +126,9 @@ def test_printing_without_end_is_stopped_long_before_the_time_is_over(worker, st
 
 
 def test_of_much_print_the_first_and_the_last_words_are_kept(worker):
-    session = worker("read()\nprint('first')\nfor i in range(40): print('x' * 10_000)\nprint('last', flush=True)\ntime.sleep(0.2)\nsend(frame({}))")
+    session = worker(
+        "read()\nprint('first')\nfor i in range(40): print('x' * 10_000)\nprint('last', flush=True)\ntime.sleep(0.2)\nsend(frame({}))"
+    )
     session.ask({}, seconds=5)
     assert session.printed.startswith("first\n")
     assert session.printed.rstrip().endswith("last")
@@ -201,12 +213,19 @@ def test_nothing_is_left_of_a_closed_conversation(worker):
 
 
 def test_a_number_of_a_line_that_no_file_has_is_not_believed(worker):
-    stack = "Timeout (0:00:01)!\\n" + "  File \\\"a.py\\\", line " + "9" * 5000
+    stack = "Timeout (0:00:01)!\\n" + '  File \\"a.py\\", line ' + "9" * 5000
     assert gone(worker(f'print("{stack}", flush=True); time.sleep(60)')).line is None
 
 
 def test_the_last_stack_and_the_first_line_of_the_submission_in_it_count(worker):
-    stack = ["Timeout (0:00:01)!", '  File "a.py", line 9', "Timeout (0:00:01)!", '  File "b.py", line 1', '  File "a.py", line 2', '  File "a.py", line 5']
+    stack = [
+        "Timeout (0:00:01)!",
+        '  File "a.py", line 9',
+        "Timeout (0:00:01)!",
+        '  File "b.py", line 1',
+        '  File "a.py", line 2',
+        '  File "a.py", line 5',
+    ]
     assert gone(worker(f"print({chr(10).join(stack)!r}, flush=True); time.sleep(60)")).line == ("a.py", 2)
 
 
@@ -229,7 +248,9 @@ def real():
 
 
 def test_a_time_out_while_loading_names_the_students_line_in_any_script(real):
-    session, load = real("import time\n\n\nwhile True:\n    time.sleep(0.1)\n", name="Übung „3“ (1).ipynb cell 4")
+    session, load = real(
+        "import time\n\n\nwhile True:\n    time.sleep(0.1)\n", name="Übung „3“ (1).ipynb cell 4"
+    )
     with pytest.raises(WorkerGone) as caught:
         session.ask(load)
     assert caught.value.why == "time"
@@ -237,9 +258,14 @@ def test_a_time_out_while_loading_names_the_students_line_in_any_script(real):
 
 
 def test_a_time_out_within_torch_names_the_line_of_the_student_who_called_it(real):
-    session, load = real("import torch\n\n\ndef f(x):\n    while True:\n        x = torch.linalg.inv(torch.eye(300))\n")
+    session, load = real(
+        "import torch\n\n\ndef f(x):\n    while True:\n        x = torch.linalg.inv(torch.eye(300))\n"
+    )
     session.ask(load, seconds=10)
-    case = {"dtype": "float32", "steps": [{"do": "call", "name": "out", "on": {"function": "f"}, "args": [1], "kwargs": {}}]}
+    case = {
+        "dtype": "float32",
+        "steps": [{"do": "call", "name": "out", "on": {"function": "f"}, "args": [1], "kwargs": {}}],
+    }
     with pytest.raises(WorkerGone) as caught:
         session.ask({"op": "run", "case": case})
     assert (caught.value.why, caught.value.line) == ("time", ("a.py", 6))
@@ -269,7 +295,9 @@ os.write(int(sys.argv[2]), struct.pack('<II', len(words), 0) + words)
 """
     session, load = real(forged)
     assert session.ask(load, seconds=10).words == {"score": 100}
-    assert gone_with(session, load) == ("stale", "an answer to another request"), "its own answer comes too late"
+    assert gone_with(session, load) == ("stale", "an answer to another request"), (
+        "its own answer comes too late"
+    )
 
 
 def gone_with(session, request):

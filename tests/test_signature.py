@@ -13,7 +13,16 @@ WANT = np.random.default_rng(0).standard_normal((2, 3, 5))
 
 
 def case(*checks, steps=(), dtype="float32", headers=("out",)):
-    return RecordedCase("c", "f", dtype, tuple(steps), tuple(checks), {}, {n: Header((2, 3, 5), dtype) for n in headers}, {"out": WANT})
+    return RecordedCase(
+        "c",
+        "f",
+        dtype,
+        tuple(steps),
+        tuple(checks),
+        {},
+        {n: Header((2, 3, 5), dtype) for n in headers},
+        {"out": WANT},
+    )
 
 
 EQUAL = Check("c/values", "values", "", "equal", ("out",))

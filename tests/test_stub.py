@@ -80,7 +80,10 @@ def test_a_stub_without_its_markers_can_be_run_up_to_the_call():
 @pytest.mark.parametrize(
     ("source", "sentence"),
     [
-        ("### BEGIN SOLUTION\n### BEGIN SOLUTION\n### END SOLUTION\n", "line 2: a solution begins inside another"),
+        (
+            "### BEGIN SOLUTION\n### BEGIN SOLUTION\n### END SOLUTION\n",
+            "line 2: a solution begins inside another",
+        ),
         ("x = 1\n### END SOLUTION\n", "line 2: a solution ends that never began"),
         ("### BEGIN SOLUTION\nx = 1\n", "the last solution does not end"),
     ],

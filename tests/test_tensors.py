@@ -26,9 +26,11 @@ def one(dtype="F32", shape=(1,), offsets=(0, 4)):
 
 def some_tensors():
     torch.manual_seed(0)
-    return {
-        name: (torch.randn(2, 3) * 50).to(getattr(torch, name)) for name in DTYPES
-    } | {"empty": torch.zeros(0, 4), "scalar": torch.tensor(2.5), "odd": torch.tensor([float("nan"), float("inf"), -0.0])}
+    return {name: (torch.randn(2, 3) * 50).to(getattr(torch, name)) for name in DTYPES} | {
+        "empty": torch.zeros(0, 4),
+        "scalar": torch.tensor(2.5),
+        "odd": torch.tensor([float("nan"), float("inf"), -0.0]),
+    }
 
 
 def as_numpy(tensor):
@@ -99,7 +101,9 @@ def test_the_header_tells_names_dtypes_and_shapes_without_the_values():
         pytest.param(frame(b"[" * 100_000), id="nested without end"),
         pytest.param(frame(b'{"a":' + b"1" * 10_000 + b"}"), id="a number of ten thousand digits"),
         pytest.param(frame(json.dumps(one(shape=(0,), offsets=(0, 0))).encode("utf-16")), id="UTF-16"),
-        pytest.param(frame(b'{"\\ud800":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}'), id="half a character"),
+        pytest.param(
+            frame(b'{"\\ud800":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}'), id="half a character"
+        ),
         pytest.param(frame({"a": 5}), id="an entry that is no object"),
         pytest.param(frame(one() | {"a": {**one()["a"], "more": 1}}, b"\0" * 4), id="a field too many"),
         pytest.param(frame(one("F31"), b"\0" * 4), id="unknown dtype"),
@@ -119,9 +123,13 @@ def test_the_header_tells_names_dtypes_and_shapes_without_the_values():
         pytest.param(frame(one(shape=(2**40, 2**40, 0), offsets=(0, 0))), id="empty with huge axes first"),
         pytest.param(frame({"__metadata__": 5}), id="metadata that is no object"),
         pytest.param(frame({"__metadata__": {"a": 5}}), id="metadata that is no text"),
-        pytest.param(frame(b'{"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},' * 2 + b'"b":1}'), id="a name twice"),
         pytest.param(
-            frame({str(i): {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]} for i in range(5000)}), id="too many"
+            frame(b'{"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},' * 2 + b'"b":1}'),
+            id="a name twice",
+        ),
+        pytest.param(
+            frame({str(i): {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]} for i in range(5000)}),
+            id="too many",
         ),
     ],
 )
@@ -151,7 +159,11 @@ def mutated(rng, good):
         text = data[8 : 8 + head].decode()
         spots = [i for i, c in enumerate(text) if c.isdigit()]
         at = rng.choice(spots)
-        text = text[:at] + rng.choice(["", "0", "99", "4294967296", "18446744073709551616", "-1", "1e3", "-0"]) + text[at + 1 :]
+        text = (
+            text[:at]
+            + rng.choice(["", "0", "99", "4294967296", "18446744073709551616", "-1", "1e3", "-0"])
+            + text[at + 1 :]
+        )
         head_bytes = text.encode()
         data[:] = len(head_bytes).to_bytes(8, "little") + head_bytes + data[8 + head :]
     elif how == 6:  # fields of the entries by those of others
@@ -169,7 +181,10 @@ def mutated(rng, good):
 def test_mutated_frames_are_refused_or_read_exactly_as_the_library_reads_them():
     rng = random.Random(1)
     tensors = some_tensors()
-    few = [safetensors.torch.save({n: tensors[n] for n in names}) for names in (DTYPES[:2], ("bfloat16", "bool"), ("empty", "odd"), tensors)]
+    few = [
+        safetensors.torch.save({n: tensors[n] for n in names})
+        for names in (DTYPES[:2], ("bfloat16", "bool"), ("empty", "odd"), tensors)
+    ]
     read = 0
     for _ in range(24_000):
         data = mutated(rng, rng.choice(few))

@@ -13,7 +13,11 @@ from grader.verdict import is_trivial, judge_case, unseen_case
 
 WANT = np.random.default_rng(0).standard_normal((2, 3))
 SECRET = "0.1234567"
-HEADERS = {"out": Header((2, 3), "float64", ("batch", "query")), "flag": Header((), "value"), "parameters": Header((), "value")}
+HEADERS = {
+    "out": Header((2, 3), "float64", ("batch", "query")),
+    "flag": Header((), "value"),
+    "parameters": Header((), "value"),
+}
 CHECKS = {
     "shape": Check("c/shapes", "shapes", "shape", "shape", ("out",)),
     "equal": Check("c/values", "values", "values", "equal", ("out",)),
@@ -27,7 +31,9 @@ STEPS = ({"do": "load", "module": "m", "weights": {"W": {"shape": [2, 2]}}},)
 
 
 def judged(observation, *judges, hidden=False):
-    case = RecordedCase("c", "f", "float64", STEPS, tuple(CHECKS[j] for j in judges), {}, HEADERS, {"out": WANT})
+    case = RecordedCase(
+        "c", "f", "float64", STEPS, tuple(CHECKS[j] for j in judges), {}, HEADERS, {"out": WANT}
+    )
     return judge_case(case, observation, hidden=hidden, device="cpu")
 
 
@@ -42,7 +48,11 @@ def test_a_right_answer_passes_every_check():
 def test_after_an_exception_the_first_check_tells_it_and_the_rest_is_skipped():
     error = StudentError("TypeError", "unsupported", ("a.py", 3, "x + y"), "call")
     first, second = judged(Observation({}, error), "shape", "equal")
-    assert (first.outcome, first.message, first.where) == ("failed", "it raised TypeError: unsupported", "a.py, line 3: x + y")
+    assert (first.outcome, first.message, first.where) == (
+        "failed",
+        "it raised TypeError: unsupported",
+        "a.py, line 3: x + y",
+    )
     assert (second.outcome, second.message) == ("skipped", "not looked at")
 
 
@@ -61,7 +71,9 @@ def test_a_case_that_was_not_observed_tells_why_once():
 
 HOSTILE = "\x1b[2J\u202e" + SECRET
 LEAKS = {
-    "message of an exception": Observation({}, StudentError("ValueError", HOSTILE, ("a.py", 3, HOSTILE), "call")),
+    "message of an exception": Observation(
+        {}, StudentError("ValueError", HOSTILE, ("a.py", 3, HOSTILE), "call")
+    ),
     "name of an exception": Observation({}, StudentError(HOSTILE, "", None, "call")),
     "name of a type": Observation({"out": Seen(odd=f"a {HOSTILE}"), "flag": Seen(odd=HOSTILE)}),
     "shape": Observation(seen(np.empty((0, 1234567)))),
@@ -70,7 +82,14 @@ LEAKS = {
     "plain value": Observation(seen(WANT), values={"flag": 71234567}),
     "names of parameters": Observation(
         {},
-        parameters={"missing": [HOSTILE], "unexpected": [HOSTILE], "misshapen": [], "shared": [[HOSTILE, "x"]], "layout": "", "shapes": {HOSTILE: [1234567]}},
+        parameters={
+            "missing": [HOSTILE],
+            "unexpected": [HOSTILE],
+            "misshapen": [],
+            "shared": [[HOSTILE, "x"]],
+            "layout": "",
+            "shapes": {HOSTILE: [1234567]},
+        },
     ),
     "printed": Observation({}, printed=HOSTILE, warnings=(HOSTILE,)),
 }
@@ -83,14 +102,20 @@ def test_hidden_checks_hold_nothing_that_student_code_could_choose_nor_what_was_
             if result.outcome == "passed":
                 continue
             assert (result.expected, result.got, result.visibility) == (None, None, "hidden")
-            told = json.dumps(to_json(Report((ExerciseResult("f", "a", "failed", 0.0, 1.0, checks=(result,)),), "basic", "", "")))
+            told = json.dumps(
+                to_json(
+                    Report((ExerciseResult("f", "a", "failed", 0.0, 1.0, checks=(result,)),), "basic", "", "")
+                )
+            )
             assert "1234" not in told, (judge, told)
             assert f"{float(SECRET):.4f}"[2:] not in told
             assert result.message
 
 
 def test_the_name_of_an_exception_of_pythons_own_is_told_of_hidden_checks_too():
-    (result,) = judged(Observation({}, StudentError("TypeError", SECRET, ("a.py", 3, "x"), "call")), "equal", hidden=True)
+    (result,) = judged(
+        Observation({}, StudentError("TypeError", SECRET, ("a.py", 3, "x"), "call")), "equal", hidden=True
+    )
     assert (result.message, result.where) == ("it raised TypeError", "a.py, line 3")
 
 
@@ -116,14 +141,24 @@ def trivial(got, want=WANT):
 
 
 @pytest.mark.parametrize(
-    "got", [np.zeros((2, 3)), np.full((2, 3), 7.0), np.full((2, 3), np.nan), X, X.reshape(3, 2), np.repeat(X.mean(0, keepdims=True), 2, 0)],
+    "got",
+    [
+        np.zeros((2, 3)),
+        np.full((2, 3), 7.0),
+        np.full((2, 3), np.nan),
+        X,
+        X.reshape(3, 2),
+        np.repeat(X.mean(0, keepdims=True), 2, 0),
+    ],
     ids=["zeros", "a constant", "NaN", "an input", "an input reshaped", "a mean"],
 )
 def test_what_was_had_for_nothing_is_trivial(got):
     assert trivial(got)
 
 
-@pytest.mark.parametrize("got", [WANT * 2, WANT, X * 2, -X], ids=["scaled", "right", "input scaled", "input turned"])
+@pytest.mark.parametrize(
+    "got", [WANT * 2, WANT, X * 2, -X], ids=["scaled", "right", "input scaled", "input turned"]
+)
 def test_what_was_computed_is_not_trivial(got):
     assert not trivial(got)
 

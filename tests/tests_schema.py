@@ -3,11 +3,34 @@
 CHECK = {
     "type": "object",
     "additionalProperties": False,
-    "required": ["id", "facet", "title", "outcome", "device", "dtype", "visibility", "message", "expected", "got", "where"],
+    "required": [
+        "id",
+        "facet",
+        "title",
+        "outcome",
+        "device",
+        "dtype",
+        "visibility",
+        "message",
+        "expected",
+        "got",
+        "where",
+    ],
     "properties": {
         "id": {"type": "string", "minLength": 1},
         "facet": {
-            "enum": ["shapes", "values", "masking", "gradients", "modes", "purity", "weights", "device", "precision", "pruning"]
+            "enum": [
+                "shapes",
+                "values",
+                "masking",
+                "gradients",
+                "modes",
+                "purity",
+                "weights",
+                "device",
+                "precision",
+                "pruning",
+            ]
         },
         "title": {"type": "string", "minLength": 1},
         "outcome": {"enum": ["passed", "failed", "skipped", "could_not_grade"]},
@@ -24,14 +47,28 @@ CHECK = {
             "if": {"properties": {"visibility": {"const": "hidden"}}},
             "then": {"properties": {"expected": {"type": "null"}, "got": {"type": "null"}}},
         },
-        {"if": {"properties": {"outcome": {"const": "failed"}}}, "then": {"properties": {"message": {"minLength": 1}}}},
+        {
+            "if": {"properties": {"outcome": {"const": "failed"}}},
+            "then": {"properties": {"message": {"minLength": 1}}},
+        },
     ],
 }
 
 EXERCISE = {
     "type": "object",
     "additionalProperties": False,
-    "required": ["name", "assignment", "outcome", "score", "points", "message", "checks", "diagnosis", "remarks", "seconds"],
+    "required": [
+        "name",
+        "assignment",
+        "outcome",
+        "score",
+        "points",
+        "message",
+        "checks",
+        "diagnosis",
+        "remarks",
+        "seconds",
+    ],
     "properties": {
         "name": {"type": "string"},
         "assignment": {"type": "string", "pattern": "^[0-9]{2}_"},
@@ -46,7 +83,10 @@ EXERCISE = {
             "required": ["kind", "alternatives", "says", "asks"],
             "properties": {
                 "kind": {"enum": ["exact", "one_of", "different", "unknown", "none"]},
-                "alternatives": {"type": "array", "items": {"type": "array", "items": {"type": "string"}, "minItems": 1}},
+                "alternatives": {
+                    "type": "array",
+                    "items": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+                },
                 "says": {"type": "string"},
                 "asks": {"type": "string"},
             },

@@ -44,9 +44,9 @@
 # batch, query, key, hidden feature. That is its price in memory.
 #
 # **By hand.** One query $(1, 1, 1, 1)$ with two keys, $(1, 1, 0, 0)$ and $(0, 0, 0, 0)$, and the values 10
-# and 0. The dot products are 2 and 0, and $\sqrt{4} = 2$, so the scores are 1 and 0. The weights are $e/(e +
-# 1) = 0.731$ and $0.269$, and the result is 7.31. Without the division the weights would be $0.881$ and
-# $0.119$: more decided, on no better grounds.
+# and 0. The dot products are 2 and 0, and $\sqrt{4} = 2$, so the scores are 1 and 0. The weights are
+# $e/(e + 1) = 0.731$ and $0.269$, and the result is 7.31. Without the division the weights would be $0.881$
+# and $0.119$: more decided, on no better grounds.
 #
 # The additive score with one hidden feature and all weights equal to 1: for the query 1 and the keys $-1$ and
 # $0$ the sums are 0 and 1, the scores $\tanh 0 = 0$ and $\tanh 1 = 0.762$, the weights 0.318 and 0.682.

@@ -42,8 +42,8 @@
 # | step 0 | 1, 2 | 3, 4 |
 # | step 1 | 5, 6 | 7, 8 |
 #
-# The result has shape `(2, 2, 2)`: first the column of head 0, `[[1, 2], [5, 6]]`, then that of head 1, `[[3,
-# 4], [7, 8]]`.
+# The result has shape `(2, 2, 2)`: first the column of head 0, `[[1, 2], [5, 6]]`, then that of head 1,
+# `[[3, 4], [7, 8]]`.
 #
 # **Two different tools.** A tensor's numbers lie in memory in one long line, here `1 2 3 4 5 6 7 8`, with the
 # last axis running fastest. *Reshaping* keeps that line and only cuts it up in another way: it can split one

@@ -49,7 +49,7 @@
 #
 # **Words before positions.** Before a position can be added, a token must become a vector: row $k$ of a
 # table for token $k$. The token that fills up short sentences has a row too, but nothing should ever be
-# learned from it. In this course token **1** is padding: its row starts as zeros and gets no gradient.
+# learned from it. In this assignment token **1** is padding: its row starts as zeros and gets no gradient.
 #
 # **What goes wrong.** Much in `PositionalEncoding` is not about numbers.
 #
@@ -143,8 +143,8 @@ except NotImplementedError as unwritten:
 # %% [markdown]
 # ## Questions to think about
 #
-# 1. The dot product of `P[i]` and `P[j]` depends on `i - j` only. Can you see why, from the clock or
-#    from the theorems?
+# 1. If $D$ is even, the dot product of `P[i]` and `P[j]` depends on `i - j` only. Can you see why, from the
+#    clock or from the theorems? What spoils it if $D$ is odd?
 # 2. What does `shift_matrix(3, D) @ shift_matrix(-3, D)` give? And what is the transpose of a shift?
 # 3. The position is *added* to the word, in the same features. Why can the network still tell the two apart,
 #    and what would it cost to put them side by side instead?

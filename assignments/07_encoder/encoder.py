@@ -54,7 +54,8 @@
 # one, with other numbers; here we build the one of 2017 (*post-norm*).
 #
 # **The stack.** Tokens become vectors by a table, `nn.Embedding`; these are multiplied by $\sqrt{D}$;
-# positions are added; then the blocks follow, each fed by the one before. Why $\sqrt{D}$? Sines and cosines
+# positions are added; then the blocks follow, each fed by the one before. The table is a plain one, without a
+# row for padding: here `valid_lens`, and not a token, says what is padding. Why $\sqrt{D}$? Sines and cosines
 # lie between -1 and 1. Embeddings are often started small, with a spread of about $1/\sqrt{D}$, and would
 # drown in them; the factor brings both to the same size (Vaswani et al. 2017, section 3.4). PyTorch's
 # `nn.Embedding` starts with spread 1, so that words are the louder ones at first; we keep the factor of the
@@ -62,8 +63,8 @@
 #
 # **What goes wrong.** Dropout is for the new part: on $X$, or on the sum, it tears holes in the way around.
 # The second residual starts from $Y$, not from $X$. A block made once and put into the stack `L` times is
-# *one* block with one set of weights, applied `L` times. A block in the stack that is fed the embedding
-# instead of the block before makes all but the last of them useless; shapes are silent in both cases. And
+# *one* block with one set of weights, applied `L` times. If each block is fed the embedding instead of what
+# the block before made, all but the last are useless; shapes are silent in both cases. And
 # `nn.LayerNorm([T, D])` would mix the positions of a sentence; we pass `[D]`.
 #
 # These blocks of earlier assignments are ready to use. After a call, `MultiHeadAttention` keeps its weights
@@ -80,7 +81,8 @@ from grader.given import MultiHeadAttention, PositionalEncoding
 # %% [markdown]
 # ## Exercise: `AddNorm`
 #
-# `X` is what went into a part, `Y` what came out of it.
+# `X` is what went into a part, `Y` what came out of it. `normalized_shape` is meant as `nn.LayerNorm` means
+# it: a number, or a list with the sizes of the last axes.
 
 # %% exercise="AddNorm"
 class AddNorm(nn.Module):
@@ -138,8 +140,9 @@ except NotImplementedError as unwritten:
 # ## Exercise: `EncoderBlock`
 #
 # `MultiHeadAttention(key_size, query_size, value_size, num_hiddens, num_heads, dropout, bias)` is given,
-# with `forward(queries, keys, values, valid_lens)`. The rest you have just written. The output of the block
-# is as wide as its input, or the residual could not be added.
+# with `forward(queries, keys, values, valid_lens)`. The rest you have just written; `norm_shape` is what both
+# steps of `AddNorm` normalise over. The output of the block is as wide as its input, or the residual could not
+# be added.
 
 # %% exercise="EncoderBlock"
 class EncoderBlock(nn.Module):
@@ -171,7 +174,7 @@ class EncoderBlock(nn.Module):
 # ## Exercise: `TransformerEncoder`
 #
 # Embedding, scaling, positions, blocks. Keep the attention weights of each layer in a list
-# `attention_weights`: looking at them is half the fun, and assignment 10 is about them.
+# `attention_weights`: looking at them is half the fun.
 
 # %% exercise="TransformerEncoder"
 class TransformerEncoder(nn.Module):

@@ -21,7 +21,7 @@
 # | `X` | `(B, T, D)` | target steps: all of them in training, the next one (`T = 1`) in prediction |
 # | `state[0]`, `enc_outputs` | `(B, S, D)` | what the encoder made of the source |
 # | `state[1]`, `enc_valid_lens` | `None` or `(B,)` | how much of each source is real |
-# | `state[2]`, the cache | `L` places, `None` at first | what each layer keeps of earlier steps |
+# | `state[2]`, the cache | `L` places, `None` at first | what each of the `L` layers keeps of earlier steps |
 # | lengths for $C$ | `(B, T)` | how many of the target steps each query may see |
 #
 # **One block, two ways to run it.** In *training* the whole target sentence is known, so all steps go
@@ -58,9 +58,9 @@
 # | prediction, cache never read | 2 | 4 | 9 |
 # | prediction, with the lengths `1 … T` of the call | 2 | 2 | 2 |
 #
-# In the third row step 0 has already read the 9 that it should learn to predict: the training loss becomes
-# wonderful, and the predictions useless. In the last row the call holds one query, its length is 1, and so
-# it sees the oldest step only, for ever.
+# In the third row step 0 has already read the 4 that it should learn to predict, and step 1 the 9: the
+# training loss becomes wonderful, and the predictions useless. In the last row the call holds one query, its
+# length is 1, and so it sees the oldest step only, for ever.
 #
 # **What goes wrong.** Every layer needs *its own* place in the cache; with one for all, a layer finds the
 # inputs of another. What is kept is what comes *into* the block, not what leaves it. The two attentions have

@@ -27,22 +27,54 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
 @click.command(epilog=EXAMPLES)
 @click.argument("exercises", nargs=-1)
 @click.option("--file", "file", type=click.Path(path_type=Path), help=_("Grade this .py or .ipynb file."))
-@click.option("--course", type=click.Path(path_type=Path, file_okay=False), help=_("The course folder, if you are not in it."))
-@click.option("--hidden", is_flag=True, help=_("Use hidden cases (needs solutions/)."))
-@click.option("--format", "form", type=click.Choice(["text", *FORMS]), default="text", help=_("How to show the report."))
-@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help=_("Write the report to a file."))
 @click.option(
-    "--sandbox", type=click.Choice(["auto", "strict", "landlock", "basic"]), default="auto", help=_("How locked the worker is; see grader doctor.")
+    "--course",
+    type=click.Path(path_type=Path, file_okay=False),
+    help=_("The course folder, if you are not in it."),
+)
+@click.option("--hidden", is_flag=True, help=_("Use hidden cases (needs solutions/)."))
+@click.option(
+    "--format", "form", type=click.Choice(["text", *FORMS]), default="text", help=_("How to show the report.")
 )
 @click.option(
-    "--device", type=click.Choice(["auto", "cpu", "sim", "cuda"]), default="auto", help=_("Check on another device too: sim (simulated, needs no GPU) or cuda; auto is cpu.")
+    "--output", type=click.Path(path_type=Path, dir_okay=False), help=_("Write the report to a file.")
+)
+@click.option(
+    "--sandbox",
+    type=click.Choice(["auto", "strict", "landlock", "basic"]),
+    default="auto",
+    help=_("How locked the worker is; see grader doctor."),
+)
+@click.option(
+    "--device",
+    type=click.Choice(["auto", "cpu", "sim", "cuda"]),
+    default="auto",
+    help=_("Check on another device too: sim (simulated, needs no GPU) or cuda; auto is cpu."),
 )
 @click.option("--full", is_flag=True, help=_("Show every exercise that needs work in full."))
-def command(exercises: tuple[str, ...], file: Path | None, course: Path | None, hidden: bool, form: str, output: Path | None, sandbox: str, device: str, full: bool) -> None:
+def command(
+    exercises: tuple[str, ...],
+    file: Path | None,
+    course: Path | None,
+    hidden: bool,
+    form: str,
+    output: Path | None,
+    sandbox: str,
+    device: str,
+    full: bool,
+) -> None:
     """Grade your exercises, all or those named, and say what is wrong and where."""
     from grader.checking import check
 
-    report = check(exercises, file=file, course=course, hidden=hidden, sandbox=sandbox, device=device, quiet=form != "text" or output is not None)
+    report = check(
+        exercises,
+        file=file,
+        course=course,
+        hidden=hidden,
+        sandbox=sandbox,
+        device=device,
+        quiet=form != "text" or output is not None,
+    )
     _show(report, form, output, full or bool(exercises))
     sys.exit(report.exit_status)
 

@@ -29,8 +29,18 @@ def command() -> None:
     table.add_row("grader", __version__)
     table.add_row("python", f"{platform.python_version()}, {sys.platform}, {platform.machine()}")
     table.add_row("torch", _torch())
-    for name, use in (("nbformat", _("notebooks")), ("jupytext", _("notebooks")), ("nbgrader", _("courses")), ("watchfiles", _("watch"))):
-        table.add_row(name, _("there ({use})").format(use=use) if find_spec(name) else _("not installed ({use})").format(use=use))
+    for name, use in (
+        ("nbformat", _("notebooks")),
+        ("jupytext", _("notebooks")),
+        ("nbgrader", _("courses")),
+        ("watchfiles", _("watch")),
+    ):
+        table.add_row(
+            name,
+            _("there ({use})").format(use=use)
+            if find_spec(name)
+            else _("not installed ({use})").format(use=use),
+        )
     for name, words in _tiers():
         table.add_row(_("sandbox {name}").format(name=name), words)
     Console(highlight=False).print(table)
@@ -56,4 +66,7 @@ def _tier(available: bool, reason: str, canaries: Sequence[Canary]) -> str:
 def _tiers() -> list[tuple[str, str]]:
     from grader.sandbox.choose import report_all
 
-    return [(report.tier, _tier(report.available, report.reason, report.canaries)) for report in report_all(fresh=True)]
+    return [
+        (report.tier, _tier(report.available, report.reason, report.canaries))
+        for report in report_all(fresh=True)
+    ]

@@ -18,7 +18,11 @@ Examples:
 
 @click.command(epilog=EXAMPLES)
 @click.argument("name", required=False)
-@click.option("--course", type=click.Path(path_type=Path, file_okay=False), help=_("The course folder, if you are not in it."))
+@click.option(
+    "--course",
+    type=click.Path(path_type=Path, file_okay=False),
+    help=_("The course folder, if you are not in it."),
+)
 def command(name: str | None, course: Path | None) -> None:
     """Show what a known mistake is, what it does to a model, and how to see it yourself."""
     from rich.console import Console
@@ -27,7 +31,9 @@ def command(name: str | None, course: Path | None) -> None:
 
     from grader.course import find
 
-    known = [(e, m) for b in find(course or Path.cwd()).bundles for e in b.exercises for m in e.mistakes if e.level]
+    known = [
+        (e, m) for b in find(course or Path.cwd()).bundles for e in b.exercises for m in e.mistakes if e.level
+    ]
     console = Console(highlight=False)
     page = next((m for _e, m in known if m.id == name), None)
     if page is not None:
@@ -41,6 +47,9 @@ def command(name: str | None, course: Path | None) -> None:
         from difflib import get_close_matches
 
         near = get_close_matches(name or "", [m.id for _e, m in known], n=3)
-        raise click.UsageError(_("no mistake is called {name}").format(name=name) + (_("; near: {near}").format(near=", ".join(near)) if near else ""))
+        raise click.UsageError(
+            _("no mistake is called {name}").format(name=name)
+            + (_("; near: {near}").format(near=", ".join(near)) if near else "")
+        )
     for exercise, mistake in listed:
         console.print(Text.assemble((mistake.id, "bold"), f"  {exercise.name}: {_(mistake.says)}"))

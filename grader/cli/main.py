@@ -45,7 +45,11 @@ class Lazy(click.Group):
         if name not in COMMANDS:
             return None
         if not _is_here(name):
-            raise click.UsageError(_("`grader {name}` is not part of this kit; instructors and maintainers have it").format(name=name))
+            raise click.UsageError(
+                _("`grader {name}` is not part of this kit; instructors and maintainers have it").format(
+                    name=name
+                )
+            )
         command: click.Command = import_module(f"grader.cli.{name}").command
         return command
 
@@ -59,7 +63,12 @@ def _is_here(name: str) -> bool:
     return Path(__file__).with_name(f"{name}.py").is_file()
 
 
-@click.group(cls=Lazy, invoke_without_command=True, epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Lazy,
+    invoke_without_command=True,
+    epilog=EXAMPLES,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="grader")
 @click.pass_context
 def group(ctx: click.Context) -> None:
@@ -88,7 +97,12 @@ def main() -> None:
     except ModuleNotFoundError as missing:
         if not (missing.name or "").startswith("grader."):
             raise
-        click.echo(_("grader: {name} is not part of this kit; instructors and maintainers have it").format(name=missing.name), err=True)
+        click.echo(
+            _("grader: {name} is not part of this kit; instructors and maintainers have it").format(
+                name=missing.name
+            ),
+            err=True,
+        )
         sys.exit(2)
     except SandboxError as fault:
         click.echo(f"grader: {fault}", err=True)

@@ -40,7 +40,11 @@ def _table(bundle: Bundle, known: dict[str, dict[str, object]]) -> Table:
     for exercise in bundle.exercises:
         entry = known.get(exercise.name, {})
         outcome, score = str(entry.get("outcome", "not_started")), entry.get("score", 0.0)
-        table.add_row(Text(f"  {exercise.name}"), sign(outcome), Text(points(score if isinstance(score, float) else None, exercise.points)))
+        table.add_row(
+            Text(f"  {exercise.name}"),
+            sign(outcome),
+            Text(points(score if isinstance(score, float) else None, exercise.points)),
+        )
     return table
 
 
@@ -51,7 +55,14 @@ def _next(bundles: list[Bundle], known: dict[str, dict[str, object]]) -> Text:
     total = sum(e.points for _b, e in everything)
     head = _("{score} points. ").format(score=points(earned, total))
     for bundle, exercise in everything:
-        if exercise.name not in passed and all(need in passed or need not in {e.name for _b, e in everything} for need in exercise.needs):
+        if exercise.name not in passed and all(
+            need in passed or need not in {e.name for _b, e in everything} for need in exercise.needs
+        ):
             where = f"{bundle.assignment}/{bundle.module}"
-            return Text(head + _("Next: {name} in {where}.py or .ipynb, then: grader check {name}").format(name=exercise.name, where=where))
+            return Text(
+                head
+                + _("Next: {name} in {where}.py or .ipynb, then: grader check {name}").format(
+                    name=exercise.name, where=where
+                )
+            )
     return Text(head + _("Everything passed. Well done."))

@@ -27,7 +27,11 @@ Exit status: 0 released, 1 the proof failed (nothing is left behind), 2 wrong us
 @click.command(epilog=ABOUT)
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--through", help=_("The last assignment to release, as 04 or by its name."))
-@click.option("--second-ways", is_flag=True, help=_("Only write FOLDER as a page of other right answers, for after the deadline."))
+@click.option(
+    "--second-ways",
+    is_flag=True,
+    help=_("Only write FOLDER as a page of other right answers, for after the deadline."),
+)
 def command(folder: Path, through: str | None, second_ways: bool) -> None:
     """Fill an empty FOLDER with a ready repository for a class, and prove that it holds no answer."""
     from grader.progress import line

@@ -12,7 +12,11 @@ from grader.i18n import _
 
 @click.command()
 @click.argument("exercise")
-@click.option("--course", type=click.Path(path_type=Path, file_okay=False), help=_("The course folder, if you are not in it."))
+@click.option(
+    "--course",
+    type=click.Path(path_type=Path, file_okay=False),
+    help=_("The course folder, if you are not in it."),
+)
 def command(exercise: str, course: Path | None) -> None:
     """Put an exercise back to how it was handed out; the rest of the file stays, a copy is kept.
 
@@ -25,11 +29,15 @@ def command(exercise: str, course: Path | None) -> None:
     where = find(course or Path.cwd())
     bundle = next((b for b in where.bundles if exercise in [e.name for e in b.exercises]), None)
     if bundle is None:
-        raise click.UsageError(_("there is no exercise {name}; `grader` lists them all").format(name=exercise))
+        raise click.UsageError(
+            _("there is no exercise {name}; `grader` lists them all").format(name=exercise)
+        )
     path = choose(where.root / bundle.assignment, bundle)[0]
     old = path.read_bytes() if path.exists() else b""
     try:
-        new = restored(old.decode("utf-8", "replace"), exercise, bundle.stub, notebook=path.suffix == ".ipynb")
+        new = restored(
+            old.decode("utf-8", "replace"), exercise, bundle.stub, notebook=path.suffix == ".ipynb"
+        )
     except CannotRestore as error:
         raise click.UsageError(str(error)) from None
     if old:

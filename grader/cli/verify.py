@@ -14,7 +14,12 @@ from grader.i18n import _
 @click.command()
 @click.argument("names", nargs=-1)
 @click.option("--seed", default="public", help=_("Draw the cases from another seed."))
-@click.option("--device", type=click.Choice(["cpu", "sim", "cuda"]), default="sim", help=_("The other device on which right answers pass as well."))
+@click.option(
+    "--device",
+    type=click.Choice(["cpu", "sim", "cuda"]),
+    default="sim",
+    help=_("The other device on which right answers pass as well."),
+)
 def command(names: tuple[str, ...], seed: str, device: str) -> None:
     """Solutions pass, stubs are not started, mistakes are caught and named, variants pass."""
     from rich.console import Console
@@ -39,7 +44,9 @@ def command(names: tuple[str, ...], seed: str, device: str) -> None:
     launcher, other = choose(), launcher_for(device)
     try:
         with line(quiet=False) as tell:
-            for row in verify(Path("solutions"), launcher, other, device=device, seed=seed, only=names, tell=tell):
+            for row in verify(
+                Path("solutions"), launcher, other, device=device, seed=seed, only=names, tell=tell
+            ):
                 problems += [f"{row.exercise}: {problem}" for problem in row.problems]
                 table.add_row(
                     f"{row.assignment[:2]} {row.exercise}",
@@ -61,5 +68,7 @@ def command(names: tuple[str, ...], seed: str, device: str) -> None:
     console.print(table)
     for problem in problems:
         console.print(problem, markup=False)
-    console.print(_("{n} problems, {seconds:.1f} s").format(n=len(problems), seconds=time.monotonic() - started))
+    console.print(
+        _("{n} problems, {seconds:.1f} s").format(n=len(problems), seconds=time.monotonic() - started)
+    )
     sys.exit(1 if problems else 0)

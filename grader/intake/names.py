@@ -20,7 +20,9 @@ class Definition:
     line: int
     tree: str
     kind: str  # "def", "class" or "name"
-    takes: frozenset[str] | None = None  # a class's constructor: its parameters, None if it has none of its own
+    takes: frozenset[str] | None = (
+        None  # a class's constructor: its parameters, None if it has none of its own
+    )
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,9 @@ def _takes(node: ast.stmt) -> frozenset[str] | None:
     for part in node.body if isinstance(node, ast.ClassDef) else ():
         if isinstance(part, ast.FunctionDef) and part.name == "__init__":
             arguments = part.args
-            return frozenset(a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)) - {"self"}
+            return frozenset(
+                a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+            ) - {"self"}
     return None
 
 
@@ -99,7 +103,11 @@ def match(constructors: Mapping[str, frozenset[str] | None], names: Names) -> di
     """
     out: dict[str, str] = {}
     for exercise, keywords in constructors.items():
-        candidates = [name for name, d in names.definitions.items() if plain(name) == plain(exercise) and (name == exercise or d.kind != "name")]
+        candidates = [
+            name
+            for name, d in names.definitions.items()
+            if plain(name) == plain(exercise) and (name == exercise or d.kind != "name")
+        ]
         fitting = [name for name in candidates if _fits(names.definitions[name], keywords)]
         choice = fitting or candidates
         if choice:

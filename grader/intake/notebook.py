@@ -10,8 +10,12 @@ import warnings
 # A line that only IPython understands: a magic, a shell line, help. It becomes `pass` on the same line.
 _MAGIC = re.compile(r"^(?P<indent>\s*)(%{1,2}[A-Za-z_]|!|\?|[A-Za-z_][\w.\[\]]*\?{1,2}\s*$)")
 _ASSIGNED = re.compile(r"^(?P<indent>\s*)(?P<target>[A-Za-z_][\w, ]*)=\s*(!|%[A-Za-z_])")
-_FOREIGN_CELL = re.compile(r"^%%(bash|sh|script|html|javascript|js|latex|markdown|perl|ruby|svg|writefile|file|cmd|R)\b")
-_CELL_OF_ANOTHER = re.compile(r"^%%(?!(time|timeit|capture|prun)\b)")  # ours or another language's: does it parse?
+_FOREIGN_CELL = re.compile(
+    r"^%%(bash|sh|script|html|javascript|js|latex|markdown|perl|ruby|svg|writefile|file|cmd|R)\b"
+)
+_CELL_OF_ANOTHER = re.compile(
+    r"^%%(?!(time|timeit|capture|prun)\b)"
+)  # ours or another language's: does it parse?
 MAX_MAGICS = 16  # lines of one cell that are taken out one by one; each costs a reading of the cell
 
 
@@ -35,7 +39,11 @@ def code_cells(text: str) -> list[tuple[int, str]]:
     if cells is None and isinstance(notebook, dict):  # format 3 keeps them in worksheets
         sheets = notebook.get("worksheets")
         if isinstance(sheets, list):
-            found = [sheet["cells"] for sheet in sheets if isinstance(sheet, dict) and isinstance(sheet.get("cells"), list)]
+            found = [
+                sheet["cells"]
+                for sheet in sheets
+                if isinstance(sheet, dict) and isinstance(sheet.get("cells"), list)
+            ]
             cells = [cell for part in found for cell in part]
     if not isinstance(cells, list):
         raise NotANotebook("it has no list of cells")

@@ -82,7 +82,9 @@ def read_text(path: Path) -> str:
         if not path.is_file():
             raise Blocked(_("{file} is not there").format(file=sanitize(str(path))))
         if path.is_symlink() and path.resolve().parent != path.parent.resolve():
-            raise Blocked(_("{file} is a link that leads out of its folder; hand in the file itself").format(file=name))
+            raise Blocked(
+                _("{file} is a link that leads out of its folder; hand in the file itself").format(file=name)
+            )
         if path.stat().st_size > MAX_BYTES:
             raise Blocked(_("{file} is larger than {limit} MiB").format(file=name, limit=MAX_BYTES >> 20))
         data = path.read_bytes()
@@ -97,7 +99,9 @@ def _decoded(name: str, data: bytes) -> str:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise Blocked(
-            _("{file}, line {line}: not UTF-8 text; save the file with the encoding UTF-8").format(file=name, line=line)
+            _("{file}, line {line}: not UTF-8 text; save the file with the encoding UTF-8").format(
+                file=name, line=line
+            )
         ) from None
     if "\0" in text:
         raise Blocked(_("{file} holds null characters; it is not a text file").format(file=name))

@@ -27,7 +27,11 @@ def _in_script(text: str, name: str, handed_out: str) -> str:
     try:
         spans = _spans(text, name)
     except SyntaxError as error:
-        raise CannotRestore(_("line {line} does not parse, so {name} cannot be found; mend or delete it first").format(line=error.lineno, name=name)) from None
+        raise CannotRestore(
+            _("line {line} does not parse, so {name} cannot be found; mend or delete it first").format(
+                line=error.lineno, name=name
+            )
+        ) from None
     if not spans:
         return text.rstrip("\n") + "\n\n\n" + handed_out
     for start, stop in reversed(spans[1:]):

@@ -39,11 +39,17 @@ def dropped_weights(check: Check, case: RecordedCase, observation: Observation) 
     if not np.isfinite(sums).all():
         return failed("not finite", _("in training the result is not finite"))
     if np.ptp(sums, axis=1).max() > EXACT:
-        return failed(_where(sums, p), _("features of one output differ: dropout acts on the output, not on the weights"))
+        return failed(
+            _where(sums, p),
+            _("features of one output differ: dropout acts on the output, not on the weights"),
+        )
     rows = sums[:, 0]
     if np.ptp(rows) <= EXACT:
         if abs(rows[0] - 1) <= EXACT:
-            return failed("none", _("every row of weights still sums to one in training: none was dropped after the softmax"))
+            return failed(
+                "none",
+                _("every row of weights still sums to one in training: none was dropped after the softmax"),
+            )
         return failed("constant", _("in training all results are the same number"))
     return _rate(rows, p, keys)
 
@@ -62,7 +68,9 @@ def _rate(rows: Array, p: float, keys: int) -> Finding:
     """Mean and spread of sums of `keys` equal weights, each kept with probability 1-p and scaled up."""
     spread = (p / (1 - p) / keys) ** 0.5
     if abs(rows.mean() - 1) > STANDARD_ERRORS * spread / rows.size**0.5:
-        return failed("scale", _("in training the weights do not keep their mean: dropped ones are not made up for"))
+        return failed(
+            "scale", _("in training the weights do not keep their mean: dropped ones are not made up for")
+        )
     kurtosis = 3 + (1 - 6 * p * (1 - p)) / (keys * p * (1 - p))
     error = ((kurtosis - 1) / rows.size) ** 0.5
     if abs(rows.var() / spread**2 - 1) > STANDARD_ERRORS * error:
@@ -87,7 +95,9 @@ def dropped_elements(check: Check, case: RecordedCase, observation: Observation)
     if np.abs(train - base).max(initial=0.0) <= EXACT:
         return failed("none", _("the result in training is that of evaluation: nothing is dropped"))
     if not (zero | kept).all():
-        return failed("structure", _("elements are neither dropped nor scaled up: dropout acts in another place"))
+        return failed(
+            "structure", _("elements are neither dropped nor scaled up: dropout acts in another place")
+        )
     informative = np.abs(base) > 10 * EXACT
     if not informative.any():
         return failed("structure", _("in evaluation all elements are zero, so that nothing can be dropped"))
@@ -103,7 +113,11 @@ def _together(gone: Array, p: float) -> bool:
     """Whether along some axis numbers are dropped together: then the shares of rows differ too much."""
     for axis, count in enumerate(gone.shape):
         shares = gone.mean(axis=axis)
-        if count >= FEWEST_IN_ROW and shares.size >= FEWEST_ROWS and shares.var() > TOGETHER * p * (1 - p) / count:
+        if (
+            count >= FEWEST_IN_ROW
+            and shares.size >= FEWEST_ROWS
+            and shares.var() > TOGETHER * p * (1 - p) / count
+        ):
             return True
     return False
 
@@ -128,7 +142,11 @@ def dropped_regions(check: Check, case: RecordedCase, observation: Observation) 
     rows = seen.array.astype(np.float64).reshape(-1, seen.array.shape[-1])
     if not np.isfinite(rows).all():
         return failed("not finite", _("in training the result is not finite"))
-    regions = {key: rows[:, slice(*check.params[key])] for key in ("dropped", "steady", "floor", "kept") if key in check.params}
+    regions = {
+        key: rows[:, slice(*check.params[key])]
+        for key in ("dropped", "steady", "floor", "kept")
+        if key in check.params
+    }
     moving = [key for key, region in regions.items() if np.ptp(region, axis=1).max() > EXACT]
     if not moving and np.ptp(regions["dropped"][:, 0]) > EXACT:
         return failed("together", _("numbers are not dropped each by itself, but in whole rows"))
@@ -149,7 +167,9 @@ def _levels(regions: dict[str, Array], p: float, keys: int | None) -> Finding:
         return failed("structure", _("numbers are neither dropped nor kept: dropout acts in another place"))
     if "kept" in regions:
         if np.abs(dropped - high, where=~gone, out=np.zeros_like(dropped)).max() > EXACT:
-            return failed("structure", _("numbers are neither dropped nor kept: dropout acts in another place"))
+            return failed(
+                "structure", _("numbers are neither dropped nor kept: dropout acts in another place")
+            )
         unit = regions["kept"][:, :1] - low
         if np.abs(unit).min() <= EXACT:
             return failed("levels", _("in training, features that should differ cannot be told apart"))
@@ -168,9 +188,17 @@ def _scaled(times: Array, p: float, keys: int | None) -> Finding | None:
     if keys is None:
         if np.abs(times - 1).max() <= EXACT:
             return None
-        return failed("scale", _("in training, what is kept is not scaled up to make up for what is dropped, or is dropped twice"))
+        return failed(
+            "scale",
+            _(
+                "in training, what is kept is not scaled up to make up for what is dropped, or is dropped twice"
+            ),
+        )
     if np.ptp(times) <= EXACT:
-        return failed("no weights", _("in training the attention weights of every row sum to one: none of them is dropped"))
+        return failed(
+            "no weights",
+            _("in training the attention weights of every row sum to one: none of them is dropped"),
+        )
     finding = _rate(times, p, keys)
     return None if finding.passed else finding
 

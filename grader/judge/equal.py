@@ -65,11 +65,15 @@ def _sentence(name: str, got: Array, wrong: Array) -> str:
     what = _("the gradient of {name}").format(name=name[5:]) if name.startswith("grad ") else _("the result")
     count, total = int(wrong.sum()), wrong.size
     if np.isnan(got[wrong]).any():
-        return _("{what} holds NaN ({count} of {total} numbers)").format(what=what, count=int(np.isnan(got).sum()), total=total)
+        return _("{what} holds NaN ({count} of {total} numbers)").format(
+            what=what, count=int(np.isnan(got).sum()), total=total
+        )
     if np.isinf(got[wrong]).any():
         return _("{what} holds infinities ({count} of {total} numbers)").format(
             what=what, count=int(np.isinf(got).sum()), total=total
         )
     if name.startswith("grad ") and not got.any():
         return _("{what} is zero: nothing flows back to it").format(what=what)
-    return _("{what} departs from the reference in {count} of {total} numbers").format(what=what, count=count, total=total)
+    return _("{what} departs from the reference in {count} of {total} numbers").format(
+        what=what, count=count, total=total
+    )

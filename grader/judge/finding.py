@@ -49,12 +49,21 @@ def wrong_form(name: str, seen: Seen | None, want: Header) -> Finding | None:
     if seen is None:
         return failed("absent", _("nothing was seen here"), shown)
     if seen.odd and seen.shape is None:
-        return failed("odd", _("{what} came back where a tensor belongs").format(what=seen.odd), shown, seen.odd)
+        return failed(
+            "odd", _("{what} came back where a tensor belongs").format(what=seen.odd), shown, seen.odd
+        )
     if seen.shape != want.shape:
         got = shape_text(seen.shape or ())
-        return failed(f"shape {got}", _("the shape is {got}, it should be {want}").format(got=got, want=shown), shown, got)
+        return failed(
+            f"shape {got}",
+            _("the shape is {got}, it should be {want}").format(got=got, want=shown),
+            shown,
+            got,
+        )
     if seen.array is None:
-        return failed("odd", _("{what} came back where a tensor belongs").format(what=seen.odd), shown, seen.odd)
+        return failed(
+            "odd", _("{what} came back where a tensor belongs").format(what=seen.odd), shown, seen.odd
+        )
     if (want.dtype in FLOATS) != (seen.dtype in FLOATS):
         return failed(
             f"dtype {seen.dtype}",

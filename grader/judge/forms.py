@@ -79,8 +79,12 @@ def parameters(check: Check, case: RecordedCase, observation: Observation) -> Fi
         parts.append(_("not asked for: {names}").format(names=_listed(unexpected)))
     if found["shared"]:
         first, second = found["shared"][0]
-        more = _(" (and {n} more pairs)").format(n=len(found["shared"]) - 1) if len(found["shared"]) > 1 else ""
-        parts.append(_("{first} and {second} are one and the same parameter").format(first=first, second=second) + more)
+        more = (
+            _(" (and {n} more pairs)").format(n=len(found["shared"]) - 1) if len(found["shared"]) > 1 else ""
+        )
+        parts.append(
+            _("{first} and {second} are one and the same parameter").format(first=first, second=second) + more
+        )
     if not parts:
         return PASSED
     touched = [n for n in want if n in found["missing"] + found["misshapen"]]
@@ -102,12 +106,21 @@ def value(check: Check, case: RecordedCase, observation: Observation) -> Finding
     want = check.params["want"]
     if name not in observation.values:
         seen = observation.seen.get(name)
-        return failed("odd", _("{what} came back, {want} should").format(what=seen.odd if seen else _("nothing"), want=want), str(want))
+        return failed(
+            "odd",
+            _("{what} came back, {want} should").format(what=seen.odd if seen else _("nothing"), want=want),
+            str(want),
+        )
     got = observation.values[name]
     if got == want and isinstance(got, bool) == isinstance(want, bool):
         return PASSED
     says = check.params.get("says")
-    return failed(f"value {got}", _(says) if says else _("{got} came back, {want} should").format(got=got, want=want), str(want), str(got))
+    return failed(
+        f"value {got}",
+        _(says) if says else _("{got} came back, {want} should").format(got=got, want=want),
+        str(want),
+        str(got),
+    )
 
 
 def raises(check: Check, case: RecordedCase, observation: Observation) -> Finding:
@@ -116,5 +129,10 @@ def raises(check: Check, case: RecordedCase, observation: Observation) -> Findin
     if error is None:
         return failed("accepted", _("nothing was raised, {want} should be").format(want=want), want)
     if error.type != want:
-        return failed(f"raised {error.type}", _("{got} was raised, {want} should be").format(got=error.type, want=want), want, error.type)
+        return failed(
+            f"raised {error.type}",
+            _("{got} was raised, {want} should be").format(got=error.type, want=want),
+            want,
+            error.type,
+        )
     return PASSED

@@ -28,7 +28,13 @@ def same(check: Check, case: RecordedCase, observation: Observation) -> Finding:
         return PASSED
     index = tuple(int(i) for i in np.argwhere(differs)[0])
     says = check.params.get("says") or "two results that must agree do not"
-    return failed("differ", _(says), around(arrays[0], index), around(arrays[1], index), place(index, case.headers[left].axes))
+    return failed(
+        "differ",
+        _(says),
+        around(arrays[0], index),
+        around(arrays[1], index),
+        place(index, case.headers[left].axes),
+    )
 
 
 def sums_to_one(check: Check, case: RecordedCase, observation: Observation) -> Finding:
@@ -80,7 +86,11 @@ def kept_weights(check: Check, case: RecordedCase, observation: Observation) -> 
     seen, header = observation.seen.get(name), case.headers[name]
     optional = check.params.get("optional", False)
     if seen is None or (seen.odd and seen.shape is None):
-        return PASSED if optional else failed("absent", _("no .attention_weights were kept"), got=seen.odd if seen else "")
+        return (
+            PASSED
+            if optional
+            else failed("absent", _("no .attention_weights were kept"), got=seen.odd if seen else "")
+        )
     want = case.expected[name]
     wrong = wrong_form(name, seen, header)
     if wrong is not None:
@@ -89,5 +99,6 @@ def kept_weights(check: Check, case: RecordedCase, observation: Observation) -> 
     wrong = compare(name, seen.array, want, header.axes, TOLERANCE[case.dtype])
     if wrong is None:
         return PASSED
-    return failed("values", _("the weights kept are not those of the reference"), wrong.expected, wrong.got, wrong.where)
-
+    return failed(
+        "values", _("the weights kept are not those of the reference"), wrong.expected, wrong.got, wrong.where
+    )

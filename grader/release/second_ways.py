@@ -14,7 +14,12 @@ from grader.i18n import _
 def write_second_ways(solutions: Path, target: Path) -> int:
     """Write the page. Returns how many answers it holds."""
     assignments = read_all(solutions)
-    lines = ["# " + _("Second ways to write it"), "", _("Every answer on this page passes every check. The lesson's own is one of many."), ""]
+    lines = [
+        "# " + _("Second ways to write it"),
+        "",
+        _("Every answer on this page passes every check. The lesson's own is one of many."),
+        "",
+    ]
     for assignment in assignments:
         lines += [f"## {assignment.name}", "", *_of_assignment(assignment)]
     write_atomically(target, "\n".join(lines).encode())

@@ -44,10 +44,16 @@ def _suite(result: ExerciseResult) -> ElementTree.Element:
 
 
 def _case(result: ExerciseResult, check: CheckResult) -> ElementTree.Element:
-    case = ElementTree.Element("testcase", classname=f"{result.assignment}.{result.name}", name=f"{check.id}: {check.title}")
+    case = ElementTree.Element(
+        "testcase", classname=f"{result.assignment}.{result.name}", name=f"{check.id}: {check.title}"
+    )
     tag = {"failed": "failure", "skipped": "skipped", "could_not_grade": "error"}.get(check.outcome)
     if tag:
-        details = [check.message, check.where, *(f"{k}:\n{v}" for k, v in (("expected", check.expected), ("got", check.got)) if v)]
+        details = [
+            check.message,
+            check.where,
+            *(f"{k}:\n{v}" for k, v in (("expected", check.expected), ("got", check.got)) if v),
+        ]
         _child(case, tag, check.message, "\n".join(filter(None, details)))
     return case
 

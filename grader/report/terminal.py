@@ -37,7 +37,9 @@ def word(outcome: str) -> str:
 
 def render(report: Report, *, full: bool = False) -> RenderableType:
     """Tables of all exercises, then the first one that needs work in full (with `full`, all of them)."""
-    parts: list[RenderableType] = [_assignment(list(group)) for _key, group in groupby(report.exercises, lambda e: e.assignment)]
+    parts: list[RenderableType] = [
+        _assignment(list(group)) for _key, group in groupby(report.exercises, lambda e: e.assignment)
+    ]
     open_ones = [e for e in report.exercises if e.outcome in ("failed", "blocked", "could_not_grade")]
     for result in open_ones if full else open_ones[:1]:
         parts += [Text(), _in_full(result)]
@@ -69,7 +71,9 @@ def _assignment(results: Sequence[ExerciseResult]) -> RenderableType:
     table.add_column(min_width=13)  # the one that gives way where the terminal is narrow
     table.add_column(no_wrap=True, justify="right")
     for result in results:
-        table.add_row(Text(f"  {result.name}"), sign(result.outcome), Text(points(result.score, result.points)))
+        table.add_row(
+            Text(f"  {result.name}"), sign(result.outcome), Text(points(result.score, result.points))
+        )
     return Group(Text(results[0].assignment, style="bold"), table)
 
 
@@ -77,10 +81,14 @@ def _in_full(result: ExerciseResult) -> RenderableType:
     parts: list[RenderableType] = [Text.assemble((result.name, "bold"), f" · {result.title}")]
     if result.message:
         parts.append(Padding(Text(result.message), (0, 0, 0, 2)))
-    parts += [Padding(_check_line(check), (0, 0, 0, 2)) for check in result.checks if check.outcome != "skipped"]
+    parts += [
+        Padding(_check_line(check), (0, 0, 0, 2)) for check in result.checks if check.outcome != "skipped"
+    ]
     skipped = sum(check.outcome == "skipped" for check in result.checks)
     if skipped:
-        text = ngettext("{n} check was not looked at after that", "{n} checks were not looked at after that", skipped)
+        text = ngettext(
+            "{n} check was not looked at after that", "{n} checks were not looked at after that", skipped
+        )
         parts.append(Padding(Text(f"- {text.format(n=skipped)}", style="dim"), (0, 0, 0, 2)))
     first = next((c for c in result.checks if c.outcome in ("failed", "could_not_grade")), None)
     if first is not None:
@@ -135,7 +143,9 @@ def _summary(report: Report, open_ones: Sequence[ExerciseResult], full: bool) ->
     lines = [total]
     failing = [e for e in open_ones if e.outcome == "failed"]
     if any(e.outcome == "could_not_grade" for e in report.exercises):
-        lines.append(Text(_("Something could not be graded. That costs no points; please tell your instructor.")))
+        lines.append(
+            Text(_("Something could not be graded. That costs no points; please tell your instructor."))
+        )
     if not full and len(open_ones) > 1:
         rest = len(open_ones) - 1
         more = ngettext("{n} more exercise needs work", "{n} more exercises need work", rest).format(n=rest)

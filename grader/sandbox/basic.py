@@ -14,7 +14,9 @@ from pathlib import Path
 
 from grader.sandbox.base import Exit, Limits, SandboxError
 
-_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1")
+_ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+)
 _START = "import sys; sys.path[:0] = {paths!r}; import runpy; runpy.run_module('grader.worker', run_name='__main__')"
 
 
@@ -90,7 +92,10 @@ def _reap(process: subprocess.Popen[bytes], timeout: float) -> Exit:
     code = process.returncode
     scale = 1 if sys.platform == "darwin" else 1024
     return Exit(
-        code if code >= 0 else None, -code if code < 0 else None, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * scale
+        code if code >= 0 else None,
+        -code if code < 0 else None,
+        usage.ru_utime + usage.ru_stime,
+        usage.ru_maxrss * scale,
     )
 
 

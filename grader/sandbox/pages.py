@@ -30,5 +30,7 @@ def _own_data(maps: int) -> list[tuple[int, int]]:
     os.lseek(maps, 0, os.SEEK_SET)
     with os.fdopen(os.dup(maps)) as file:
         rows = [line.split() for line in file]
-    regions = [row[0].split("-") for row in rows if row[1].startswith("rw") and (len(row) == 5 or row[5] == "[heap]")]
+    regions = [
+        row[0].split("-") for row in rows if row[1].startswith("rw") and (len(row) == 5 or row[5] == "[heap]")
+    ]
     return [(int(start, 16), int(stop, 16)) for start, stop in regions]

@@ -14,7 +14,11 @@ def describe(error: BaseException, files: Collection[str]) -> dict[str, Any]:
     """Type, message, and the innermost frame that lies in one of `files` (the submission's)."""
     where = _own_frame(error.__traceback__, files)
     if isinstance(error, SyntaxError) and isinstance(error.filename, str) and error.filename in files:
-        where = {"file": error.filename, "line": error.lineno or 0, "text": text_of(error.text or "", 200).strip()}
+        where = {
+            "file": error.filename,
+            "line": error.lineno or 0,
+            "text": text_of(error.text or "", 200).strip(),
+        }
     return {"type": _name(error), "message": _text(error), "where": where}
 
 

@@ -151,9 +151,13 @@ def _fused(prefix: str, group: Shapes, own: Own) -> list[Slot]:
             return []
         shapes = [group[name] for name in parts if name]
         rows = sum(shape[0] for shape in shapes)
-        names = [n for n, t in own.items() if tuple(t.shape) == (rows, *shapes[0][1:]) and _is_bias(n) == bias]
+        names = [
+            n for n, t in own.items() if tuple(t.shape) == (rows, *shapes[0][1:]) and _is_bias(n) == bias
+        ]
         if len(names) != 1 or len(set(shapes)) != 1:
-            apart = _renamed(prefix, {name: group[name] for name in parts if name}, own)  # kdim, vdim: only biases are fused
+            apart = _renamed(
+                prefix, {name: group[name] for name in parts if name}, own
+            )  # kdim, vdim: only biases are fused
             if not apart:
                 return []
             slots += apart
@@ -166,14 +170,20 @@ def _fused(prefix: str, group: Shapes, own: Own) -> list[Slot]:
     return slots + _renamed_output(wanted, group, own, slots) if slots else []
 
 
-def _renamed_output(wanted: Mapping[tuple[str, bool], str], group: Shapes, own: Own, slots: list[Slot]) -> list[Slot]:
+def _renamed_output(
+    wanted: Mapping[tuple[str, bool], str], group: Shapes, own: Own, slots: list[Slot]
+) -> list[Slot]:
     used = {slot.own for slot in slots}
     out = []
     for bias in (False, True):
         name = wanted.get(("o", bias))
         if name is None:
             continue
-        fits = [n for n, t in own.items() if n not in used and tuple(t.shape) == group[name] and _is_bias(n) == bias]
+        fits = [
+            n
+            for n, t in own.items()
+            if n not in used and tuple(t.shape) == group[name] and _is_bias(n) == bias
+        ]
         if len(fits) == 1:
             out.append(Slot(name, fits[0]))
     return out
@@ -243,7 +253,9 @@ def _three_axes(name: str, shape: tuple[int, ...], own: str, tensor: Tensor) -> 
     if tensor.dim() != 3 or len(shape) != 2 or tensor.numel() != shape[0] * shape[1]:
         return []
     heads, a, b = tensor.shape
-    if _role(name.split(".")[-2]) == "o":  # (H, d, out): rows of the contract are outputs, so all heads fill all rows
+    if (
+        _role(name.split(".")[-2]) == "o"
+    ):  # (H, d, out): rows of the contract are outputs, so all heads fill all rows
         if heads * a == shape[1] and b == shape[0]:
             return [Slot(name, own, lambda t: t.permute(2, 0, 1).reshape(t.shape[2], -1))]
         return []
@@ -266,7 +278,9 @@ def _turned(index: Any) -> View:
 
 def _in_order(prefix: str, group: Shapes, own: Own) -> list[Slot]:
     """The same shapes in the same order under names of the student's choosing, biases by themselves if they show."""
-    if len(own) != len(group) or own.keys() & group.keys():  # a name of the contract with another shape is no other name
+    if (
+        len(own) != len(group) or own.keys() & group.keys()
+    ):  # a name of the contract with another shape is no other name
         return []
     names, mine = list(group), list(own)
     if sum(map(_is_bias, names)) == sum(map(_is_bias, mine)):

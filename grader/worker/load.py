@@ -60,7 +60,9 @@ def _run_unit(
     try:
         tree = ast.parse(source, file)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        loaded.notes.append({"file": file, "line": getattr(error, "lineno", 0) or 0, "whole": True, **_told(error, loaded)})
+        loaded.notes.append(
+            {"file": file, "line": getattr(error, "lineno", 0) or 0, "whole": True, **_told(error, loaded)}
+        )
         return
     flags = _future_flags(tree)
     for node in tree.body:
@@ -71,7 +73,9 @@ def _run_unit(
         try:
             exec(_compiled(_replaced(node, replace), file, flags), loaded.names)
         except BaseException as error:
-            loaded.notes.append({"file": file, "line": first, "defines": _defined(node), **_told(error, loaded)})
+            loaded.notes.append(
+                {"file": file, "line": first, "defines": _defined(node), **_told(error, loaded)}
+            )
 
 
 def _told(error: BaseException, loaded: Loaded) -> dict[str, Any]:
@@ -108,7 +112,11 @@ def _replaced(node: ast.stmt, names: Collection[str]) -> ast.stmt:
     wanted = [name for name in _defined(node) if name in names]
     if not wanted or isinstance(node, ast.Import):
         return node
-    kept = [alias for alias in node.names if (alias.asname or alias.name) not in names] if isinstance(node, ast.ImportFrom) else []
+    kept = (
+        [alias for alias in node.names if (alias.asname or alias.name) not in names]
+        if isinstance(node, ast.ImportFrom)
+        else []
+    )
     block = ast.ImportFrom("grader.given", [ast.alias(name, None) for name in wanted], 0)
     if kept:
         assert isinstance(node, ast.ImportFrom)

@@ -24,14 +24,31 @@ Step = Mapping[str, Any]
 
 _SENT = frozenset(
     getattr(torch, name)
-    for name in ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool")
+    for name in (
+        "float64",
+        "float32",
+        "float16",
+        "bfloat16",
+        "int64",
+        "int32",
+        "int16",
+        "int8",
+        "uint8",
+        "bool",
+    )
 )
 
 
 class Program:
     """One run of one case. `observed` holds tensors by name, `told` the words that go with them."""
 
-    def __init__(self, names: Mapping[str, Any], case: Mapping[str, Any], tensors: Mapping[str, Tensor], device: str = "cpu"):
+    def __init__(
+        self,
+        names: Mapping[str, Any],
+        case: Mapping[str, Any],
+        tensors: Mapping[str, Tensor],
+        device: str = "cpu",
+    ):
         self.names = names
         self.aliases: Mapping[str, str] = case.get("aliases", {})
         self.dtype: torch.dtype = getattr(torch, case["dtype"])
@@ -122,7 +139,9 @@ class Program:
             module.load_state_dict(wanted, strict=False)
             module.to(device=self.device, dtype=self.dtype)  # what was made just now
         everything = dict(module.named_parameters(remove_duplicate=False))
-        shapeless = [n for n, p in everything.items() if isinstance(p, nn.UninitializedParameter)]  # lazy, and not found by name
+        shapeless = [
+            n for n, p in everything.items() if isinstance(p, nn.UninitializedParameter)
+        ]  # lazy, and not found by name
         own = {n: p for n, p in everything.items() if (p.requires_grad or n in wanted) and n not in shapeless}
         found = layouts.fit(own, {name: tuple(t.shape) for name, t in wanted.items()})
         _fill_the_rest(own, found)
@@ -134,7 +153,9 @@ class Program:
             "misshapen": found.misshapen,
             "shared": found.shared,
             "layout": found.layout,
-            "shapes": {name: list(t.shape) for name, t in own.items() if name in found.unexpected + found.misshapen},
+            "shapes": {
+                name: list(t.shape) for name, t in own.items() if name in found.unexpected + found.misshapen
+            },
         }
 
     def _weight(self, recipe: Any) -> Tensor:
@@ -215,9 +236,16 @@ class Program:
 
     def _is_elsewhere(self, value: Any) -> bool:
         """Whether a result lies on another device than what it was made from."""
-        if self.device.type == "cpu" or not isinstance(value, Tensor) or value.device.type == self.device.type:
+        if (
+            self.device.type == "cpu"
+            or not isinstance(value, Tensor)
+            or value.device.type == self.device.type
+        ):
             return False
-        return any(isinstance(v, nn.Module) or (isinstance(v, Tensor) and v.device.type == self.device.type) for v in self.env.values())
+        return any(
+            isinstance(v, nn.Module) or (isinstance(v, Tensor) and v.device.type == self.device.type)
+            for v in self.env.values()
+        )
 
     def _do_see_value(self, step: Step) -> None:
         value = self._value(step["of"])
@@ -234,7 +262,9 @@ class Program:
     def _do_weights(self, step: Step) -> None:
         owner = self._value(step["of"])
         # One a step is what the decoder itself gathers; its attention only ever holds the last.
-        kept = _kept_weights(owner) if step.get("steps") is None else getattr(owner, "attention_weights", None)
+        kept = (
+            _kept_weights(owner) if step.get("steps") is None else getattr(owner, "attention_weights", None)
+        )
         tensors = isinstance(kept, (list, tuple)) and kept and all(isinstance(w, Tensor) for w in kept)
         if tensors and len({w.shape for w in kept or ()}) == 1:
             kept = torch.stack(list(kept or ()))
@@ -268,7 +298,13 @@ class Program:
                 plain = plain.to("cpu")
             if type(plain) is not Tensor:
                 self.told["odd"][name] = {"is": _kind_of(plain)}
-            elif plain.layout is not torch.strided or plain.device.type == "meta" or plain.is_complex() or plain.is_quantized or plain.is_nested:
+            elif (
+                plain.layout is not torch.strided
+                or plain.device.type == "meta"
+                or plain.is_complex()
+                or plain.is_quantized
+                or plain.is_nested
+            ):
                 self.told["odd"][name] = {"is": f"a {plain.layout} tensor on {plain.device.type}"}
             elif plain.dtype not in _SENT:
                 self.told["odd"][name] = {"is": f"a tensor of {plain.dtype}"}
@@ -290,7 +326,10 @@ def _fill_the_rest(own: Mapping[str, Tensor], found: layouts.Fit) -> None:
     with torch.no_grad():
         for name in (*found.unexpected, *found.misshapen):
             if not found.layout:
-                own[name].copy_(torch.cos(torch.arange(own[name].numel(), dtype=torch.float64)).reshape(own[name].shape) / 2)
+                own[name].copy_(
+                    torch.cos(torch.arange(own[name].numel(), dtype=torch.float64)).reshape(own[name].shape)
+                    / 2
+                )
 
 
 def _gradients(total: Any, leaves: list[Tensor]) -> list[Tensor]:
@@ -313,7 +352,7 @@ def _kept_weights(module: Any) -> Any:
 
 
 def _kind_of(value: Any) -> str:
-    """"a tuple of 2", "None", "a list of 3", "a float": what came back instead of a tensor."""
+    """ "a tuple of 2", "None", "a list of 3", "a float": what came back instead of a tensor."""
     if value is None:
         return "None"
     name = str(type(value).__name__)[:60]

@@ -90,7 +90,9 @@ class _Book(types.ModuleType):
         try:
             return getattr(self._given, name)
         except AttributeError:
-            raise AttributeError(f"{self.__name__}.{name} is not here: the grader offers this course's blocks only") from None
+            raise AttributeError(
+                f"{self.__name__}.{name} is not here: the grader offers this course's blocks only"
+            ) from None
 
 
 class _OtherFramework(types.ModuleType):
@@ -116,9 +118,13 @@ def install(sources: Mapping[str, str], withheld: Collection[str] = ()) -> None:
     given = _Given(sources, withheld)
     book, chinese = _Book("d2l.torch", given), _Book("d2lzh_pytorch", given)
     package = _Book("d2l", given)
-    others = {f"d2l.{name}": _OtherFramework(f"d2l.{name}") for name in ("mxnet", "tensorflow", "jax", "paddle")}
+    others = {
+        f"d2l.{name}": _OtherFramework(f"d2l.{name}") for name in ("mxnet", "tensorflow", "jax", "paddle")
+    }
     sys.modules.update(
         {"grader.given": given, "d2l": package, "d2l.torch": book, "d2lzh_pytorch": chinese, **others}
     )
-    package.__dict__.update({"torch": book, **{name.split(".")[1]: module for name, module in others.items()}})
+    package.__dict__.update(
+        {"torch": book, **{name.split(".")[1]: module for name, module in others.items()}}
+    )
     grader.__dict__.update({"given": given, "check": _no_check})

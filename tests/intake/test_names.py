@@ -20,12 +20,17 @@ def names(*sources):
 
 
 def test_definitions_are_found_at_the_top_level_and_in_branches_of_it():
-    found = names("def a(): ...\nif True:\n    class b: ...\nelse:\n    c = 1\ntry:\n    d: int = 1\nexcept E:\n    async def e(): ...\nwith x:\n    f = g = 1")
+    found = names(
+        "def a(): ...\nif True:\n    class b: ...\nelse:\n    c = 1\ntry:\n    d: int = 1\nexcept E:\n    async def e(): ...\nwith x:\n    f = g = 1"
+    )
     assert set(found.definitions) == set("abcdefg")
 
 
 def test_what_is_inside_of_a_definition_or_only_annotated_is_none():
-    assert names("def a():\n    def b(): ...\nclass c:\n    d = 1\ne: int\nf.g = 1").definitions.keys() == {"a", "c"}
+    assert names("def a():\n    def b(): ...\nclass c:\n    d = 1\ne: int\nf.g = 1").definitions.keys() == {
+        "a",
+        "c",
+    }
 
 
 def test_the_last_definition_of_a_name_wins():
@@ -51,7 +56,9 @@ def test_a_warning_about_a_string_is_no_fault():
 
 
 def test_the_contracts_own_name_comes_before_a_near_one():
-    assert match(CONSTRUCTORS, names("def Masked_SoftMax(): ...\ndef masked_softmax(): ...")) == {"masked_softmax": "masked_softmax"}
+    assert match(CONSTRUCTORS, names("def Masked_SoftMax(): ...\ndef masked_softmax(): ...")) == {
+        "masked_softmax": "masked_softmax"
+    }
 
 
 @pytest.mark.parametrize("near", ["multiheadAttention", "Multi_Head_Attention", "MULTIHEADATTENTION"])
@@ -61,17 +68,24 @@ def test_a_near_name_is_taken_where_the_contracts_is_missing(near):
 
 def test_a_variable_under_a_near_name_is_none():
     assert match(CONSTRUCTORS, names("multi_head_attention = 1")) == {}
-    assert match(CONSTRUCTORS, names("MultiHeadAttention = f")) == {"MultiHeadAttention": "MultiHeadAttention"}
+    assert match(CONSTRUCTORS, names("MultiHeadAttention = f")) == {
+        "MultiHeadAttention": "MultiHeadAttention"
+    }
 
 
 def test_a_class_that_takes_the_keywords_of_another_exercise_is_graded_as_that_one():
-    found = match(CONSTRUCTORS, names("class MultiHeadAttention:\n    def __init__(self, embed_dim, num_heads, dropout): ..."))
+    found = match(
+        CONSTRUCTORS,
+        names("class MultiHeadAttention:\n    def __init__(self, embed_dim, num_heads, dropout): ..."),
+    )
     assert found == {"TransparentSelfAttention": "MultiHeadAttention"}
 
 
 def test_a_definition_as_handed_out_is_untouched_whatever_its_layout_and_comments():
     stub = names("def f(x):\n    raise NotImplementedError('f')\n\n\ndef g(x): ...")
-    assert untouched("f", names("# mine\ndef f( x ) :\n\n    raise NotImplementedError( 'f' )  # later"), stub)
+    assert untouched(
+        "f", names("# mine\ndef f( x ) :\n\n    raise NotImplementedError( 'f' )  # later"), stub
+    )
     assert not untouched("f", names("def f(x):\n    return x"), stub)
     assert not untouched("f", names("def g(x): ..."), stub)
     assert not untouched("h", names("def h(x): ..."), stub)

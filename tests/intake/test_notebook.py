@@ -14,14 +14,25 @@ def cells(*found, **book):
 
 def test_code_cells_of_format_4_are_read_in_order_and_nothing_else():
     assert cells(
-        {"cell_type": "code", "source": "x = 1", "outputs": [{"text": "y = 2"}], "metadata": {"source": "z = 3"}},
+        {
+            "cell_type": "code",
+            "source": "x = 1",
+            "outputs": [{"text": "y = 2"}],
+            "metadata": {"source": "z = 3"},
+        },
         {"cell_type": "raw", "source": "y = 2"},
         {"cell_type": "code", "source": ["a = 1\n", "b = 2"]},
     ) == [(1, "x = 1"), (3, "a = 1\nb = 2")]
 
 
 def test_format_3_keeps_its_cells_in_worksheets_and_calls_the_source_input():
-    book = {"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": ["x = 1\n", "y = 2"]}]}, {"cells": [{"cell_type": "code", "input": "z"}]}]}
+    book = {
+        "nbformat": 3,
+        "worksheets": [
+            {"cells": [{"cell_type": "code", "input": ["x = 1\n", "y = 2"]}]},
+            {"cells": [{"cell_type": "code", "input": "z"}]},
+        ],
+    }
     assert code_cells(json.dumps(book)) == [(1, "x = 1\ny = 2"), (2, "z")]
 
 
@@ -68,7 +79,10 @@ def test_lines_that_only_a_notebook_understands_are_taken_out(line, plain):
     ast.parse(plain_python(cell))
 
 
-@pytest.mark.parametrize("magic", ["bash", "sh", "html", "javascript", "latex", "writefile x.py", "file x.py", "R", "cython", "sql select"])
+@pytest.mark.parametrize(
+    "magic",
+    ["bash", "sh", "html", "javascript", "latex", "writefile x.py", "file x.py", "R", "cython", "sql select"],
+)
 def test_a_cell_of_another_language_is_left_out_with_its_lines_counted(magic):
     plain = plain_python(f"\n%%{magic}\nls -l | grep x\necho 'it''s'")
     assert plain.strip() == ""

@@ -88,7 +88,9 @@ def test_a_link_is_not_followed_out_of_its_folder(tmp_path):
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/full", "/dev/stdin"])
 def test_a_device_is_not_read(tmp_path, device):
     (tmp_path / "answer.py").symlink_to(device)
-    assert "answer.py is" in refused(tmp_path / "answer.py")[-120:] or "is not there" in refused(tmp_path / "answer.py")
+    assert "answer.py is" in refused(tmp_path / "answer.py")[-120:] or "is not there" in refused(
+        tmp_path / "answer.py"
+    )
 
 
 def test_a_name_that_no_file_can_have_is_told(tmp_path):
@@ -112,7 +114,18 @@ def test_the_content_changes_with_every_character_and_every_cell(tmp_path):
         return read_submission(write(tmp_path, json.dumps({"cells": cells}), "a.ipynb")).content
 
     assert content("x = 1") == content("x = 1")
-    assert len({content("x = 1"), content("x = 2"), content("x", " = 1"), content("", "x = 1"), content("x = '\ud800'")}) == 5
+    assert (
+        len(
+            {
+                content("x = 1"),
+                content("x = 2"),
+                content("x", " = 1"),
+                content("", "x = 1"),
+                content("x = '\ud800'"),
+            }
+        )
+        == 5
+    )
 
 
 @pytest.mark.parametrize(
@@ -134,6 +147,9 @@ def test_what_is_no_notebook_is_refused_with_a_reason(tmp_path, text, sentence):
 
 
 def test_cells_are_units_under_the_numbers_that_editors_show(tmp_path):
-    cells = [{"cell_type": "markdown", "source": "# Text"}, {"cell_type": "code", "source": ["x = 1\n", "y = 2"]}]
+    cells = [
+        {"cell_type": "markdown", "source": "# Text"},
+        {"cell_type": "code", "source": ["x = 1\n", "y = 2"]},
+    ]
     (unit,) = read_submission(write(tmp_path, json.dumps({"cells": cells}), "a.ipynb")).units
     assert (unit.name, unit.source) == ("a.ipynb cell 2", "x = 1\ny = 2")

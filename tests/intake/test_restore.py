@@ -43,10 +43,16 @@ def book(*cells):
 
 
 def test_in_a_notebook_only_the_cell_of_the_definition_changes():
-    text = book({"cell_type": "markdown", "source": "def f"}, {"cell_type": "code", "source": ["x = 1\n", "def f(x):\n", "    return 1"]})
+    text = book(
+        {"cell_type": "markdown", "source": "def f"},
+        {"cell_type": "code", "source": ["x = 1\n", "def f(x):\n", "    return 1"]},
+    )
     changed = json.loads(restored(text, "f", STUB, notebook=True))
     assert changed["metadata"] == {"kept": True}
-    assert [cell["source"] for cell in changed["cells"]] == ["def f", "x = 1\ndef f(x):\n    raise NotImplementedError"]
+    assert [cell["source"] for cell in changed["cells"]] == [
+        "def f",
+        "x = 1\ndef f(x):\n    raise NotImplementedError",
+    ]
 
 
 def test_a_cell_that_does_not_parse_is_known_by_its_mark():
@@ -55,7 +61,10 @@ def test_a_cell_that_does_not_parse_is_known_by_its_mark():
     assert changed["cells"][0]["source"] == "def f(x):\n    raise NotImplementedError"
 
 
-@pytest.mark.parametrize("text", ["no json", "{}", book({}), book({"cell_type": "code"}), book({"cell_type": "code", "source": [1]})])
+@pytest.mark.parametrize(
+    "text",
+    ["no json", "{}", book({}), book({"cell_type": "code"}), book({"cell_type": "code", "source": [1]})],
+)
 def test_a_notebook_that_cannot_be_read_is_left_alone(text):
     with pytest.raises(CannotRestore, match="fresh copy"):
         restored(text, "f", STUB, notebook=True)

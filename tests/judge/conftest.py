@@ -43,7 +43,10 @@ def decide() -> Callable[..., Finding]:
         **params: Any,
     ) -> Finding:
         arrays = {name: np.asarray(array) for name, array in want.items()}
-        headers = {n: Header(a.shape, dtype if a.dtype.kind == "f" else str(a.dtype), axes) for n, a in arrays.items()}
+        headers = {
+            n: Header(a.shape, dtype if a.dtype.kind == "f" else str(a.dtype), axes)
+            for n, a in arrays.items()
+        }
         check = Check("c/x", "values", "title", judge, of or tuple(want), params)
         case = RecordedCase("c", "f", dtype, steps, (check,), tensors or {}, headers, arrays)
         observation = Observation({n: seen(v) for n, v in got.items()}, error, parameters, values or {})

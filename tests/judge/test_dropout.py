@@ -28,7 +28,9 @@ def sums(rng, rows=2048, p=P):
 
 
 def weights(decide, got):
-    return decide("dropped_weights", {"out": np.zeros(np.shape(got))}, {"out": got}, p=P, keys=KEYS, features=FEATURES)
+    return decide(
+        "dropped_weights", {"out": np.zeros(np.shape(got))}, {"out": got}, p=P, keys=KEYS, features=FEATURES
+    )
 
 
 def test_rightly_dropped_weights_pass_whatever_the_seed(decide):
@@ -42,7 +44,9 @@ def rows_dropped_whole(rng):
 
 WRONG_WEIGHTS = {
     "none": lambda rng: np.ones((64, 32, FEATURES), dtype=np.float32),
-    "before softmax": lambda rng: np.ones((64, 32, FEATURES), dtype=np.float32) + rng.normal(size=(64, 32, 1)).astype("f4") * 1e-7,
+    "before softmax": lambda rng: (
+        np.ones((64, 32, FEATURES), dtype=np.float32) + rng.normal(size=(64, 32, 1)).astype("f4") * 1e-7
+    ),
     "not made up for": lambda rng: sums(rng) * (1 - P),
     "made up for twice": lambda rng: sums(rng) * SCALE,
     "twice the rate": lambda rng: sums(rng, p=2 * P),
@@ -66,7 +70,14 @@ def test_weights_dropped_in_another_way_fail(decide, wrong):
 
 
 def test_weights_of_another_shape_fail(decide):
-    assert not decide("dropped_weights", {"out": np.zeros((64, 32, 4))}, {"out": np.zeros((0, 32, 4))}, p=P, keys=8, features=4).passed
+    assert not decide(
+        "dropped_weights",
+        {"out": np.zeros((64, 32, 4))},
+        {"out": np.zeros((0, 32, 4))},
+        p=P,
+        keys=8,
+        features=4,
+    ).passed
 
 
 # ---- elements: in training zero, or what they are in evaluation, scaled up
@@ -77,7 +88,12 @@ BASE = rng(9).standard_normal((8, 16, 12)).astype(np.float32) + np.float32(0.01)
 
 def elements(decide, train, still=BASE):
     want = {"train": BASE, "still": BASE}
-    return decide("dropped_elements", want, {"train": np.asarray(train, dtype="f4"), "still": np.asarray(still, dtype="f4")}, p=P)
+    return decide(
+        "dropped_elements",
+        want,
+        {"train": np.asarray(train, dtype="f4"), "still": np.asarray(still, dtype="f4")},
+        p=P,
+    )
 
 
 def test_rightly_dropped_elements_pass_whatever_the_seed(decide):
@@ -105,7 +121,10 @@ def test_whole_rows_of_elements_dropped_together_fail(decide):
     base = np.ones((16, 16, 12), dtype=np.float32)
     gone = kept(rng(1), 16, 16, 1) * base * SCALE
     want = {"train": base, "still": base}
-    assert decide("dropped_elements", want, {"train": gone.astype("f4"), "still": base}, p=P).code in ("together", "rate")
+    assert decide("dropped_elements", want, {"train": gone.astype("f4"), "still": base}, p=P).code in (
+        "together",
+        "rate",
+    )
 
 
 def test_a_result_that_is_zero_in_evaluation_shows_nothing_and_fails(decide):
@@ -134,7 +153,12 @@ def right(rng, count=128):
 
 def regions(decide, got, **params):
     shape = (16, 8, WIDE)
-    return decide("dropped_regions", {"out": np.zeros(shape)}, {"out": np.asarray(got).reshape(shape)}, **{**REGIONS, **params})
+    return decide(
+        "dropped_regions",
+        {"out": np.zeros(shape)},
+        {"out": np.asarray(got).reshape(shape)},
+        **{**REGIONS, **params},
+    )
 
 
 def test_rightly_dropped_regions_pass_whatever_the_seed(decide):
@@ -156,7 +180,9 @@ def test_a_region_without_levels_beside_it_passes_whatever_the_seed(decide):
 
     for seed in range(200):
         got = alone(rng(seed)).reshape(16, 8, WIDE)
-        assert decide("dropped_regions", {"out": np.zeros(got.shape)}, {"out": got}, p=P, dropped=(0, WIDE)).passed
+        assert decide(
+            "dropped_regions", {"out": np.zeros(got.shape)}, {"out": got}, p=P, dropped=(0, WIDE)
+        ).passed
 
 
 WRONG_REGIONS = {
@@ -164,14 +190,22 @@ WRONG_REGIONS = {
     "not made up for": lambda rng: normalised(rows_before(rng, kept(rng, 128, 64) * 1.0)),
     "made up for twice": lambda rng: normalised(rows_before(rng, kept(rng, 128, 64) * SCALE**2)),
     "another rate": lambda rng: normalised(rows_before(rng, kept(rng, 128, 64, p=0.5) * 2.0)),
-    "another rate, scaled by the right one": lambda rng: normalised(rows_before(rng, kept(rng, 128, 64, p=0.5) * SCALE)),
+    "another rate, scaled by the right one": lambda rng: normalised(
+        rows_before(rng, kept(rng, 128, 64, p=0.5) * SCALE)
+    ),
     "the sum": lambda rng: normalised(rows_before(rng, 1.0) * kept(rng, 128, WIDE) * SCALE),
-    "after the normalisation": lambda rng: normalised(rows_before(rng, 1.0)) * kept(rng, 128, WIDE).astype("f4"),
-    "the other summand": lambda rng: normalised(rows_before(rng, 1.0) * np.where(np.arange(WIDE) >= 96, kept(rng, 128, WIDE) * SCALE, 1)),
+    "after the normalisation": lambda rng: (
+        normalised(rows_before(rng, 1.0)) * kept(rng, 128, WIDE).astype("f4")
+    ),
+    "the other summand": lambda rng: normalised(
+        rows_before(rng, 1.0) * np.where(np.arange(WIDE) >= 96, kept(rng, 128, WIDE) * SCALE, 1)
+    ),
     "whole rows": lambda rng: normalised(rows_before(rng, kept(rng, 128, 1) * SCALE)),
     "whole features": lambda rng: normalised(rows_before(rng, kept(rng, 1, 64) * SCALE)),
     "twice": lambda rng: normalised(rows_before(rng, kept(rng, 128, 64) * kept(rng, 128, 64) * SCALE**2)),
-    "before what is added up": lambda rng: normalised(rows_before(rng, (kept(rng, 128, 64, 3) * SCALE).mean(-1))),
+    "before what is added up": lambda rng: normalised(
+        rows_before(rng, (kept(rng, 128, 64, 3) * SCALE).mean(-1))
+    ),
     "NaN": lambda rng: right(rng) * np.nan,
     "zeros": lambda rng: right(rng) * 0,
 }
@@ -187,7 +221,10 @@ def test_what_varies_where_nothing_should_be_dropped_fails(decide):
     params = {"p": P, "dropped": DROPPED, "steady": FLOOR}
     assert decide("dropped_regions", {"out": np.zeros(got.shape)}, {"out": got}, **params).passed
     got[3, 4, 70] += 0.5
-    assert decide("dropped_regions", {"out": np.zeros(got.shape)}, {"out": got}, **params).code == "elsewhere dropped steady"
+    assert (
+        decide("dropped_regions", {"out": np.zeros(got.shape)}, {"out": got}, **params).code
+        == "elsewhere dropped steady"
+    )
 
 
 def test_weights_that_are_not_dropped_before_they_are_summed_fail(decide):

@@ -51,7 +51,10 @@ def test_one_bad_number_fails_and_is_found(decide, bad):
 
 def test_nan_and_infinities_are_told_by_name(decide):
     assert "NaN (30 of 30" in decide("equal", {"out": WANT}, {"out": WANT * np.nan}).message
-    assert "infinities (1 of 30" in decide("equal", {"out": WANT}, {"out": np.where(WANT.max() == WANT, np.inf, WANT)}).message
+    assert (
+        "infinities (1 of 30"
+        in decide("equal", {"out": WANT}, {"out": np.where(WANT.max() == WANT, np.inf, WANT)}).message
+    )
 
 
 def test_special_numbers_of_the_reference_must_be_there(decide):
@@ -65,14 +68,18 @@ def test_the_tolerance_is_relative_to_the_reference_and_never_to_the_answer():
     want, huge = np.array([1.0]), np.array([1e30])
     assert departures(huge, want, 0.9).all()
     assert not departures(np.array([2.7]), want, 0.9).any()
-    assert departures(np.array([100.0]), np.array([50.0]), 0.9).all()  # 90 % of the answer would let it through
+    assert departures(
+        np.array([100.0]), np.array([50.0]), 0.9
+    ).all()  # 90 % of the answer would let it through
     assert not departures(np.array([50.0]), np.array([100.0]), 0.9).any()
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), TOLERANCE.items())
 def test_each_dtype_has_a_tolerance_of_its_own(decide, dtype, tolerance):
     assert decide("equal", {"out": WANT}, {"out": WANT + 0.9 * tolerance}, dtype=dtype).passed
-    assert not decide("equal", {"out": WANT}, {"out": WANT + 2 * tolerance * (1 + np.abs(WANT))}, dtype=dtype).passed
+    assert not decide(
+        "equal", {"out": WANT}, {"out": WANT + 2 * tolerance * (1 + np.abs(WANT))}, dtype=dtype
+    ).passed
 
 
 def test_a_case_may_widen_the_tolerance(decide):
@@ -135,7 +142,9 @@ def test_either_of_two_accepted_answers_passes_and_a_mixture_does_not(decide):
     want = {"out": WANT, "out|turned": -WANT}
     assert decide("one_of", want, {"out": WANT}, of=("out",)).passed
     assert decide("one_of", want, {"out": -WANT}, of=("out",)).passed
-    assert not decide("one_of", want, {"out": WANT * np.sign(np.arange(30) - 14.5).reshape(2, 3, 5)}, of=("out",)).passed
+    assert not decide(
+        "one_of", want, {"out": WANT * np.sign(np.arange(30) - 14.5).reshape(2, 3, 5)}, of=("out",)
+    ).passed
 
 
 def test_results_that_must_agree_are_held_against_each_other(decide):
@@ -162,7 +171,10 @@ def test_a_matrix_must_carry_rows_to_their_images(decide):
     tensors = {"P": rows, "Q": rows @ matrix.T}
     params = {"rows": "P", "images": "Q", "says": "it does not shift"}
     assert decide("carries", {"M": matrix}, {"M": matrix}, tensors=tensors, **params).passed
-    assert decide("carries", {"M": matrix}, {"M": matrix.T}, tensors=tensors, **params).message == "it does not shift"
+    assert (
+        decide("carries", {"M": matrix}, {"M": matrix.T}, tensors=tensors, **params).message
+        == "it does not shift"
+    )
 
 
 def test_kept_weights_may_be_optional_and_are_looked_at_where_they_are_kept(decide):

@@ -6,7 +6,9 @@ import pytest
 from grader.observation import Seen, StudentError
 
 WANT = np.ones((2, 3))
-STEPS = ({"do": "load", "module": "m", "weights": {"W_q.weight": "m.W_q.weight", "W_o.weight": {"shape": [4, 4]}}},)
+STEPS = (
+    {"do": "load", "module": "m", "weights": {"W_q.weight": "m.W_q.weight", "W_o.weight": {"shape": [4, 4]}}},
+)
 NOTHING = {"missing": [], "unexpected": [], "misshapen": [], "shared": [], "layout": "", "shapes": {}}
 
 
@@ -33,12 +35,19 @@ def test_arguments_must_hold_exactly_what_they_held(decide):
 def test_whole_numbers_and_truth_values_can_be_arguments(decide):
     for before in (np.array([1, 2]), np.array([True, False])):
         assert decide("unchanged", {"after X": before}, {"after X": before}, tensors={"X": before}).passed
-        assert not decide("unchanged", {"after X": before}, {"after X": before[::-1]}, tensors={"X": before}).passed
+        assert not decide(
+            "unchanged", {"after X": before}, {"after X": before[::-1]}, tensors={"X": before}
+        ).passed
 
 
 def parameters(decide, **told):
     return decide(
-        "parameters", {"parameters": 0}, {}, steps=STEPS, tensors={"m.W_q.weight": np.ones((4, 5))}, parameters=NOTHING | told
+        "parameters",
+        {"parameters": 0},
+        {},
+        steps=STEPS,
+        tensors={"m.W_q.weight": np.ones((4, 5))},
+        parameters=NOTHING | told,
     )
 
 
@@ -48,7 +57,9 @@ def test_parameters_that_were_all_found_pass(decide):
 
 
 def test_what_was_not_found_is_told_with_names_and_shapes(decide):
-    found = parameters(decide, missing=["W_q.weight"], unexpected=["proj.weight"], shapes={"proj.weight": [7, 5]})
+    found = parameters(
+        decide, missing=["W_q.weight"], unexpected=["proj.weight"], shapes={"proj.weight": [7, 5]}
+    )
     assert "not found: W_q.weight" in found.message
     assert "not asked for: proj.weight" in found.message
     assert found.expected == "W_q.weight (4, 5)"
@@ -57,7 +68,10 @@ def test_what_was_not_found_is_told_with_names_and_shapes(decide):
 
 def test_shapes_and_sharing_are_told(decide):
     assert parameters(decide, misshapen=["W_o.weight"]).expected == "W_o.weight (4, 4)"
-    assert "W_q.weight and W_k.weight are one and the same" in parameters(decide, shared=[["W_q.weight", "W_k.weight"]]).message
+    assert (
+        "W_q.weight and W_k.weight are one and the same"
+        in parameters(decide, shared=[["W_q.weight", "W_k.weight"]]).message
+    )
 
 
 def test_no_weights_at_all_fail(decide):
@@ -67,11 +81,37 @@ def test_no_weights_at_all_fail(decide):
 def test_a_further_parameter_that_changes_no_result_may_be_there(decide):
     told = NOTHING | {"unexpected": ["W_k.bias"]}
     tensors = {"m.W_q.weight": np.ones((4, 5))}
-    assert decide("parameters", {"parameters": 0}, {}, steps=STEPS, tensors=tensors, parameters=told, may_have=["W_k.bias"]).passed
-    assert not decide("parameters", {"parameters": 0}, {}, steps=STEPS, tensors=tensors, parameters=told, may_have=["W_v.bias"]).passed
+    assert decide(
+        "parameters",
+        {"parameters": 0},
+        {},
+        steps=STEPS,
+        tensors=tensors,
+        parameters=told,
+        may_have=["W_k.bias"],
+    ).passed
+    assert not decide(
+        "parameters",
+        {"parameters": 0},
+        {},
+        steps=STEPS,
+        tensors=tensors,
+        parameters=told,
+        may_have=["W_v.bias"],
+    ).passed
 
 
-@pytest.mark.parametrize(("got", "want", "passed"), [(True, True, True), (False, True, False), (1, True, False), (3, 3, True), (3.0, 3, True), (None, 3, False)])
+@pytest.mark.parametrize(
+    ("got", "want", "passed"),
+    [
+        (True, True, True),
+        (False, True, False),
+        (1, True, False),
+        (3, 3, True),
+        (3.0, 3, True),
+        (None, 3, False),
+    ],
+)
 def test_a_plain_value_is_the_wanted_one_and_a_truth_value_is_no_number(decide, got, want, passed):
     assert decide("value", {"flag": 0}, {}, values={"flag": got}, want=want).passed == passed
 
@@ -80,7 +120,10 @@ def test_something_else_than_a_plain_value_fails(decide):
     found = decide("value", {"flag": 0}, {"flag": Seen(odd="a list of 3")}, want=True)
     assert "a list of 3 came back" in found.message
     assert not decide("value", {"flag": 0}, {}, want=True).passed
-    assert decide("value", {"flag": 0}, {}, values={"flag": False}, want=True, says="it is blind").message == "it is blind"
+    assert (
+        decide("value", {"flag": 0}, {}, values={"flag": False}, want=True, says="it is blind").message
+        == "it is blind"
+    )
 
 
 def test_an_input_must_be_refused_with_the_right_exception(decide):
@@ -88,5 +131,8 @@ def test_an_input_must_be_refused_with_the_right_exception(decide):
         return decide("raises", {"out": WANT}, {}, error=error, type="ValueError")
 
     assert raised(StudentError("ValueError", "", None, "call")).passed
-    assert raised(StudentError("TypeError", "", None, "call")).message == "TypeError was raised, ValueError should be"
+    assert (
+        raised(StudentError("TypeError", "", None, "call")).message
+        == "TypeError was raised, ValueError should be"
+    )
     assert raised(None).message == "nothing was raised, ValueError should be"

@@ -7,7 +7,7 @@ import pytest
 from grader.report.junit import junit
 from grader.report.model import CheckResult, ExerciseResult, Report
 
-HOSTILE = 'a\x00\x1b[31m]]></failure><!-- & "quoted" \'x\' \ud800 \uffff \u202e 注意 \n\t [/foo]'
+HOSTILE = "a\x00\x1b[31m]]></failure><!-- & \"quoted\" 'x' \ud800 \uffff \u202e 注意 \n\t [/foo]"
 
 
 def check(outcome, **more):
@@ -20,28 +20,49 @@ def tree(*results):
 
 
 def test_there_is_a_suite_an_exercise_and_a_case_a_check():
-    checks = (check("passed"), check("failed", message="m", where="w", expected="e", got="g"), check("skipped"), check("could_not_grade"))
+    checks = (
+        check("passed"),
+        check("failed", message="m", where="w", expected="e", got="g"),
+        check("skipped"),
+        check("could_not_grade"),
+    )
     (suite,) = tree(ExerciseResult("f", "02_masking", "failed", 0.0, 1.0, checks=checks, seconds=1.5))
-    assert suite.attrib == {"name": "02_masking.f", "tests": "4", "failures": "1", "errors": "1", "skipped": "1", "time": "1.500"}
+    assert suite.attrib == {
+        "name": "02_masking.f",
+        "tests": "4",
+        "failures": "1",
+        "errors": "1",
+        "skipped": "1",
+        "time": "1.500",
+    }
     assert [[child.tag for child in case] for case in suite] == [[], ["failure"], ["skipped"], ["error"]]
     assert suite[1][0].attrib["message"] == "m"
     assert suite[1][0].text == "m\nw\nexpected:\ne\ngot:\ng"
 
 
-@pytest.mark.parametrize(("outcome", "tag"), [("not_started", "skipped"), ("blocked", "failure"), ("could_not_grade", "error")])
+@pytest.mark.parametrize(
+    ("outcome", "tag"), [("not_started", "skipped"), ("blocked", "failure"), ("could_not_grade", "error")]
+)
 def test_an_exercise_without_checks_is_a_case_of_its_own(outcome, tag):
     (suite,) = tree(ExerciseResult("f", "02_masking", outcome, 0.0, 1.0, message="why"))
     assert [(child.tag, child.attrib["message"]) for child in suite[0]] == [(tag, "why")]
 
 
 def test_hidden_checks_show_neither_expected_nor_got():
-    (suite,) = tree(ExerciseResult("f", "a", "failed", 0.0, 1.0, checks=(check("failed", message="m", expected=None, got=None),)))
+    (suite,) = tree(
+        ExerciseResult(
+            "f", "a", "failed", 0.0, 1.0, checks=(check("failed", message="m", expected=None, got=None),)
+        )
+    )
     assert suite[0][0].text == "m"
 
 
 def test_hostile_text_stays_text():
     checks = (check("failed", message=HOSTILE, where=HOSTILE, expected=HOSTILE, got=HOSTILE),)
-    results = (ExerciseResult("f", "a", "failed", 0.0, 1.0, checks=checks), ExerciseResult("g", "a", "blocked", 0.0, 1.0, message=HOSTILE))
+    results = (
+        ExerciseResult("f", "a", "failed", 0.0, 1.0, checks=checks),
+        ExerciseResult("g", "a", "blocked", 0.0, 1.0, message=HOSTILE),
+    )
     found = tree(*results)
     assert len(found.findall(".//failure")) == 2
     assert "]]></failure>" in found[0][0][0].text

@@ -39,8 +39,18 @@ def test_the_exit_status_tells_how_it_went(outcomes, status):
 
 
 def test_json_holds_everything_and_is_json():
-    checks = (CheckResult("c", "values", "t", "failed", message="m\ud800\x1b", expected=None, got=None, visibility="hidden"),)
-    whole = result("failed", 1 / 3, checks=checks, diagnosis=Diagnosis("exact", (("a",), ("b", "c")), "says", "asks"), remarks=("r",))
+    checks = (
+        CheckResult(
+            "c", "values", "t", "failed", message="m\ud800\x1b", expected=None, got=None, visibility="hidden"
+        ),
+    )
+    whole = result(
+        "failed",
+        1 / 3,
+        checks=checks,
+        diagnosis=Diagnosis("exact", (("a",), ("b", "c")), "says", "asks"),
+        remarks=("r",),
+    )
     words = json.loads(as_json(report(whole)))
     assert (words["schema"], words["score"], words["points"], words["sandbox"]) == (1, 0.333333, 2.0, "basic")
     (exercise,) = words["exercises"]

@@ -11,39 +11,78 @@ from grader.report.terminal import render, show
 from grader.sanitize import sanitize
 
 TABLE = "\n".join("  ".join(f"{x:9.4f}" for x in range(6)) for _ in range(4))
-HOSTILE = sanitize("[/foo] [bold]not bold[/bold] [link=http://x]y[/link] :smile: \x1b[31m\u202e 注意" + "x" * 200)
+HOSTILE = sanitize(
+    "[/foo] [bold]not bold[/bold] [link=http://x]y[/link] :smile: \x1b[31m\u202e 注意" + "x" * 200
+)
 
 
 def check(outcome="failed", **more):
-    return CheckResult("c/values", more.pop("facet", "values"), more.pop("title", "weights of every query"), outcome, **more)
+    return CheckResult(
+        "c/values", more.pop("facet", "values"), more.pop("title", "weights of every query"), outcome, **more
+    )
 
 
 def result(name="masked_softmax", outcome="failed", score=1.0, points=2.5, **more):
-    return ExerciseResult(name, "05_multi_head_attention", outcome, score, points, title="A title that says what the exercise is about", **more)
+    return ExerciseResult(
+        name,
+        "05_multi_head_attention",
+        outcome,
+        score,
+        points,
+        title="A title that says what the exercise is about",
+        **more,
+    )
 
 
 FAILED = result(
     checks=(
         check("passed", facet="shapes"),
-        check(message="the result departs from the reference in 7 of 30 numbers", expected=TABLE, got=TABLE, where="batch 0, head 1, query 2, key 3"),
+        check(
+            message="the result departs from the reference in 7 of 30 numbers",
+            expected=TABLE,
+            got=TABLE,
+            where="batch 0, head 1, query 2, key 3",
+        ),
         check("skipped"),
         check("skipped"),
     ),
-    diagnosis=Diagnosis("exact", (("a",),), "The mask is added after the softmax, so that rows do not sum to one any more.", "?"),
+    diagnosis=Diagnosis(
+        "exact",
+        (("a",),),
+        "The mask is added after the softmax, so that rows do not sum to one any more.",
+        "?",
+    ),
     remarks=("graded multiheadAttention as MultiHeadAttention",),
 )
 ALL = (
     result("kernel_attention_weights", "passed", 10.25, 12.5),
     FAILED,
-    result("Seq2SeqAttentionDecoder", "could_not_grade", None, 12.0, message="the worker did not start (died exit 1): it said nothing"),
-    result("TransparentSelfAttention", "blocked", 0.0, message="answer.py, line 3: NameError: name 'torhc' is not defined"),
+    result(
+        "Seq2SeqAttentionDecoder",
+        "could_not_grade",
+        None,
+        12.0,
+        message="the worker did not start (died exit 1): it said nothing",
+    ),
+    result(
+        "TransparentSelfAttention",
+        "blocked",
+        0.0,
+        message="answer.py, line 3: NameError: name 'torhc' is not defined",
+    ),
     result("TangledSelfAttention", "not_started", 0.0),
 )
 
 
 def printed(*results, width=80, full=False, colour=False, remarks=()):
     out = io.StringIO()
-    console = Console(file=out, width=width, force_terminal=colour, color_system="truecolor" if colour else None, legacy_windows=False)
+    console = Console(
+        file=out,
+        width=width,
+        force_terminal=colour,
+        color_system="truecolor" if colour else None,
+        legacy_windows=False,
+    )
     show(Report(results, "basic", "2.13.0", "0.1.0", remarks=remarks), console, full=full)
     return out.getvalue()
 
@@ -51,7 +90,11 @@ def printed(*results, width=80, full=False, colour=False, remarks=()):
 @pytest.mark.parametrize("width", [80, 60])
 @pytest.mark.parametrize("full", [False, True])
 def test_no_line_is_longer_than_the_terminal_is_wide(width, full):
-    hostile = result(message=HOSTILE, checks=(check(message=HOSTILE, expected=HOSTILE, got=HOSTILE, where=HOSTILE),), remarks=(HOSTILE,))
+    hostile = result(
+        message=HOSTILE,
+        checks=(check(message=HOSTILE, expected=HOSTILE, got=HOSTILE, where=HOSTILE),),
+        remarks=(HOSTILE,),
+    )
     for line in printed(*ALL, hostile, width=width, full=full, remarks=(HOSTILE,)).splitlines():
         assert cell_len(line) <= width, line
 
@@ -75,7 +118,17 @@ def test_every_exercise_stands_with_its_outcome_in_words_and_its_points(width):
 
 def test_the_first_failure_is_told_with_what_where_expected_and_got():
     text = printed(*ALL)
-    for words in ("the result departs", "batch 0, head 1, query 2, key 3", "expected", "got", "3.0000", "this equals a known mistake", "The mask is added", "2 checks were not looked at", "graded multiheadAttention"):
+    for words in (
+        "the result departs",
+        "batch 0, head 1, query 2, key 3",
+        "expected",
+        "got",
+        "3.0000",
+        "this equals a known mistake",
+        "The mask is added",
+        "2 checks were not looked at",
+        "graded multiheadAttention",
+    ):
         assert words in text, words
     assert text.index("expected") < text.index("got  ")
 
@@ -101,7 +154,12 @@ def test_colour_adds_nothing_that_words_do_not_say():
 
 @pytest.mark.parametrize("full", [False, True])
 def test_markup_in_a_students_text_is_shown_as_it_stands(full):
-    text = printed(result(message=HOSTILE, checks=(check(message=HOSTILE, got=HOSTILE),), remarks=(HOSTILE,)), remarks=(HOSTILE,), full=full, width=400)
+    text = printed(
+        result(message=HOSTILE, checks=(check(message=HOSTILE, got=HOSTILE),), remarks=(HOSTILE,)),
+        remarks=(HOSTILE,),
+        full=full,
+        width=400,
+    )
     assert text.count("[/foo] [bold]not bold[/bold] [link=http://x]y[/link] :smile:") == 5
     assert "\x1b" not in text
 
@@ -111,5 +169,7 @@ def test_the_last_line_names_the_next_thing_to_do():
         return printed(*results).strip().splitlines()[-1]
 
     assert last(*ALL) == "next: mend masked_softmax, save, and run the check again"
-    assert last(result(outcome="passed"), result("g", "not_started", 0.0)) == "next: g is waiting to be written"
+    assert (
+        last(result(outcome="passed"), result("g", "not_started", 0.0)) == "next: g is waiting to be written"
+    )
     assert last(result(outcome="passed")) == "all passed"

@@ -19,7 +19,9 @@ def raised(source, call="f()"):
 
 
 def test_the_innermost_line_of_the_submission_is_told_and_no_line_of_a_library():
-    told = raised("import torch\ndef g(x):\n    return torch.bmm(x, x)\ndef f():\n    return g(torch.ones(2))\n")
+    told = raised(
+        "import torch\ndef g(x):\n    return torch.bmm(x, x)\ndef f():\n    return g(torch.ones(2))\n"
+    )
     assert told["where"] == {"file": "a.py", "line": 3, "text": "return torch.bmm(x, x)", "in": "g"}
     assert told["type"] == "RuntimeError"
 

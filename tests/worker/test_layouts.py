@@ -100,7 +100,9 @@ class Fused(nn.Module):
     def forward(self, q, k, v):
         weights = self.qkv.weight.chunk(3)
         biases = self.qkv.bias.chunk(3) if self.qkv.bias is not None else (None,) * 3
-        return self.proj(attend(*(F.linear(x, w, b) for x, w, b in zip((q, k, v), weights, biases, strict=True))))
+        return self.proj(
+            attend(*(F.linear(x, w, b) for x, w, b in zip((q, k, v), weights, biases, strict=True)))
+        )
 
 
 class PerHead(nn.Module):
@@ -109,7 +111,9 @@ class PerHead(nn.Module):
     def __init__(self, query_size, key_size, value_size, bias):
         super().__init__()
         sizes = {"query": query_size, "key": key_size, "value": value_size}
-        self.heads = nn.ModuleList(nn.ModuleDict({n: nn.Linear(s, d, bias=bias) for n, s in sizes.items()}) for _ in range(H))
+        self.heads = nn.ModuleList(
+            nn.ModuleDict({n: nn.Linear(s, d, bias=bias) for n, s in sizes.items()}) for _ in range(H)
+        )
         self.fc_out = nn.Linear(D, D, bias=bias)
 
     def forward(self, q, k, v):
@@ -128,7 +132,9 @@ class ListPerRole(nn.Module):
 
     def forward(self, q, k, v):
         triples = zip(self.W_q, self.W_k, self.W_v, strict=True)
-        return self.W_o(torch.cat([F.scaled_dot_product_attention(a(q), b(k), c(v)) for a, b, c in triples], -1))
+        return self.W_o(
+            torch.cat([F.scaled_dot_product_attention(a(q), b(k), c(v)) for a, b, c in triples], -1)
+        )
 
 
 class Numbered(ListPerRole):
@@ -165,7 +171,9 @@ class ThreeAxes(nn.Module):
 
     def forward(self, q, k, v):
         def split(role, x):
-            return torch.einsum(self.path, x, getattr(self, f"W_{role}")) + getattr(self, f"b_{role}")[:, None]
+            return (
+                torch.einsum(self.path, x, getattr(self, f"W_{role}")) + getattr(self, f"b_{role}")[:, None]
+            )
 
         heads = F.scaled_dot_product_attention(split("q", q), split("k", k), split("v", v))  # (B, H, T, d)
         if self.bare_output:
@@ -182,7 +190,9 @@ class Wrapped(nn.Module):
 
     def __init__(self, query_size, key_size, value_size, bias):
         super().__init__()
-        self.mha = nn.MultiheadAttention(query_size, H, bias=bias, kdim=key_size, vdim=value_size, batch_first=True)
+        self.mha = nn.MultiheadAttention(
+            query_size, H, bias=bias, kdim=key_size, vdim=value_size, batch_first=True
+        )
 
     def forward(self, q, k, v):
         return self.mha(q, k, v, need_weights=False)[0]
@@ -228,7 +238,11 @@ WITHOUT_BIAS_ONLY = {"bare, square and in order"}
 def weights(sizes, bias, prefix=""):
     rng = np.random.default_rng(0)
     out = {}
-    for name, size in zip(("W_q", "W_k", "W_v", "W_o"), (*(sizes[s] for s in ("query_size", "key_size", "value_size")), D), strict=True):
+    for name, size in zip(
+        ("W_q", "W_k", "W_v", "W_o"),
+        (*(sizes[s] for s in ("query_size", "key_size", "value_size")), D),
+        strict=True,
+    ):
         out[f"{prefix}{name}.weight"] = torch.from_numpy(rng.standard_normal((D, size)) / size**0.5)
         if bias:
             out[f"{prefix}{name}.bias"] = torch.from_numpy(rng.standard_normal(D))
@@ -239,14 +253,25 @@ def run(build, sizes, bias):
     """What the worker's program observes: the output, and the gradients of inputs and contract weights."""
     torch.manual_seed(1)
     rng = np.random.default_rng(1)
-    shapes = {"q": (B, T, sizes["query_size"]), "k": (B, S, sizes["key_size"]), "v": (B, S, sizes["value_size"]), "up": (B, T, D)}
+    shapes = {
+        "q": (B, T, sizes["query_size"]),
+        "k": (B, S, sizes["key_size"]),
+        "v": (B, S, sizes["value_size"]),
+        "up": (B, T, D),
+    }
     tensors = {name: torch.from_numpy(rng.standard_normal(shape)) for name, shape in shapes.items()}
     loaded = weights(sizes, bias)
     steps = [
         *({"do": "input", "name": name, "grad": True} for name in "qkv"),
         {"do": "build", "name": "m", "of": "Answer", "kwargs": {}},
         {"do": "load", "module": "m", "weights": {name: name for name in loaded}},
-        {"do": "call", "name": "out", "on": {"ref": "m"}, "args": [{"ref": name} for name in "qkv"], "kwargs": {}},
+        {
+            "do": "call",
+            "name": "out",
+            "on": {"ref": "m"},
+            "args": [{"ref": name} for name in "qkv"],
+            "kwargs": {},
+        },
         {"do": "see", "name": "out", "of": {"ref": "out"}},
         {"do": "gradients", "of": [{"ref": "out"}], "upstream": ["up"], "wrt": list("qkv"), "module": "m"},
     ]
@@ -256,7 +281,9 @@ def run(build, sizes, bias):
 
 
 def reference(sizes, bias):
-    return run(lambda: MultiHeadAttention(**sizes, num_hiddens=D, num_heads=H, dropout=0.0, bias=bias), sizes, bias)
+    return run(
+        lambda: MultiHeadAttention(**sizes, num_hiddens=D, num_heads=H, dropout=0.0, bias=bias), sizes, bias
+    )
 
 
 @pytest.mark.parametrize("bias", [False, True], ids=["", "bias"])
@@ -273,7 +300,9 @@ def test_a_layout_computes_the_same_and_gives_back_the_same_gradients(layout, bi
     assert got.observed.keys() == want.observed.keys()
     assert len(got.observed) == 1 + 3 + len(weights(sizes, bias))
     for name, tensor in want.observed.items():
-        assert tensor.abs().max() > 1e-3 or name == "grad W_k.bias", f"{name} tells nothing"  # softmax takes no notice of that one
+        assert tensor.abs().max() > 1e-3 or name == "grad W_k.bias", (
+            f"{name} tells nothing"
+        )  # softmax takes no notice of that one
         assert torch.allclose(got.observed[name], tensor, atol=1e-10), name
 
 
@@ -294,7 +323,9 @@ def test_a_layout_is_told_and_the_contracts_own_is_not():
 
 
 def found(module, wanted):
-    return layouts.fit(dict(module.named_parameters(remove_duplicate=False)), {n: tuple(t.shape) for n, t in wanted.items()})
+    return layouts.fit(
+        dict(module.named_parameters(remove_duplicate=False)), {n: tuple(t.shape) for n, t in wanted.items()}
+    )
 
 
 def test_what_fits_nothing_is_told_with_names_and_shapes():
@@ -342,11 +373,19 @@ def test_lazy_layers_under_names_that_fit_nothing_are_told():
 
     program = run(lambda: Odd(**SIZES, bias=False), SIZES, bias=False)
     assert program.told["parameters"]["missing"] == ["W_q.weight", "W_k.weight", "W_v.weight", "W_o.weight"]
-    assert program.told["parameters"]["unexpected"] == ["first.weight", "second.weight", "third.weight", "last.weight"]
+    assert program.told["parameters"]["unexpected"] == [
+        "first.weight",
+        "second.weight",
+        "third.weight",
+        "last.weight",
+    ]
 
 
 def test_what_fits_nothing_holds_the_same_numbers_in_every_run():
-    first, second = (run(lambda: renamed("a", "b", "c", "e")(**{**SIZES, "key_size": 7}, bias=True), SIZES, False) for _ in range(2))
+    first, second = (
+        run(lambda: renamed("a", "b", "c", "e")(**{**SIZES, "key_size": 7}, bias=True), SIZES, False)
+        for _ in range(2)
+    )
     assert torch.equal(first.observed["out"], second.observed["out"])
 
 
@@ -357,7 +396,10 @@ def test_layouts_are_found_below_a_prefix_and_beside_other_layers():
             self.attention = Fused(**EVEN, bias=False)
             self.norm = nn.LayerNorm(D)
 
-    wanted: dict[str, Tensor] = weights(EVEN, False, "attention.") | {"ln.weight": torch.randn(D).double(), "ln.bias": torch.randn(D).double()}
+    wanted: dict[str, Tensor] = weights(EVEN, False, "attention.") | {
+        "ln.weight": torch.randn(D).double(),
+        "ln.bias": torch.randn(D).double(),
+    }
     module = Block().double()
     own = dict(module.named_parameters())
     fit = found(module, wanted)

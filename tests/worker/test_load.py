@@ -27,7 +27,10 @@ def _as_it_was():
 
 
 def run(*sources, **options):
-    units = [{"name": f"a.ipynb cell {i}" if len(sources) > 1 else "a.py", "source": s} for i, s in enumerate(sources, 1)]
+    units = [
+        {"name": f"a.ipynb cell {i}" if len(sources) > 1 else "a.py", "source": s}
+        for i, s in enumerate(sources, 1)
+    ]
     return load(units, options.pop("given", GIVEN), **options)
 
 
@@ -46,10 +49,28 @@ def test_a_statement_that_raises_is_noted_with_its_line_and_the_rest_counts():
     loaded = run("x = 1\n\ny = 1 / 0\n\ndef f(): return x\n")
     assert loaded.names["f"]() == 1
     assert (note(loaded)["line"], note(loaded)["file"]) == (3, "a.py")
-    assert note(loaded)["error"] == {"type": "ZeroDivisionError", "message": "division by zero", "where": {"file": "a.py", "line": 3, "text": "y = 1 / 0", "in": "<module>"}}
+    assert note(loaded)["error"] == {
+        "type": "ZeroDivisionError",
+        "message": "division by zero",
+        "where": {"file": "a.py", "line": 3, "text": "y = 1 / 0", "in": "<module>"},
+    }
 
 
-@pytest.mark.parametrize("statement", ["raise SystemExit", "exit()", "raise KeyboardInterrupt", "raise GeneratorExit", "import nowhere", "assert False", "return", "await x", "x: int = y", "def f(a, a): ..."])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "raise SystemExit",
+        "exit()",
+        "raise KeyboardInterrupt",
+        "raise GeneratorExit",
+        "import nowhere",
+        "assert False",
+        "return",
+        "await x",
+        "x: int = y",
+        "def f(a, a): ...",
+    ],
+)
 def test_whatever_a_statement_raises_the_next_one_runs(statement):
     loaded = run(f"{statement}\nafter = 1")
     assert loaded.names["after"] == 1
@@ -115,7 +136,9 @@ def test_the_shown_line_is_the_right_one_after_a_form_feed():
 def test_a_definition_gives_way_to_the_building_block_of_its_name():
     source = "def masked_softmax(X, valid_lens):\n    return 'mine'\n\ndef f(X):\n    return masked_softmax(X, None)\n"
     assert run(source).names["f"](torch.zeros(1, 1, 2)) == "mine"
-    assert torch.equal(run(source, replace={"masked_softmax"}).names["f"](torch.zeros(1, 1, 2)), torch.full((1, 1, 2), 0.5))
+    assert torch.equal(
+        run(source, replace={"masked_softmax"}).names["f"](torch.zeros(1, 1, 2)), torch.full((1, 1, 2), 0.5)
+    )
 
 
 def test_a_name_that_is_imported_or_assigned_gives_way_too_and_its_neighbours_stay():
@@ -147,30 +170,49 @@ def test_allowed_blocks_can_be_imported_from_here_and_from_the_book():
 
 
 def test_the_books_base_classes_are_there():
-    loaded = run("from d2l import torch as d2l\nclass E(d2l.Encoder):\n    def forward(self, x): return x\nclass D(d2l.AttentionDecoder): ...")
+    loaded = run(
+        "from d2l import torch as d2l\nclass E(d2l.Encoder):\n    def forward(self, x): return x\nclass D(d2l.AttentionDecoder): ..."
+    )
     assert loaded.notes == []
 
 
 def test_the_books_logger_is_silent_whatever_is_asked_of_it():
-    assert run("from d2l import torch as d2l\nd2l.logger('x').anything\nlog = d2l.Logger(1, a=2)\nlog.info('x')\nlog.a.b.c('x')").notes == []
+    assert (
+        run(
+            "from d2l import torch as d2l\nd2l.logger('x').anything\nlog = d2l.Logger(1, a=2)\nlog.info('x')\nlog.a.b.c('x')"
+        ).notes
+        == []
+    )
 
 
 def test_what_the_book_has_and_we_have_not_is_told():
     error = note(run("from d2l import torch as d2l\nd2l.plot([1])"))["error"]
-    assert (error["type"], error["message"]) == ("AttributeError", "d2l.torch.plot is not here: the grader offers this course's blocks only")
+    assert (error["type"], error["message"]) == (
+        "AttributeError",
+        "d2l.torch.plot is not here: the grader offers this course's blocks only",
+    )
 
 
 @pytest.mark.parametrize("other", ["mxnet", "tensorflow", "jax", "paddle"])
 def test_another_framework_is_told_in_one_sentence(other):
     error = note(run(f"from d2l import {other} as d2l\nd2l.masked_softmax"))["error"]
-    assert (error["type"], error["message"]) == ("ImportError", f"d2l.{other} is not available: these exercises are graded in PyTorch only")
+    assert (error["type"], error["message"]) == (
+        "ImportError",
+        f"d2l.{other} is not available: these exercises are graded in PyTorch only",
+    )
 
 
 def test_a_block_that_this_exercise_may_not_use_can_be_imported_and_not_used():
     withheld = [name for name in BLOCKS if name not in GIVEN]
-    loaded = run("from grader.given import MultiHeadAttention\nx = 1\nMultiHeadAttention(1)\nclass A(MultiHeadAttention): ...\nMultiHeadAttention.forward", withheld=withheld)
+    loaded = run(
+        "from grader.given import MultiHeadAttention\nx = 1\nMultiHeadAttention(1)\nclass A(MultiHeadAttention): ...\nMultiHeadAttention.forward",
+        withheld=withheld,
+    )
     assert [n["line"] for n in loaded.notes] == [3, 4, 5]
-    assert all(n["error"]["message"] == "MultiHeadAttention is not among the building blocks of this exercise" for n in loaded.notes)
+    assert all(
+        n["error"]["message"] == "MultiHeadAttention is not among the building blocks of this exercise"
+        for n in loaded.notes
+    )
 
 
 def test_a_block_that_there_is_not_cannot_be_imported():

@@ -94,7 +94,14 @@ def test_of_a_giant_tensor_only_the_shape_is_told():
 
 
 def test_what_was_seen_before_an_exception_stays():
-    program = run(lambda: 1 / 0, {"do": "input", "name": "X", "grad": False}, {"do": "see", "name": "X", "of": {"ref": "X"}}, CALL, SEE, tensors={"X": torch.ones(2)})
+    program = run(
+        lambda: 1 / 0,
+        {"do": "input", "name": "X", "grad": False},
+        {"do": "see", "name": "X", "of": {"ref": "X"}},
+        CALL,
+        SEE,
+        tensors={"X": torch.ones(2)},
+    )
     assert program.observed.keys() == {"X"}
     assert (program.told["error"]["type"], program.told["error"]["step"]) == ("ZeroDivisionError", "call")
     assert program.told["error"]["where"]["file"] == __file__
@@ -132,7 +139,13 @@ def test_gradients_are_recorded_again_after_a_program_that_ends_without():
 
 def test_floating_tensors_come_in_the_dtype_of_the_case_and_others_as_they_are():
     steps = [{"do": "input", "name": n, "grad": False} for n in ("X", "lens")]
-    program = run(lambda x, n: (x.dtype, n.dtype), *steps, {**CALL, "args": [{"ref": "X"}, {"ref": "lens"}]}, tensors={"X": torch.ones(2), "lens": torch.ones(2, dtype=torch.int64)}, dtype="bfloat16")
+    program = run(
+        lambda x, n: (x.dtype, n.dtype),
+        *steps,
+        {**CALL, "args": [{"ref": "X"}, {"ref": "lens"}]},
+        tensors={"X": torch.ones(2), "lens": torch.ones(2, dtype=torch.int64)},
+        dtype="bfloat16",
+    )
     assert program.env["out"] == (torch.bfloat16, torch.int64)
 
 
@@ -144,7 +157,12 @@ class Keeps(nn.Module):
 
 
 def kept(value):
-    return run(None, {"do": "build", "name": "m", "of": "Keeps", "kwargs": {}}, {"do": "weights", "name": "w", "of": {"ref": "m"}, "heads": 2}, Keeps=lambda: Keeps(value))
+    return run(
+        None,
+        {"do": "build", "name": "m", "of": "Keeps", "kwargs": {}},
+        {"do": "weights", "name": "w", "of": {"ref": "m"}, "heads": 2},
+        Keeps=lambda: Keeps(value),
+    )
 
 
 def test_kept_weights_are_found_in_a_part_of_the_module():
@@ -157,7 +175,15 @@ def test_a_list_of_heads_is_stacked_and_said_to_be_one():
     assert program.told["stacked"] == ["w"]
 
 
-@pytest.mark.parametrize(("value", "sentence"), [(None, "None"), ([], "a list of 0"), ([1, 2], "a list of 2"), ([torch.ones(2), torch.ones(3)], "a list of 2")])
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        (None, "None"),
+        ([], "a list of 0"),
+        ([1, 2], "a list of 2"),
+        ([torch.ones(2), torch.ones(3)], "a list of 2"),
+    ],
+)
 def test_kept_weights_that_are_none_of_it_are_told_and_raise_nothing(value, sentence):
     program = kept(value)
     assert "error" not in program.told
@@ -165,7 +191,13 @@ def test_kept_weights_that_are_none_of_it_are_told_and_raise_nothing(value, sent
 
 
 def test_keywords_that_a_constructor_does_not_name_may_be_left_out():
-    step = {"do": "build", "name": "m", "of": "Net", "kwargs": {"size": 2, "bias": True}, "may_drop": ["bias"]}
+    step = {
+        "do": "build",
+        "name": "m",
+        "of": "Net",
+        "kwargs": {"size": 2, "bias": True},
+        "may_drop": ["bias"],
+    }
     program = run(None, step, Net=lambda size: size)
     assert program.env["m"] == 2
     program = run(None, step, Net=lambda size, bias: (size, bias))
@@ -173,7 +205,13 @@ def test_keywords_that_a_constructor_does_not_name_may_be_left_out():
 
 
 def test_plain_values_are_told_and_others_named():
-    for value, told in ((True, True), (3, 3), (None, None), (torch.tensor(True), True), (torch.tensor([2.5]), 2.5)):
+    for value, told in (
+        (True, True),
+        (3, 3),
+        (None, None),
+        (torch.tensor(True), True),
+        (torch.tensor([2.5]), 2.5),
+    ):
         program = run(lambda value=value: value, CALL, {"do": "see_value", "name": "v", "of": {"ref": "out"}})
         assert program.told["values"]["v"] is told or program.told["values"]["v"] == told
     program = run(lambda: "text", CALL, {"do": "see_value", "name": "v", "of": {"ref": "out"}})
@@ -181,7 +219,11 @@ def test_plain_values_are_told_and_others_named():
 
 
 def test_a_class_under_another_name_is_built_by_its_alias():
-    case = {"steps": [{"do": "build", "name": "m", "of": "Net", "kwargs": {}}], "dtype": "float32", "aliases": {"Net": "my_net"}}
+    case = {
+        "steps": [{"do": "build", "name": "m", "of": "Net", "kwargs": {}}],
+        "dtype": "float32",
+        "aliases": {"Net": "my_net"},
+    }
     program = Program({"my_net": lambda: "mine"}, case, {})
     program.run(frozenset())
     assert program.env["m"] == "mine"
