@@ -26,7 +26,6 @@ check: install
 
 test: install
 	$(BIN)/python -m pytest
-	$(BIN)/grader build --check
 	$(BIN)/grader verify
 
 bench: install
