@@ -215,8 +215,8 @@ class _Run:
         if not faulty:
             return result
         again = self._once(exercise, faulty)
-        if (again.score or 0) <= (result.score or 0):
-            return result
+        if again.score is None or again.score < (result.score or 0):
+            return result  # with blocks that are right, what is left is the exercise's own
         remark = _(
             "graded with the course's own {blocks}: yours has a fault of its own, reported there"
         ).format(blocks=", ".join(faulty))

@@ -89,6 +89,19 @@ design with other numbers, and weights of the one do not fit the other.
         + SEE_STATISTICS,
     ),
     mistake(
+        "addnorm-norm-inside-after-dropout",
+        of="AddNorm",
+        kind="different",
+        swap={SUM: "X + self.ln(self.dropout(Y))"},
+        says="the new part is normalised after its dropout, and the sum with what came in is left as it is",
+        asks="What should have mean 0 and variance 1 in the end: the part that is added, or the whole?",
+        page="""
+A relative of *pre-norm*: the way around the part stays free of any normalisation. Here dropout stands before the
+normalisation of the part, which then makes up for what was dropped. It is another design with other numbers.
+"""
+        + SEE_STATISTICS,
+    ),
+    mistake(
         "addnorm-no-residual",
         of="AddNorm",
         swap={SUM: "self.ln(self.dropout(Y))"},
