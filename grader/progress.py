@@ -33,7 +33,14 @@ def remember(root: Path, results: Sequence[ExerciseResult]) -> None:
     """Keep outcomes for `grader`; a course folder that cannot be written costs only that."""
     kept = recall(root)
     for result in results:
-        kept[result.name] = {"outcome": result.outcome, "score": result.score, "content": result.content}
+        found = result.diagnosis
+        kept[result.name] = {
+            "outcome": result.outcome,
+            "score": result.score,
+            "content": result.content,
+            "asks": found.asks,  # for `grader hint`, one level more at a time
+            "page": found.alternatives[0][0] if found.alternatives else "",
+        }
     path = root / FILE
     with contextlib.suppress(OSError):
         path.parent.mkdir(exist_ok=True)

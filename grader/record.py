@@ -73,7 +73,7 @@ def _exercise(assignment: Assignment, fields: Mapping[str, Any], seed: str, diag
     )
     # At level 0 nothing may name a mistake, so nothing that names one goes into the bundle.
     mistakes = (
-        [m for m in assignment.mistakes(name) if m.steady] if diagnosis and fields.get("level", 1) else []
+        [m for m in assignment.mistakes(name) if m.steady] if diagnosis and _level(assignment, fields) else []
     )
     bare = Exercise(
         name=name,
@@ -87,7 +87,7 @@ def _exercise(assignment: Assignment, fields: Mapping[str, Any], seed: str, diag
         given=given,
         forbids=tuple(fields.get("forbids", ())),
         forbids_costs=float(fields.get("forbids_costs", 0)),
-        level=int(fields.get("level", 1)),
+        level=_level(assignment, fields),
         cases=recorded,
     )
     if not mistakes:
@@ -95,6 +95,11 @@ def _exercise(assignment: Assignment, fields: Mapping[str, Any], seed: str, diag
     known = tuple(KnownMistake(m.id, m.kind, m.says, m.asks, m.page) for m in mistakes)
     table = signatures(assignment, mistakes, recorded, given, paired=fields.get("pairs", ()))
     return Exercise(**{**vars(bare), "mistakes": known, "signatures": table})
+
+
+def _level(assignment: Assignment, fields: Mapping[str, Any]) -> int:
+    """How much a diagnosis may say at most: 0 facts, 1 what the answer equals, 2 a question, 3 a page."""
+    return int(fields.get("level", assignment.manifest.get("level", 3)))
 
 
 def signatures(

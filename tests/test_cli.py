@@ -224,3 +224,15 @@ def test_explain_lists_and_shows_pages(course):
     assert listed.strip()
     name = listed.split()[0]
     assert name in run("explain", name, cwd=course).stdout
+
+
+def test_after_a_known_mistake_hints_go_on_from_there(course):
+    (course / "04_heads" / "heads.py").write_text(WRONG, "utf-8")
+    assert "this equals a known mistake" in run("check", "transpose_qkv", cwd=course).stdout
+    first, second = (
+        run("hint", "transpose_qkv", cwd=course).stdout,
+        run("hint", "transpose_qkv", cwd=course).stdout,
+    )
+    assert "about your last answer: " in first
+    assert "grader explain" not in first
+    assert "a page about it: grader explain heads-cut-straight" in second

@@ -32,7 +32,11 @@ def command(name: str | None, course: Path | None) -> None:
     from grader.course import find
 
     known = [
-        (e, m) for b in find(course or Path.cwd()).bundles for e in b.exercises for m in e.mistakes if e.level
+        (e, m)
+        for b in find(course or Path.cwd()).bundles
+        for e in b.exercises
+        for m in e.mistakes
+        if e.level >= 3
     ]
     console = Console(highlight=False)
     page = next((m for _e, m in known if m.id == name), None)

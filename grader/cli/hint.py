@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -21,9 +23,13 @@ FILE = ".headway/hints.json"
 )
 @click.option("--again", is_flag=True, help=_("Show what was shown so far, and no more."))
 def command(exercise: str, course: Path | None, again: bool) -> None:
-    """Show a hint for an exercise: what to look at, then a question, then a pointer into the lesson."""
+    """Show a hint for an exercise: what to look at, then a question, then a pointer into the lesson.
+
+    Where the last check named a mistake, first a question about just that, then the page about it.
+    """
     from grader.course import find
     from grader.files import write_atomically
+    from grader.progress import recall
 
     where = find(course or Path.cwd())
     found = next((e for b in where.bundles for e in b.exercises if e.name == exercise), None)
@@ -34,6 +40,8 @@ def command(exercise: str, course: Path | None, again: bool) -> None:
     path = where.root / FILE
     levels = _read(path)
     shown = min(levels.get(exercise, 0) + (not again), len(found.hints))
+    for line in _about_the_mistake(recall(where.root).get(exercise, {}), found.level, shown):
+        click.echo(line)
     for number, hint in enumerate(found.hints[:shown], 1):
         click.echo(f"{number}. {_(hint)}")
     click.echo(
@@ -43,6 +51,17 @@ def command(exercise: str, course: Path | None, again: bool) -> None:
     )
     path.parent.mkdir(exist_ok=True)
     write_atomically(path, json.dumps({**levels, exercise: shown}, sort_keys=True).encode())
+
+
+def _about_the_mistake(last: Mapping[str, Any], level: int, shown: int) -> Iterator[str]:
+    """The next levels after what the report said: a question, then where to read on; as far as allowed."""
+    asks, page = str(last.get("asks", "")), str(last.get("page", ""))
+    if last.get("outcome") != "failed":
+        return
+    if asks and level >= 2:
+        yield _("about your last answer: {question}").format(question=_(asks))
+    if page and level >= 3 and shown >= 2:
+        yield _("a page about it: grader explain {name}").format(name=page)
 
 
 def _read(path: Path) -> dict[str, int]:
