@@ -6,14 +6,16 @@ student code runs.
 
 from __future__ import annotations
 
+import array
 import json
 import os
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 _LARGEST = 64 << 10
 _MOST_DESCRIPTORS = 8
+_INT = array.array("i").itemsize
 
 
 def pair() -> tuple[socket.socket, socket.socket]:
@@ -22,7 +24,8 @@ def pair() -> tuple[socket.socket, socket.socket]:
 
 
 def send(end: socket.socket, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
-    socket.send_fds(end, [json.dumps(message).encode()], list(descriptors), socket.MSG_NOSIGNAL)
+    rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
+    end.sendmsg([json.dumps(message).encode()], rights, socket.MSG_NOSIGNAL)
 
 
 def receive(end: socket.socket, wait: bool = True) -> tuple[dict[str, Any], list[int]] | None:
@@ -32,10 +35,19 @@ def receive(end: socket.socket, wait: bool = True) -> tuple[dict[str, Any], list
     """
     flags = socket.MSG_CMSG_CLOEXEC | (0 if wait else socket.MSG_DONTWAIT)
     try:
-        data, descriptors, _, _ = socket.recv_fds(end, _LARGEST, _MOST_DESCRIPTORS, flags)
+        # Not `socket.recv_fds`: up to Python 3.12 it forgets the flags, and waits.
+        data, extra, _, _ = end.recvmsg(_LARGEST, socket.CMSG_LEN(_MOST_DESCRIPTORS * _INT), flags)
     except ConnectionResetError:
         return None
-    return (json.loads(data), list(descriptors)) if data else None
+    return (json.loads(data), _descriptors(extra)) if data else None
+
+
+def _descriptors(extra: Iterable[tuple[int, int, bytes]]) -> list[int]:
+    found = array.array("i")
+    for level, kind, data in extra:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            found.frombytes(data[: len(data) - len(data) % _INT])
+    return list(found)
 
 
 def write(descriptor: int, message: dict[str, Any]) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from grader.sandbox import wire
 from grader.sandbox.base import Limits, SandboxError
 from grader.sandbox.client import SandboxLauncher
 from grader.sandbox.server import Program
@@ -159,6 +160,19 @@ def test_one_that_died_while_it_stood_ready_is_not_given(own_launcher, start):
     assert start(own_launcher).ask("answer = 1") == {"answer": 1}
 
 
+def test_a_message_that_is_not_there_is_not_waited_for():
+    """`socket.recv_fds` forgets its flags in some versions of Python: a thread would then hang for ever."""
+    ours, theirs = wire.pair()
+    with ours, theirs:
+        with pytest.raises(BlockingIOError):
+            wire.receive(ours, wait=False)
+        wire.send(theirs, {"a": 1}, [theirs.fileno()])
+        message, (descriptor,) = wire.receive(ours, wait=False)
+        assert message == {"a": 1}
+        assert not os.get_inheritable(descriptor)
+        os.close(descriptor)
+
+
 def test_many_may_run_at_once_and_be_started_from_threads(own_launcher, start):
     answers = []
 
@@ -209,6 +223,7 @@ def test_a_server_that_keeps_dying_is_given_up(tier, plain):
 
 PARENT = """
 import sys, time
+from grader.sandbox import wire
 from grader.sandbox.base import Limits
 from grader.sandbox.client import SandboxLauncher
 from grader.sandbox.server import Program
