@@ -78,6 +78,8 @@ def test_names_are_nearly_always_given_and_nearly_always_right(engine, bundles):
     wrong = {f"{a.exercise}/{a.path.stem}": a for a in ANSWERS if not a.is_right}
     known = named = rightly = known_and_named = 0
     for name, equals in labels.items():
+        if name not in wrong:  # right on the CPU: nobody asks what it equals
+            continue
         answer = wrong[name]
         result = (
             GRADED.get(name) or engine.grade(read_submission(answer.path), [answer.exercise]).exercises[0]

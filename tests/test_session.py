@@ -119,7 +119,7 @@ def test_a_worker_that_writes_without_reading_wastes_no_time_of_ours(worker):
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_printing_without_end_is_stopped_long_before_the_time_is_over(worker, stream):
-    session = worker(f"while True: sys.{stream}.write('spam' * 1000)")
+    session = worker(f"read()\nwhile True: sys.{stream}.write('spam' * 1000)")
     lost = gone(session, seconds=20)
     assert lost.why == "output"
     assert len(session.printed) <= 3 * MAX_LOG

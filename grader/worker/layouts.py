@@ -90,6 +90,9 @@ def _by_name(own: Own, wanted: Shapes) -> Fit:
     for name, shape in wanted.items():
         if name not in own:
             out.missing.append(name)
+        elif tuple(own[name].shape) == (*shape, 1):  # the contract's name on a 1×1 convolution
+            out.slots.append(Slot(name, name, lambda t: t[..., 0]))
+            out.layout = "1×1 convolutions"
         elif tuple(own[name].shape) != shape:
             out.misshapen.append(name)
         else:
