@@ -131,10 +131,14 @@ def _of_tensor(name: str, observation: Observation | None) -> tuple[str, Array]:
     return f"{word}{'x'.join(map(str, seen.shape or ()))}", project(np.where(finite, array, 0.0))
 
 
+_DTYPES = re.compile(r"torch\.\w*Tensor|\b(Float|Double|float|double)\b")  # the bank is recorded in float64
+
+
 def _raised(error: StudentError) -> str:
     """An exception as a state. Torch's own errors say which operation met which obstacle: without the sizes,
     that tells one crash from another. Other messages hold names, which are the author's own."""
-    words = re.sub(r"\d+", "#", error.message.split("\n")[0]) if error.type == "RuntimeError" else ""
+    words = _DTYPES.sub("", error.message.split("\n")[0]) if error.type == "RuntimeError" else ""
+    words = re.sub(r"\d+", "#", words)
     return f"!{error.type}" + (f" {hashlib.sha256(words.encode()).hexdigest()[:8]}" if words else "")
 
 
