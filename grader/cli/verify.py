@@ -40,7 +40,8 @@ def command(names: tuple[str, ...], seed: str, device: str) -> None:
         (_("variants"), "right"), (_("trivial refused"), "right"), (_("device"), "right"), ("", "left"),
     ):  # fmt: skip
         table.add_column(title, justify=justify)  # type: ignore[arg-type]
-    problems = []
+    problems: list[str] = []
+    facets: list[str] = []
     launcher, other = choose(), launcher_for(device)
     try:
         with line(quiet=False) as tell:
@@ -48,6 +49,9 @@ def command(names: tuple[str, ...], seed: str, device: str) -> None:
                 Path("solutions"), launcher, other, device=device, seed=seed, only=names, tell=tell
             ):
                 problems += [f"{row.exercise}: {problem}" for problem in row.problems]
+                facets.append(
+                    f"{row.exercise}: " + ", ".join(f"{facet} {n}" for facet, n in row.facets.items())
+                )
                 table.add_row(
                     f"{row.assignment[:2]} {row.exercise}",
                     str(sum(row.facets.values())),
@@ -66,6 +70,9 @@ def command(names: tuple[str, ...], seed: str, device: str) -> None:
             other.close()
     console = Console(highlight=False)
     console.print(table)
+    console.print(_("checks per facet:"))
+    for line_of_facets in facets:
+        console.print(f"  {line_of_facets}", markup=False)
     for problem in problems:
         console.print(problem, markup=False)
     console.print(
