@@ -25,11 +25,11 @@ from grader.bank import KnownAnswer, apply
 from grader.bundle import Bundle, Exercise, Header, KnownMistake, RecordedCase, Signatures
 from grader.case import Case
 from grader.content import DEFAULT_LIMITS, DEFAULT_WEIGHTS, Assignment, ContentError
-from grader.engine import with_requirements
 from grader.given import source as given_source
 from grader.judge.finding import FLOATS
 from grader.kept import arranged
 from grader.observation import Observation, Seen, student_error
+from grader.shown import with_requirements
 from grader.signature import signature, slots
 from grader.stub import stub
 from grader.tensors import Array

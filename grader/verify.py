@@ -55,8 +55,8 @@ def verify(
     """
     assignments = read_all(solutions)
     bundles = record_all(assignments, seed)
-    engine = Engine(bundles, launcher, one_worker=launcher.tier == "basic")  # all of it is ours
-    there = None if other is None else Engine(bundles, other, device=device, one_worker=True)
+    engine = Engine(bundles, launcher, trusting=launcher.tier == "basic")  # all of it is ours
+    there = None if other is None else Engine(bundles, other, device=device, trusting=True)
     try:
         for assignment, bundle in zip(assignments, bundles, strict=True):
             wanted = [e for e in bundle.exercises if not only or {e.name, bundle.assignment} & set(only)]
@@ -178,10 +178,9 @@ def _block(row: Row, engine: Engine, assignment: Assignment, exercise: Exercise)
     single = Engine(
         [Bundle(**{**vars(_bundle_of(engine, assignment)), "exercises": (blocks,)})],
         engine.launcher,
-        _session=engine._session,
     )
+    single.place = engine.place
     result = single.grade(_submission(assignment, source), [exercise.name]).exercises[0]
-    engine._session, engine._loaded = single._session, ()
     if result.outcome != "passed":
         row.problems.append(f"grader.given.{exercise.name} disagrees: {_why(result)}")
 

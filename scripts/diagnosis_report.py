@@ -93,13 +93,13 @@ def _graded(engine: Engine, exercise: Exercise, path: Path, labels: dict[str, li
         kept.append(float(rows[1:].min(initial=np.inf)))
         return found
 
-    import grader.engine
+    import grader.run
 
-    grader.engine.diagnose, before = watched, grader.engine.diagnose
+    grader.run.diagnose, before = watched, grader.run.diagnose
     try:
         result = engine.grade(read_submission(path), [exercise.name]).exercises[0]
     finally:
-        grader.engine.diagnose = before
+        grader.run.diagnose = before
     label = labels.get(name)
     equals = None if label is None else tuple(frozenset(entry.split("+")) for entry in label)
     breaks = re.search(r"^# breaks: *(.*)$", path.read_text("utf-8").split("\n\n")[0], re.M)

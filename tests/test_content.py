@@ -12,7 +12,7 @@ from grader import given
 from grader.bank import apply, definition_span
 from grader.build import stale
 from grader.content import read_all
-from grader.engine import with_requirements
+from grader.shown import with_requirements
 from grader.stub import stub
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -196,7 +196,7 @@ def test_a_plain_worker_registers_nothing():
 def there(bundles) -> Iterator[Engine]:
     launcher = launcher_for("sim")
     assert launcher is not None
-    engine = Engine(bundles, launcher, device="sim", one_worker=True)
+    engine = Engine(bundles, launcher, device="sim", trusting=True)
     yield engine
     engine.close()
     launcher.close()
@@ -307,7 +307,7 @@ def test_cuda_gives_the_verdicts_of_the_simulated_device(bundles, there):
         pytest.skip("no CUDA device")
     launcher = launcher_for("cuda")
     assert launcher is not None
-    engine = Engine(bundles, launcher, device="cuda", one_worker=True)
+    engine = Engine(bundles, launcher, device="cuda", trusting=True)
     try:
         for assignment in ASSIGNMENTS:
             answers = [(None, f["name"]) for f in assignment.exercises]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from grader.intake.read import Submission
+from grader.intake.parsed import parsed
+from grader.intake.read import Submission, Unit
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,16 @@ class Names:
 
 def read_names(submission: Submission) -> Names:
     """Parse every unit. A unit that does not parse is noted, the others count."""
+    return _names_in(submission.units)
+
+
+@lru_cache(maxsize=8)
+def _names_in(units: tuple[Unit, ...]) -> Names:
     found: dict[str, Definition] = {}
     broken: dict[str, str] = {}
-    for unit in submission.units:
+    for unit in units:
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of a string such as "\d"
-                tree = ast.parse(unit.source)
-            for node in _statements(tree.body):
+            for node in _statements(parsed(unit.source).body):
                 for name, kind in _bound(node):
                     found[name] = Definition(name, unit.name, node.lineno, ast.dump(node), kind, _takes(node))
         except SyntaxError as error:

@@ -7,11 +7,13 @@ Only the exercise's own definition counts and what it leads to: a cell that comp
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
+from grader.intake.parsed import parsed
 from grader.intake.read import Submission, Unit
 
 _ROOT = "torch"
@@ -28,13 +30,9 @@ class Use:
 
 def uses(submission: Submission, name: str, forbids: Sequence[str]) -> list[Use]:
     """Which of `forbids` the definition of `name` uses, each where it is first seen."""
-    trees = list(_trees(submission.units)) if forbids else []
-    aliases = {local: path for _, tree in trees for local, path in _imported(tree)}
-    statements: dict[str, list[tuple[str, ast.stmt]]] = {}
-    for unit, tree in trees:
-        for node in tree.body:
-            for bound in _binds(node):
-                statements.setdefault(bound, []).append((unit, node))
+    if not forbids:
+        return []
+    aliases, statements = _outline(submission.units)
     found: dict[str, Use] = {}
     for unit, node in _reached(name, statements):
         for path, line in _paths(node, aliases):
@@ -51,14 +49,26 @@ def is_named(path: str, call: str) -> bool:
     return root == _ROOT and any(fnmatchcase(part, last) for part in rest)
 
 
+_Statements = Mapping[str, list[tuple[str, ast.stmt]]]
+
+
+@lru_cache(maxsize=2)  # asked for by each exercise of a submission
+def _outline(units: tuple[Unit, ...]) -> tuple[Mapping[str, str], _Statements]:
+    """What every imported name stands for, and the top-level statements that bind each name."""
+    trees = list(_trees(units))
+    aliases = {local: path for _, tree in trees for local, path in _imported(tree)}
+    statements: dict[str, list[tuple[str, ast.stmt]]] = {}
+    for unit, tree in trees:
+        for node in tree.body:
+            for bound in _binds(node):
+                statements.setdefault(bound, []).append((unit, node))
+    return aliases, statements
+
+
 def _trees(units: Iterable[Unit]) -> Iterator[tuple[str, ast.Module]]:
     for unit in units:
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                yield unit.name, ast.parse(unit.source)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
+        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            yield unit.name, parsed(unit.source)
 
 
 def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from grader.bundle import NUMBERS, WORDS, Bundle, load
 from grader.content import Assignment, ContentError, read_all
-from grader.engine import with_requirements
 from grader.release import fresh, wheel
+from grader.shown import with_requirements
 
 WHEELS = "wheels"
 _CLUTTER = shutil.ignore_patterns("__pycache__", ".DS_Store", ".ipynb_checkpoints", ".headway")

@@ -23,9 +23,10 @@ from typing import Any
 
 import grader
 from grader.bundle import Bundle, Exercise, load_all
-from grader.engine import Engine, _Run
+from grader.engine import Engine
 from grader.intake.names import Names
 from grader.intake.read import Submission, Unit, read_submission
+from grader.run import Run
 from grader.sandbox.basic import ColdLauncher
 
 _NAME = "TRIED"  # stands for the name that a candidate gets
@@ -76,8 +77,8 @@ def main(kit: Path, references: dict[str, str]) -> Seen:
     candidates = [*_package(Path(grader.__file__).parent), *_stubs(bundles)]
     seen.callables = len(candidates)
     launcher = ColdLauncher()
-    full = Engine(bundles, launcher, one_worker=True)
-    quick = Engine([_quick(b) for b in bundles], launcher, one_worker=True)
+    full = Engine(bundles, launcher, trusting=True)
+    quick = Engine([_quick(b) for b in bundles], launcher, trusting=True)
     try:
         seen.started = list(_started(full, kit))
         for bundle in bundles:
@@ -223,7 +224,7 @@ def _all_in_one_file(engine: Engine, exercise: Exercise, trials: Sequence[Candid
     )  # run one by one: some cannot be had
     file = Submission(Path("tried.py"), (Unit("tried.py", f"{_TAME}{setup}{lines}"),))
     for number in range(len(trials)):
-        run = _Run(engine, file, Names({}))
+        run = Run(engine, file, Names({}))
         run.aliases = {exercise.name: f"tried_{number}"}
         if run.grade(exercise).outcome == "passed":
             yield number

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import grader.engine
+import grader.run
 from benches.measure import ROOT
 from benches.nine import notebook
 from grader.bundle import load_all
@@ -65,8 +65,8 @@ def where(folder: Path, count: int) -> dict[str, float]:
                 (launcher, "start", clock.around("start worker", launcher.start)),
                 (Session, "ask", clock.asking(Session.ask)),
                 (Session, "close", clock.around("end worker", Session.close)),
-                (grader.engine, "judge_case", clock.around("judge", grader.engine.judge_case)),
-                (grader.engine, "diagnose", clock.around("diagnose", grader.engine.diagnose)),
+                (grader.run, "judge_case", clock.around("judge", grader.run.judge_case)),
+                (grader.run, "diagnose", clock.around("diagnose", grader.run.diagnose)),
             ):
                 stack.enter_context(patch.object(target, name, wrapped))
             started = time.perf_counter()

@@ -9,8 +9,9 @@ import pytest
 from attacks.forging import FORGE
 from attacks.suite import RIGHT
 
-from grader.engine import Engine, with_requirements
+from grader.engine import Engine
 from grader.intake.read import Submission, Unit
+from grader.shown import in_chains, shown, with_requirements
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
 RIGHT_MASK = """
@@ -48,7 +49,7 @@ def outcomes(report):
     return {e.name: e.outcome for e in report.exercises}
 
 
-def test_exercises_with_the_same_blocks_share_a_worker_and_no_others_do(counted, bundles):
+def test_a_worker_goes_on_to_exercises_that_may_see_more_and_to_no_others(counted):
     scoring = (SOLUTIONS / "03_scoring" / "scoring.py").read_text()
     report = counted.grade(submission(scoring, RIGHT_MASK, RIGHT))
     assert set(outcomes(report).values()) == {"passed"}
@@ -58,14 +59,93 @@ def test_exercises_with_the_same_blocks_share_a_worker_and_no_others_do(counted,
         "AdditiveAttention",
         "DotProductAttention",
     ]
+    assert counted.launcher.count == 1
+    counted.grade(submission(scoring, RIGHT_MASK, RIGHT), ["sequence_mask"])
+    assert counted.launcher.count == 2, "what the scores may use, masks may not"
+
+
+KEEPING = """
+import builtins
+from grader.given import masked_softmax as theirs
+if hasattr(theirs, "__code__"):
+    builtins.kept = theirs
+
+def masked_softmax(X, valid_lens):
+    return builtins.kept(X, valid_lens)
+"""
+
+
+def test_a_block_that_one_exercise_may_use_is_kept_for_none_that_may_not(counted):
+    scoring = (SOLUTIONS / "03_scoring" / "scoring.py").read_text()
+    report = counted.grade(submission(scoring, KEEPING))
+    assert outcomes(report)["masked_softmax"] == "failed"
+    assert outcomes(counted.grade(submission(scoring, KEEPING), ["AdditiveAttention"])) == {
+        "AdditiveAttention": "passed"
+    }, "the control: there it may be used"
+    assert outcomes(counted.grade(submission(scoring, KEEPING), ["masked_softmax"])) == {
+        "masked_softmax": "failed"
+    }
+
+
+TELLING = """
+if hasattr(sys, "seen"):
+    raise RuntimeError(f"seen: {sys.seen}")
+
+def sequence_mask(X, valid_len, value=0):
+    sys.seen = X.tolist()
+    return X
+"""
+
+
+def test_what_a_file_says_when_it_is_loaded_again_is_not_told(counted):
+    """By then it has seen inputs, and an error at its top level would hand them out."""
+    scoring = (SOLUTIONS / "03_scoring" / "scoring.py").read_text()
+    report = counted.grade(submission(TELLING, scoring), ["sequence_mask", "AdditiveAttention"])
+    assert not any("seen" in remark for e in report.exercises for remark in e.remarks)
+
+
+ONLY_AT_FIRST = """
+sys.times = getattr(sys, "times", 0) + 1
+
+class AdditiveAttention(Right):
+    def forward(self, *args):
+        return super().forward(*args) * (1 if sys.times == 1 else {second})
+"""
+
+
+def _scoring_once(code):
+    scoring = (SOLUTIONS / "03_scoring" / "scoring.py").read_text()
+    return submission(
+        RIGHT_MASK,
+        scoring.replace("class AdditiveAttention", "class Right").replace("super(Additive", "super("),
+        code,
+    )
+
+
+@pytest.mark.parametrize("second", ["2", "float('nan')", "sys.nothing", "os._exit(3)"])
+def test_an_answer_that_is_right_when_it_is_loaded_once_passes(counted, second):
+    """A verdict against an answer comes from a worker that did nothing before."""
+    answer = _scoring_once(ONLY_AT_FIRST.format(second=second))
+    names = ["sequence_mask", "AdditiveAttention"]
+    assert set(outcomes(counted.grade(answer, names)).values()) == {"passed"}
     assert counted.launcher.count == 2
 
 
-def test_few_workers_are_needed_for_a_whole_course(bundles):
-    """A cold worker takes a second: exercises are graded in an order that needs few."""
+def test_a_definition_that_is_there_at_first_counts(counted):
+    answer = _scoring_once(
+        "if hasattr(sys, 'loaded'):\n    raise RuntimeError('again')\nelse:\n    sys.loaded = True\n"
+        "    class AdditiveAttention(Right): pass\n"
+    )
+    names = ["sequence_mask", "AdditiveAttention"]
+    assert set(outcomes(counted.grade(answer, names)).values()) == {"passed"}
+
+
+def test_the_order_needs_few_workers_and_shows_no_worker_less(bundles):
     exercises = [e for b in bundles for e in b.exercises]
-    kinds = {with_requirements(e.given) for e in exercises}
-    assert len(kinds) <= 12
+    order = in_chains(exercises)
+    assert sorted(e.name for e in order) == sorted(e.name for e in exercises)
+    breaks = sum(not shown(a) <= shown(b) for a, b in pairwise(order))
+    assert breaks <= 9
 
 
 def test_no_exercise_may_use_a_block_that_answers_it(bundles):
@@ -76,12 +156,11 @@ def test_no_exercise_may_use_a_block_that_answers_it(bundles):
 def test_what_another_exercises_cases_bring_along_is_seen_by_no_other(counted):
     """A case of `catches_tangled` may bring a sound class; it must not answer the repair of that class."""
     source = (SOLUTIONS / "05_multi_head_attention" / "multi_head_attention.py").read_text()
-    names = ["TangledSelfAttention", "catches_tangled", "TransparentSelfAttention"]
-    for before, after in pairwise(names):
-        counted.grade(submission(source), [before])
-        worker = counted._session
+    for after in ("TangledSelfAttention", "TransparentSelfAttention", "catches_transparent"):
+        counted.grade(submission(source), ["catches_tangled"])
+        worker = counted.place._session
         assert outcomes(counted.grade(submission(source), [after])) == {after: "passed"}
-        assert counted._session is not worker
+        assert counted.place._session is not worker
 
 
 @pytest.mark.parametrize(
@@ -115,7 +194,7 @@ def test_a_breakdown_that_the_submission_brings_about_is_its_own(counted):
 
 def test_a_breakdown_without_the_submission_costs_no_points(counted, monkeypatch):
     monkeypatch.setattr(
-        "grader.engine._request", lambda *a: {"op": "run", "case": {"steps": [], "dtype": "no such dtype"}}
+        "grader.run.request_for", lambda *a: {"op": "run", "case": {"steps": [], "dtype": "no such dtype"}}
     )
     (result,) = counted.grade(submission(RIGHT), ["masked_softmax"]).exercises
     assert (result.outcome, result.score) == ("could_not_grade", None)
