@@ -8,6 +8,7 @@ of that kind, since a new worker costs more than the cases of most exercises.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 from grader.bundle import Exercise
 from grader.given import requires
@@ -17,6 +18,11 @@ BASE_CLASSES = ("Encoder", "Decoder", "AttentionDecoder")  # of the book; they a
 
 def with_requirements(given: Sequence[str]) -> tuple[str, ...]:
     """The allowed blocks and those that they are made of, in a fixed order."""
+    return _closure(tuple(given))
+
+
+@cache
+def _closure(given: tuple[str, ...]) -> tuple[str, ...]:
     out: list[str] = []
     waiting = [*given, *BASE_CLASSES]
     while waiting:

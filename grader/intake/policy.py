@@ -30,7 +30,7 @@ class Use:
 
 def uses(submission: Submission, name: str, forbids: Sequence[str]) -> list[Use]:
     """Which of `forbids` the definition of `name` uses, each where it is first seen."""
-    if not forbids:
+    if not any(_last_name(call) in unit.source for call in forbids for unit in submission.units):
         return []
     aliases, statements = _outline(submission.units)
     found: dict[str, Use] = {}
@@ -40,6 +40,11 @@ def uses(submission: Submission, name: str, forbids: Sequence[str]) -> list[Use]
                 if is_named(path, call):
                     found.setdefault(call, Use(call, unit, line))
     return list(found.values())
+
+
+def _last_name(call: str) -> str:
+    """What must stand in a text that uses a call: "Transformer" of "nn.Transformer*"."""
+    return call.rpartition(".")[2].partition("*")[0]
 
 
 def is_named(path: str, call: str) -> bool:
