@@ -262,7 +262,7 @@ def _rows_so_far(store: Path) -> list[tuple]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
 def test_ctrl_c_stops_at_once_and_leaves_nothing(school, records):
-    folder = fill(school / "stopped", {f"student{n}.py": f"{SLOW}# {n}\n" for n in range(12)})
+    folder = fill(school / "stopped", {f"student{n}.py": f"{SLOW}# {n}\n" for n in range(100)})
     command = [str(GRADER), "grade", folder, "--jobs", "1"]
     running = subprocess.Popen(
         command,
