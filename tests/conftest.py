@@ -1,19 +1,49 @@
-"""Real parts, made once: the public bundles and one engine with one worker for the whole run."""
+"""Real parts, made once: the public bundles and one engine for the whole run; and what a test leaves behind."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from traces import left_since, traces
 
 from grader.bundle import Bundle, load_all
 from grader.engine import Engine
 from grader.intake.read import Submission, Unit
 from grader.report.model import ExerciseResult, Report
+from grader.sandbox.base import Limits
 from grader.sandbox.choose import choose
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def temporary_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder for the temporary files of this run alone, so that what is left can be told from others'."""
+    tmp_path_factory.getbasetemp()  # decided before, so that it is not in there
+    made = Path(tempfile.mkdtemp(prefix="headway-tests-"))
+    made.chmod(0o755)  # a worker may be another user
+    before = tempfile.tempdir, os.environ.get("TMPDIR")
+    tempfile.tempdir = os.environ["TMPDIR"] = str(made)
+    yield made
+    tempfile.tempdir = before[0]
+    os.environ.pop("TMPDIR")
+    if before[1] is not None:
+        os.environ["TMPDIR"] = before[1]
+    shutil.rmtree(made)
+
+
+@pytest.fixture(autouse=True)
+def leaves_nothing(temporary_files: Path) -> Iterator[None]:
+    """No process, file, mount, listening socket or shared memory is left after any test."""
+    before = traces()
+    yield
+    left = left_since(before)
+    assert not left, f"the test left {left}"
 
 
 @pytest.fixture(scope="session")
@@ -26,6 +56,7 @@ def bundles() -> list[Bundle]:
 @pytest.fixture(scope="session")
 def engine(bundles: list[Bundle]) -> Iterator[Engine]:
     launcher = choose()
+    launcher.start(Limits()).close()  # what it makes for as long as it lives is there
     engine = Engine(bundles, launcher, torch_version="tested")
     yield engine
     engine.close()

@@ -69,6 +69,13 @@ class SandboxLauncher:
             return worker
         raise SandboxError(f"keep the server alive: it ended {_ATTEMPTS} times; {self._server.last_words()}")
 
+    def folder(self) -> str:
+        """The folder that the program asked for. Raises SandboxError if the server does not start."""
+        with self._lock:
+            server = self._living_server()
+        server.wait_until_ready(time.monotonic() + SERVER_SECONDS)
+        return server.folder
+
     def warm(self, level: str) -> None:
         """Have the server import more of torch, without waiting for it; see `warmth`.
 

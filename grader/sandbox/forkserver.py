@@ -16,12 +16,13 @@ import os
 import select
 import socket
 import sys
+import tempfile
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from grader.sandbox import guard, kernel, lockdown, pages, refusals, warmth, wire
+from grader.sandbox import guard, kernel, lockdown, pages, refusals, removal, warmth, wire
 from grader.sandbox.base import Limits, SandboxError
 from grader.sandbox.tiers import Tier, make_tier
 
@@ -42,23 +43,29 @@ def main() -> None:
     if received is None:
         return
     config, _ = received
-    tier: Tier | None = None
+    folder = ""
     try:
         tier = make_tier(
             config["tier"], config["package"], config["sites"], config["code"], config["temporary"]
         )
+        if config["folder"]:
+            folder = tempfile.mkdtemp(prefix="headway-", dir=config["temporary"])
         tier.separate()
         own_pid, server = os.getpid(), os.fork()
     except (SandboxError, OSError) as error:
         wire.send(control, {"failed": str(error)})
+        if folder:
+            removal.remove_tree(folder)
         return
     if server == 0:
         os.close(leash)
         os.close(its_end)
-        _become_server(tier, control, config, own_pid)
+        _become_server(tier, control, config | {"folder": folder}, own_pid)
     control.close()
     code = guard.stand(server, (leash, its_end))
     tier.leave()
+    if folder:
+        removal.remove_tree(folder)
     os._exit(code)
 
 
@@ -67,7 +74,7 @@ def _become_server(tier: Tier, control: socket.socket, config: dict[str, Any], g
     try:
         kernel.die_with_parent(0 if os.getppid() == 0 else guard_pid)
         server = _Server(tier, control, config)
-        wire.send(control, {"ready": True, "leaves": tier.leaves})
+        wire.send(control, {"ready": True, "leaves": tier.leaves, "folder": config["folder"]})
         server.serve()
         code = 0
     except SandboxError as error:

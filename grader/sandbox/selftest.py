@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import os
 import select
-import shutil
 import socket
 import struct
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.sandbox.base import Limits, SandboxError
+from grader.sandbox.server import Program
 
 _CANARY = "a canary that nobody inside may read"
 _LIMITS = Limits(cpu_seconds=5, memory_bytes=1 << 30, file_bytes=1 << 20, processes=12)
@@ -62,10 +61,12 @@ def examine(tier: str) -> TierReport:
 def _attack(tier: str) -> dict[str, str | None]:
     """What each attack achieved, by its own word and by the traces it left."""
     from grader.sandbox.client import SandboxLauncher
-    from grader.sandbox.server import Program
 
-    program = Program("attacks:serve", code=(str(Path(__file__).with_name("canaries")),))
-    with SandboxLauncher(tier, program, ready=0) as launcher, _targets() as (targets, listener):
+    program = Program("attacks:serve", code=(str(Path(__file__).with_name("canaries")),), folder=True)
+    with (
+        SandboxLauncher(tier, program, ready=0) as launcher,
+        _targets(launcher.folder()) as (targets, listener),
+    ):
         process = launcher.start(_LIMITS)
         try:
             request = json.dumps(targets).encode()
@@ -79,19 +80,15 @@ def _attack(tier: str) -> dict[str, str | None]:
 
 
 @contextmanager
-def _targets() -> Iterator[tuple[dict[str, Any], socket.socket]]:
+def _targets(folder: str) -> Iterator[tuple[dict[str, Any], socket.socket]]:
     """A file, a folder and a port that only the sandbox keeps the worker from."""
-    folder = tempfile.mkdtemp(prefix="headway-canary-")
-    try:
-        os.chmod(folder, 0o777)
-        file = os.path.join(folder, "canary.txt")
-        Path(file).write_text(_CANARY)
-        os.chmod(file, 0o666)
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            listener.setblocking(False)
-            yield _named(folder, file, listener.getsockname()[1]), listener
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    os.chmod(folder, 0o777)
+    file = os.path.join(folder, "canary.txt")
+    Path(file).write_text(_CANARY)
+    os.chmod(file, 0o666)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.setblocking(False)
+        yield _named(folder, file, listener.getsockname()[1]), listener
 
 
 def _named(folder: str, file: str, port: int) -> dict[str, Any]:

@@ -30,11 +30,13 @@ _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NU
 @dataclass(frozen=True)
 class Program:
     """What a server serves: `entry` is called in each worker, `prepare` once before any fork (both
-    "module:function"); `code` are folders to import them from, beside the worker's own."""
+    "module:function"); `code` are folders to import them from, beside the worker's own. `folder`: whether it
+    needs a folder on the machine, which the guard makes, and removes however the end comes."""
 
     entry: str = "grader.worker.main:serve"
     prepare: str = ""
     code: tuple[str, ...] = ()
+    folder: bool = False
 
 
 class Server:
@@ -43,6 +45,7 @@ class Server:
     def __init__(self, tier: str, program: Program) -> None:
         self.level = "none"
         self._ready = False
+        self.folder = ""
         self._leaves = ""
         self._control, theirs = wire.pair()
         leash, self._leash = os.pipe()
@@ -112,8 +115,8 @@ class Server:
         self._control.close()
         self._process.wait()
         self._errors.close()
-        if self._leaves:
-            remove_tree(self._leaves)  # nothing there, unless the guard was killed
+        for left in filter(None, (self._leaves, self.folder)):
+            remove_tree(left)  # nothing there, unless the guard was killed
 
     def _hear(self, seconds: float) -> bool:
         """Take one message; False when none came within `seconds`, or another thread was faster."""
@@ -132,6 +135,7 @@ class Server:
             raise SandboxError(message["failed"])
         self._ready = self._ready or "ready" in message
         self._leaves = message.get("leaves", self._leaves)
+        self.folder = message.get("folder", self.folder)
         self.level = message.get("warmed", self.level)
         return True
 

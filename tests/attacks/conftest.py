@@ -161,21 +161,6 @@ def unfenced(
     yield from _range("basic", bundles, targets, tmp_path_factory.mktemp("basic"))
 
 
-def traces() -> dict[str, list[str]]:
-    """What could be left of a test on the machine."""
-    segments = Path("/proc/sysvipc/shm")
-    return {
-        # without the locks that Python programs beside this one make
-        "shared memory": [name for name in sorted(os.listdir("/dev/shm")) if not name.startswith("sem.mp-")],
-        "segments": [line.split()[0] for line in segments.read_text().splitlines()]
-        if segments.exists()
-        else [],
-        "mounts": Path("/proc/self/mountinfo").read_text().splitlines(),
-        "listening": sorted(str(c.laddr) for c in psutil.Process().net_connections() if c.status == "LISTEN"),
-        "temporary files": sorted(os.listdir(tempfile.gettempdir())),
-    }
-
-
 def processes() -> int:
     """How many run below this one; those that ended and were not reaped do not count."""
     count = 0
@@ -185,14 +170,6 @@ def processes() -> int:
         except psutil.NoSuchProcess:
             continue
     return count
-
-
-@pytest.fixture
-def leaves_nothing() -> Iterator[None]:
-    """No process but the server's, no file, mount, socket or shared memory is left after the test."""
-    before = traces()
-    yield
-    assert traces() == before
 
 
 def settled(allowed: int, seconds: float = 10.0) -> bool:

@@ -30,7 +30,7 @@ def test_the_suite_is_as_large_as_it_claims():
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
-def test_an_attack_gains_nothing_and_harms_nobody(attack: Attack, fenced, leaves_nothing, monkeypatch):
+def test_an_attack_gains_nothing_and_harms_nobody(attack: Attack, fenced, monkeypatch):
     with monkeypatch.context() as little:
         if attack.exhausts:
             little.setattr("grader.workplace.limits", lambda exercise: LITTLE)
@@ -57,9 +57,7 @@ def test_an_attack_gains_nothing_and_harms_nobody(attack: Attack, fenced, leaves
 
 
 @pytest.mark.parametrize("attack", [a for a in ATTACKS.values() if a.control], ids=lambda a: a.id)
-def test_the_attack_is_one_and_works_where_nothing_stands_in_its_way(
-    attack: Attack, unfenced, leaves_nothing
-):
+def test_the_attack_is_one_and_works_where_nothing_stands_in_its_way(attack: Attack, unfenced):
     result = unfenced.grade(attack)
     touched = unfenced.targets.touched()
     assert result.outcome == "passed" or touched, "it shows nothing if it fails everywhere"

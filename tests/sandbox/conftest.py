@@ -115,6 +115,7 @@ def with_torch() -> Program:
 def launcher(tier: str, with_torch: Program) -> Iterator[SandboxLauncher]:
     """Torch is loaded; shared by all tests of a tier, so none may end its server."""
     with SandboxLauncher(tier, with_torch) as made:
+        made.start(Limits()).close()  # what it makes for as long as it lives is there
         yield made
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
+import time
 
 import pytest
 
@@ -54,7 +56,7 @@ def test_a_canary_that_succeeds_makes_the_tier_unavailable(tier, monkeypatch):
 
 
 def test_traces_count_whatever_the_worker_says(tmp_path):
-    with selftest._targets() as (targets, listener):
+    with selftest._targets(str(tmp_path)) as (targets, listener):
         assert selftest._traces(targets, listener) == {}
         with open(targets["file"], "w"), open(os.path.join(targets["folder"], "planted"), "w"):
             import socket
@@ -62,7 +64,18 @@ def test_traces_count_whatever_the_worker_says(tmp_path):
             with socket.create_connection(("127.0.0.1", targets["port"])):
                 found = selftest._traces(targets, listener)
     assert set(found) == {"change_a_file", "write_a_file", "connect_out"}
-    assert not os.path.exists(targets["folder"])
+
+
+@pytest.mark.parametrize("after", [0.0, 0.1, 0.3, 0.6, 1.0])
+def test_an_examination_that_is_killed_leaves_nothing(tier, after):
+    """The canary's folder belongs to the guard, which ends by itself and cleans up."""
+    source = f"from grader.sandbox.selftest import examine\nprint(flush=True)\nexamine({tier!r})"
+    examining = subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE)
+    with examining:
+        examining.stdout.readline()
+        time.sleep(after)
+        examining.kill()
+    # What is left is told by the check after every test.
 
 
 def test_a_step_that_fails_is_the_reason(tier, monkeypatch):
