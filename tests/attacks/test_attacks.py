@@ -72,6 +72,7 @@ def test_the_attack_is_one_and_works_where_nothing_stands_in_its_way(attack: Att
 
 def test_the_next_student_is_unharmed_in_the_weakest_tier_too(unfenced):
     honest = unfenced.grade_honest()
+    unfenced.engine.close()
     assert (honest.outcome, honest.score) == ("passed", honest.points)
 
 
