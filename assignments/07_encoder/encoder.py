@@ -58,8 +58,8 @@
 # table is a plain one, without a row for padding: here `valid_lens`, and not a token, says what is padding.
 # Why $\sqrt{D}$? The paper does not say. One reason: sines and cosines lie between -1 and 1, while embeddings
 # are often started small, with a spread (standard deviation) of about $1/\sqrt{D}$, and would drown in them;
-# the factor brings both to the same size. PyTorch's `nn.Embedding` starts with spread 1, so that words are the louder ones at
-# first; we keep the factor of the paper all the same.
+# the factor brings both to the same size. PyTorch's `nn.Embedding` starts with spread 1, so that words are
+# the louder ones at first; we keep the factor of the paper all the same.
 #
 # **What goes wrong.** Dropout is for the new part: on $X$, or on the sum, it tears holes in the way around.
 # The second residual starts from $Y$, not from $X$. A block made once and put into the stack `L` times is

@@ -21,7 +21,7 @@
 # | `X` in `masked_softmax` | `(B, T, S)` | a score for every query `t` and key `s` |
 # | `valid_lens` | `None`, `(B,)` or `(B, T)` | no mask; one length per sequence; one length per *query* |
 #
-# **By hand.** Scores `[1, 1, 5]` with `valid_lens = 2`: the third key is padding. Its score becomes
+# **By hand.** Scores `[1, 1, 5]` and the length 2: the third key is padding. Its score becomes
 # $-\infty$, the exponentials are $e, e, 0$ and the weights $\tfrac12, \tfrac12, 0$. Without the mask the
 # padding would have taken 96 % of the weight.
 #

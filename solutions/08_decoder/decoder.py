@@ -11,9 +11,9 @@
 #
 # $$\mathrm{Block}(X) = \mathrm{AddNorm}_3\bigl(Z, \mathrm{FFN}(Z)\bigr)$$
 #
-# Each attention is given queries, keys and values, in that order. $X$ holds the steps of this call. $C$
-# holds the target steps that may be looked at, and is the subject of this lesson. $E$ holds the outputs of
-# the encoder, some of which are padding. Attention within the target is called *self-attention*, attention
+# Each attention is given queries, keys and values, in that order. $X$ holds the steps of this call. $C$ holds
+# the target steps that may be looked at, and is the subject of this lesson. $E$ holds the outputs of the
+# encoder, some of which belong to padding. Attention within the target is called *self-attention*, attention
 # from the target to the source *cross-attention*.
 #
 # | name | shape | meaning |
@@ -26,9 +26,9 @@
 #
 # **One block, two ways to run it.** In *training* the whole target sentence is known, so all steps go through
 # at once, and each is given its true word, whatever the model would have written there itself (this is called
-# *teacher forcing*). Step `t` learns to predict the word of step `t + 1`, so it must not see that one: query
-# `t` sees the steps `0 … t`, itself included. That is the *causal* mask of assignment 02, with one length per
-# query.
+# *teacher forcing*). Step 0 holds a token that means *begin*. Step `t` learns to predict the word of step `t
+# + 1`, so it must not see that one: query `t` sees the steps `0 … t`, itself included. That is the *causal*
+# mask of assignment 02, with one length per query.
 #
 # | query | sees step 0 | sees step 1 | sees step 2 | its length |
 # |---|---|---|---|---|
@@ -298,7 +298,7 @@ except NotImplementedError as unwritten:
 # ## Questions to think about
 #
 # 1. A sentence of `T` words is predicted with a cache, then without one, the whole prefix going through the
-#    stack again for each word. How does the work grow with `T` either way?
+#    stack again for each word. How does the work grow with `T` in each case?
 # 2. `MultiHeadAttention` projects the cached steps to keys and values at every call anew. What could be kept
 #    instead, and what does that cost in memory?
 # 3. Let three steps arrive in one call in eval mode, two being cached already. Which lengths would be right?
