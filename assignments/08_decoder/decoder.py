@@ -11,9 +11,9 @@
 #
 # $$\mathrm{Block}(X) = \mathrm{AddNorm}_3\bigl(Z, \mathrm{FFN}(Z)\bigr)$$
 #
-# Each attention is given queries, keys and values, in that order. $X$ holds the steps of this call. $C$
-# holds the target steps that may be looked at, and is the subject of this lesson. $E$ holds the outputs of
-# the encoder, some of which belong to padding. Attention within the target is called *self-attention*, attention
+# Each attention is given queries, keys and values, in that order. $X$ holds the steps of this call. $C$ holds
+# the target steps that may be looked at, and is the subject of this lesson. $E$ holds the outputs of the
+# encoder, some of which belong to padding. Attention within the target is called *self-attention*, attention
 # from the target to the source *cross-attention*.
 #
 # | name | shape | meaning |
@@ -26,8 +26,8 @@
 #
 # **One block, two ways to run it.** In *training* the whole target sentence is known, so all steps go through
 # at once, and each is given its true word, whatever the model would have written there itself (this is called
-# *teacher forcing*). Step 0 holds a token that means *begin*. Step `t` learns to predict the word of step
-# `t + 1`, so it must not see that one: query `t` sees the steps `0 … t`, itself included. That is the *causal*
+# *teacher forcing*). Step 0 holds a token that means *begin*. Step `t` learns to predict the word of step `t
+# + 1`, so it must not see that one: query `t` sees the steps `0 … t`, itself included. That is the *causal*
 # mask of assignment 02, with one length per query.
 #
 # | query | sees step 0 | sees step 1 | sees step 2 | its length |
