@@ -20,6 +20,7 @@ from grader.record import record_all
 from grader.stub import stub
 from grader.tensors import Array, decode
 
+TRY = "## Try it"  # opens the text above a cell to run
 CLOSE = 1e-12  # regenerated numbers may differ by this much: processors sum in different orders
 
 
@@ -28,7 +29,7 @@ def generated(assignment: Assignment, bundle: Bundle) -> dict[str, bytes]:
     words, numbers = bundles.dump(bundle)
     text = stub(assignment.source)
     return {
-        "README.md": lesson(text).encode(),
+        "README.md": lesson(assignment.module, text).encode(),
         f"{assignment.module}.py": text.encode(),
         f"{assignment.module}.ipynb": notebook(assignment.name, text).encode(),
         WORDS: words.encode(),
@@ -94,10 +95,19 @@ def _close(a: Array, b: Array) -> bool:
     return bool(np.allclose(a, b, rtol=allowed, atol=allowed, equal_nan=True))
 
 
-def lesson(text: str) -> str:
-    """The markdown cells of a percent-format module, as one page."""
+def lesson(module: str, text: str) -> str:
+    """The markdown cells of a percent-format module, as one page that says where its code is.
+
+    What to try is left to the files in which it can be run.
+    """
     cells = [cell.source for cell in _cells(text) if cell.cell_type == "markdown"]
-    return "\n\n".join(cells) + "\n"
+    title, _, rest = cells[0].partition("\n")
+    where = (
+        f"*The code of this lesson, and the text once more, stands in [{module}.py]({module}.py) and in\n"
+        f"[{module}.ipynb]({module}.ipynb). Work in whichever you like.*"
+    )
+    kept = [cell for cell in cells[1:] if not cell.startswith(TRY)]
+    return "\n\n".join([title, where, rest.lstrip("\n"), *kept]) + "\n"
 
 
 def notebook(assignment: str, text: str) -> str:

@@ -9,7 +9,7 @@
 # This is already attention, and these are its three words. The **query** is the question $q$. The **keys**
 # are the places $k_s$ to compare it with. The **values** are what is averaged. Comparing the query with every
 # key gives **attention weights**, positive numbers that sum to one, and the answer is the weighted sum. The
-# machine is sixty years old: Nadaraya (1964) and Watson (1964) found it independently, for fitting curves.
+# idea is sixty years old: Nadaraya (1964) and Watson (1964) found it independently, for fitting curves.
 #
 # $$f(q) = \sum_{s} \alpha_s(q) v_s$$
 #
@@ -18,14 +18,14 @@
 # $$x_s = -\frac{((q - k_s) w)^2}{2}$$
 #
 # The **score** $x_s$ says how well key $s$ fits the query: 0 for a perfect fit, and the lower the farther
-# away. Its exponential, drawn over the distance, is the bell curve of Gauss; such a curve that turns a
-# distance into a weight is called a *kernel*. Turning scores into weights by taking exponentials and dividing
-# by their sum is called **softmax**, and it will stay with us for the whole course.
+# away. Its exponential, drawn over the distance, is Gauss's bell curve; such a curve, which turns a distance
+# into a weight, is called a *kernel*. Turning scores into weights by taking exponentials and dividing them by
+# their sum is called **softmax**, and it will stay with us for the whole course.
 #
 # The number $w$ sets how picky the average is. With $w = 0$ distance does not matter and the answer is the
 # plain mean; the larger $w$, the narrower the bell, and in the end only the nearest key counts. Nobody has to
 # choose it by hand: the answer depends smoothly on $w$, so $w$ can be a parameter that is *learned* by
-# gradient descent. It is the first learned attention of this course.
+# gradient descent.
 #
 # | name | shape | meaning |
 # |---|---|---|
@@ -33,8 +33,8 @@
 # | `keys` | `(S,)` | the places we know |
 # | `values` | `(S,)` | what was measured at each key |
 # | `w` | a number, or a tensor with one entry | how narrow the bell is |
-# | weights | `(T, S)` | one row a query, one column a key; every *row* sums to one |
-# | result of the regression | `(T,)` | one answer a query |
+# | weights | `(T, S)` | one row per query, one column per key; every *row* sums to one |
+# | result of the regression | `(T,)` | one answer per query |
 #
 # **By hand.** Take $w = \sqrt{2 \ln 2} \approx 1.177$, for then the bell has heights that are easy to write
 # down: a key at distance 0, 1 or 2 gets the exponential $1$, $\tfrac12$ or $\tfrac1{16}$. Let the keys be
@@ -97,8 +97,8 @@ def kernel_regression(
 # ## Try it
 #
 # Run this cell when both functions are written. You should see the two rows of weights and the two answers
-# from the table above, and then a gradient: a number that says how the sum of the answers changes when `w`
-# grows.
+# from the table above, and then a gradient, about 4.1: it says how fast the sum of the answers grows with
+# `w`.
 
 # %%
 keys = torch.tensor([0.0, 1.0, 2.0])
@@ -119,7 +119,13 @@ except NotImplementedError as unwritten:
 #
 # 1. Can an answer ever be larger than the largest value, or smaller than the smallest? What does that say
 #    about queries far outside the keys?
-# 2. Suppose you learn `w` by predicting each value of the training pairs, with its own key among the keys.
-#    Which `w` would make the training error vanish, and why is it useless? What should be left out?
+# 2. Suppose you learn `w` by predicting the value of each measured pair, with its own key among the keys.
+#    Towards which `w` would the error vanish, and why is that useless? What should be left out?
 # 3. Here the score is a fixed function of a distance. What would you have to change so that *what counts as
 #    near* is learned as well? (This is where assignment 03 begins.)
+
+# %% [markdown]
+# ## Sources
+#
+# - Nadaraya, *On estimating regression*, Theory of Probability and its Applications 9, 1964.
+# - Watson, *Smooth regression analysis*, Sankhyā A 26, 1964.

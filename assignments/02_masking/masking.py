@@ -1,9 +1,10 @@
 # %% [markdown]
 # # 02 · Masking
 #
-# A batch is a rectangle, sentences are not. The short ones are filled up with *padding*, and from then on
-# every layer must be told which entries are real. In this course that information travels as **lengths**:
-# `valid_lens[b]` says how many leading entries of row `b` count.
+# A batch holds several sentences in one tensor, a row for each. A tensor is a rectangle, sentences are not:
+# the short ones are filled up with *padding*, and from then on every layer must be told which entries are
+# real. In this course that information travels as **lengths**: `valid_lens[b]` says how many leading entries
+# of row `b` count.
 #
 # Attention turns scores into weights with a softmax over the keys,
 #
@@ -15,21 +16,23 @@
 #
 # | name | shape | meaning |
 # |---|---|---|
-# | `X` in `sequence_mask` | `(N, T, …)` | one sequence a row, any number of feature axes after it |
+# | `X` in `sequence_mask` | `(N, T, …)` | one sequence per row, any number of feature axes after it |
 # | `valid_len` | `(N,)` | how many steps of each row are real |
 # | `X` in `masked_softmax` | `(B, T, S)` | a score for every query `t` and key `s` |
-# | `valid_lens` | `None`, `(B,)` or `(B, T)` | no mask; one length a sequence; one length a *query* |
+# | `valid_lens` | `None`, `(B,)` or `(B, T)` | no mask; one length per sequence; one length per *query* |
 #
-# **By hand.** Scores `[1, 1, 5]` with `valid_lens = 2`: the third key is padding. Its score becomes
+# **By hand.** Scores `[1, 1, 5]` and the length 2: the third key is padding. Its score becomes
 # $-\infty$, the exponentials are $e, e, 0$ and the weights $\tfrac12, \tfrac12, 0$. Without the mask the
 # padding would have taken 96 % of the weight.
 #
-# **Why a length per query?** A decoder may look back but not ahead: query `t` sees keys `0 … t`, so its
-# length is `t + 1`. The causal mask is just `valid_lens = [1, 2, …, T]`, and needs no code of its own.
+# **Why a length per query?** A model that writes a text from left to right may look back but not ahead:
+# query `t` sees keys `0 … t`, so its length is `t + 1`. Such a mask is called *causal*. Here it is just the
+# lengths `[1, 2, …, T]` in every row of `valid_lens`, and needs no code of its own.
 #
 # **What goes wrong.** Lengths count entries, positions start at 0: the last real position of a row of
 # length 2 is 1. A mask laid along the wrong axis hides queries instead of keys, and when `T = S` no shape
-# complains. And a mask built by `torch.arange` lives on the CPU unless it is told otherwise.
+# complains. And a mask built by `torch.arange` lives on the CPU, wherever the scores are, unless you say
+# otherwise.
 
 # %%
 import torch
@@ -52,8 +55,9 @@ def sequence_mask(X: torch.Tensor, valid_len: torch.Tensor, value: float = 0) ->
 # %% [markdown]
 # ## Exercise: `masked_softmax`
 #
-# Softmax over the last axis in which padded keys take no part. Think about what `(B,)` means for the
+# Softmax over the last axis, in which padded keys take no part. Think about what `(B,)` means for the
 # queries of one sequence, and about which shape lets both kinds of lengths go the same way from there on.
+# Here too you may write into `X` or leave it alone.
 
 # %% exercise="masked_softmax"
 def masked_softmax(X: torch.Tensor, valid_lens: torch.Tensor | None) -> torch.Tensor:
@@ -82,5 +86,7 @@ except NotImplementedError as unwritten:
 # ## Questions to think about
 #
 # 1. What should a row of length 0 give? Try yours, and say which answer you would defend.
-# 2. Why does filling with `-1e9` work in `float32` and break in `float16`?
-# 3. A tensor of scores is large. What does it cost to mask it out of place, and when would you care?
+# 2. Why does filling with `-1e9` work in `float32` and break in `float16`? (`torch.finfo` knows the smallest
+#    and the largest number of each.)
+# 3. A tensor of scores is large. What does it cost to leave `X` alone and mask a copy of it, and what may it
+#    cost your caller if you write into `X`?

@@ -5,7 +5,7 @@
 # are **vectors**, and what fits what is to be *learned*. A word that looks for its verb is not near to the
 # verb in any sense that we could write down beforehand. Everything else stays: scores for every query and
 # key, a softmax over the keys (now the masked one from assignment 02), and a weighted sum of the values. Only
-# the score is new, and two kinds of it have made history.
+# the score is new. Two kinds of score are worth knowing.
 #
 # **Additive attention** (Bahdanau et al. 2015, section 3.1 and appendix A.1.2) asks a small neural network
 # with one hidden layer. It takes query and key to a common space of `num_hiddens` features, adds them there,
@@ -22,8 +22,9 @@
 #
 # $$a(q, k) = \frac{q^\top k}{\sqrt{d}}$$
 #
-# It is a single matrix product for all pairs, which is why Transformers use it. What there is to learn sits
-# in the layers that make the queries and keys (assignment 05).
+# For all pairs at once that is a single matrix product, which computers are very good at. This is why the
+# **Transformer** uses it, the model that this course builds up to. What there is to learn sits in the layers
+# that make the queries and keys (assignment 05).
 #
 # **Why the square root?** Take entries that are independent, with mean 0 and variance 1. A product of two of
 # them has variance 1 again, and a sum of $d$ such products has variance $d$: typical scores are of size
@@ -33,12 +34,12 @@
 #
 # | name | shape | meaning |
 # |---|---|---|
-# | `queries` | `(B, T, q)` | `T` queries a sequence; for the dot product `q = k = d` |
-# | `keys` | `(B, S, k)` | `S` keys a sequence |
+# | `queries` | `(B, T, q)` | `T` queries per sequence; `q` stands for `query_size` |
+# | `keys` | `(B, S, k)` | `S` keys per sequence; `k` stands for `key_size`; for dot products `q = k = d` |
 # | `values` | `(B, S, v)` | one value for every key, of any size |
 # | `valid_lens` | `None`, `(B,)` or `(B, T)` | how many keys are real, as in assignment 02 |
-# | scores and weights | `(B, T, S)` | one row a query, one column a key |
-# | result | `(B, T, v)` | one mixture of values a query |
+# | scores and weights | `(B, T, S)` | one row per query, one column per key |
+# | result | `(B, T, v)` | one mixture of values per query |
 #
 # The network of additive attention looks at every pair, so inside it there is a tensor with *four* axes:
 # batch, query, key, hidden feature. That is its price in memory.
@@ -62,6 +63,9 @@
 # runs. Removing axes of size 1 without saying which: a batch of one then loses its batch axis too. Dropping
 # out the result instead of the weights. And handing `key_size` to the layer of the queries, which no test
 # with equal sizes sees.
+#
+# A finished `masked_softmax` stands ready in `grader.given`, where later assignments find the parts that you
+# have built before: being stuck on one does not keep you from the next.
 
 # %%
 import math
@@ -75,7 +79,8 @@ from grader.given import masked_softmax
 # ## Exercise: `AdditiveAttention`
 #
 # Build the three layers and the dropout in `__init__`, and mix the values in `forward`. All `T·S` pairs of a
-# sequence can be added in one go if the two tensors keep different axes for queries and keys.
+# sequence can be added in one go if the two tensors keep different axes for queries and keys. The grader
+# loads weights of its own into your layers, by name: so give them the names that the stub lists.
 
 # %% exercise="AdditiveAttention"
 class AdditiveAttention(nn.Module):
@@ -105,6 +110,7 @@ class AdditiveAttention(nn.Module):
 # ## Exercise: `DotProductAttention`
 #
 # The same frame around another score. No layer has weights here, so the only thing to build is the dropout.
+# Write the formula yourself; if you leave it to PyTorch's own attention, the report remarks on it.
 
 # %% exercise="DotProductAttention"
 class DotProductAttention(nn.Module):
@@ -162,5 +168,12 @@ except NotImplementedError as unwritten:
 #    softmax do when the same number is added to all scores of a row?)
 # 2. Compare the two attentions for long sequences: how many numbers does each of them hold at once, in terms
 #    of `B`, `T`, `S` and the number of features?
-# 3. Why is dropout on the weights followed by no new division by their sum? What would a row sum of exactly
-#    one, in training, take away from it?
+# 3. After dropout a row of weights no longer sums to one, and nobody divides it by its new sum. Why not?
+#    Think of a query that has almost all of its weight on one key.
+
+# %% [markdown]
+# ## Sources
+#
+# - Bahdanau, Cho, Bengio,
+#   [*Neural machine translation by jointly learning to align and translate*](https://arxiv.org/abs/1409.0473), 2015.
+# - Vaswani et al., [*Attention is all you need*](https://arxiv.org/abs/1706.03762), 2017.

@@ -9,9 +9,9 @@
 #
 # Nothing new has to be computed for that. A head is an attention like any other, and an attention already
 # treats the rows of a batch independently. So we cut the features of each step into `H` pieces and hand the
-# pieces to the attention as if they were further sequences of the batch: a batch of `B` sequences becomes a
-# batch of `B·H` shorter-featured ones. This assignment is about that rearrangement and its way back. No
-# number changes its value; all that changes is where it stands.
+# pieces to the attention as if they were further sequences of the batch: `B` sequences become `B·H`, each
+# with as many steps as before and fewer features. This assignment is about that rearrangement and its way
+# back. No number changes its value; all that changes is where it stands.
 #
 # Step $t$ of sequence $b$ has $D$ features. Head $h$ gets $d = D/H$ neighbours among them, from $hd$ up to
 # $hd + d - 1$ (all counts start at 0), and its row in the new batch is $bH + h$:
@@ -20,7 +20,7 @@
 #
 # | name | shape | meaning |
 # |---|---|---|
-# | `X` in `transpose_qkv` | `(B, T, D)` | `D` features a step; `D` is a multiple of `H` |
+# | `X` in `transpose_qkv` | `(B, T, D)` | `D` features per step; `D` is a multiple of `H` |
 # | its result | `(B·H, T, d)` | row `b·H + h` is head `h` of sequence `b` |
 # | `X` in `transpose_output` | `(B·H, T, d)` | what the attention returned for every head |
 # | its result | `(B, T, D)` | the heads of a step side by side again |
@@ -115,3 +115,8 @@ except NotImplementedError as unwritten:
 #    what does it cost?
 # 3. With `H` heads the features of each shrink to `D/H`. How does the work of computing all scores grow with
 #    `H`, and how does the memory for the weights grow?
+
+# %% [markdown]
+# ## Sources
+#
+# - Vaswani et al., [*Attention is all you need*](https://arxiv.org/abs/1706.03762), 2017.

@@ -8,7 +8,7 @@
 #
 # | name | shape | meaning |
 # |---|---|---|
-# | tokens | `(B, T)` | whole numbers below `V`, the size of the vocabulary |
+# | tokens | `(B, T)` | the number of each word in a vocabulary of `V` words, from 0 to `V - 1` |
 # | `X` | `(B, T, D)` | embedded words |
 # | `P` | `(1, max_len, D)` | the table of positions; its row `i`, a vector, is written `P[i]` below |
 # | `X` plus the first `T` rows | `(B, T, D)` | the same rows for every sentence of the batch |
@@ -53,7 +53,7 @@
 #
 # **What goes wrong.** Much in `PositionalEncoding` is not about numbers.
 #
-# - `X += P` writes into the tensor of the caller, who still needs it. Make a new one.
+# - `X += P` writes into the caller's tensor, which the caller may still need. Make a new one.
 # - A plain attribute stays behind when the module moves to another device. A `Parameter` moves along, but
 #   would be trained. A *buffer* (`self.register_buffer`) moves and is not trained; with `persistent=False`
 #   it also stays out of the saved weights.
@@ -73,7 +73,7 @@ from torch import nn
 
 # %% exercise="PositionalEncoding"
 class PositionalEncoding(nn.Module):
-    """Adds to each position its row of sines and cosines, then drops out."""
+    """Adds to each position its sines and cosines, then drops out (Vaswani et al. 2017, section 3.5)."""
 
     def __init__(self, num_hiddens: int, dropout: float, max_len: int = 1000):
         super().__init__()
@@ -146,7 +146,14 @@ except NotImplementedError as unwritten:
 # 1. If $D$ is even, the dot product of `P[i]` and `P[j]` depends on `i - j` only. Can you see why, from the
 #    clock or from the theorems? What spoils it if $D$ is odd?
 # 2. What does `shift_matrix(3, D) @ shift_matrix(-3, D)` give? And what is the transpose of a shift?
-# 3. The position is *added* to the word, in the same features. Why can the network still tell the two apart,
-#    and what would it cost to put them side by side instead?
-# 4. A table of learned positions is as common. What can it not do when a sentence is longer than any before?
-# 5. The mask hides padding from every query. Why keep its embedding from learning all the same?
+# 3. The position is *added* to the word, in the same features. How might the network still tell the two
+#    apart, and what would it cost to put them side by side instead?
+# 4. A table of *learned* positions is common, too. What can it not do when a sentence is longer than all that
+#    it was trained on?
+# 5. The mask hides padding from every query, but padded positions also ask queries of their own. How could
+#    gradients reach the padding's embedding that way, and why should they not?
+
+# %% [markdown]
+# ## Sources
+#
+# - Vaswani et al., [*Attention is all you need*](https://arxiv.org/abs/1706.03762), 2017.

@@ -22,7 +22,7 @@ def stale(assignment: Assignment, folder: Path) -> str:
     """What in the folder is not as it must be: a few words, or nothing."""
     text = stub(assignment.source)
     wanted = {
-        "README.md": lesson(text),
+        "README.md": lesson(assignment.module, text),
         f"{assignment.module}.py": text,
         f"{assignment.module}.ipynb": notebook(assignment.name, text),
     }

@@ -24,7 +24,7 @@
 # | `values` | `(B, S, value_size)` | what is handed over |
 # | `valid_lens` | `None`, `(B,)` or `(B, T)` | how many keys are real; the same for all heads |
 # | after projection and split | `(B·H, T, d)`, `(B·H, S, d)` | $D$ = `num_hiddens`, $d = D/H$ |
-# | result | `(B, T, D)` | one vector a query |
+# | result | `(B, T, D)` | one vector per query |
 #
 # Queries, keys and values may come from three places and have three sizes. When all three are the same tensor
 # we speak of *self-attention*; when the queries come from one sequence and the rest from another, of
@@ -68,7 +68,8 @@ from grader.given import DotProductAttention, transpose_output, transpose_qkv
 # ## Exercise: `MultiHeadAttention`
 #
 # Build the four layers and the attention in `__init__`; in `forward` project, split, attend, join, project.
-# Any code with the right result counts; the blocks imported above make it short.
+# Any code with the right result counts; the blocks imported above make it short. (Only PyTorch's own
+# `nn.MultiheadAttention` would leave nothing to do: the report remarks on its use.)
 
 # %% exercise="MultiHeadAttention"
 class MultiHeadAttention(nn.Module):
@@ -147,7 +148,8 @@ except NotImplementedError as unwritten:
 # write the mended one, under the same name, below it: the later definition is the one that counts. Change as
 # little as you can, and keep the names of the layers.
 #
-# Each patient may have more than one fault. So do not stop at the first, and do not trust your eyes alone:
+# These are your patients. Each may have more than one fault, so do not stop at the first; and do not trust
+# your eyes alone:
 #
 # | examination | what it can bring to light |
 # |---|---|
@@ -265,8 +267,8 @@ class MixedUpAttention(nn.Module):
 def catches_mixed_up(attention: nn.Module) -> bool:
     """Tell whether a built attention module is mixed up as the one above.
 
-    attention: called as attention(queries, keys, values, valid_lens). Returns True for a faulty module and
-    False for every sound one.
+    attention: called as attention(queries, keys, values, valid_lens), with the shapes of the class above.
+    Returns True for a faulty module and False for every sound one.
     """
     ### BEGIN SOLUTION
     attention.eval()  # without dropout, two calls can be compared
@@ -377,7 +379,8 @@ class TangledSelfAttention(nn.Module):
 def catches_tangled(attention: nn.Module) -> bool:
     """Tell whether a built causal self-attention is tangled as the one above.
 
-    attention: called as attention(x). Returns True for a faulty module and False for every sound one.
+    attention: called as attention(x), from (B, T, d_model) to (B, T, d_model). Returns True for a faulty
+    module and False for every sound one.
     """
     ### BEGIN SOLUTION
     attention.eval()
@@ -471,15 +474,15 @@ class TransparentSelfAttention(nn.Module):
 # ## Exercise: `catches_transparent`
 #
 # Write the test. The module has the four linear layers `W_Q`, `W_K`, `W_V` and `fc_out`, and a layer
-# `dropout`. It returns the very weights that it mixes with, so part of its work can be done again outside and
-# compared.
+# `dropout`. In evaluation mode a sound one returns the very weights that it mixes with, so part of its work
+# can be done again outside and compared.
 
 # %% exercise="catches_transparent"
 def catches_transparent(attention: nn.Module) -> bool:
     """Tell whether a built self-attention misleads as the one above.
 
-    attention: called as attention(x), returns the output and the weights. Returns True for a faulty module
-    and False for every sound one.
+    attention: called as attention(x) with x of shape (B, T, embed_dim), returns the output (B, T, embed_dim)
+    and the weights (B, H, T, T). Returns True for a faulty module and False for every sound one.
     """
     ### BEGIN SOLUTION
     weight = attention.W_Q.weight
@@ -532,10 +535,15 @@ for catches, patient in patients:
 # %% [markdown]
 # ## Questions to think about
 #
-# 1. `W_v` and `W_o` are applied one after the other, and so are the comparisons by `W_q` and `W_k`. Which
-#    products of matrices does a head really depend on, and what could you change in the four layers without
-#    anyone noticing?
-# 2. Exchange two heads, that is, their outputs in `W_q`, `W_k` and `W_v` alike. What must happen to `W_o` so
-#    that the result stays as it was? Does that make the heads interchangeable *before* training?
+# 1. The values of a head pass through its parts of `W_v` and `W_o`, one after the other; its scores need its
+#    parts of `W_q` and `W_k` only multiplied together. So on which two products of matrices does a head
+#    really depend, and what could you change in the four layers without anyone noticing?
+# 2. Exchange two heads: let them change places among the outputs of `W_q`, `W_k` and `W_v`. What must happen
+#    to `W_o` so that the result stays as it was? What does that say about numbering heads before training?
 # 3. For each of the three classes: with which sizes, lengths or modes would its faults have stayed hidden?
 #    Which one test, run once, would have found most of them?
+
+# %% [markdown]
+# ## Sources
+#
+# - Vaswani et al., [*Attention is all you need*](https://arxiv.org/abs/1706.03762), 2017.

@@ -1,13 +1,13 @@
 # %% [markdown]
 # # 07 · The encoder
 #
-# Attention lets positions exchange what they know. A Transformer is what one gets by building a layer around
-# it and stacking that layer. This lesson adds the three missing parts: a way around each part (the
-# *residual*), a normalisation, and a small network that works on each position alone.
+# Attention lets positions exchange what they know. Build a layer around it and stack that layer, and you have
+# a Transformer. This lesson adds the three missing parts: a small network that works on each position alone,
+# a way around both the attention and this network (the *residual*), and a normalisation.
 #
 # | name | shape | meaning |
 # |---|---|---|
-# | tokens | `(B, T)` | whole numbers below `V`, the size of the vocabulary |
+# | tokens | `(B, T)` | the number of each word in a vocabulary of `V` words, from 0 to `V - 1` |
 # | `X`, `Y` | `(B, T, D)` | a vector of `D` features for each position, before and after a part |
 # | inside the network | `(B, T, ffn_num_hiddens)` | wider, as a rule four times `D` |
 # | `valid_lens` | `None`, `(B,)` or `(B, T)` | how many positions are real, as in assignment 02 |
@@ -53,18 +53,18 @@
 # normalise *before* each part instead, inside the residual (*pre-norm*). That is a good design, but another
 # one, with other numbers; here we build the one of 2017 (*post-norm*).
 #
-# **The stack.** Tokens become vectors by a table, `nn.Embedding`; these are multiplied by $\sqrt{D}$;
-# positions are added; then the blocks follow, each fed by the one before. The table is a plain one, without a
-# row for padding: here `valid_lens`, and not a token, says what is padding. Why $\sqrt{D}$? Sines and cosines
-# lie between -1 and 1. Embeddings are often started small, with a spread of about $1/\sqrt{D}$, and would
-# drown in them; the factor brings both to the same size (Vaswani et al. 2017, section 3.4). PyTorch's
-# `nn.Embedding` starts with spread 1, so that words are the louder ones at first; we keep the factor of the
-# paper all the same.
+# **The stack.** Tokens become vectors by a table, `nn.Embedding`; these are multiplied by $\sqrt{D}$ (Vaswani
+# et al. 2017, section 3.4); positions are added; then the blocks follow, each fed by the one before. The
+# table is a plain one, without a row for padding: here `valid_lens`, and not a token, says what is padding.
+# Why $\sqrt{D}$? The paper does not say. One reason: sines and cosines lie between -1 and 1, while embeddings
+# are often started small, with a spread (standard deviation) of about $1/\sqrt{D}$, and would drown in them;
+# the factor brings both to the same size. PyTorch's `nn.Embedding` starts with spread 1, so that words are
+# the louder ones at first; we keep the factor of the paper all the same.
 #
 # **What goes wrong.** Dropout is for the new part: on $X$, or on the sum, it tears holes in the way around.
 # The second residual starts from $Y$, not from $X$. A block made once and put into the stack `L` times is
 # *one* block with one set of weights, applied `L` times. If each block is fed the embedding instead of what
-# the block before made, all but the last are useless; shapes are silent in both cases. And
+# the block before made, all but the last are useless. The shapes are right in both cases. And
 # `nn.LayerNorm([T, D])` would mix the positions of a sentence; we pass `[D]`.
 #
 # These blocks of earlier assignments are ready to use. After a call, `MultiHeadAttention` keeps its weights
@@ -86,7 +86,7 @@ from grader.given import MultiHeadAttention, PositionalEncoding
 
 # %% exercise="AddNorm"
 class AddNorm(nn.Module):
-    """A residual connection, then layer normalisation."""
+    """A residual connection, then layer normalisation (Vaswani et al. 2017, section 3.1; Ba et al. 2016)."""
 
     def __init__(self, normalized_shape: int | list[int], dropout: float):
         super().__init__()
@@ -111,7 +111,7 @@ class AddNorm(nn.Module):
 
 # %% exercise="PositionWiseFFN"
 class PositionWiseFFN(nn.Module):
-    """The same two-layer network at every position."""
+    """The same two-layer network at every position (Vaswani et al. 2017, section 3.3)."""
 
     def __init__(self, ffn_num_input: int, ffn_num_hiddens: int, ffn_num_outputs: int):
         super().__init__()
@@ -150,14 +150,14 @@ except NotImplementedError as unwritten:
 # %% [markdown]
 # ## Exercise: `EncoderBlock`
 #
-# `MultiHeadAttention(key_size, query_size, value_size, num_hiddens, num_heads, dropout, bias)` is given,
-# with `forward(queries, keys, values, valid_lens)`. The rest you have just written; `norm_shape` is what both
-# steps of `AddNorm` normalise over. The output of the block is as wide as its input, or the residual could not
-# be added.
+# `MultiHeadAttention(key_size, query_size, value_size, num_hiddens, num_heads, dropout, bias)` is given, with
+# `forward(queries, keys, values, valid_lens)`. The rest you have just written; `norm_shape` is what both
+# steps of `AddNorm` normalise over. The output of the block is as wide as its input, or the residual could
+# not be added.
 
 # %% exercise="EncoderBlock"
 class EncoderBlock(nn.Module):
-    """Self-attention, then the position-wise network, each inside an AddNorm."""
+    """Self-attention, AddNorm, the position-wise network, AddNorm (Vaswani et al. 2017, section 3.1)."""
 
     def __init__(
         self,
@@ -201,7 +201,7 @@ class EncoderBlock(nn.Module):
 class TransformerEncoder(nn.Module):
     """Tokens → a vector in context for each of them.
 
-    After a call, `attention_weights` holds one tensor (B·H, T, T) a layer.
+    After a call, `attention_weights` holds one tensor (B·H, T, T) per layer.
     """
 
     def __init__(
@@ -284,8 +284,15 @@ except NotImplementedError as unwritten:
 # 1. What does `AddNorm` give when `Y` is zero and each row of `X` has mean 0 and variance 1 already? What
 #    does that say about a part that has learned nothing yet?
 # 2. The padded positions of the output are not zero. Why does nobody mind?
-# 3. Shuffle the words of a sentence (and their positions are added as before). Which parts of the encoder
-#    notice, and which do not?
+# 3. Leave out the positions and shuffle the words of a sentence. What happens to the output? Give the reason
+#    for each part of the encoder.
 # 4. Where do most of the weights of a block sit, in the attention or in the network? Count them for
 #    `D = 512` and `ffn_num_hiddens = 2048`.
 # 5. Batch normalisation takes means over the batch. Name two reasons why that suits sentences badly.
+
+# %% [markdown]
+# ## Sources
+#
+# - Vaswani et al., [*Attention is all you need*](https://arxiv.org/abs/1706.03762), 2017.
+# - He et al., [*Deep residual learning for image recognition*](https://arxiv.org/abs/1512.03385), 2016.
+# - Ba, Kiros, Hinton, [*Layer normalization*](https://arxiv.org/abs/1607.06450), 2016.

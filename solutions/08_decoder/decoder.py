@@ -11,9 +11,9 @@
 #
 # $$\mathrm{Block}(X) = \mathrm{AddNorm}_3\bigl(Z, \mathrm{FFN}(Z)\bigr)$$
 #
-# Each attention is given queries, keys and values, in that order. $X$ holds the steps of this call. $C$
-# holds the target steps that may be looked at, and is the subject of this lesson. $E$ holds the outputs of
-# the encoder, some of which are padding. Attention within the target is called *self-attention*, attention
+# Each attention is given queries, keys and values, in that order. $X$ holds the steps of this call. $C$ holds
+# the target steps that may be looked at, and is the subject of this lesson. $E$ holds the outputs of the
+# encoder, some of which belong to padding. Attention within the target is called *self-attention*, attention
 # from the target to the source *cross-attention*.
 #
 # | name | shape | meaning |
@@ -24,10 +24,11 @@
 # | `state[2]`, the cache | `L` places, `None` at first | what each of the `L` layers keeps of earlier steps |
 # | lengths for $C$ | `(B, T)` | how many of the target steps each query may see |
 #
-# **One block, two ways to run it.** In *training* the whole target sentence is known, so all steps go
-# through at once, each told the true word before it (this is called *teacher forcing*). Step `t` learns to
-# predict the word of step `t + 1`, so it must not see it: query `t` sees the steps `0 … t`, itself included.
-# That is the mask with one length a query of assignment 02. A mask of this kind is called *causal*.
+# **One block, two ways to run it.** In *training* the whole target sentence is known, so all steps go through
+# at once, and each is given its true word, whatever the model would have written there itself (this is called
+# *teacher forcing*). Step 0 holds a token that means *begin*. Step `t` learns to predict the word of step `t
+# + 1`, so it must not see that one: query `t` sees the steps `0 … t`, itself included. That is the *causal*
+# mask of assignment 02, with one length per query.
 #
 # | query | sees step 0 | sees step 1 | sees step 2 | its length |
 # |---|---|---|---|---|
@@ -37,8 +38,8 @@
 #
 # In *prediction* a word must be chosen before the next step can begin, so each call brings one new step. Its
 # keys and values are all steps so far, and the earlier ones are no longer in `X`: the block must have kept
-# them. That is the **cache**. Layer `i` keeps what came into it, in `state[2][i]`, and lays each new step
-# behind it. Nothing has to be hidden from the newest step: what follows it does not exist yet.
+# them. That is the **cache**. Layer `i` keeps what came into it, in `state[2][i]`, and appends each new step
+# to it. Nothing has to be hidden from the newest step: what follows it does not exist yet.
 #
 # Which of the two is meant, a module knows by `self.training`; `model.train()` and `model.eval()` set it.
 #
@@ -82,13 +83,12 @@ from grader.given import AddNorm, MultiHeadAttention, PositionalEncoding, Positi
 # %% [markdown]
 # ## Exercise: `DecoderBlock`
 #
-# The three parts above, and the cache. Number `i` says which place of `state[2]` is this layer's. Return the
-# output and the state. A block that is called in eval mode is always given a single step here; but see
-# question 3.
+# The three parts above, and the cache. The number `i` says which place of `state[2]` is this layer's. Return
+# the output and the state. In eval mode a block is always given a single step here; but see question 3.
 
 # %% exercise="DecoderBlock"
 class DecoderBlock(nn.Module):
-    """One layer of the decoder, the `i`-th."""
+    """One layer of the decoder, the `i`-th (Vaswani et al. 2017, section 3.1)."""
 
     def __init__(
         self,
@@ -195,7 +195,7 @@ except NotImplementedError as unwritten:
 class TransformerDecoder(nn.Module):
     """Tokens of the target → a score for every next word.
 
-    After a call, `attention_weights` holds two lists with one tensor a layer: the weights of the
+    After a call, `attention_weights` holds two lists with one tensor per layer: the weights of the
     self-attentions (B·H, T, steps so far), then those of the cross-attentions (B·H, T, S).
     """
 
@@ -298,9 +298,15 @@ except NotImplementedError as unwritten:
 # ## Questions to think about
 #
 # 1. A sentence of `T` words is predicted with a cache, then without one, the whole prefix going through the
-#    stack again for each word. How does the work grow with `T` either way?
+#    stack again for each word. How does the work grow with `T` in each case?
 # 2. `MultiHeadAttention` projects the cached steps to keys and values at every call anew. What could be kept
 #    instead, and what does that cost in memory?
 # 3. Let three steps arrive in one call in eval mode, two being cached already. Which lengths would be right?
 # 4. Beam search follows several half-written sentences at once, and drops some. What must the cache do?
 # 5. Cross-attention needs no causal mask. Why not?
+
+# %% [markdown]
+# ## Sources
+#
+# - Vaswani et al., [*Attention is all you need*](https://arxiv.org/abs/1706.03762), 2017.
+# - Zhang, Lipton, Li, Smola, [*Dive into Deep Learning*](https://d2l.ai), 2023.

@@ -1,11 +1,13 @@
 # %% [markdown]
 # # 09 · Sequence to sequence with attention
 #
-# Attention did not begin with the Transformer. It began as a cure. A recurrent translator used to read the
-# whole source into *one* vector and to write the translation from that vector alone; the longer the
-# sentence, the worse the result. Bahdanau et al. (2015) let the decoder look back: before each word it asks
-# all states of the encoder, weighs them, and works with the mean that is right *for this word*. This
-# assignment puts your additive attention to the use for which it was invented.
+# Attention did not begin with the Transformer. It began as a cure. Translators used to be *recurrent*: the
+# encoder walked through the source word by word and carried a vector along, its *hidden state*, which it
+# renewed at every word. The decoder wrote the translation from the last of these states alone: one vector for
+# the whole source, and the longer the sentence, the worse the result. Bahdanau et al. (2015) let the decoder
+# look back: before each word it compares its own state with all states of the encoder, and works with a
+# weighted mean of them that is made *for this word*. This assignment puts your additive attention to the use
+# for which it was invented.
 #
 # A **GRU** is a recurrent layer: at each step it takes an input and its last hidden state, and gives an
 # output and a new hidden state. Here `nn.GRU` does that; with `L` layers, each reads the output of the one
@@ -18,7 +20,7 @@
 # | `enc_valid_lens` | `None` or `(B,)` | how many source steps are real |
 # | `X` | `(B, T)` | target tokens |
 # | embedded `X` | `(B, T, E)` | `E` is `embed_size` |
-# | query | `(B, 1, D)` | one question a sentence |
+# | query | `(B, 1, D)` | one question per sentence |
 # | context | `(B, 1, D)` | the answer |
 # | input of the GRU | `(1, B, D + E)` | one step, context and word side by side |
 # | scores | `(B, T, V)` | one for each word of the vocabulary, no softmax |
@@ -38,10 +40,10 @@
 # is known before the answer. Before the first word, the state is the encoder's last one.
 #
 # **By hand.** One feature, two source steps, $h_1 = 2$ and $h_2 = 6$. Suppose that the additive attention
-# scores them 0 and 1.0986, which is $\ln 3$. The exponentials are 1 and 3, the weights $\tfrac14$ and
-# $\tfrac34$, and the context is $\tfrac14 \cdot 2 + \tfrac34 \cdot 6 = 5$. After the step the hidden state
-# is another one, so the next query is another one, and perhaps the scores are equal now: the context is 4,
-# half-way. With a valid length of 1 the context is 2 at every step, whatever the scores.
+# gives them the scores 0 and $\ln 3$. The exponentials are 1 and 3, the weights $\tfrac14$ and $\tfrac34$,
+# and the context is $\tfrac14 \cdot 2 + \tfrac34 \cdot 6 = 5$. The step changes the hidden state and with it
+# the next query. Suppose that both scores are equal now: then the context is 4, half-way. With a valid length
+# of 1 the context is 2 at every step, whatever the scores.
 #
 # **A loop that cannot be avoided.** The Transformer handles all target steps at once. Here the query of step
 # `t` needs the state after step `t - 1`, so the steps must go one after another, even in training. That
@@ -73,7 +75,7 @@ from grader.given import AdditiveAttention
 
 # %% exercise="Seq2SeqAttentionDecoder"
 class Seq2SeqAttentionDecoder(nn.Module):
-    """A GRU decoder that looks back at the source before every word.
+    """A GRU decoder that looks back at the source before every word (Bahdanau et al. 2015).
 
     After a call, `attention_weights` is a list with one tensor (B, 1, S) for each target step.
     """
@@ -156,10 +158,18 @@ except NotImplementedError as unwritten:
 #
 # 1. The encoder's outputs are projected by `W_k` anew at every step. Which step could be saved, and how would
 #    the attention have to change?
-# 2. Draw the weights of a translation as a picture, target words down, source words across. What would a
-#    word-for-word translation look like? And a language that puts its verb last?
+# 2. Draw the weights of a translation as a picture: one row per target word, one column per source word. What
+#    would a word-for-word translation look like? And one into a language that puts its verb last?
 # 3. What would change if the query were the *new* hidden state? (Luong et al. 2015 did just that; where did
 #    their context go?)
 # 4. Here the context enters the GRU and reaches the scores only through its output. Bahdanau et al. also let
 #    the scores see the context directly. What might that be good for?
 # 5. Compare with assignment 08: what plays the part of the cache here, and how does its size grow with `T`?
+
+# %% [markdown]
+# ## Sources
+#
+# - Bahdanau, Cho, Bengio,
+#   [*Neural machine translation by jointly learning to align and translate*](https://arxiv.org/abs/1409.0473), 2015.
+# - Luong, Pham, Manning,
+#   [*Effective approaches to attention-based neural machine translation*](https://arxiv.org/abs/1508.04025), 2015.
