@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Iterator
 
+import torch
 from benches.measure import ROOT
 from grader import signature
 from grader.bundle import Exercise, load_all
@@ -16,6 +17,7 @@ from grader.verdict import judge_case
 
 def costs() -> list[float]:
     """Seconds of processor time for each answer that fails; pairs are in the bank like single mistakes."""
+    torch.set_num_threads(1)  # as in a worker: the tensors are tiny
     exercises = {e.name: e for b in load_all(ROOT / "assignments") for e in b.exercises if e.signatures}
     return [cost for exercise in exercises.values() for cost in _of(exercise)]
 
