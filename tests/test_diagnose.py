@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -196,3 +197,18 @@ def test_mistakes_that_cannot_be_told_apart_are_all_known(bundles):
                     pair for pair in ties(exercise.signatures) if not set(pair) & policies
                 }
     assert {name: sorted(pairs) for name, pairs in found.items() if pairs} == TIES
+
+
+def test_a_new_tie_is_seen(bundles):
+    """A mistake that computes what a known one computes, under another name."""
+    exercise = next(e for b in bundles for e in b.exercises if e.name == "transpose_qkv")
+    assert ties(exercise.signatures) == set()
+    table = exercise.signatures
+    (id,) = table.explains[1]
+    twin = replace(
+        table,
+        explains=(*table.explains, ("heads-twin",)),
+        states=np.concatenate([table.states, table.states[1:2]]),
+        numbers=np.concatenate([table.numbers, table.numbers[1:2] + 1e-7]),
+    )
+    assert ties(twin) == {(id, "heads-twin")}

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 
 import torch
+
 from benches.measure import ROOT
 from grader import signature
 from grader.bundle import Exercise, load_all
