@@ -25,7 +25,7 @@ TOLD = [
 
 CODE = re.compile(
     r"\b(torch|self|F|np|math)\.\w|\bnn\.\w+\(|\w\([^)]*\)\s*[.\[]|==|->|:=|\*\*|\w @ \w|\blambda\b|\breturn \w+\(|"
-    r"`[^`]*[(=][^`]*`|\w+\(\w+=|\w_?\(\w|\$|\\[a-z]+"
+    r"`[^`]*[(=][^`]*`|\w\.\w+\(|\w\[[^\]]*:|\w+\(\w+=|\w_?\(\w|\$|\\[a-z]+"
 )
 
 
@@ -136,6 +136,8 @@ def test_nothing_is_given_away_in_another_language():
         "write queries @ keys.transpose(1, 2)",
         "what is missing is $QK^T$",
         "try X.masked_fill(~keep, value) there",
+        "look at scores.masked_fill(~keep, -1)",
+        "the mask belongs to mask[:, None]",
         "it is X + Y that wants the norm: self.ln(self.dropout(Y) + X)",
         "die Schritte sind steps[None, :] < valid_len[:, None]",
     ],
