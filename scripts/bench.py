@@ -3,7 +3,7 @@
     python scripts/bench.py                   everything; some minutes, on a machine with nothing else to do
     python scripts/bench.py cold watch        some of it, shown and not written
 
-Parts: cold, watch, first, memory, bulk (grader grade and stock nbgrader), where. Ratios say more than
+Parts: cold, watch, first, memory, diagnosis, bulk (grader grade and stock nbgrader), where. Ratios say more than
 seconds: those say much about the machine.
 """
 
@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benches import bulk, session, stock, where
+from benches import bulk, diagnosis, session, stock, where
 from benches.measure import GRADER, ROOT, interleaved, load, machine, milliseconds, seconds, timed
 
 Row = tuple[str, str]
@@ -66,6 +66,11 @@ def memory(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
     yield "memory of a worker after a first result", told
 
 
+def named(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
+    costs = diagnosis.costs()
+    yield f"diagnosis beyond grading, {len(costs)} wrong answers, CPU time", milliseconds(costs)
+
+
 def many(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
     a_submission, its_cpu = stock.autograded(folder, options.stock)
     yield (
@@ -92,7 +97,8 @@ def steps(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
 
 
 PARTS: dict[str, Callable[[Path, argparse.Namespace], Iterator[Row]]] = {
-    "cold": cold, "watch": watch, "first": first, "memory": memory, "bulk": many, "where": steps,
+    "cold": cold, "watch": watch, "first": first, "memory": memory, "diagnosis": named,
+    "bulk": many, "where": steps,
 }  # fmt: skip
 
 PAGE = """# Benchmarks

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from tests_ties import TIES
 from grader import diagnose as diagnosis
 from grader.bank import apply, definition_span
 from grader.content import read_all
-from grader.intake.read import Submission, Unit
+from grader.intake.read import Submission, Unit, read_submission
 
 ROOT = Path(__file__).resolve().parents[1]
 ASSIGNMENTS = {e["name"]: a for a in read_all(ROOT / "solutions") for e in a.exercises}
@@ -34,49 +35,50 @@ def answer(engine):
     return graded
 
 
+# What everybody gets wrong sooner or later, and an answer that makes this mistake and was written without a look
+# at the bank (tests/answers).
 FAMOUS = [
-    ("MultiHeadAttention", "mha-keys-through-wq"),
-    ("MultiHeadAttention", "mha-values-through-wq"),
-    ("MultiHeadAttention", "mha-keys-and-values-through-wq"),
-    ("MultiHeadAttention", "mha-values-through-wk"),
-    ("DotProductAttention", "dot-not-scaled"),
-    ("DotProductAttention", "dot-scaled-up"),
-    ("MultiHeadAttention", "mha-scaled-by-all-features"),
-    ("masked_softmax", "softmax-over-queries"),
-    ("masked_softmax", "softmax-masked-too-late"),
-    ("masked_softmax", "softmax-fills-zero"),
-    ("DecoderBlock", "decblock-wrong-triangle"),
-    ("masked_softmax", "softmax-one-key-too-many"),
-    ("MultiHeadAttention", "mha-lens-tiled"),
-    ("transpose_qkv", "heads-cut-straight"),
-    ("transpose_output", "heads-joined-straight"),
-    ("MultiHeadAttention", "mha-no-output-layer"),
-    ("DecoderBlock", "decblock-cache-unused"),
-    ("DecoderBlock", "decblock-cache-shared-by-layers"),
-    ("DecoderBlock", "decblock-cross-without-lengths"),
+    ("mha-keys-through-wq", "MultiHeadAttention/wrong_keys_through_w_q"),
+    ("mha-values-through-wq", "MultiHeadAttention/wrong_values_through_w_q"),
+    ("mha-keys-and-values-through-wq", "MultiHeadAttention/wrong_all_through_w_q"),
+    ("mha-values-through-wk", "MultiHeadAttention/wrong_values_through_w_k"),
+    ("dot-not-scaled", "DotProductAttention/wrong_no_scaling"),
+    ("dot-scaled-up", "DotProductAttention/wrong_multiplies_by_root"),
+    ("mha-scaled-by-all-features", "MultiHeadAttention/wrong_scale_d_model"),
+    ("softmax-over-queries", "masked_softmax/wrong_over_queries"),
+    ("softmax-masked-too-late", "masked_softmax/wrong_zeroed_afterwards"),
+    ("softmax-fills-zero", "masked_softmax/wrong_scores_times_mask"),
+    ("decblock-wrong-triangle", "DecoderBlock/wrong_triangle"),
+    ("softmax-one-key-too-many", "masked_softmax/wrong_len_itself_kept"),
+    ("mha-lens-tiled", "MultiHeadAttention/wrong_lens_tiled"),
+    ("heads-cut-straight", "transpose_qkv/wrong_straight_reshape"),
+    ("heads-joined-straight", "transpose_output/wrong_no_permute_back"),
+    ("mha-no-output-layer", "MultiHeadAttention/wrong_no_w_o"),
+    ("decblock-cache-unused", "DecoderBlock/wrong_cache_never_written"),
+    ("decblock-cache-shared-by-layers", "DecoderBlock/wrong_slot_zero"),
+    ("decblock-cross-without-lengths", "DecoderBlock/wrong_cross_without_lens"),
 ]
+KNOWN = {m.id: m for a in ASSIGNMENTS.values() for m in a.mistakes()}
 
 
-@pytest.mark.parametrize(("exercise", "id"), FAMOUS, ids=[id for _e, id in FAMOUS])
-def test_a_famous_mistake_is_named_alone(answer, exercise, id):
-    result = answer(exercise, id)
-    assert result.outcome == "failed"
-    assert result.diagnosis.kind in ("exact", "different")
-    assert result.diagnosis.alternatives == ((id,),)
-    assert result.diagnosis.says
-    assert result.diagnosis.asks
+@pytest.mark.parametrize(("id", "path"), FAMOUS, ids=[id for id, _p in FAMOUS])
+def test_a_famous_mistake_is_named_alone(answer, engine, id, path):
+    """Made from the bank, and in code of somebody else."""
+    exercise = KNOWN[id].of
+    foreign = read_submission(ROOT / "tests" / "answers" / f"{path}.py")
+    for result in (answer(exercise, id), engine.grade(foreign, [exercise]).exercises[0]):
+        assert result.outcome == "failed"
+        assert result.diagnosis.kind in ("exact", "different")
+        assert result.diagnosis.alternatives == ((id,),)
+        assert (result.diagnosis.says, result.diagnosis.asks) == (KNOWN[id].says, KNOWN[id].asks)
 
 
 def test_famous_mistakes_have_sentences_of_their_own():
-    said = {
-        m.id: m.says
-        for a in set(map(id, ASSIGNMENTS.values()))
-        for b in ASSIGNMENTS.values()
-        if id(b) == a
-        for m in b.mistakes()
-    }
-    sentences = [said[name] for _e, name in FAMOUS]
-    assert len(set(sentences)) == len(sentences)
+    """No other famous one says the same, nor any other mistake of the same exercise."""
+    famous = [KNOWN[id] for id, _path in FAMOUS]
+    assert len({m.says for m in famous}) == len(famous) == 19
+    for one in famous:
+        assert [m.id for m in KNOWN.values() if (m.of, m.says) == (one.of, one.says)] == [one.id]
 
 
 @pytest.mark.parametrize(
@@ -195,3 +197,18 @@ def test_mistakes_that_cannot_be_told_apart_are_all_known(bundles):
                     pair for pair in ties(exercise.signatures) if not set(pair) & policies
                 }
     assert {name: sorted(pairs) for name, pairs in found.items() if pairs} == TIES
+
+
+def test_a_new_tie_is_seen(bundles):
+    """A mistake that computes what a known one computes, under another name."""
+    exercise = next(e for b in bundles for e in b.exercises if e.name == "transpose_qkv")
+    assert ties(exercise.signatures) == set()
+    table = exercise.signatures
+    (id,) = table.explains[1]
+    twin = replace(
+        table,
+        explains=(*table.explains, ("heads-twin",)),
+        states=np.concatenate([table.states, table.states[1:2]]),
+        numbers=np.concatenate([table.numbers, table.numbers[1:2] + 1e-7]),
+    )
+    assert ties(twin) == {(id, "heads-twin")}

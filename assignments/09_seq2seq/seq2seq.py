@@ -117,9 +117,9 @@ class Seq2SeqAttentionDecoder(nn.Module):
 # %%
 try:
     decoder = Seq2SeqAttentionDecoder(vocab_size=11, embed_size=4, num_hiddens=6, num_layers=2).eval()
-    encoded = torch.linspace(-1, 1, 60).sin().reshape(5, 2, 6), torch.zeros(2, 2, 6)  # (S, B, D), (L, B, D)
+    encoded = torch.linspace(-1, 1, 60).reshape(5, 2, 6), torch.linspace(1, -1, 24).reshape(2, 2, 6)  # (S, B, D), (L, B, D)
     lens = torch.tensor([5, 2])
-    words = torch.tensor([[3, 1, 4, 1], [9, 2, 6, 5]])  # (B=2, T=4)
+    words = torch.tensor([[3, 7, 4, 8], [9, 2, 6, 5]])  # (B=2, T=4)
     together, _ = decoder(words, decoder.init_state(encoded, lens))  # (B, T, V)
     print("weights of the first step:", decoder.attention_weights[0].detach().squeeze(1))  # (B, S)
     state, steps = decoder.init_state(encoded, lens), []

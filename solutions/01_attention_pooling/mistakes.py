@@ -20,7 +20,7 @@ There should be three rows of five, and every sum should be 1.
 
 TRY_W = """
 
-    >>> queries, keys = torch.tensor([0.]), torch.tensor([0., 1.])
+    >>> queries, keys = torch.tensor([1.]), torch.tensor([1., 2.])
     >>> for w in (0.0, 0.5, 2.0):
     ...     print(kernel_attention_weights(queries, keys, w))
 
@@ -165,7 +165,7 @@ weight for far keys; it is not the Gaussian one of this exercise.
 A difference has a sign. Without the square, the largest key (or the smallest) has the highest score whatever
 is asked, and the query itself drops out of the softmax: all rows are alike.
 """
-        + TRY_SUMS,
+        + TRY_WEIGHTS,
     ),
     mistake(
         "pool-dot-product",
@@ -291,6 +291,9 @@ There are two ways to repeat a list: as a whole, or entry by entry. A row of the
 so its entries must stand next to each other.
 
     >>> torch.tensor([1, 2]).repeat(3), torch.tensor([1, 2]).repeat_interleave(3)
+    >>> kernel_attention_weights(torch.tensor([0., 9.]), torch.tensor([0., 0., 9.]))
+
+Query 0 stands at the first two keys, which should share its weight; query 1 at the third, which should get it all.
 """,
     ),
     mistake(
@@ -316,7 +319,9 @@ subtraction raises an error.
 Two rows of numbers give one row of differences if they are equally long, and an error if they are not. Every
 query is to meet every key: that takes two axes.
 
-    >>> torch.randn(3) - torch.randn(5)
+    >>> kernel_attention_weights(torch.randn(3), torch.randn(5)).shape
+
+There should be three rows of five.
 """,
     ),
     mistake(
@@ -451,7 +456,10 @@ There should be three answers.
 A column looks harmless, and then a loss compares it with a row: broadcasting makes a whole table of all
 differences, without a word, and the model learns the mean.
 
-    >>> (torch.zeros(3, 1) - torch.zeros(3)).shape
+    >>> answers = kernel_regression(torch.randn(3), torch.randn(5), torch.randn(5))
+    >>> answers.shape, (answers - torch.zeros(3)).shape
+
+Three answers and three differences: both should have one axis.
 """,
     ),
     mistake(

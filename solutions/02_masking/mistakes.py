@@ -27,6 +27,21 @@ SEE_ROWS = """
 Every sum should be 1, and the last columns of each sequence should be exactly 0.
 """
 
+SEE_SHARES = """
+
+    >>> scores = torch.tensor([[[1.0, 2.0, 3.0]]]).log()
+    >>> masked_softmax(scores, None), masked_softmax(scores.clone(), torch.tensor([2]))
+
+The scores are the logarithms of 1, 2 and 3. The weights should be 1/6, 1/3 and 1/2, and 1/3, 2/3 and 0.
+"""
+
+SEE_SIGNS = """
+
+    >>> masked_softmax(torch.tensor([[[-1.0, 0.0, 3.0]]]), None)
+
+No weight can be negative, and the second is not 0 either: about 0.017, 0.047 and 0.936.
+"""
+
 SEE_LENS = """
 
     >>> scores = torch.zeros(2, 3, 4)
@@ -341,8 +356,10 @@ zero no more, and real entries can be (behind a ReLU, half of them are). Only th
 New tensors are born on the CPU unless they are told otherwise. On a machine without a graphics card this is
 right; on one with it, comparing two tensors from two places raises an error.
 
-    >>> X = torch.ones(2, 3, device="cuda")
-    >>> sequence_mask(X, torch.tensor([1, 2], device="cuda"))
+    >>> X = torch.ones(2, 3, device="meta")
+    >>> sequence_mask(X, torch.tensor([1, 2], device="meta"))
+
+The device "meta" holds no numbers, and every machine has it: a good place to look for tensors left behind.
 """,
     ),
 ]
@@ -561,7 +578,7 @@ sequences, masks the wrong ones in silence.
 Scaling scores is the business of the attention that makes them, and its scale is the size of a key, not the
 number of keys. Here it makes all weights more even than they should be, the more so the longer the sequence.
 """
-        + SEE_ROWS,
+        + SEE_SHARES,
     ),
     mistake(
         "softmax-query-lengths-ignored",
@@ -621,7 +638,9 @@ real query still looks at padded keys. When there are as many queries as keys, n
 A tensor with several entries has no single truth value, so Python raises an error as soon as lengths come in.
 With a batch of one it is worse: the test runs, and a length of 0 would be taken for no lengths.
 
-    >>> bool(torch.tensor([2, 3]))
+    >>> masked_softmax(torch.zeros(2, 1, 3), torch.tensor([2, 3]))
+
+There should be two halves and then three thirds.
 """,
     ),
     mistake(
@@ -635,6 +654,9 @@ Adding minus infinity to padded scores is right; making it by a product is not. 
 is zero times infinity, which is not a number (NaN), and a single NaN spreads over its whole row.
 
     >>> 0 * torch.tensor(float("inf"))
+    >>> masked_softmax(torch.zeros(1, 1, 3), torch.tensor([2]))
+
+The second should be one half, one half and 0.
 """,
     ),
     mistake(
@@ -698,7 +720,7 @@ outputs grow with the number of keys and with every confident score.
 Rows do sum to one, but scores may be negative, and so are the weights then; where a row's scores nearly
 cancel, the weights explode. The exponential is what makes any number a positive share.
 """
-        + SEE_ROWS,
+        + SEE_SIGNS,
     ),
     mistake(
         "softmax-none-gives-scores",
@@ -795,7 +817,7 @@ For rows with at least one real key this is exactly right. A row without any is 
 NaN travels through every later layer and back through the gradient. Some prefer that loud failure to a silent
 uniform row.
 
-    >>> torch.full((3,), -float("inf")).softmax(0)
+    >>> masked_softmax(torch.zeros(1, 1, 3), torch.tensor([0]))
 """,
     ),
     mistake(
@@ -842,8 +864,10 @@ in, or the product with the values fails.
 New tensors are born on the CPU unless they are told otherwise. With scores and lengths on a graphics card, the
 comparison meets two devices and raises an error.
 
-    >>> scores = torch.randn(2, 3, 4, device="cuda")
-    >>> masked_softmax(scores, torch.tensor([2, 4], device="cuda"))
+    >>> scores = torch.zeros(2, 3, 4, device="meta")
+    >>> masked_softmax(scores, torch.tensor([2, 4], device="meta"))
+
+The device "meta" holds no numbers, and every machine has it: a good place to look for tensors left behind.
 """,
     ),
 ]

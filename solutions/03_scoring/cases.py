@@ -32,7 +32,7 @@ def lengths_left_out(draw, B, T, S, d, v):
     module = case.build(dropout=0.0)
     case.eval(module)
     inputs = (case.input("queries", draw.normal(B, T, d)), case.input("keys", draw.normal(B, S, d)), case.input("values", draw.normal(B, S, v)))
-    case.check_values(case.call(*inputs, on=module, axes=AXES), "the lengths may be left out", "shapes")
+    case.check_values(case.call(*inputs, on=module, axes=AXES), "the result when the lengths are left out", "shapes")
     return case
 
 

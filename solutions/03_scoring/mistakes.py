@@ -28,6 +28,15 @@ TRY_SCALE = """
 The lesson does this by hand and gets 7.31.
 """
 
+TRY_LONG = """
+
+    >>> attention = DotProductAttention(dropout=0.0)
+    >>> keys = torch.tensor([[[1., 1, 1, 1], [3, 3, 3, 3]]])
+    >>> attention(torch.ones(1, 1, 4), keys, torch.tensor([[[0.], [10]]]))
+
+Both keys point where the query points, and the second is longer. Its scores are 2 and 6, so 9.82 should come out.
+"""
+
 TRY_QUERIES = """
 
     >>> attention = AdditiveAttention(key_size=4, query_size=4, num_hiddens=6, dropout=0.0)
@@ -35,6 +44,27 @@ TRY_QUERIES = """
     >>> attention.attention_weights
 
 The three rows belong to three different queries. Should they be alike?
+"""
+
+TRY_BEND = """
+
+    >>> attention = AdditiveAttention(key_size=1, query_size=1, num_hiddens=2, dropout=0.0)
+    >>> for p in attention.parameters():
+    ...     p.data.fill_(1.0)
+    >>> attention(torch.ones(1, 1, 1), torch.tensor([[[-3.0], [0.0], [1.0]]]), torch.ones(1, 3, 1))
+    >>> attention.attention_weights
+
+All layers add up what they get, so a score is twice the tanh of 1 and the key: -1.928, 1.523 and 1.928. The weights
+should be 0.0125, 0.3951 and 0.5924.
+"""
+
+TRY_LEARNING = """
+
+    >>> attention = AdditiveAttention(key_size=4, query_size=4, num_hiddens=6, dropout=0.0)
+    >>> attention(torch.randn(1, 3, 4), torch.randn(1, 5, 4), torch.randn(1, 5, 2)).square().sum().backward()
+    >>> [name for name, p in attention.named_parameters() if p.grad is None]
+
+Every layer takes part, so the list should be empty.
 """
 
 TRY_TRAINING = """
@@ -68,6 +98,33 @@ TRY_LENS = """\
 
 Columns beyond each length should be exactly 0.
 """
+
+TRY_ALL_SEEN = """\
+    >>> attention(queries, keys, values)
+    >>> attention.attention_weights
+
+No lengths are given, so no weight should be exactly 0.
+"""
+
+TRY_MEAN = """\
+    >>> ones = torch.ones(1, 1000, 4)
+    >>> result = attention.train()(ones, ones, ones)
+    >>> result.mean(), result.std()
+
+Every result is the sum of a thousand equal weights, of which half were dropped and the others doubled: it should be
+1 in the mean, and not always, with a spread of about 0.03.
+"""
+
+MADE_TO_DROP = {
+    "DotProductAttention": """
+
+    >>> attention = DotProductAttention(dropout=0.5)
+""",
+    "AdditiveAttention": """
+
+    >>> attention = AdditiveAttention(key_size=4, query_size=4, num_hiddens=6, dropout=0.5)
+""",
+}
 
 # Pieces that stand in both references.
 WEIGHTS = "self.attention_weights = masked_softmax(scores, valid_lens)"
@@ -246,7 +303,8 @@ prediction is then a throw of the dice: call it twice and compare.
 Without the scaling, results are smaller in training than in evaluation. The layers behind get used to the
 small ones and meet the large ones when it counts.
 """
-            + training,
+            + MADE_TO_DROP[of]
+            + TRY_MEAN,
         ),
         mistake(
             f"{prefix}-dropout-shared-out-again",
@@ -262,7 +320,8 @@ small ones and meet the large ones when it counts.
 It looks like tidying up. But then the keys that stay share out the whole each time, the scaling that dropout
 does itself is undone, and a row with everything dropped has nothing to divide by.
 """
-            + training,
+            + MADE_TO_DROP[of]
+            + TRY_MEAN,
         ),
         mistake(
             f"{prefix}-dropout-rate-fixed",
@@ -408,7 +467,8 @@ it goes on computing with what comes back.
 A decoder needs this in its self-attention and asks for it through lengths per query. Built in here, it also
 blinds the encoder, and in cross-attention it compares positions of two different sentences.
 """
-            + (TRY_DOT if prefix == "dot" else TRY_ADDITIVE),
+            + made
+            + TRY_ALL_SEEN,
         ),
     ]
 
@@ -449,7 +509,7 @@ of the scores altogether: a learned average, but no attention.
 Bending one number at the end squeezes all scores between -1 and 1, and the hidden layer is a plain linear map
 again. No key can be much preferred to another.
 """
-        + TRY_QUERIES,
+        + TRY_BEND,
     ),
     mistake(
         "additive-relu",
@@ -461,7 +521,7 @@ again. No key can be much preferred to another.
         page="""
 Any bend makes a network of it, and a ReLU learns as well. Weights trained with a tanh do not fit it.
 """
-        + TRY_QUERIES,
+        + TRY_BEND,
     ),
     mistake(
         "additive-sigmoid",
@@ -474,7 +534,7 @@ Any bend makes a network of it, and a ReLU learns as well. Weights trained with 
 A sigmoid is a tanh moved and squeezed, so the network can learn the same scores with other weights. With
 given weights they differ: the scores come out half as far apart, and taken at half the slope.
 """
-        + TRY_QUERIES,
+        + TRY_BEND,
     ),
     mistake(
         "additive-axes-exchanged",
@@ -502,7 +562,10 @@ is wrong.
 With larger sizes nothing happens. When a model decodes, it asks one query of one sentence, and suddenly axes
 are missing that the next lines count on.
 
-    >>> torch.zeros(1, 1, 5, 1).squeeze().shape
+    >>> attention = AdditiveAttention(key_size=4, query_size=4, num_hiddens=6, dropout=0.0)
+    >>> attention(torch.randn(1, 1, 4), torch.randn(1, 5, 4), torch.randn(1, 5, 2)).shape
+
+One query of one sentence: the shape should be `(1, 1, 2)`.
 """,
     ),
     mistake(
@@ -570,7 +633,7 @@ formula). Two are one too many, since they are added to each other. Here neither
 Multiplying the features is a score of another family, halfway to the dot product. It can learn; it is not the
 one of this exercise.
 """
-        + TRY_QUERIES,
+        + TRY_BEND,
     ),
     mistake(
         "additive-features-summed",
@@ -582,7 +645,7 @@ one of this exercise.
 The sum counts every hidden feature alike. The last layer is there to learn which of them speak for a fit and
 which against it.
 """
-        + TRY_QUERIES,
+        + TRY_LEARNING,
     ),
     mistake(
         "additive-mixes-projected-keys",
@@ -607,7 +670,7 @@ After the line that projects them, the name for the keys stands for something el
 The scale belongs to the dot product, whose size grows with the number of features. Here the last layer learns
 its own scale; dividing makes all weights more even than they should be with given weights.
 """
-        + TRY_ADDITIVE,
+        + TRY_BEND,
     ),
     *frame_mistakes("additive", "AdditiveAttention", TRAIN_ADDITIVE),
 ]
@@ -735,8 +798,11 @@ sizes the product with the values fails, which is the lucky case.
 The shape fits, the content does not: each column now holds pieces of several keys. Reshaping keeps the order
 in which numbers lie, exchanging axes changes the order in which they are read.
 
-    >>> torch.arange(6).reshape(2, 3).reshape(3, 2)
-    >>> torch.arange(6).reshape(2, 3).transpose(0, 1)
+    >>> attention = DotProductAttention(dropout=0.0)
+    >>> keys, values = torch.tensor([[[0.0, 9], [9, 0], [0, 9]]]), torch.tensor([[[1.0], [2], [3]]])
+    >>> attention(torch.tensor([[[9.0, 0]]]), keys, values)
+
+The query points to the second key alone, so the second value, 2, should come out.
 """,
     ),
     mistake(
@@ -778,7 +844,7 @@ scale behind it. In scaled dot-product attention a long key may shout.
         page="""
 A good score, and for keys of equal length it gives the same order. A dot product also rewards long keys.
 """
-        + TRY_SCALE,
+        + TRY_LONG,
     ),
     mistake(
         "dot-changes-the-queries",

@@ -10,6 +10,14 @@ SEE_SPLIT = """
 Every step has four numbers in a row. Its first two belong to head 0, its last two to head 1.
 """
 
+SEE_SIX = """
+
+    >>> X = torch.arange(1, 19).reshape(1, 3, 6)
+    >>> transpose_qkv(X, 2)
+
+Every step has six numbers in a row. Its first three belong to head 0, its last three to head 1.
+"""
+
 SEE_BATCH = """
 
     >>> X = torch.arange(2).reshape(2, 1, 1) * 10 + torch.arange(4)
@@ -33,6 +41,14 @@ SEE_JOIN_BATCH = """
     >>> transpose_output(X, 2)
 
 Rows 0 and 1 are the heads of the first sequence, rows 2 and 3 those of the second.
+"""
+
+SEE_THREE = """
+
+    >>> X = torch.arange(6).reshape(6, 1, 1)
+    >>> transpose_output(X, 2)
+
+There are three sequences with two heads each: rows 0 and 1 are the heads of the first, and so on.
 """
 
 SEE_FLOW = """
@@ -128,7 +144,7 @@ The middle size should be the number of steps, 3.
 The last axis is cut into as many pieces as a head has features, not into as many as there are heads. When both
 numbers are equal all is well, which is why a test with two heads of two features says nothing.
 """
-        + SEE_SPLIT,
+        + SEE_SIX,
     ),
     mistake(
         "heads-features-before-steps",
@@ -243,6 +259,7 @@ lie in another order than they are read, and two such axes cannot be melted into
 names the two ways out.
 
     >>> torch.arange(6).reshape(2, 3).T.is_contiguous()
+    >>> transpose_qkv(torch.randn(2, 3, 4), 2).shape
 """,
     ),
     mistake(
@@ -344,7 +361,7 @@ first half of a sentence's features comes from another sentence.
 The rows are first cut into as many groups as there are heads. A group should be the heads of one sequence, so
 there should be as many groups as sequences. With equally many of both, nothing is seen.
 """
-        + SEE_JOIN_BATCH,
+        + SEE_THREE,
     ),
     mistake(
         "heads-split-again",
@@ -429,6 +446,7 @@ Heads and features are neighbours as axes now, but not in memory: between the fe
 other steps. A view cannot show that as one axis, a copy can.
 
     >>> torch.arange(6).reshape(2, 3).T.is_contiguous()
+    >>> transpose_output(torch.randn(4, 3, 2), 2).shape
 """,
     ),
     mistake(

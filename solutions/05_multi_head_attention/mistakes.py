@@ -65,6 +65,24 @@ WHO_LEARNS = "mha(q, k, v, None).sum().backward(); print([name for name, p in mh
 PADDING = "k2 = k.clone(); k2[0, 2:] = 9.0  # beyond the length of the first sequence"
 SAME_BEFORE_AND_AFTER = "lens = torch.tensor([2, 5]); print((mha(q, k, v, lens) - mha(q, k2, v, lens)).abs().amax(dim=(1, 2)))"
 
+PLAIN = "for p in mha.parameters(): nn.init.eye_(p)  # every layer hands on what it gets"
+ITSELF = (
+    PLAIN,
+    "x, v = 20 * torch.eye(4).repeat(1, 2)[None], torch.arange(32.0).reshape(1, 4, 8)",
+    "print(mha(x, x, v, None) - v)  # each head of each step sees itself alone: all should be 0",
+)
+WEIGHED = (
+    PLAIN,
+    "k = torch.stack((torch.zeros(1, 8), torch.ones(1, 8)), dim=1)",
+    "mha(torch.ones(1, 1, 8), k, k, None); print(mha.attention.attention_weights)  # the scores are 0 and 2: 0.119 and 0.881",
+)
+DROPPED = (
+    "mha = MultiHeadAttention(key_size=8, query_size=8, value_size=8, num_hiddens=8, num_heads=2, dropout=0.2).train()",
+    PLAIN,
+    "y = mha(torch.zeros(1, 9, 8), torch.zeros(1, 1000, 8), torch.ones(1, 1000, 8), None)  # each number sums up what was kept",
+    "print(y.mean(), y.std(), (y[..., :4].amax(-1) - y[..., :4].amin(-1)).max())  # near 1, near 0.016, and 0",
+)
+
 PROJECTIONS = [
     mistake(
         "mha-keys-through-wq",
@@ -173,7 +191,7 @@ PROJECTIONS = [
             good as any: only the names are wrong. It breaks when weights come from elsewhere, or when keys and
             values have different sizes.
             """,
-            "print(mha.W_k.weight.shape, mha.W_v.weight.shape, '- now try key_size=6 and keys of six features')",
+            "nn.init.zeros_(mha.W_v.weight); print(mha(q, k, v, None).abs().max())  # no value gets through: 0",
         ),
     ),
     mistake(
@@ -188,7 +206,8 @@ PROJECTIONS = [
             The layer called W_k makes the queries and the other way round. As a model this is sound, the two names
             are free to choose; but weights that come by name land in the wrong place.
             """,
-            "print('now build it with query_size=6 and key_size=8, and queries of six features')",
+            "mha = MultiHeadAttention(key_size=8, query_size=6, value_size=8, num_hiddens=8, num_heads=2, dropout=0.0)",
+            "print(mha(torch.randn(2, 3, 6), k, v, None).shape)  # queries of six features, keys of eight",
         ),
     ),
     mistake(
@@ -309,7 +328,8 @@ PROJECTIONS = [
             The projections are made non-linear. Some models do this on purpose, but then no two vectors can point
             away from each other, and no score can be negative.
             """,
-            "print(mha.attention.attention_weights)",
+            PLAIN,
+            "print(mha(q, k, -torch.ones(2, 5, 8), None))  # a mean of values that are all -1 is -1",
         ),
     ),
     mistake(
@@ -366,7 +386,8 @@ PROJECTIONS = [
         asks="How often does the result pass through the last layer on its way out?",
         page=page(
             "The same matrix is applied a second time to what it has just made.",
-            "print(mha.W_o.weight @ mha.W_o.weight - mha.W_o.weight)",
+            PLAIN,
+            "mha.W_o.weight.data *= 2; print(mha(q, k, torch.ones(2, 5, 8), None))  # the values are 1, doubled once",
         ),
     ),
     mistake(
@@ -436,7 +457,7 @@ SCORES = [
             one single key, where its gradient is almost zero: wide heads hardly learn (Vaswani et al. 2017,
             section 3.2.1).
             """,
-            "mha(q, k, v, None); print(mha.attention.attention_weights.amax(dim=-1))",
+            *WEIGHED,
         ),
     ),
     mistake(
@@ -461,7 +482,7 @@ SCORES = [
             The scale should undo the growth of a sum, and a head sums over its own few features. Scaling by all of
             them makes the weights too even, and the more so the more heads there are.
             """,
-            "mha(q, k, v, None); print(mha.attention.attention_weights)",
+            *WEIGHED,
         ),
     ),
     mistake(
@@ -472,7 +493,7 @@ SCORES = [
         asks="Does your scale change when a sentence gets longer? Should it?",
         page=page(
             "The scale was read from the wrong axis: a longer sentence gets more even weights.",
-            "print(mha(q, k, v, None)[0, 0], mha(q, torch.cat([k, k], 1), torch.cat([v, v], 1), None)[0, 0])",
+            *WEIGHED,
         ),
     ),
     mistake(
@@ -497,7 +518,7 @@ SCORES = [
             The queries were scaled although the attention scales too, or the root was forgotten, which comes to the
             same. The weights are too even.
             """,
-            "mha(q, k, v, None); print(mha.attention.attention_weights)",
+            *WEIGHED,
         ),
     ),
     mistake(
@@ -509,7 +530,7 @@ SCORES = [
         asks="How strongly can one key be preferred to another if no score leaves a narrow band?",
         page=page(
             "Some large models cap their scores, far more gently than this. It was not asked for here.",
-            "mha(q, k, v, None); print(mha.attention.attention_weights)",
+            *WEIGHED,
         ),
     ),
     mistake(
@@ -642,7 +663,7 @@ HEADS = [
             together. So the first head gets all features of the first steps and nothing of the later ones, while it
             should get some features of all steps.
             """,
-            "x = torch.arange(3.0)[None, :, None].expand(1, 3, 8); print(x.reshape(2, 3, 4))",
+            *ITSELF,
         ),
     ),
     mistake(
@@ -656,7 +677,7 @@ HEADS = [
             The heads lie one after the other. Reshaping without moving the axis of the heads next to their features
             fills the first rows of the result from the first head alone.
             """,
-            "h = torch.arange(2.0)[:, None, None].expand(2, 3, 4); print(h.reshape(1, 3, 8))",
+            *ITSELF,
         ),
     ),
     mistake(
@@ -675,7 +696,7 @@ HEADS = [
             The two mistakes undo each other's shapes but not what happens between them: the first head looks at the
             first steps only, with all their features.
             """,
-            "x = torch.arange(3.0)[None, :, None].expand(1, 3, 8); print(x.reshape(2, 3, 4))",
+            *ITSELF,
         ),
     ),
     mistake(
@@ -695,7 +716,7 @@ HEADS = [
             Each head owns every second (third, …) feature. A model trained so is as good as any other, since the
             order of features is free; but weights of the usual order give something else.
             """,
-            "print(torch.arange(8).reshape(2, 4), torch.arange(8).reshape(4, 2).T)",
+            *ITSELF,
         ),
     ),
     mistake(
@@ -710,7 +731,7 @@ HEADS = [
         asks="Split a row that counts its features, join it again: does it come back in its old order?",
         page=page(
             "Splitting and joining follow two different orders, so the features come back shuffled.",
-            "print(torch.arange(8).reshape(2, 4), torch.arange(8).reshape(4, 2).T)",
+            *ITSELF,
         ),
     ),
     mistake(
@@ -721,7 +742,7 @@ HEADS = [
         asks="The first features of the result: do they all come from the first head?",
         page=page(
             "The axis of the heads ended up behind the features instead of in front of them.",
-            "h = torch.arange(2.0)[:, None, None].expand(2, 3, 4); print(h.permute(1, 2, 0).flatten(1))",
+            *ITSELF,
         ),
     ),
     mistake(
@@ -733,7 +754,7 @@ HEADS = [
         asks="Whose features come first in the joined row?",
         page=page(
             "The last head comes first. The output layer could learn this order as well as the other.",
-            "h = torch.arange(2.0)[:, None, None].expand(2, 3, 4); print(h.flip(0).transpose(0, 1).flatten(1))",
+            *ITSELF,
         ),
     ),
     mistake(
@@ -744,7 +765,7 @@ HEADS = [
         asks="After joining, can one still tell what the second head has found?",
         page=page(
             "What the heads have found is stirred together before the output layer can choose among it.",
-            "print(mha(q, k, v, None).shape)",
+            *ITSELF,
         ),
     ),
     mistake(
@@ -859,6 +880,7 @@ LENGTHS = [
             axis only and come out right.
             """,
             "lens = torch.tensor([[1, 2, 3], [4, 5, 5]]); print(lens.repeat_interleave(2), lens.repeat_interleave(2, dim=0))",
+            "mha(q, k, v, lens); print((mha.attention.attention_weights > 0).sum(-1))  # twice 1, 2, 3, then twice 4, 5, 5",
         ),
     ),
     mistake(
@@ -1186,7 +1208,7 @@ DROPOUT = [
         asks="When a weight is dropped, which numbers of a head change together?",
         page=page(
             "Dropping features teaches a model to spread its findings, dropping weights to spread its attention.",
-            TRAIN,
+            *DROPPED,
         ),
     ),
     mistake(
@@ -1198,7 +1220,7 @@ DROPOUT = [
         },
         says="features of the values were dropped, not attention weights",
         asks="When a weight is dropped, which numbers of a head change together?",
-        page=page("All queries lose the same features of a value, and none loses a key.", TRAIN),
+        page=page("All queries lose the same features of a value, and none loses a key.", *DROPPED),
     ),
     mistake(
         "mha-dropout-on-result-too",
@@ -1218,7 +1240,7 @@ DROPOUT = [
         swap=attend(drop="self.attention.dropout(weights) * (1 - self.attention.dropout.p if self.training else 1)"),
         says="weights are dropped and the others are not scaled up to make up for it",
         asks="What is the mean of your result in training, over many calls, and what in evaluation?",
-        page=page("The layers after it meet smaller numbers in training than in evaluation.", TRAIN),
+        page=page("The layers after it meet smaller numbers in training than in evaluation.", *DROPPED),
     ),
     mistake(
         "mha-dropout-share-inverted",
@@ -1226,7 +1248,7 @@ DROPOUT = [
         swap={"DotProductAttention(dropout)": "DotProductAttention(1 - dropout)"},
         says="the share that should be dropped is kept, and the share that should be kept is dropped",
         asks="Is the number that you are handed the share that stays or the share that goes?",
-        page=page("With a rate of one half nothing shows; with the usual small rate almost everything is dropped.", TRAIN),
+        page=page("With a rate of one half nothing shows; with the usual small rate almost everything is dropped.", *DROPPED),
     ),
     mistake(
         "mha-dropout-in-evaluation",

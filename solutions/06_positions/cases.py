@@ -36,7 +36,7 @@ def PositionalEncoding(draw):
     case.eval(module)
     Y = case.call(case.input("X", draw.normal(B, T, 5)), on=module, axes=AXES)
     case.check_shape(Y, "an odd number of features")
-    case.check_values(Y, "odd: the last feature is a sine without a cosine", "shapes")
+    case.check_values(Y, "the result when D is odd: its last feature is a sine without a cosine", "shapes")
     yield case
 
     case = Case("far", name)
@@ -52,7 +52,7 @@ def PositionalEncoding(draw):
     case.eval(module)
     Y = case.call(case.constant("X", (2, 1203, 4), 0.5), on=module, name="all")
     last = case.part(Y, (1, 2), (1180, 1203), (None, None), name="last", axes=AXES)
-    case.check_values(last, "as many positions as max_len says", "shapes", tol=1e-4)
+    case.check_values(last, "the result at the last of as many positions as max_len says", "shapes", tol=1e-4)
     yield case
 
     case = Case("evaluation", name)

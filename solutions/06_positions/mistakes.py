@@ -11,6 +11,14 @@ SEE_ROWS = """
 Hold the three rows against the table in the lesson.
 """
 
+SEE_AGAIN = """
+
+    >>> encoding, X = PositionalEncoding(4, dropout=0.0), torch.zeros(1, 3, 4)
+    >>> encoding(X) - encoding(X)
+
+The same sentence twice: should anything differ?
+"""
+
 SEE_WAVES = """
 
     >>> rows = PositionalEncoding(8, dropout=0.0)(torch.zeros(1, 60, 8))[0]
@@ -294,7 +302,7 @@ for fewer rows carries the others along.
 The module remembers earlier calls. In training the first batch is right; every later one stands at other
 positions, until the table ends.
 """
-        + SEE_ROWS,
+        + SEE_AGAIN,
     ),
     mistake(
         "pos-words-lost",
@@ -491,13 +499,21 @@ SEE_PADDING = """
 The row of token 1 should be zero in both.
 """
 
+SEE_SIZES = """
+
+    >>> embedding = TokenEmbedding(5, 3)
+    >>> embedding.weight.shape, embedding(torch.tensor([[2, 4]])).shape
+
+Five tokens and three features: the shapes should be `(5, 3)` and `(1, 2, 3)`.
+"""
+
 SEE_TABLE = """
 
     >>> embedding = TokenEmbedding(5, 3)
-    >>> embedding.weight
+    >>> embedding.weight.data = torch.arange(15.0).reshape(5, 3)
     >>> embedding(torch.tensor([[2, 4]]))
 
-Look for the two vectors in the table.
+Rows 2 and 4 of this table are 6, 7, 8 and 12, 13, 14.
 """
 
 MADE = "super().__init__(vocab_size, d_model, padding_idx=1)"
@@ -571,7 +587,7 @@ again, or padding keeps a random vector for ever.
         page="""
 Where both sizes are equal nothing shows. Otherwise high tokens are out of range, and vectors have a wrong length.
 """
-        + SEE_TABLE,
+        + SEE_SIZES,
     ),
     mistake(
         "emb-rows-shortened",

@@ -46,8 +46,8 @@ def AddNorm(draw):
     yield case
 
     for id, shape, sizes, title in (
-        ("one-number", size, (size,), "normalized_shape may be a number"),
-        ("two-axes", [T, size], (T, size), "normalized_shape may name two axes"),
+        ("one-number", size, (size,), "the result when normalized_shape is a number"),
+        ("two-axes", [T, size], (T, size), "the result when normalized_shape names two axes"),
     ):
         case = Case(id, name)
         module = case.build(normalized_shape=shape, dropout=0.0)

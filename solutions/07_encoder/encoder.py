@@ -27,9 +27,9 @@
 #
 # $$\mathrm{AddNorm}(X, Y) = \mathrm{LayerNorm}(X + \mathrm{dropout}(Y))$$
 #
-# *By hand*, with two features and no dropout: $x = (1, 2)$ and $y = (0, 3)$ add up to $(1, 5)$. The mean is
-# 3, the variance $((-2)^2 + 2^2)/2 = 4$, its root 2, and the result $(-1, 1)$. Note the division by 2, the
-# number of features, not by 1.
+# *By hand*, with two features and no dropout: $x = (1, 7)$ and $y = (2, 0)$ add up to $(3, 7)$. The mean is
+# 5, the variance $((-2)^2 + 2^2)/2 = 4$, its root 2, and the result $(-1, 1)$. Note the division by 2, the
+# number of features, not by 1. And note what $y$ alone would become: $(1, -1)$, the other way round.
 #
 # **A network for each position.** Attention only mixes; the sums it forms are weighted means of projected
 # vectors. To compute with what has been gathered, each position goes through the same two-layer network
@@ -136,7 +136,7 @@ class PositionWiseFFN(nn.Module):
 
 # %%
 try:
-    print(AddNorm([2], dropout=0.0)(torch.tensor([[[1.0, 2.0]]]), torch.tensor([[[0.0, 3.0]]])))
+    print(AddNorm([2], dropout=0.0)(torch.tensor([[[1.0, 7.0]]]), torch.tensor([[[2.0, 0.0]]])))
     ffn = PositionWiseFFN(1, 2, 1)
     with torch.no_grad():
         ffn.dense1.weight.copy_(torch.tensor([[1.0], [-1.0]]))
@@ -267,7 +267,7 @@ class TransformerEncoder(nn.Module):
 # %%
 try:
     encoder = TransformerEncoder(20, 8, 8, 8, 8, [8], 8, 16, 2, num_layers=2, dropout=0.1).eval()
-    words = torch.tensor([[5, 7, 2, 9, 4], [8, 3, 6, 0, 0]])  # (B=2, T=5)
+    words = torch.tensor([[5, 7, 2, 9, 4], [8, 3, 6, 1, 1]])  # (B=2, T=5)
     lens = torch.tensor([5, 3])
     before = encoder(words, lens)  # (B, T, D)
     print(tuple(before.shape), "and the weights of head 0 of the last layer, second sentence:")

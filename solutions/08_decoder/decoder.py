@@ -283,7 +283,7 @@ class TransformerDecoder(nn.Module):
 try:
     decoder = TransformerDecoder(11, 8, 8, 8, 8, [8], 8, 16, 2, num_layers=2, dropout=0.0)
     source, lens, _ = new_state()
-    words = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 5, 3]])  # (B=2, T=5)
+    words = torch.tensor([[3, 7, 4, 8, 5], [9, 2, 6, 5, 3]])  # (B=2, T=5)
     together, _ = decoder.train()(words, decoder.init_state(source, lens))  # (B, T, V)
     state, steps = decoder.eval().init_state(source, lens), []
     for t in range(5):

@@ -63,6 +63,72 @@ SEE_FLOW = """
 Every parameter of the block takes part in its result, so every entry should be true.
 """
 
+SEE_ASKED = """
+
+    >>> seen = []
+    >>> block.addnorm1.register_forward_hook(lambda m, given, out: seen.append(out))
+    >>> block.attention2.register_forward_pre_hook(lambda m, given: seen.append(given[0]))
+    >>> block.train()(X, new_state()); (seen[0] - seen[1]).abs().max()
+
+What the source is asked with should be what the first add & norm made: the difference is 0.
+"""
+
+SEE_FED = """
+
+    >>> seen = []
+    >>> block.addnorm2.register_forward_hook(lambda m, given, out: seen.append(out))
+    >>> block.ffn.register_forward_pre_hook(lambda m, given: seen.append(given[0]))
+    >>> block.train()(X, new_state()); (seen[0] - seen[1]).abs().max()
+
+What the network is fed with should be what the second add & norm made: the difference is 0.
+"""
+
+SEE_RESIDUALS = """
+
+    >>> seen, norms = [X], (block.addnorm1, block.addnorm2, block.addnorm3)
+    >>> for norm in norms: norm.register_forward_hook(lambda m, given, out: seen.extend((given[0], out)))
+    >>> block.train()(X, new_state()); [(seen[i] - seen[i + 1]).abs().max() for i in (0, 2, 4)]
+
+What each add & norm adds to should be what came out of the one before it, for the first one X: three times 0.
+"""
+
+SEE_ORDER = """
+
+    >>> for name, part in block.named_children():
+    ...     part.register_forward_hook(lambda m, given, out, name=name: print(name))
+    >>> block.train()(X, new_state());
+
+The six parts tell their names in the order in which they run, which should be that of their numbers.
+"""
+
+SEE_NOTHING_DROPPED = """
+
+    >>> block = DecoderBlock(8, 8, 8, 8, [8], 8, 16, 2, dropout=0.5, i=0)
+    >>> for part in (block.attention1.W_o, block.attention2.W_o, block.ffn.dense2):
+    ...     for p in part.parameters(): nn.init.zeros_(p)
+    >>> (block.train()(X, new_state())[0] - block(X, new_state())[0]).abs().max()
+
+Dropout is for what the three parts add, and here they add nothing: two calls should agree.
+"""
+
+SEE_LAST_NORM = """
+
+    >>> nn.init.zeros_(block.addnorm3.ln.weight);
+    >>> block.train()(X, new_state())[0].abs().max()
+
+The last thing that a block does is its third norm. With a scale of zero, nothing should come out of it.
+"""
+
+SEE_BEND = """
+
+    >>> for p in block.ffn.parameters(): nn.init.zeros_(p);
+    >>> silent = block.train()(X, new_state())[0]
+    >>> nn.init.constant_(block.ffn.dense1.bias, -1.0); nn.init.ones_(block.ffn.dense2.weight[0]);
+    >>> (block(X, new_state())[0] - silent).abs().max()
+
+All hidden features are -1, of which a ReLU leaves nothing: this should be 0.
+"""
+
 SEE_NORM = """
 
     >>> block.train(); nn.init.zeros_(block.ffn.dense2.weight); nn.init.zeros_(block.ffn.dense2.bias);
@@ -88,6 +154,23 @@ SEE_DECODER = """
 Scores are of any sign and size, one for each word of the vocabulary, and their exponentials sum to anything.
 """
 
+SEE_PREDICTED = """
+
+    >>> scores = decoder.eval()(words[:, :1], decoder.init_state(source, lens))[0]
+    >>> scores.sum(dim=-1)
+
+Scores may be of any sign and size. If every sum is 1, they are not scores any more.
+"""
+
+SEE_DENSE = """
+
+    >>> nn.init.constant_(decoder.blks[-1].addnorm3.ln.weight, 3.0);
+    >>> decoder.dense.register_forward_pre_hook(lambda m, given: print(given[0].std(dim=-1, unbiased=False)))
+    >>> decoder.train()(words, decoder.init_state(source, lens));
+
+The last norm of the last block has a scale of 3, so the scores should be made of vectors with a spread of 3.
+"""
+
 SEE_TWICE = """
 
     >>> runs = [decoder.eval()(words[:, :1], decoder.init_state(source, lens))[0] for _ in range(2)]
@@ -100,9 +183,18 @@ SEE_STACK = """
 
     >>> seen = []
     >>> for b in decoder.blks: b.register_forward_hook(lambda b, given, out: seen.append((given[0], out[0])))
-    >>> decoder.train()(words, decoder.init_state(source, lens)); [(i.mean(), o.mean()) for i, o in seen]
+    >>> decoder.train()(words, decoder.init_state(source, lens)); len(seen), (seen[0][1] - seen[1][0]).abs().max()
 
-One pair for each block, in order: what goes into a block should be what came out of the one before it.
+Two blocks were asked, and what went into the second should be what came out of the first: the difference is 0.
+"""
+
+SEE_BLOCKS = """
+
+    >>> for name, b in decoder.blks.named_children():
+    ...     b.register_forward_hook(lambda m, given, out, name=name: print(name))
+    >>> decoder.train()(words, decoder.init_state(source, lens));
+
+The blocks tell their names in the order in which they run.
 """
 
 SEE_EMBEDDING = """
@@ -120,6 +212,25 @@ SEE_DECODER_DROPOUT = """
     >>> [(name, part.p) for name, part in decoder.named_modules() if isinstance(part, nn.Dropout)]
 
 One for the positions and five for each block; no other, and each with the rate that was asked for.
+"""
+
+SEE_PLACES_DROPPED = """
+
+    >>> decoder = TransformerDecoder(11, 8, 8, 8, 8, [8], 8, 16, 2, num_layers=2, dropout=0.5).train()
+    >>> nn.init.zeros_(decoder.embedding.weight);
+    >>> decoder.blks[0].register_forward_pre_hook(lambda m, given: print((given[0][:, 1:] == 0).float().mean()))
+    >>> decoder(words, decoder.init_state(source, lens));
+
+All words are zero, so only positions reach the first block, and about half of these numbers should have been dropped.
+"""
+
+SEE_SCORED = """
+
+    >>> decoder = TransformerDecoder(11, 8, 8, 8, 8, [8], 8, 16, 2, num_layers=2, dropout=0.5).train()
+    >>> decoder.dense.register_forward_pre_hook(lambda m, given: print((given[0] == 0).sum()))
+    >>> decoder(words, decoder.init_state(source, lens));
+
+Behind the last norm nothing is dropped any more: no number that the scores are made of should be 0.
 """
 
 SELF = "Y = self.addnorm1(X, self.attention1(X, key_values, key_values, dec_valid_lens))"
@@ -262,7 +373,7 @@ the newest word is left out. Training is not touched by it, and the text that co
 There are two sequences here and two sets of lengths. Those of the source say which of *its* steps are real;
 used on the target they hide some target words for no reason, and show the future otherwise.
 """,
-        SEE_FUTURE,
+        SEE_WEIGHTS,
     ),
     of_block(
         "source-lengths-on-target-too",
@@ -288,8 +399,10 @@ Most people do decode without gradients, so this works nearly always. But the tw
 `model.eval()` with gradients on, to explain a prediction say, would take the path of training, and a training
 loss measured under `torch.no_grad()` the path of prediction. A module knows its mode from its own flag.
 
-    >>> with torch.no_grad(): a = block.train()(X, new_state())[0]
-    >>> (a - block(X, new_state())[0]).abs().max()
+    >>> state = new_state()
+    >>> block.eval()(X[:, :1], state); state[2][0] is None
+
+Gradients are on, and the block predicts all the same: it should have kept its step.
 """,
         "",
         kind="policy",
@@ -404,10 +517,11 @@ the program is perfect.
 """,
         """
 
-    >>> runs = [block.eval()(X[:, :1], new_state())[0] for _ in range(2)]
-    >>> (runs[0] - runs[1]).abs().max()
+    >>> first = block.eval()(X[:, :1], new_state())[0]
+    >>> block(X[:, 1:2], new_state());
+    >>> (block(X[:, :1], new_state())[0] - first).abs().max()
 
-The same first step after a fresh state: the difference should be exactly 0.
+The same first step, and between the two another sentence, each with a fresh state: the difference should be exactly 0.
 """,
     ),
     of_block(
@@ -549,7 +663,7 @@ quietly broadcast to the length of the source.
 The two attentions stand side by side instead of one behind the other. The question to the source is then put
 without knowing the words written before, although they have just been gathered.
 """,
-        SEE_CROSS,
+        SEE_ASKED,
     ),
     of_block(
         "cross-keys-from-target",
@@ -622,7 +736,7 @@ The source is asked before the step knows what has been written so far. The numb
 such a model can even be trained; it is not the decoder of Vaswani et al. (2017), and weights of that one do not
 fit it.
 """,
-        SEE_CROSS,
+        SEE_ASKED,
     ),
     of_block(
         "attentions-in-other-order-with-norms",
@@ -637,7 +751,7 @@ The source is asked before the step knows what has been written so far. Two whol
 numbers have the right shape, and such a model can even be trained; it is not the decoder of Vaswani et al. (2017),
 and weights of that one do not fit it.
 """,
-        SEE_CROSS,
+        SEE_ASKED,
     ),
     of_block(
         "encoder-detached",
@@ -683,7 +797,7 @@ The last step looks at all, so no number should be 0.
 What the self-attention found is used as a question to the source and then forgotten, since the sum begins
 again from the input of the block. Each residual must be what went into its own sublayer.
 """,
-        SEE_FLOW,
+        SEE_RESIDUALS,
     ),
     of_block(
         "third-residual-from-first-part",
@@ -694,7 +808,7 @@ again from the input of the block. Each residual must be what went into its own 
 What the source said passes through the network only, and not beside it. Each residual must be what went into
 its own sublayer.
 """,
-        SEE_FLOW,
+        SEE_RESIDUALS,
     ),
     of_block(
         "third-residual-from-input",
@@ -705,7 +819,7 @@ its own sublayer.
 A short cut round the whole block: what both attentions found passes through the network only. Each residual
 must be what went into its own sublayer.
 """,
-        SEE_FLOW,
+        SEE_RESIDUALS,
     ),
     of_block(
         "first-residual-missing",
@@ -716,7 +830,7 @@ must be what went into its own sublayer.
 Without the residual, a step keeps of itself only what its own weights let through, and the gradient has lost
 its direct way down. Deep stacks of such blocks hardly train.
 """,
-        SEE_FLOW,
+        SEE_RESIDUALS,
     ),
     of_block(
         "second-residual-missing",
@@ -727,7 +841,7 @@ its direct way down. Deep stacks of such blocks hardly train.
 Behind this block a step is a mixture of source words and nothing else: what has been written so far decides
 where to look, and is then gone.
 """,
-        SEE_FLOW,
+        SEE_RESIDUALS,
     ),
     of_block(
         "network-fed-by-first-part",
@@ -738,7 +852,7 @@ where to look, and is then gone.
 The network works on what it got before the source was asked. The residual still carries the source along, so
 training succeeds, a little worse than it should.
 """,
-        SEE_FLOW,
+        SEE_FED,
     ),
     of_block(
         "network-missing",
@@ -760,7 +874,7 @@ has gathered, and two thirds of a block's parameters live in it.
 The sum is there, the norm behind it is not. Each block then hands on numbers a little larger than it got, and
 after six of them the softmax of the next attention is one-hot.
 """,
-        SEE_NORM,
+        SEE_LAST_NORM,
     ),
     of_block(
         "last-residual-missing",
@@ -782,7 +896,7 @@ has lost its direct way down.
 A fresh block cannot show it, since all norms begin alike. Trained weights are loaded by name, and then each
 norm stretches the features of another place. The order of the names is the order of the parts.
 """,
-        SEE_FLOW,
+        SEE_ORDER,
     ),
     of_block(
         "last-norms-exchanged",
@@ -793,7 +907,7 @@ norm stretches the features of another place. The order of the names is the orde
 A fresh block cannot show it, since all norms begin alike. Trained weights are loaded by name, and then each
 norm stretches the features of another place. The order of the names is the order of the parts.
 """,
-        SEE_FLOW,
+        SEE_ORDER,
     ),
     of_block(
         "first-norm-everywhere",
@@ -845,13 +959,8 @@ the one do not fit the other.
         "Which function stands between the two layers of the network in assignment 07?",
         """
 GELU is a smooth relative of ReLU and usual in later models. The original uses ReLU, and so does this course.
-
-    >>> x = torch.linspace(-3, 3, 7)
-    >>> torch.relu(x), nn.functional.gelu(x)
-
-They agree far from zero and differ near it.
 """,
-        "",
+        SEE_BEND,
         kind="different",
     ),
 ]
@@ -946,9 +1055,7 @@ input give the same result, and they should not.
 The two arguments of each add & norm have changed places. The sum is the same, so that evaluation shows nothing;
 in training the direct way through the block is cut at random, and the new part always passes.
 """,
-        SEE_DROPOUT.replace(
-            "Each should show 0.5.", "Each should show 0.5. Then read which argument `AddNorm` drops."
-        ),
+        SEE_NOTHING_DROPPED,
     ),
     of_block(
         "dropout-in-evaluation",
@@ -975,7 +1082,7 @@ All zeros, if nothing is dropped.
 One dropout too many, behind the last norm. What is dropped there is the step itself, residual and all, so that
 later blocks see holes where the whole stack below has worked.
 """,
-        SEE_DROPOUT,
+        SEE_NOTHING_DROPPED,
     ),
 ]
 
@@ -1014,7 +1121,7 @@ are. Here the plain scores of the last layer are asked for, and those differ by 
 The best word is the same either way, so that greedy decoding shows nothing. Beam search adds logarithms,
 sampling divides by a temperature: both go wrong when scores are probabilities already.
 """,
-        SEE_DECODER,
+        SEE_PREDICTED,
     ),
     of_decoder(
         "softmax-over-steps",
@@ -1093,7 +1200,7 @@ the two ends have weights of their own, as in the book, and are loaded by name.
 A norm at the end of the stack belongs to designs that normalise *before* each sublayer. Here every block ends with
 one, so a second is one too many: it takes back the scale that the first has learned.
 """,
-        SEE_DECODER,
+        SEE_DENSE,
         kind="different",
     ),
     of_decoder(
@@ -1203,7 +1310,7 @@ belongs into the state. The first prediction after starting the program is perfe
 A fresh model cannot show it, since all blocks are alike. Trained weights are loaded by name, and the block that
 was trained on words meets the results of another.
 """,
-        SEE_STACK,
+        SEE_BLOCKS,
     ),
     of_decoder(
         "blocks-fed-with-embedding",
@@ -1403,7 +1510,7 @@ model learns its training data a little too well, and nothing else will ever tel
 Positions always get through here. In evaluation nobody can tell; in training it is another kind of noise than the
 one that was asked for (the sum is dropped in Vaswani et al. 2017, section 5.4).
 """,
-        SEE_DECODER_DROPOUT,
+        SEE_PLACES_DROPPED,
     ),
     of_decoder(
         "dropout-before-scores",
@@ -1414,7 +1521,7 @@ one that was asked for (the sum is dropped in Vaswani et al. 2017, section 5.4).
 One dropout too many. What is lost here is lost for the scores at once, so that the loss of training looks worse
 than that of evaluation, and stays so.
 """,
-        SEE_DECODER_DROPOUT,
+        SEE_SCORED,
     ),
     of_decoder(
         "dropout-in-evaluation",

@@ -24,7 +24,7 @@ One table for each word, a row for each sentence. The second sentence has two wo
 
 SEE_SOURCE = """
 
-    >>> other = encoded[0].clone(); other[4, 1] = 7.0
+    >>> other = encoded[0].clone(); other[2, 1] = 7.0
     >>> runs = [decoder(words, decoder.init_state((o, encoded[1]), lens))[0] for o in (encoded[0], other)]
     >>> (runs[0] - runs[1]).abs().amax(dim=(1, 2))
 
@@ -35,9 +35,18 @@ SEE_QUERY = """
 
     >>> seen = []
     >>> decoder.attention.register_forward_hook(lambda m, given, out: seen.append(given[0]))
-    >>> decoder(words, decoder.init_state(encoded, lens)); [query.norm() for query in seen]
+    >>> decoder(words, decoder.init_state(encoded, lens)); (seen[0][:, 0] - encoded[1][-1]).abs().max(), [query.norm() for query in seen]
 
-The questions of four steps: each should be another one, and the first the encoder's last hidden state.
+The questions of four steps: the first should be the encoder's last hidden state (a difference of 0), the others new ones.
+"""
+
+SEE_HIDDEN = """
+
+    >>> seen = []
+    >>> decoder.rnn.register_forward_hook(lambda m, given, out: seen.append(given[1]))
+    >>> decoder(words, decoder.init_state(encoded, lens)); (seen[0] - encoded[1]).abs().max()
+
+Each layer of the GRU should begin with the hidden state of its own layer of the encoder: the difference is 0.
 """
 
 SEE_WORDS = """
@@ -53,17 +62,17 @@ SEE_INPUT = """
 
     >>> seen = []
     >>> decoder.rnn.register_forward_hook(lambda m, given, out: seen.append(given[0]))
-    >>> decoder(words, decoder.init_state(encoded, lens)); [step.shape for step in seen]
+    >>> decoder(words, decoder.init_state(encoded, lens)); (seen[0][0, :, 6:] - decoder.embedding(words[:, 0])).abs().max()
 
-Context and word side by side: six features of the one, four of the other, in the order that the lesson gives.
+Context and word side by side, six features of the one and then four of the other: the difference should be 0.
 """
 
 SEE_SCORES = """
 
     >>> scores, _ = decoder(words, decoder.init_state(encoded, lens))
-    >>> scores.shape, scores[0, 0].exp().sum()
+    >>> scores.shape, scores.sum(dim=-1)
 
-One row for each word of each sentence; scores are of any size, and their exponentials sum to anything.
+One row for each word of each sentence. Scores may be of any size and sign, and their sums of any size and sign.
 """
 
 SEE_FLOW = """
@@ -72,6 +81,26 @@ SEE_FLOW = """
     >>> {name: p.grad.abs().max() for name, p in decoder.named_parameters()}
 
 Every parameter takes part, so each of these should be larger than 0.
+"""
+
+SEE_SCORED = """
+
+    >>> seen = []
+    >>> decoder.rnn.register_forward_hook(lambda m, given, out: seen.append(out[0]))
+    >>> decoder.dense.register_forward_pre_hook(lambda m, given: seen.append(given[0]))
+    >>> decoder(words, decoder.init_state(encoded, lens)); (seen[-1] - torch.cat(seen[:-1])).abs().max()
+
+The scores should be made of what left the GRU and of nothing else: the difference is 0.
+"""
+
+SEE_KEPT = """
+
+    >>> decoder = Seq2SeqAttentionDecoder(11, 4, 6, num_layers=2, dropout=0.5).train()
+    >>> decoder.rnn.register_forward_hook(lambda m, given, out: print((given[0][..., 6:] == 0).sum()))
+    >>> decoder.dense.register_forward_pre_hook(lambda m, given: print((given[0] == 0).sum()))
+    >>> decoder(words, decoder.init_state(encoded, lens));
+
+Zeros among the words that enter the GRU, and among what the scores are made of: none should have been dropped.
 """
 
 SEE_DROPOUT = """
@@ -238,9 +267,7 @@ gather from the contexts what it could have had for nothing.
 Layer goes with layer: the encoder's first hidden state was made by a first layer. With one layer there is no
 difference.
 """,
-        SEE_LAW.replace(
-            "Four numbers", "This comparison cannot show it: look at what `init_state` returns. Four numbers"
-        ),
+        SEE_HIDDEN,
     ),
     of_decoder(
         "hidden-detached",
@@ -342,7 +369,7 @@ have no influence.
 With a single key its weight is 1 whatever the scores are, and its value comes back. The source is known through
 the first hidden state only.
 """,
-        SEE_SOURCE.replace("other[4, 1] = 7.0", "other[0] = 7.0").replace(
+        SEE_SOURCE.replace("other[2, 1] = 7.0", "other[0] = 7.0").replace(
             "Only padding of sentence 1 was changed, so both numbers should be exactly 0.",
             "A real step of both sentences was changed: neither number should be 0.",
         ),
@@ -465,7 +492,7 @@ choice of where to look.
 Bahdanau et al. do let their scores see the context directly, through a layer of its own. Here it takes its way
 through the GRU alone.
 """,
-        SEE_FLOW,
+        SEE_SCORED,
         kind="different",
     ),
     of_decoder(
@@ -576,8 +603,13 @@ but the last are gone.
         """
 The list was made once, when the decoder was built. After an epoch it holds the weights of every step of every
 sentence, with all that the gradient needs of them: memory grows until it is full.
+
+    >>> for _ in range(2): decoder(words, decoder.init_state(encoded, lens))
+    >>> len(decoder.attention_weights)
+
+Four words went in, the second time as well: there should be four tables.
 """,
-        SEE_WEIGHTS,
+        "",
         kind="policy",
         breaks=("weights",),
     ),
@@ -657,7 +689,7 @@ input give the same scores, and they should not.
 Many recurrent models do drop their embeddings. Here two places are named, the attention weights and the layers of the
 GRU, and this is a third one.
 """,
-        SEE_DROPOUT,
+        SEE_KEPT,
         kind="different",
     ),
     of_decoder(
@@ -671,7 +703,7 @@ GRU, and this is a third one.
 Many recurrent models do drop what leaves the last layer; `nn.GRU` itself drops only between layers. Here two places
 are named, and this is a third one.
 """,
-        SEE_DROPOUT,
+        SEE_KEPT,
         kind="different",
     ),
     of_decoder(

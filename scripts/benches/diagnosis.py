@@ -1,0 +1,38 @@
+"""What naming a mistake costs beyond grading: every wrong answer of tests/answers, each as the first of its process."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+
+import torch
+
+from benches.measure import ROOT
+from grader import signature
+from grader.bundle import Exercise, load_all
+from grader.diagnose import diagnose
+from grader.record import observe
+from grader.verdict import judge_case
+
+
+def costs() -> list[float]:
+    """Seconds of processor time for each answer that fails; pairs are in the bank like single mistakes."""
+    torch.set_num_threads(1)  # as in a worker: the tensors are tiny
+    exercises = {e.name: e for b in load_all(ROOT / "assignments") for e in b.exercises if e.signatures}
+    return [cost for exercise in exercises.values() for cost in _of(exercise)]
+
+
+def _of(exercise: Exercise) -> Iterator[float]:
+    for path in sorted((ROOT / "tests" / "answers" / exercise.name).glob("wrong_*.py")):
+        source = path.read_text("utf-8")
+        if re.search(r"^# breaks: *(device|precision)$", source, re.M):  # passes on the CPU
+            continue
+        seen = observe(source, exercise.given, exercise.cases, dtype="float32")
+        checks = [r for c in exercise.cases for r in judge_case(c, seen[c.id], hidden=False, device="cpu")]
+        signature._directions.cache_clear()  # a `grader check` begins without them
+        before = time.process_time()
+        found = diagnose(exercise, seen, checks)
+        if found.kind == "unknown":
+            signature.fingerprint(exercise.cases, seen)
+        yield time.process_time() - before

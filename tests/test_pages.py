@@ -1,0 +1,50 @@
+"""Every page about a known mistake shows it: its example looks otherwise for the mistake than for the reference."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from tests_pages import Lesson, difference, example
+
+from grader.bank import apply
+from grader.content import read_all
+
+ROOT = Path(__file__).resolve().parents[1]
+ASSIGNMENTS = read_all(ROOT / "solutions")
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=[a.name for a in ASSIGNMENTS])
+def test_the_example_of_a_page_shows_the_mistake(assignment):
+    torch.set_num_threads(1)
+    reference = Lesson(assignment.source)
+    right, looked_at, blind, failing = {}, 0, [], []
+    for mistake in assignment.mistakes():
+        code = example(mistake.page)
+        if not code:
+            continue
+        looked_at += 1
+        if code not in right:
+            right[code] = reference.shows(code)
+            failing += [mistake.id for run in right[code] if any("raised" in str(x) for x in run.values())]
+        if not difference(right[code], Lesson(apply(mistake, assignment.source)).shows(code)):
+            blind.append(mistake.id)
+    assert failing == []  # an example runs through for a right answer
+    assert blind == []
+    assert looked_at >= 0.6 * len(assignment.mistakes())
+
+
+def test_no_example_shows_a_right_answer_as_wrong():
+    """What tells a mistake is no accident of what was drawn: an answer written otherwise shows nothing."""
+    torch.set_num_threads(1)
+    assignment = next(a for a in ASSIGNMENTS if a.name == "03_scoring")
+    variants = [v for v in assignment.variants("DotProductAttention") if v.kind == "same"]
+    codes = {example(m.page) for m in assignment.mistakes("DotProductAttention")} - {""}
+    reference = Lesson(assignment.source)
+    right = {code: reference.shows(code) for code in codes}
+    for variant in variants:
+        other = Lesson(apply(variant, assignment.source))
+        assert {code: d for code in codes if (d := difference(right[code], other.shows(code)))} == {}, (
+            variant.id
+        )

@@ -1,0 +1,158 @@
+"""Run the example of a mistake's page as somebody at a prompt would, and hold what it shows against what it shows
+for the reference.
+
+Weights, inputs and dropout are drawn anew for every seed, as they are for a student. So it is not enough that two
+runs differ: something must be the same in every run of the reference (a shape, a zero, two rows that are equal, a
+number that always lies in some range) and be otherwise in every run of the mistake.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import torch
+
+SEEDS = range(8)
+VISIBLE = 5e-4  # a number as torch prints it has four decimals
+Features = dict[str, str | float]
+
+
+def example(page: str) -> str:
+    """The code of a page: its lines at a prompt, or its fenced block."""
+    prompt = re.findall(r"^ *(?:>>>|\.\.\.) ?(.*)$", page, re.M)
+    fenced = re.search(r"```python\n(.*?)```", page, re.S)
+    return "\n".join(prompt) if prompt else fenced[1] if fenced else ""
+
+
+class Lesson:
+    """A module: its definitions, and of its demo cells the lines that make the names which an example uses."""
+
+    def __init__(self, source: str):
+        self.lines: list[ast.stmt] = []
+        for node in ast.parse(source).body:
+            self.lines += node.body if isinstance(node, ast.Try) else [node]
+
+    def parts(self, code: str) -> list[ast.stmt]:
+        wanted = names_in(ast.parse(code))
+        kept = []
+        for node in reversed(self.lines):
+            if isinstance(node, ast.Assign):
+                made = set().union(*map(names_in, node.targets))
+                if not made & wanted:
+                    continue
+                wanted |= names_in(node.value)
+            elif not isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef):
+                continue
+            kept.append(node)
+        return kept[::-1]
+
+    def shows(self, code: str) -> list[Features]:
+        """What an example shows, for every seed."""
+        parts = [compile(ast.Module([node], []), "lesson", "exec") for node in self.parts(code)]
+        return [features(at_the_prompt(code, space(parts, seed), seed)) for seed in SEEDS]
+
+
+def names_in(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def space(parts: Sequence[object], seed: int) -> dict[str, object]:
+    """The names that stand after the cells have run; one that fails is passed by, as in a notebook."""
+    torch.manual_seed(seed)
+    names: dict[str, object] = {}
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        for part in parts:
+            with contextlib.suppress(Exception):
+                exec(part, names)  # type: ignore[arg-type]
+    return names
+
+
+def at_the_prompt(code: str, names: dict[str, object], seed: int) -> list[object]:
+    """All that is shown: printed values, values of expressions, and the exception that ends it."""
+    shown: list[object] = []
+    names["print"] = lambda *values, **_: shown.extend(values)
+    torch.manual_seed(100 + seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            for node in ast.parse(code).body:
+                if isinstance(node, ast.Expr):
+                    value = eval(compile(ast.Expression(node.value), "prompt", "eval"), names)
+                    shown += [] if value is None else [value]
+                else:
+                    exec(compile(ast.Module([node], []), "prompt", "exec"), names)
+        except Exception as error:
+            shown.append(f"raised {type(error).__name__}")
+    return shown
+
+
+def leaves(value: object, path: str) -> Iterator[tuple[str, torch.Tensor | str]]:
+    if isinstance(value, torch.Tensor):
+        yield path, value
+    elif isinstance(value, dict):
+        yield f"{path} keys", str(list(value))
+        for key, item in value.items():
+            yield from leaves(item, f"{path}.{key}")
+    elif isinstance(value, list | tuple) and not isinstance(value, torch.Size):
+        yield f"{path} length", str(len(value))
+        for number, item in enumerate(value):
+            yield from leaves(item, f"{path}.{number}")
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield path, torch.tensor(float(value))
+    else:
+        yield path, re.sub(r"0x[0-9a-f]+", "", str(value))
+
+
+def features(shown: Sequence[object]) -> Features:
+    """What a reader can see: words, shapes, numbers, and where numbers are alike."""
+    out: Features = {"count": float(len(shown))}
+    before = None
+    for number, value in enumerate(shown):
+        for path, leaf in leaves(value, str(number)):
+            if isinstance(leaf, str):
+                out[path] = leaf
+                continue
+            out[f"{path} form"] = f"{tuple(leaf.shape)} {leaf.dtype} {leaf.requires_grad} {leaf.device}"
+            if leaf.device.type != "meta":
+                array = leaf.detach().double().numpy()
+                out |= {f"{path} {key}": number for key, number in _of_array(array, before).items()}
+                before = array
+    return out
+
+
+def _of_array(array: np.ndarray, before: np.ndarray | None) -> Mapping[str, float]:
+    finite = np.isfinite(array)
+    out = {"holes": float((~finite).sum())}
+    array = np.where(finite, array, 1e6)
+    out |= {str(i): float(x) for i, x in enumerate(array.ravel()[:200])}
+    if array.size:
+        out |= {"zeros": float((array == 0).sum()), "spread": float(array.std())}
+        out |= {"levels": float(len(set(np.round(array.ravel(), 4)))), "largest": float(array.max())}
+    for axis in range(array.ndim):
+        first, *rest = np.moveaxis(array, axis, 0) if array.size else [array]
+        if rest:
+            out[f"alike along {axis}"] = float(np.abs(np.array(rest) - first).max())
+    if before is not None and before.shape == array.shape and array.size:
+        out["like the one before"] = float(np.abs(array - np.where(np.isfinite(before), before, 1e6)).max())
+    return out
+
+
+def difference(right: Sequence[Features], wrong: Sequence[Features]) -> str:
+    """A feature that tells the mistake from the reference whatever was drawn, or nothing."""
+    for key in sorted(set().union(*right, *wrong)):
+        ours, theirs = [run.get(key) for run in right], [run.get(key) for run in wrong]
+        if all(isinstance(x, float) for x in ours + theirs):
+            a, b = np.array(ours, dtype=float), np.array(theirs, dtype=float)
+            gap = max(b.min() - a.max(), a.min() - b.max())
+            if gap > VISIBLE and gap > 0.25 * max(np.ptp(a), np.ptp(b)):
+                return key
+        elif not set(map(str, ours)) & set(map(str, theirs)):
+            return key
+    return ""
