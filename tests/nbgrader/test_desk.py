@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from traitlets.config import Config
 
-from grader.grading.run import circumstances
 from grader.grading.store import Store
 from grader.intake.read import Submission, Unit
 from grader.nbgrader import desk as desks
@@ -41,7 +40,7 @@ def test_one_desk_serves_all_notebooks(settings, desk):
 def test_answers_come_from_the_store_first(desk, tmp_path):
     submission = Submission(Path("04_heads.ipynb"), (Unit("04_heads.ipynb cell 1", QKV),))
     path = tmp_path / "grades.sqlite"
-    store = Store(path, circumstances(desk.cases, desk.engine.launcher.tier))
+    store = Store(path, desk.under)
     store.keep([ExerciseResult("transpose_qkv", "04_heads", "failed", 2.25, 3.0, content=submission.content)])
     store.close()
     report = desk.grade(submission, ["transpose_qkv", "transpose_output"], path)
