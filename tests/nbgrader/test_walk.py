@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
 
 import pytest
 
-from .conftest import ASSIGNMENT, School
+from .conftest import ASSIGNMENT
 from .pupils import ABSENT, CLASS, FULL, GRADIENT_WRONG, LATE, TWICE, Pupil
-from .walks import Mark, Nbgrader, by_the_exchange, marks
+from .walks import Mark, Nbgrader, marks
 
 pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning"), pytest.mark.timeout(900)]
-
-
-@pytest.fixture(scope="module")
-def walk(made: School) -> Iterator[Nbgrader]:
-    nbgrader = by_the_exchange(made)
-    yield nbgrader
-    nbgrader.close()
 
 
 @pytest.fixture(scope="module")
