@@ -86,15 +86,15 @@ def many(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
 
 
 def autograde(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
-    size, core = options.stock, sorted(os.sched_getaffinity(0))[:1]
+    size, many, core = options.stock, options.notebooks, sorted(os.sched_getaffinity(0))[:1]
     alone, theirs = stock.autograded(folder / "alone", size, core), stock.autograded(folder / "all", size)
-    mine = ours.autograded(folder, size)
+    mine = ours.autograded(folder, many)
     yield f"`nbgrader autograde` of nine exercises, stock, 1 core, {size} submissions", each(alone)
-    yield f"the same with our preprocessors, 1 core, {size} submissions", against(mine.alone, alone)
+    yield f"the same with our preprocessors, 1 core, {many} submissions", against(mine.alone, alone)
     cores = len(os.sched_getaffinity(0))
     yield f"`nbgrader autograde` of nine exercises, stock, {cores} cores, {size} submissions", each(theirs)
     yield (
-        f"`grader grade` on {cores} cores with its start, then `nbgrader autograde`",
+        f"`grader grade` of {many} on {cores} cores with its start, then `nbgrader autograde` on 1 core",
         against(mine.first + mine.filled, theirs),
     )
     yield "`nbgrader autograde` after `grader grade`", f"{against(mine.filled, theirs)}"
@@ -151,6 +151,7 @@ def main() -> None:
     parser.add_argument("--saves", type=int, default=20)
     parser.add_argument("--submissions", type=int, default=200)
     parser.add_argument("--stock", type=int, default=8)
+    parser.add_argument("--notebooks", type=int, default=40)
     parser.add_argument("--profiled", type=int, default=30)
     options = parser.parse_args()
     unknown = [part for part in options.parts if part not in PARTS]

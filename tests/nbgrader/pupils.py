@@ -64,8 +64,27 @@ def helper_elsewhere(book: Book) -> Book:
     return book
 
 
-def noisy(book: Book) -> Book:
-    return answered(book, "%%time\n" + QKV.replace("    B, T", LOUD + "    B, T"))
+NOISE = (
+    "import logging, os, sys, warnings\n"
+    "print('0.0 of 3 points', file=sys.stderr)\n"
+    "warnings.warn('deprecated since long ago')\n"
+    "logging.error('a line of a log')\n"
+    "os.write(2, b'past all of Python\\n')\n"
+    "display(0.0)\n"
+    "0.0\n"
+)
+
+
+def noisy(qkv: str) -> Callable[[Book], Book]:
+    """Noise in the answer, in a cell before it and in one after it, on both streams."""
+
+    def hand_in(book: Book) -> Book:
+        book = answered(book, "%%time\n" + qkv.replace("    B, T", LOUD + "    B, T"))
+        book["cells"].insert(1, new_cell(NOISE))
+        book["cells"].append(new_cell(NOISE + "transpose_qkv(torch.ones(1, 2, 4), 2)\n"))
+        return book
+
+    return hand_in
 
 
 def without_cells(book: Book) -> Book:
@@ -179,7 +198,7 @@ CLASS: dict[str, Pupil] = {
     "r-chunks": right("import torch as t\n" + body("return t.stack(X.chunk(num_heads, -1), 1).flatten(0, 1)")),
     "r-loops": right(body("d = X.shape[2] // num_heads", "return torch.stack([x[:, h * d : (h + 1) * d] for x in X for h in range(num_heads)])")),
     "r-lambda": right("transpose_qkv = lambda X, num_heads: X.unflatten(-1, (num_heads, -1)).swapaxes(1, 2).flatten(0, 1)\n"),
-    "r-noisy": Pupil(noisy, FULL, FULL, None),
+    "r-noisy": Pupil(noisy(QKV), FULL, FULL, None),
     "r-helper": Pupil(helper_elsewhere, FULL, FULL, None),
     "r-crossed": Pupil(crossed, FULL, FULL, None),
     # wrong
@@ -187,6 +206,7 @@ CLASS: dict[str, Pupil] = {
     "w-factor": wrong(QKV.replace("return ", "return 1.37 * "), "Every number is … times"),
     "w-offset": wrong(QKV.replace("return ", "return 1.5 + "), "failed"),
     "w-detached": wrong(QKV.replace("X.reshape", "X.detach().reshape"), "gradient", GRADIENT_WRONG),
+    "w-detached-noisy": Pupil(noisy(QKV.replace("X.reshape", "X.detach().reshape")), GRADIENT_WRONG, FULL, "gradient"),
     "w-order": wrong("import torch\n" + body("return torch.cat(X.chunk(num_heads, -1))"), "head 0 of all sequences first"),
     "w-reversed": wrong("import torch\n" + body("return torch.stack(X.chunk(num_heads, -1)[::-1], 1).flatten(0, 1)"), "heads"),
     "w-four-axes": wrong(body("B, T, D = X.shape", "return X.reshape(B, T, num_heads, -1).transpose(1, 2)"), "axis of their own", NOTHING),
