@@ -43,7 +43,8 @@ class Hidden:
         for start in range(8):
             rest = data[start:]
             words = np.frombuffer(rest[: len(rest) // 8 * 8], "<u8")
-            found += int(np.isin(words, self.words).sum())
+            nearest = np.searchsorted(self.words, words).clip(max=len(self.words) - 1)
+            found += int((self.words[nearest] == words).sum())
         return found
 
     def in_text(self, text: str) -> list[str]:
@@ -68,11 +69,10 @@ def hidden(made: School) -> Hidden:
                 flat = array.astype(np.float64).ravel()
                 flat = flat[(flat * 1024 % 1 != 0) & np.isfinite(flat)]  # 0.5 is no secret
                 values.append(flat)
+                pairs = np.stack([flat[:-1], flat[1:]], 1)
                 for order in "<>":
                     words.append(np.frombuffer(flat.astype(f"{order}f8").tobytes(), "<u8"))
-                    singles = flat.astype(f"{order}f4")
-                    pairs = np.stack([singles[:-1], singles[1:]], 1) if len(singles) > 1 else singles[:0]
-                    words.append(np.frombuffer(pairs.tobytes(), "<u8"))
+                    words.append(np.frombuffer(pairs.astype(f"{order}f4").tobytes(), "<u8"))
     return Hidden(np.abs(np.concatenate(values)), max(values, key=len)[:4], np.unique(np.concatenate(words)))
 
 
