@@ -3,21 +3,23 @@
     python scripts/bench.py                   everything; some minutes, on a machine with nothing else to do
     python scripts/bench.py cold watch        some of it, shown and not written
 
-Parts: cold, watch, first, memory, diagnosis, bulk (grader grade and stock nbgrader), where. Ratios say more than
+Parts: cold, watch, first, memory, diagnosis, bulk (grader grade and stock nbgrader), nbgrader (its autograde,
+stock and with our preprocessors), where. Ratios say more than
 seconds: those say much about the machine.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benches import bulk, diagnosis, session, stock, where
-from benches.measure import GRADER, ROOT, interleaved, load, machine, milliseconds, seconds, timed
+from benches import bulk, diagnosis, ours, session, stock, where
+from benches.measure import GRADER, ROOT, Each, interleaved, load, machine, milliseconds, seconds, timed
 
 Row = tuple[str, str]
 
@@ -72,20 +74,48 @@ def named(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
 
 
 def many(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
-    a_submission, its_cpu = stock.autograded(folder, options.stock)
+    theirs = stock.autograded(folder, options.stock)
     yield (
         f"stock `nbgrader autograde`, same notebooks and cases, {options.stock} submissions",
-        f"{60 / a_submission:.0f} a minute ({a_submission:.2f} s each, {its_cpu:.2f} s of CPU)",
+        f"{60 / theirs.seconds:.0f} a minute ({each(theirs)})",
     )
     for run in bulk.graded(folder, options.submissions):
         cores = "1 core" if run.cores == 1 else f"{run.cores} cores"
-        ratio = run.a_minute * a_submission / 60
-        fewer = its_cpu * run.size / run.cpu
+        ratio = run.a_minute * theirs.seconds / 60
+        fewer = theirs.cpu * run.size / run.cpu
         told = (
             f"{run.a_minute:.0f} a minute ({run.seconds:.1f} s), **{ratio:.0f} times stock**; "
             f"{run.cpu / run.size:.2f} s of CPU each, {fewer:.0f} times less; {run.peak / 2**20:.0f} MiB at most"
         )
         yield f"`grader grade`, {run.size} notebooks of nine exercises, {cores}, start included", told
+
+
+def autograde(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
+    size, many, core = options.stock, options.notebooks, sorted(os.sched_getaffinity(0))[:1]
+    alone, theirs = stock.autograded(folder / "alone", size, core), stock.autograded(folder / "all", size)
+    mine = ours.autograded(folder, many)
+    yield f"`nbgrader autograde` of nine exercises, stock, 1 core, {size} submissions", each(alone)
+    yield f"the same with our preprocessors, 1 core, {many} submissions", against(mine.alone, alone)
+    cores = len(os.sched_getaffinity(0))
+    yield f"`nbgrader autograde` of nine exercises, stock, {cores} cores, {size} submissions", each(theirs)
+    yield (
+        f"`grader grade` of {many} on {cores} cores with its start, then `nbgrader autograde` on 1 core",
+        against(mine.first + mine.filled, theirs),
+    )
+    yield "`nbgrader autograde` after `grader grade`", f"{against(mine.filled, theirs)}"
+    beyond = mine.filled - mine.empty
+    yield (
+        "of that beyond nbgrader's own work (nothing in our place)",
+        f"{1000 * beyond.seconds:.0f} ms, {1000 * beyond.cpu:.0f} ms of CPU",
+    )
+
+
+def each(one: Each) -> str:
+    return f"{one.seconds:.2f} s each, {one.cpu:.2f} s of CPU"
+
+
+def against(mine: Each, theirs: Each) -> str:
+    return f"{each(mine)}: **{theirs.seconds / mine.seconds:.1f} times stock**, {theirs.cpu / mine.cpu:.1f} times by CPU"
 
 
 def steps(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
@@ -98,7 +128,7 @@ def steps(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
 
 PARTS: dict[str, Callable[[Path, argparse.Namespace], Iterator[Row]]] = {
     "cold": cold, "watch": watch, "first": first, "memory": memory, "diagnosis": named,
-    "bulk": many, "where": steps,
+    "bulk": many, "nbgrader": autograde, "where": steps,
 }  # fmt: skip
 
 PAGE = """# Benchmarks
@@ -126,6 +156,7 @@ def main() -> None:
     parser.add_argument("--saves", type=int, default=20)
     parser.add_argument("--submissions", type=int, default=200)
     parser.add_argument("--stock", type=int, default=8)
+    parser.add_argument("--notebooks", type=int, default=40)
     parser.add_argument("--profiled", type=int, default=30)
     options = parser.parse_args()
     unknown = [part for part in options.parts if part not in PARTS]

@@ -14,6 +14,7 @@ import sys
 import tarfile
 import time
 import zipfile
+from datetime import UTC, datetime
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -103,6 +104,10 @@ def records(school) -> dict[str, dict]:
     return {record["submission"]: record for record in map(json.loads, done.stdout.splitlines())}
 
 
+def lines(done: subprocess.CompletedProcess[str]) -> list[dict]:
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
 def outcome(record: dict) -> str:
     return next(e["outcome"] for e in record["exercises"] if e["name"] == "transpose_qkv")
 
@@ -186,6 +191,44 @@ def test_one_exercise_alone_and_afresh(school, records):
     assert found["score"] == found["tests"][0]["max_score"] == 3
     content = records["ada.py"]["content"]
     assert [row[2] for row in rows(kept) if row[0] == content] == [2]
+
+
+def test_only_names_an_exercise_or_an_assignment_and_grades_no_other(school, records):
+    store = school / "class" / ".headway" / "grades.sqlite"
+    folder = fill(school / "one", {"hal/04_heads/heads.py": CLASS["hal/04_heads/heads.py"]})
+    for wanted in (["transpose_output"], ["transpose_qkv"], ["transpose_output", "transpose_qkv"]):
+        options = [part for name in wanted for part in ("--only", name)]
+        (record,) = lines(run(school, folder, *options, "--store", store, "--format", "jsonl"))
+        assert sorted(e["name"] for e in record["exercises"]) == sorted(wanted)
+        assert record["points"] == 3 * len(wanted)
+
+
+def test_since_leaves_out_what_was_not_changed(school, records):
+    store = school / "class" / ".headway" / "grades.sqlite"
+    folder = fill(school / "lately", {name: CLASS[name] for name in ("ada.py", "bob.py", "cyd.py")})
+    now = time.time()
+    hours = {"ada.py": 0.1, "bob.py": 5.0, "cyd.py": 30.0}  # ago
+    for name, ago in hours.items():
+        os.utime(folder / name, (now - 3600 * ago,) * 2)
+    six_hours_ago = datetime.fromtimestamp(now - 6 * 3600)
+    for since, expected in {
+        "30m": ["ada"],
+        "12h": ["ada", "bob"],
+        "2d": ["ada", "bob", "cyd"],
+        six_hours_ago.isoformat(timespec="seconds"): ["ada", "bob"],
+        six_hours_ago.astimezone(UTC).isoformat(timespec="seconds"): ["ada", "bob"],
+        "2001-01-01": ["ada", "bob", "cyd"],
+    }.items():
+        done = run(school, folder, "--since", since, "--store", store, "--format", "jsonl")
+        assert [record["student"] for record in lines(done)] == expected, since
+
+
+def test_regrade_with_only_grades_afresh_what_is_named_and_nothing_else(school, records):
+    folder = fill(school / "again", {"hal/04_heads/heads.py": CLASS["hal/04_heads/heads.py"] + "# again\n"})
+    store = folder / ".headway" / "grades.sqlite"
+    for options in ([], [], ["--regrade", "--only", "transpose_qkv"], ["--regrade"]):
+        run(school, folder, *options, "--format", "jsonl")
+    assert {row[1]: row[2] for row in rows(store)} == {"transpose_qkv": 3, "transpose_output": 2}
 
 
 def test_the_table_holds_no_formula(school, records, tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -13,12 +14,15 @@ from typing import TYPE_CHECKING
 
 from grader.bundle import Exercise, load_all
 from grader.engine import Engine
+from grader.grading.run import circumstances
+from grader.grading.store import BadStore, Circumstances, Store
 from grader.hidden import SEED_VARIABLE, hidden_folder
 from grader.i18n import _
 from grader.intake.read import Submission
+from grader.nbgrader.lazily import Lazily
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.base import SandboxError
-from grader.sandbox.choose import available_tiers, choose, report_on
+from grader.sandbox.choose import available_tiers, report_on
 
 if TYPE_CHECKING:
     from grader.nbgrader.settings import Headway
@@ -33,7 +37,7 @@ class Desk:
     """Grades with the hidden cases of one course, in one tier."""
 
     engine: Engine
-    cases: Path
+    under: Circumstances
     trusted: bool
 
     @property
@@ -55,38 +59,52 @@ class Desk:
     def _known(self, submission: Submission, wanted: Sequence[str], path: Path) -> dict[str, ExerciseResult]:
         if not path.is_file():
             return {}
-        from grader.grading.run import circumstances
-        from grader.grading.store import BadStore, Store
-
         try:
-            store = Store(path, circumstances(self.cases, self.engine.launcher.tier))
+            store = Store(path, self.under)
         except BadStore:
             return {}
         try:
             return store.known(submission.content, wanted)
+        except (sqlite3.Error, ValueError, TypeError, KeyError):
+            return {}  # damaged: what it does not tell is graded again
         finally:
             store.close()
 
 
-_kept: dict[tuple[str, Path, bool], Desk] = {}
+_kept: dict[tuple[object, ...], Desk] = {}
 
 
 def desk(settings: Headway) -> Desk:
-    """The desk for these settings, kept from call to call. Raises Refused, SandboxError, and ClickException for a
-    seed or cases that cannot be had."""
+    """The desk for these settings, kept from call to call as long as nothing that it is made from has changed.
+
+    Raises Refused, SandboxError, and ClickException for a seed or cases that cannot be had.
+    """
+    made_from = _made_from(settings)
+    if made_from not in _kept:
+        made = _made(settings)
+        close()
+        _kept[made_from] = made
+    return _kept[made_from]
+
+
+def _made_from(settings: Headway) -> tuple[object, ...]:
+    """Quick to look at for every notebook: the settings, and when the files were written that they name."""
+    with _seed(settings.seed_file):
+        named = os.environ.get(SEED_VARIABLE, "")
+    files = [*sorted(Path(settings.solutions).rglob("*")), Path(named)]
+    written = tuple((str(f), f.stat().st_mtime_ns, f.stat().st_size) for f in files if f.exists())
+    return settings.sandbox, settings.trusted_submissions, settings.solutions, named, written
+
+
+def _made(settings: Headway) -> Desk:
     tier = _tier(settings)
     solutions = Path(settings.solutions)
     if not solutions.is_dir():
         raise Refused(_("c.Headway.solutions names {path}, which is not there").format(path=solutions))
     with _seed(settings.seed_file):
         cases = hidden_folder(solutions)
-    key = (tier, cases, settings.trusted_submissions)
-    if key not in _kept:
-        close()
-        launcher = choose(tier, warm="full")
-        engine = Engine(load_all(cases), launcher, hidden=True, torch_version=version("torch"))
-        _kept[key] = Desk(engine, cases, settings.trusted_submissions)
-    return _kept[key]
+    engine = Engine(load_all(cases), Lazily(tier), hidden=True, torch_version=version("torch"))
+    return Desk(engine, circumstances(cases, tier), settings.trusted_submissions)
 
 
 def close() -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,6 +23,27 @@ def timed(command: Sequence[str], cwd: Path = ROOT, **environment: str) -> float
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     subprocess.run(command, cwd=cwd, env={**os.environ, **environment}, check=False, **quiet)
     return time.perf_counter() - started
+
+
+def finished(
+    command: Sequence[str], cwd: Path, cores: Sequence[int] = (), **environment: str
+) -> tuple[float, float]:
+    """Seconds and processor seconds of a command that must succeed; held to `cores` if there are any."""
+    tools = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
+    started, before = time.perf_counter(), cpu()
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env={**os.environ, "PATH": tools, **environment},  # nbgrader calls alembic by name
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=(lambda: os.sched_setaffinity(0, cores)) if cores else None,
+    )
+    taken = time.perf_counter() - started, cpu() - before
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command[1:5])}: {done.stderr[-800:] or done.stdout[-800:]}")
+    return taken
 
 
 def interleaved(
@@ -50,6 +72,23 @@ def machine() -> str:
     names = [line.split(":", 1)[1].strip() for line in _cpuinfo() if line.startswith("model name")]
     cores = len(os.sched_getaffinity(0))
     return f"{names[0] if names else platform.machine()}, {cores} cores, {memory} GiB, {platform.system()} {platform.release()}, Python {platform.python_version()}"
+
+
+@dataclass(frozen=True)
+class Each:
+    """What one of many costs."""
+
+    seconds: float
+    cpu: float  # seconds of processor time
+
+    def __sub__(self, other: Each) -> Each:
+        return Each(self.seconds - other.seconds, self.cpu - other.cpu)
+
+    def __add__(self, other: Each) -> Each:
+        return Each(self.seconds + other.seconds, self.cpu + other.cpu)
+
+    def __truediv__(self, count: int) -> Each:
+        return Each(self.seconds / count, self.cpu / count)
 
 
 def cpu() -> float:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
-import time
+from collections.abc import Sequence
 from pathlib import Path
 
-from benches.measure import ROOT, cpu
+from benches.measure import ROOT, Each, finished
 from benches.nine import EXERCISES, IMPORTS, definitions
 from grader.bundle import load_all
 from grader.tensors import encode
@@ -37,8 +35,8 @@ def check(exercise, names):
 """
 
 
-def autograded(folder: Path, size: int) -> tuple[float, float]:
-    """Seconds and processor seconds a submission of `nbgrader autograde`: its own start is taken out by a run over one."""
+def autograded(folder: Path, size: int, cores: Sequence[int] = ()) -> Each:
+    """A submission of `nbgrader autograde`: its own start is taken out by a run over one."""
     course = folder / "stock"
     (course / "source" / "nine").mkdir(parents=True)
     (course / "nbgrader_config.py").write_text(
@@ -46,35 +44,23 @@ def autograded(folder: Path, size: int) -> tuple[float, float]:
         "utf-8",
     )
     _write_checks(course / "source" / "nine")
-    (course / "source" / "nine" / "nine.ipynb").write_text(_source(), "utf-8")
-    _nbgrader(course, "generate_assignment", "nine")
-    released = json.loads((course / "release" / "nine" / "nine.ipynb").read_text("utf-8"))
+    (course / "source" / "nine" / "nine.ipynb").write_text(
+        source("from checks import check\ncheck('{name}', globals())"), "utf-8"
+    )
+    _nbgrader(course, (), "generate_assignment", "nine")
     times = []
     for numbers in (range(1), range(1, size + 1)):
         for number in numbers:
-            _hand_in(course / "submitted" / f"student{number:03}" / "nine", released, number)
-        started, before = time.perf_counter(), cpu()
-        _nbgrader(course, "autograde", "nine")  # those that were graded are left alone
-        times.append((time.perf_counter() - started, cpu() - before))
-    _require_full_marks(course, size + 1)
-    (first, first_cpu), (all_, all_cpu) = times
-    return (all_ - first) / (size - 1), (all_cpu - first_cpu) / (size - 1)
+            hand_in(
+                course / "submitted" / f"student{number:03}" / "nine", course / "release" / "nine", number
+            )
+        times.append(_nbgrader(course, cores, "autograde", "nine"))  # those that were graded are left alone
+    require_full_marks(course, size + 1)
+    return (times[1] - times[0]) / (size - 1)
 
 
-def _nbgrader(course: Path, *arguments: str) -> None:
-    tools = os.pathsep.join(
-        (str(Path(sys.executable).parent), os.environ.get("PATH", ""))
-    )  # it calls alembic by name
-    done = subprocess.run(
-        [sys.executable, "-m", "nbgrader", *arguments],
-        cwd=course,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PATH": tools},
-    )
-    if done.returncode:
-        raise SystemExit(f"nbgrader {arguments[0]}: {done.stderr[-800:]}")
+def _nbgrader(course: Path, cores: Sequence[int], *arguments: str) -> Each:
+    return Each(*finished([sys.executable, "-m", "nbgrader", *arguments], course, cores))
 
 
 def _write_checks(folder: Path) -> None:
@@ -99,12 +85,12 @@ def _write_checks(folder: Path) -> None:
     (folder / "checks.py").write_text(CHECKS, "utf-8")
 
 
-def _source() -> str:
-    """The instructor's notebook: a solution cell and a test cell an exercise."""
-    cells = [_cell(IMPORTS, "imports")]
-    for name, source in definitions().items():
-        cells.append(_cell(f"### BEGIN SOLUTION\n{source}\n### END SOLUTION", name, solution=True))
-        cells.append(_cell(f"from checks import check\ncheck({name!r}, globals())", f"test-{name}", points=1))
+def source(test: str, opens: str = "") -> str:
+    """The instructor's notebook: a solution cell and a test cell an exercise, with its {name} filled in."""
+    cells = [_cell(f"{opens}\n{IMPORTS}".strip(), "imports")]
+    for name, answer in definitions().items():
+        cells.append(_cell(f"### BEGIN SOLUTION\n{answer}\n### END SOLUTION", name, solution=True))
+        cells.append(_cell(test.format(name=name), f"test-{name}", points=1))
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     return json.dumps({"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5})
 
@@ -129,12 +115,13 @@ def _cell(source: str, id: str, solution: bool = False, points: int = 0) -> dict
     }
 
 
-def _hand_in(folder: Path, released: dict[str, object], mark: int) -> None:
+def hand_in(folder: Path, release: Path, mark: int) -> None:
+    """A released folder with everything answered; `mark` tells it from the others."""
     folder.mkdir(parents=True)
-    for file in (folder.parents[2] / "release" / "nine").iterdir():
+    for file in release.iterdir():
         (folder / file.name).write_bytes(file.read_bytes())
     answers = definitions()
-    book = json.loads(json.dumps(released))
+    book = json.loads((release / "nine.ipynb").read_text("utf-8"))
     for cell in book["cells"]:
         about = cell["metadata"].get("nbgrader", {})
         if about.get("solution"):
@@ -142,7 +129,7 @@ def _hand_in(folder: Path, released: dict[str, object], mark: int) -> None:
     (folder / "nine.ipynb").write_text(json.dumps(book), "utf-8")
 
 
-def _require_full_marks(course: Path, size: int) -> None:
+def require_full_marks(course: Path, size: int) -> None:
     """A course that failed fast would look fast."""
     from nbgrader.api import Gradebook
 

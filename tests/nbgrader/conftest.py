@@ -7,12 +7,15 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from .walks import Nbgrader
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
@@ -192,3 +195,13 @@ def school(made: School) -> School:
     made.run(BIN / "nbgrader", "autograde", ASSIGNMENT)
     made.run(BIN / "nbgrader", "generate_feedback", ASSIGNMENT)
     return made
+
+
+@pytest.fixture(scope="session")
+def walk(made: School) -> Iterator[Nbgrader]:
+    """A whole class went through nbgrader's exchange."""
+    from .walks import by_the_exchange
+
+    nbgrader = by_the_exchange(made)
+    yield nbgrader
+    nbgrader.close()

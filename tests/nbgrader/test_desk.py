@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
 from pathlib import Path
 
 import pytest
 from traitlets.config import Config
 
-from grader.grading.run import circumstances
 from grader.grading.store import Store
 from grader.intake.read import Submission, Unit
 from grader.nbgrader import desk as desks
@@ -41,7 +42,7 @@ def test_one_desk_serves_all_notebooks(settings, desk):
 def test_answers_come_from_the_store_first(desk, tmp_path):
     submission = Submission(Path("04_heads.ipynb"), (Unit("04_heads.ipynb cell 1", QKV),))
     path = tmp_path / "grades.sqlite"
-    store = Store(path, circumstances(desk.cases, desk.engine.launcher.tier))
+    store = Store(path, desk.under)
     store.keep([ExerciseResult("transpose_qkv", "04_heads", "failed", 2.25, 3.0, content=submission.content)])
     store.close()
     report = desk.grade(submission, ["transpose_qkv", "transpose_output"], path)
@@ -52,6 +53,28 @@ def test_answers_come_from_the_store_first(desk, tmp_path):
     assert report.seed == "hidden"
     path.write_bytes(b"not a database, and longer than its header would have to be" * 4)
     assert desk.grade(submission, ["transpose_qkv"], path).exercises[0].outcome == "passed"
+
+
+def test_no_worker_is_started_for_what_the_store_knows_and_a_damaged_row_is_graded_again(desk, tmp_path):
+    submission = Submission(Path("04_heads.ipynb"), (Unit("04_heads.ipynb cell 1", QKV),))
+    path = tmp_path / "grades.sqlite"
+    store = Store(path, desk.under)
+    store.keep([ExerciseResult("transpose_qkv", "04_heads", "failed", 2.25, 3.0, content=submission.content)])
+    store.close()
+    assert desk.grade(submission, ["transpose_qkv"], path).exercises[0].score == 2.25
+    assert desk.engine.launcher._launcher is None
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE results SET result = '{'")
+    assert desk.grade(submission, ["transpose_qkv"], path).exercises[0].outcome == "passed"
+    assert desk.engine.launcher._launcher is not None
+
+
+def test_another_desk_is_made_when_what_it_is_made_from_changes(school, settings, desk):
+    os.utime(school.root / "solutions" / "04_heads" / "exercise.toml", (1, 1))
+    changed = desks.desk(settings)
+    assert changed is not desk
+    settings.trusted_submissions = True
+    assert desks.desk(settings) is not changed
 
 
 @pytest.mark.parametrize(

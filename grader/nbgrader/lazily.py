@@ -1,0 +1,28 @@
+"""A launcher that is started when the first worker is asked for: where the store knows every answer, never."""
+
+from __future__ import annotations
+
+from grader.sandbox.base import Launcher, Limits, Process
+from grader.sandbox.choose import choose
+
+
+class Lazily:
+    """A launcher of one tier, warm from its start on."""
+
+    def __init__(self, tier: str) -> None:
+        self.tier = tier
+        self._launcher: Launcher | None = None
+
+    def start(self, limits: Limits) -> Process:
+        """Raises SandboxError when the tier cannot be had."""
+        if self._launcher is None:
+            self._launcher = choose(self.tier, warm="full")
+        return self._launcher.start(limits)
+
+    def warm(self, level: str) -> None:
+        if self._launcher is not None:
+            self._launcher.warm(level)
+
+    def close(self) -> None:
+        if self._launcher is not None:
+            self._launcher.close()

@@ -1,0 +1,83 @@
+"""`nbgrader autograde` with our preprocessors, on the same notebooks: alone, after `grader grade`, and with an
+empty place where ours stand."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benches import nine
+from benches.measure import GRADER, Each, finished
+from benches.stock import hand_in, require_full_marks, source
+
+# What nbgrader costs by itself: its own list, and nothing where it would execute the notebook.
+NOTHING = """
+c = get_config()
+c.Autograde.exporter_class = "nbconvert.exporters.NotebookExporter"
+c.Autograde.sanitize_preprocessors = [f"nbgrader.preprocessors.{name}" for name in (
+    "ClearOutput", "DeduplicateIds", "OverwriteKernelspec", "OverwriteCells", "CheckCellMetadata")]
+c.Autograde.autograde_preprocessors = [
+    "nbgrader.preprocessors.IgnorePattern", "nbconvert.preprocessors.ClearMetadataPreprocessor",
+    *(f"nbgrader.preprocessors.{name}" for name in (
+        "LimitOutput", "SaveAutoGrades", "AssignLatePenalties", "CheckCellMetadata"))]
+"""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a notebook of nine exercises costs in each way; all but `first` on one core."""
+
+    alone: Each  # without a store
+    first: Each  # `grader grade` on all cores, its start included
+    filled: Each  # `nbgrader autograde` after it
+    empty: Each  # with nothing in our place
+
+
+def autograded(folder: Path, size: int) -> Measured:
+    course = _Course(folder / "checkout")
+    for number in range(size + 1):
+        hand_in(course.folder / "submitted" / f"student{number:03}" / "nine", course.release, number)
+    core = sorted(os.sched_getaffinity(0))[:1]
+    alone = course.autograde(size, core)
+    require_full_marks(course.folder, size + 1)
+    first = course.run(str(GRADER), "grade", "course/submitted", "--format", "csv") / (size + 1)
+    filled = course.autograde(size, core)
+    require_full_marks(course.folder, size + 1)
+    with (course.folder / "nbgrader_config.py").open("a", encoding="utf-8") as file:
+        file.write(NOTHING)
+    return Measured(alone, first, filled, course.autograde(size, core))
+
+
+class _Course:
+    """An nbgrader course with one assignment of nine exercises, whose hidden cases are recorded already."""
+
+    def __init__(self, checkout: Path) -> None:
+        self.checkout = nine.course(checkout)
+        self.folder = checkout / "course"
+        self.release = self.folder / "release" / "nine"
+        self.run(str(GRADER), "course", "course")
+        place = self.folder / "source" / "nine"
+        place.mkdir()
+        (place / "nine.ipynb").write_text(source('check("{name}")', "from grader import check"), "utf-8")
+        self.run(sys.executable, "-m", "nbgrader", "generate_assignment", "nine", cwd=self.folder)
+        nine.class_of(1, checkout / "one")
+        self.run(str(GRADER), "grade", "one", "--format", "csv")
+
+    def autograde(self, size: int, cores: Sequence[int]) -> Each:
+        """A submission of `nbgrader autograde`; its own start is taken out by a run over one."""
+        shutil.rmtree(self.folder / "autograded", ignore_errors=True)
+        command = [sys.executable, "-m", "nbgrader", "autograde", "nine", "--student"]
+        first, others = (
+            self.run(*command, students, cwd=self.folder, cores=cores) for students in ("student000", "*")
+        )
+        return (others - first) / (size - 1)
+
+    def run(self, *command: str, cwd: Path | None = None, cores: Sequence[int] = ()) -> Each:
+        seed, cache = str(self.checkout / "seed"), str(self.checkout / "cache")
+        return Each(
+            *finished(command, cwd or self.checkout, cores, HEADWAY_SEED_FILE=seed, XDG_CACHE_HOME=cache)
+        )

@@ -1,0 +1,219 @@
+"""What a submission runs that looks everywhere for answers. Sent as text; never imported by a grader.
+
+It knows what it looks for, every byte shifted, and shifts what it reads: so its own text is no find. A byte
+string that it makes itself is one, by which the search of its memory is seen to work.
+"""
+
+import contextlib
+import ctypes
+import gc
+import os
+import stat
+import sys
+import types
+
+import numpy
+import torch
+
+NEEDLES = {name: bytes.fromhex(text) for name, text in "@NEEDLES@".items()}
+ROOTS = "@ROOTS@"
+SHIFT = bytes((byte + 37) % 256 for byte in range(256))
+BACK = bytes((byte - 37) % 256 for byte in range(256))
+PLANTED = NEEDLES["planted"].translate(BACK)
+LARGEST = 2 << 20
+# What is read of what can be seen: an answer in a system library would be strange.
+KINDS = (
+    ".py",
+    ".pyc",
+    ".json",
+    ".toml",
+    ".txt",
+    ".ipynb",
+    ".safetensors",
+    ".npy",
+    ".npz",
+    ".pt",
+    ".sqlite",
+    ".db",
+    ".pth",
+    ".md",
+)
+TELLING = ("seed", "bundle", "solution", "hidden", "grader", "headway", "masking", "mistakes", "cases")
+
+told = []
+paths = set()
+walked = dict.fromkeys(("files", "descriptors", "processes", "objects", "memory"), 0)
+
+
+def search(place, data):
+    shifted = bytes(data).translate(SHIFT)
+    for name, needle in NEEDLES.items():
+        if needle in shifted and (name, place) not in told and len(told) < 500:
+            told.append((name, place))
+            print(f"FOUND {name} in {place}", flush=True)
+
+
+def read(path, size=LARGEST):
+    with open(path, "rb") as file:
+        return file.read(size)
+
+
+def environment():
+    search("environment", repr((dict(os.environ), sys.argv, sys.orig_argv, sys.path)).encode())
+
+
+def files():
+    """Every folder that can be listed. Packages of others are left out, and so are files that are no text or data."""
+    # where it may not list "/" itself
+    elsewhere = [
+        *sys.path,
+        *map(os.path.dirname, sys.path),
+        "/usr",
+        "/lib",
+        "/etc",
+        "/tmp",
+        "/home",
+        "/root",
+        "/var",
+    ]
+    for root in [*ROOTS, *(elsewhere if "/" in ROOTS else [])]:
+        for folder, folders, names in os.walk(root):
+            packages = os.path.basename(folder) in ("site-packages", "dist-packages")
+            folders[:] = [f for f in folders if os.path.join(folder, f) not in ("/proc", "/sys")]
+            if packages:
+                folders[:] = [f for f in folders if any(word in f.lower() for word in TELLING)]
+            for name in names:
+                path = os.path.join(folder, name)
+                if path not in paths:
+                    paths.add(path)
+                    if name.endswith(KINDS) or "." not in name or any(word in name for word in TELLING):
+                        file(path)
+
+
+def file(path):
+    with contextlib.suppress(OSError):
+        about = os.stat(path)
+        if (
+            stat.S_ISREG(about.st_mode)
+            and about.st_size <= LARGEST
+            and (about.st_dev, about.st_ino) not in paths
+        ):
+            paths.add((about.st_dev, about.st_ino))
+            search("file " + path, read(path))
+            walked["files"] += 1
+
+
+def descriptors():
+    for number in range(1024):
+        with contextlib.suppress(OSError):
+            os.fstat(number)
+            walked["descriptors"] += 1
+            search(f"descriptor {number}", os.pread(number, LARGEST, 0))
+
+
+def processes():
+    try:
+        names = os.listdir("/proc")
+    except OSError:  # it may know the numbers all the same
+        names = [str(pid) for pid in range(1, 5000)]
+    for pid in ["self", *(name for name in names if name.isdigit())]:
+        for item in ("cmdline", "environ", "maps", "stack", "root/etc/passwd"):
+            with contextlib.suppress(OSError):
+                search(f"process {pid} {item}", read(f"/proc/{pid}/{item}"))
+                walked["processes"] += 1
+        for item in ("cwd", "root", *(f"fd/{n}" for n in range(64))):
+            with contextlib.suppress(OSError):
+                search(f"process {pid} {item}", os.readlink(f"/proc/{pid}/{item}").encode())
+
+
+def objects():
+    """All objects that the garbage collector knows, and those that these refer to."""
+    parts, size = [], 0
+    for one in everything():
+        walked["objects"] += 1
+        try:
+            part = content(one)
+        except Exception:
+            continue
+        parts.append(part)
+        size += len(part)
+        if size > LARGEST:
+            search("objects", b"\0".join(parts))
+            parts, size = [], 0
+    search("objects", b"\0".join(parts))
+
+
+def everything():
+    gc.unfreeze()  # the server keeps what it made before it forked out of the collector's sight
+    known = gc.get_objects()
+    return [*known, *gc.get_referents(*known)]
+
+
+def content(one):
+    kind = type(one)  # an object could tell another class when it is asked
+    if issubclass(kind, str):
+        return one.encode("utf-8", "replace")
+    if issubclass(kind, (bytes, bytearray, memoryview)):
+        return bytes(one)
+    if issubclass(kind, types.CodeType):
+        return one.co_code + repr(one.co_consts).encode()
+    if issubclass(kind, torch.Tensor):
+        return one.detach().contiguous().reshape(-1).numpy().tobytes()
+    if issubclass(kind, numpy.ndarray):
+        return one.tobytes()
+    return b""
+
+
+def memory():
+    """All memory of this process: by its map where there is one, else every page on which an object lies."""
+    for start, stop in mapped():
+        for place in range(start, stop, LARGEST):
+            data = ctypes.string_at(place, min(LARGEST + 64, stop - place))
+            search("memory", data)
+            walked["memory"] += len(data)
+
+
+def mapped():
+    try:
+        lines = read("/proc/self/maps").decode().splitlines()
+    except OSError:
+        pages = sorted({id(one) >> 12 for one in everything()})
+        return spans(pages)
+    fields = [line.split() for line in lines]
+    anonymous = [f[0] for f in fields if f[1].startswith("rw") and (f[4] == "0" or "heap" in f[-1])]
+    return [tuple(int(end, 16) for end in span.split("-")) for span in anonymous]
+
+
+def spans(pages):
+    """Pages that follow each other, as one piece."""
+    found = []
+    for page in pages:
+        if found and found[-1][1] == page << 12:
+            found[-1] = found[-1][0], (page + 1) << 12
+        else:
+            found.append((page << 12, (page + 1) << 12))
+    return found
+
+
+def look(*steps):
+    for step in steps:
+        try:
+            step()
+        except BaseException as error:
+            print("STOPPED", step.__name__, type(error).__name__, error, flush=True)
+    print("WALKED", walked, flush=True)
+
+
+look(environment, files, descriptors, processes, objects, memory)
+
+
+told_at = []
+
+
+def masked_softmax(X, valid_lens):
+    if not told_at:
+        look(environment, descriptors, processes, objects, memory)
+        told_at.append(len(told))
+    if len(X) % 2:
+        raise ValueError(f"FOUND {told}")
+    return torch.full_like(X, len(told))

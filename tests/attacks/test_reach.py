@@ -1,0 +1,174 @@
+"""A submission that looks everywhere for hidden numbers, the seed and the reference finds none of them.
+
+It walks its file system, environment, descriptors, /proc, all Python objects and all of its own memory, and
+says what it found. What it finds where nothing stands in its way shows that it can look.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from grader.bundle import Bundle, save
+from grader.content import read
+from grader.engine import Engine
+from grader.intake.read import Submission, Unit
+from grader.record import record
+from grader.report.model import Report
+from grader.sandbox.choose import LINUX_TIERS, choose, report_on
+from grader.stub import BEGIN, END
+
+ROOT = Path(__file__).resolve().parents[2]
+SEARCH = Path(__file__).with_name("search.py")
+SEED = "a seed that only this test knows, and no worker"
+EXERCISE = "masked_softmax"
+AMPLE = {"wall_seconds": 240, "cpu_seconds": 200, "memory_bytes": 3 << 30}
+DTYPES = {"<f4": 2, ">f4": 2, "<f8": 1, ">f8": 1}  # how many neighbours are eight bytes
+
+pytestmark = pytest.mark.timeout(900)
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """What nobody may find, and a folder where all of it lies for everybody to read."""
+
+    bundle: Bundle
+    folder: Path
+    needles: dict[str, bytes]
+
+
+@pytest.fixture(scope="module")
+def secrets() -> Iterator[Secrets]:
+    folder = Path(tempfile.mkdtemp(prefix="reach-"))
+    folder.chmod(0o755)
+    bundle = record(read(ROOT / "solutions" / "02_masking"), SEED, diagnosis=False)
+    save(bundle, folder / "hidden" / "02_masking")
+    shutil.copytree(ROOT / "solutions" / "02_masking", folder / "solutions" / "02_masking")
+    (folder / "seed").write_text(SEED, "utf-8")
+    for path in folder.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    yield Secrets(bundle, folder, needles(bundle))
+    shutil.rmtree(folder)
+
+
+def needles(bundle: Bundle) -> dict[str, bytes]:
+    """Expected numbers in every form, lines and bytecode of the reference, the seed."""
+    exercise = next(e for e in bundle.exercises if e.name == EXERCISE)
+    found = {"planted": b"made by the search itself", "seed": SEED.encode()}
+    for case in exercise.cases:
+        expected = [case.expected[n] for check in case.checks if check.judge == "equal" for n in check.of]
+        pair = next(filter(None, map(telling_pair, expected)), None)
+        if pair is not None and len(found) < 26:
+            found |= {
+                f"{case.id} as {dtype}": np.array(pair[:count], dtype).tobytes()
+                for dtype, count in DTYPES.items()
+            }
+            found[f"{case.id} as text"] = repr(pair[0]).encode()
+    source = (ROOT / "solutions" / "02_masking" / "masking.py").read_text("utf-8")
+    for region in re.findall(f"{BEGIN}\n(.*?){END}", source, re.S):
+        found |= {
+            f"line {line.strip()[:20]}": line.strip().encode()
+            for line in region.splitlines()
+            if len(line.strip()) > 30
+        }
+    for function in ast.parse(source).body:
+        if isinstance(function, ast.FunctionDef):
+            space: dict[str, object] = {}
+            exec("import torch\n" + ast.get_source_segment(source, function), space)
+            found[f"bytecode of {function.name}"] = space[function.name].__code__.co_code
+    return found
+
+
+def telling_pair(array: np.ndarray) -> tuple[float, float] | None:
+    """Two neighbours of a result that nobody comes upon by chance."""
+    flat = array.astype(np.float64).ravel()
+    for a, b in pairwise(flat):
+        if 0.001 < a < 0.999 and 0.001 < b < 0.999 and a != b and a * 2**30 % 1 and b * 2**30 % 1:
+            return float(a), float(b)
+    return None
+
+
+def hostile(secrets: Secrets, roots: list[str]) -> Submission:
+    masked = {name: bytes((b + 37) % 256 for b in data).hex() for name, data in secrets.needles.items()}
+    named = {name: f"n{number}" for number, name in enumerate(masked)} | {"planted": "planted"}
+    source = SEARCH.read_text("utf-8")
+    source = source.replace('"@NEEDLES@"', repr({named[name]: text for name, text in masked.items()}))
+    return Submission(Path("answer.py"), (Unit("answer.py", source.replace('"@ROOTS@"', repr(roots))),))
+
+
+def looked(secrets: Secrets, tier: str, roots: list[str]) -> tuple[Report, list[str], dict[str, int]]:
+    """The report, what it said that it found, and how much it looked at."""
+    exercises = tuple(replace(e, limits=AMPLE) for e in secrets.bundle.exercises)
+    launcher = choose(tier)
+    engine = Engine([replace(secrets.bundle, exercises=exercises)], launcher, hidden=True)
+    try:
+        report = engine.grade(hostile(secrets, roots), [EXERCISE])
+        assert engine._session is not None, report
+        said = engine._session.printed
+    finally:
+        engine.close()
+        launcher.close()
+    names = [*(n for n in secrets.needles)]
+    found = re.findall(r"FOUND (\S+) in (.*)", said)
+    walks = re.findall(r"WALKED (\{.*\})", said)
+    assert walks, said[-2000:]
+    assert "STOPPED" not in said, said[-2000:]
+    told = [f"{n if n == 'planted' else names[int(n[1:])]} in {place}" for n, place in found]
+    return report, told, ast.literal_eval(walks[-1])
+
+
+@pytest.fixture(params=LINUX_TIERS)
+def fence(request) -> str:
+    if not report_on(request.param).available:
+        pytest.skip(f"no {request.param} sandbox on this machine")
+    return request.param
+
+
+def test_nothing_of_an_answer_is_reachable(secrets, fence, monkeypatch):
+    monkeypatch.setenv("HEADWAY_SEED_FILE", str(secrets.folder / "seed"))
+    monkeypatch.setenv("HEADWAY_SEED", SEED)
+    report, found, walked = looked(secrets, fence, ["/", str(secrets.folder), str(ROOT)])
+    assert {place.partition(" in ")[2] for place in found if place.startswith("planted")} == {
+        "objects",
+        "memory",
+    }
+    assert [place for place in found if not place.startswith("planted")] == []
+    assert walked["files"] > 1000 and walked["objects"] > 10_000 and walked["memory"] > 10 << 20, walked
+    assert (report.exercises[0].outcome, "FOUND" in str(report)) == ("failed", False)
+
+
+def test_it_can_look_where_nothing_stands_in_its_way(secrets):
+    _report, found, _walked = looked(secrets, "basic", [str(secrets.folder)])
+    places = {what.partition(" in ")[0] for what in found if " in file " in what}
+    lines = {name for name in secrets.needles if name.startswith("line")}
+    numbers = {name for name in secrets.needles if name.endswith(("<f8", "<f4"))}
+    assert lines <= places
+    assert "seed" in places
+    assert numbers & places
+
+
+def test_it_would_find_what_a_request_told_too_much(secrets, fence, monkeypatch):
+    """The guard, broken: the expected numbers travel with the case, and the lines of the reference with the file."""
+    import grader.engine as engine
+
+    request = engine._request
+
+    def told(case, *about):
+        lines = [data.decode() for name, data in secrets.needles.items() if name.startswith("line")]
+        numbers = {name: array.tolist() for name, array in case.expected.items()}
+        return {**request(case, *about), "expected": numbers, "reference": lines}
+
+    monkeypatch.setattr(engine, "_request", told)
+    _report, found, _walked = looked(secrets, fence, [])
+    told_of = {what.partition(" in ")[0] for what in found}
+    assert {name for name in secrets.needles if name.startswith("line")} <= told_of
+    assert {name for name in secrets.needles if name.endswith(("<f8", "as text"))} & told_of

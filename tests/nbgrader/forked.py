@@ -1,0 +1,60 @@
+"""nbgrader's own commands, each in a process of its own that is forked after the imports.
+
+A start of nbgrader takes seconds, and a class with its exchange calls it a hundred times. Reads a call a
+line as JSON (argv, cwd, env, log), runs it as `nbgrader` would, and answers with its exit status.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import json
+import os
+import sys
+import traceback
+from typing import Any
+
+import nbgrader.apps.nbgraderapp as nbgraderapp  # with all that its commands need
+
+import grader.nbgrader.mend
+import grader.nbgrader.preprocessors
+import grader.nbgrader.reading
+import grader.nbgrader.stub  # noqa: F401
+
+
+def run(call: dict[str, Any]) -> None:
+    """In the forked process: become the caller, and never come back."""
+    os.environ.clear()
+    os.environ.update(call["env"])
+    os.chdir(call["cwd"])
+    log = os.open(call["log"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    for stream in (1, 2):
+        os.dup2(log, stream)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    sys.argv = ["nbgrader", *call["argv"]]
+    status = 1
+    try:
+        nbgraderapp.NbGraderApp.launch_instance(call["argv"])
+        status = 0
+    except SystemExit as ended:
+        status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        os._exit(status)  # taking all that was imported apart would take longer than the command
+
+
+def main() -> None:
+    gc.freeze()
+    for line in sys.stdin:
+        child = os.fork()
+        if not child:
+            run(json.loads(line))
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        print(status, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+"""Nothing hidden in what students and teachers get to see: numbers as bytes and as text, the seed, the answers.
+
+Some of the class did what they could to have hidden numbers shown: they print, warn of and raise their inputs.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from grader.bundle import load_all
+from grader.content import read_all
+from grader.release.answers import answers
+from grader.release.leaks import Document, documents, leaks, seeds
+
+from .conftest import ASSIGNMENT, School
+from .pupils import CLASS
+from .walks import Nbgrader, marks
+
+pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning"), pytest.mark.timeout(900)]
+
+ROOMS = ("release", "autograded", "feedback")
+NO_ANSWER = [student for student, pupil in CLASS.items() if pupil.qkv == pupil.output == 0]
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """All numbers of the hidden cases, one array of them, and the 64-bit words that they make in any form."""
+
+    values: np.ndarray
+    some: np.ndarray
+    words: np.ndarray
+
+    def in_bytes(self, data: bytes) -> int:
+        """How many words of `data`, at any place, are hidden numbers."""
+        found = 0
+        for start in range(8):
+            rest = data[start:]
+            words = np.frombuffer(rest[: len(rest) // 8 * 8], "<u8")
+            nearest = np.searchsorted(self.words, words).clip(max=len(self.words) - 1)
+            found += int((self.words[nearest] == words).sum())
+        return found
+
+    def in_text(self, text: str) -> list[str]:
+        """Numbers of seven digits and more that are hidden ones as far as they are written."""
+        found = []
+        for number in re.findall(r"(?<![\w.])\d+\.\d+(?![\w.])", text):
+            digits = len(number.replace(".", "").lstrip("0"))
+            if digits >= 7 and np.any(
+                np.abs(self.values - float(number)) <= 0.51 * 10.0 ** -len(number.split(".")[1])
+            ):
+                found.append(number)
+        return found
+
+
+@pytest.fixture(scope="module")
+def hidden(made: School) -> Hidden:
+    folder = next(path.parent for path in (made.root / "cache" / "headway" / "hidden").glob("*/complete"))
+    values, words = [], []
+    for case in (case for bundle in load_all(folder) for e in bundle.exercises for case in e.cases):
+        for array in (*case.tensors.values(), *case.expected.values()):
+            if array.dtype.kind == "f":
+                flat = array.astype(np.float64).ravel()
+                flat = flat[(flat * 1024 % 1 != 0) & np.isfinite(flat)]  # 0.5 is no secret
+                values.append(flat)
+                pairs = np.stack([flat[:-1], flat[1:]], 1)
+                for order in "<>":
+                    words.append(np.frombuffer(flat.astype(f"{order}f8").tobytes(), "<u8"))
+                    words.append(np.frombuffer(pairs.astype(f"{order}f4").tobytes(), "<u8"))
+    return Hidden(np.abs(np.concatenate(values)), max(values, key=len)[:4], np.unique(np.concatenate(words)))
+
+
+def files(walk: Nbgrader) -> Iterator[Path]:
+    """All that is not the instructor's alone, and the gradebook with its comments."""
+    rooms = [walk.folder / room for room in ROOMS] + [
+        walk.exchange,
+        *(walk.school.root / "walk-homes").iterdir(),
+    ]
+    yield walk.folder / "gradebook.db"
+    yield walk.folder / "grades.csv"
+    for room in rooms:
+        yield from (path for path in room.rglob("*") if path.is_file() and path.stat().st_size < 4 << 20)
+
+
+def test_the_search_finds_what_is_there(hidden, made, walk):
+    """Broken on purpose: each of the forms in which numbers, answers and the seed could be told."""
+    for dtype in ("<f4", ">f4", "<f8", ">f8"):
+        assert hidden.in_bytes(b"abc" + hidden.some.astype(dtype).tobytes() + b"d") > 0
+    assert hidden.in_text(f"expected {hidden.some[0]:.7f}") or hidden.in_text(
+        f"expected {hidden.some[0]:.9f}"
+    )
+    assert hidden.in_text(str(hidden.some.tolist()))
+    source = documents(walk.folder / "source" / ASSIGNMENT)
+    assert list(leaks(source, answers(read_all(made.root / "solutions")), ()))
+    assert list(seeds([Document("a.txt", _seed(made).encode())], _seed(made)))
+    page = (walk.folder / "feedback" / "r-chunks" / ASSIGNMENT / f"{ASSIGNMENT}.html").read_text("utf-8")
+    assert list(leaks([_code_of("page", page)], answers(read_all(made.root / "solutions")), ()))
+
+
+def test_no_number_of_a_hidden_case_lies_anywhere_as_bytes(hidden, walk):
+    looked = [path for path in files(walk) if hidden.in_bytes(path.read_bytes())]
+    assert looked == []
+    assert len(list(files(walk))) > 4 * len(CLASS)
+
+
+def test_no_number_of_a_hidden_case_stands_anywhere_as_text(hidden, walk):
+    for path in files(walk):
+        if path.suffix != ".safetensors":
+            assert hidden.in_text(path.read_bytes().decode("utf-8", "replace")) == [], path
+
+
+@pytest.mark.parametrize("student", CLASS)
+def test_no_report_tells_a_number_closer_than_its_points(walk, student):
+    """Rounded to four places a hidden number would look like many another, so there are none at all."""
+    page = (walk.folder / "feedback" / student / ASSIGNMENT / f"{ASSIGNMENT}.html").read_text("utf-8")
+    reports = list(_reports(page))
+    assert len(reports) == 2
+    for report in reports:
+        assert re.findall(r"\d\.\d{3,}", _text(report)) == []
+
+
+def test_no_comment_tells_one_either(walk):
+    told = {about: mark.comment for about, mark in marks(walk).items() if mark.comment}
+    assert len(told) > len(CLASS) / 2
+    assert {about: said for about, said in told.items() if re.search(r"\d\.\d{3,}", said)} == {}
+
+
+def test_nobody_is_told_the_seed(made, walk):
+    everything = [Document(path.name, path.read_bytes()) for path in files(walk)]
+    assert list(seeds(everything, _seed(made))) == []
+
+
+@pytest.mark.parametrize("room", ["release", "outbound"])
+def test_no_answer_is_released(made, walk, room):
+    folder = walk.folder / "release" if room == "release" else walk.exchange / "walk" / "outbound"
+    released = documents(folder)
+    assert {Path(document.name).name for document in released} >= {f"{ASSIGNMENT}.ipynb", "bundle.json"}
+    assert list(leaks(released, answers(read_all(made.root / "solutions")), ())) == []
+
+
+@pytest.mark.parametrize("student", NO_ANSWER)
+def test_who_has_no_answer_is_shown_none(made, walk, student):
+    """As a syntax tree or as text, in the graded notebook and on the page."""
+    graded = documents(walk.folder / "autograded" / student)
+    page = (walk.folder / "feedback" / student / ASSIGNMENT / f"{ASSIGNMENT}.html").read_text("utf-8")
+    assert (
+        list(leaks([*graded, _code_of(student, page)], answers(read_all(made.root / "solutions")), ())) == []
+    )
+
+
+def _seed(school: School) -> str:
+    return (school.root / "home" / ".config" / "headway" / "seed").read_text("utf-8").strip()
+
+
+def _reports(page: str) -> Iterator[str]:
+    """What stands between the <div> of a report and the </div> that belongs to it."""
+    for start in [found.start() for found in re.finditer('<div class="headway">', page)]:
+        depth = 0
+        for tag in re.finditer(r"<div\b|</div>", page[start:]):
+            depth += 1 if tag[0] == "<div" else -1
+            if depth == 0:
+                yield page[start : start + tag.end()]
+                break
+
+
+def _text(markup: str) -> str:
+    return html.unescape(re.sub(r"<[^>]*>", "", markup))
+
+
+def _code_of(name: str, page: str) -> Document:
+    """The code cells of a page, as fenced code, and all else of it as text."""
+    code = "".join(
+        f"```python\n{_text(block).strip()}\n```\n" for block in re.findall(r"<pre>(.*?)</pre>", page, re.S)
+    )
+    return Document(f"{name}.md", (code + _text(page.partition("</style>")[2])).encode())

@@ -1,0 +1,84 @@
+"""A class through the exchange of nbgrader: every score, comment, penalty and page, in its own database."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+
+from .conftest import ASSIGNMENT
+from .pupils import ABSENT, CLASS, FULL, GRADIENT_WRONG, LATE, TWICE, Pupil
+from .walks import Mark, Nbgrader, marks
+
+pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning"), pytest.mark.timeout(900)]
+
+
+@pytest.fixture(scope="module")
+def found(walk: Nbgrader) -> dict[tuple[str, str], Mark]:
+    return marks(walk)
+
+
+def test_the_class_is_as_large_as_it_claims():
+    kinds = [student.split("-")[0] for student in CLASS]
+    assert len(CLASS) >= 50
+    assert kinds.count("w") >= 20
+    assert kinds.count("r") >= 5
+
+
+@pytest.mark.parametrize(("student", "pupil"), CLASS.items(), ids=CLASS)
+def test_everybody_gets_what_is_deserved(found, student: str, pupil: Pupil):
+    qkv, output = found[student, "transpose_qkv"], found[student, "transpose_output"]
+    assert (qkv.auto, output.auto) == (pupil.qkv, pupil.output), qkv.comment
+    assert not qkv.needs and not output.needs
+    if pupil.comment is None:
+        assert qkv.comment is None
+    else:
+        assert pupil.comment in (qkv.comment or "")
+
+
+@pytest.mark.parametrize(("student", "pupil"), CLASS.items(), ids=CLASS)
+def test_everybody_finds_the_reasons_on_a_page(walk, student: str, pupil: Pupil):
+    page = (walk.folder / "feedback" / student / ASSIGNMENT / f"{ASSIGNMENT}.html").read_text("utf-8")
+    assert page.count('class="headway"') == 2
+    assert "hidden cases" in page
+    assert pupil.page in page
+    assert f"{pupil.qkv + pupil.output:g}" in page
+    assert "<script>alert(1)" not in page
+
+
+def test_who_hands_in_again_is_graded_again(found):
+    assert found[TWICE, "transpose_qkv"] == Mark(FULL, None, False, None, None)
+
+
+def test_who_hands_in_late_loses_what_the_policy_of_nbgrader_says(walk, found):
+    assert found[LATE, "transpose_qkv"].auto == GRADIENT_WRONG
+    with walk.gradebook() as gradebook:
+        late = gradebook.find_submission(ASSIGNMENT, LATE)
+        assert 0 < late.total_seconds_late < 3600
+        assert (late.late_submission_penalty, late.score) == (1.0, GRADIENT_WRONG + FULL)
+        punctual = gradebook.find_submission(ASSIGNMENT, "r-reshape")
+        assert (punctual.total_seconds_late, punctual.late_submission_penalty) == (0, 0)
+
+
+def test_the_table_that_is_exported_has_the_sums(walk):
+    with (walk.folder / "grades.csv").open(encoding="utf-8", newline="") as file:
+        rows = {row["student_id"]: row for row in csv.DictReader(file)}
+    assert set(rows) == {*CLASS, LATE, TWICE, ABSENT}
+    for student, pupil in CLASS.items():
+        assert float(rows[student]["raw_score"]) == pupil.qkv + pupil.output, student
+        assert float(rows[student]["score"]) == pupil.qkv + pupil.output, student
+    assert float(rows[LATE]["score"]) == float(rows[LATE]["raw_score"]) - 1
+    assert float(rows[TWICE]["score"]) == 2 * FULL
+    assert (rows[ABSENT]["timestamp"], float(rows[ABSENT]["score"])) == ("", 0.0)
+
+
+@pytest.mark.parametrize("student", [LATE, "w-cut"])
+def test_students_fetch_their_own_page(walk, student):
+    pages = list((walk.home(student) / ASSIGNMENT / "feedback").rglob("*.html"))
+    made = walk.folder / "feedback" / student / ASSIGNMENT / f"{ASSIGNMENT}.html"
+    assert [page.read_bytes() for page in pages] == [made.read_bytes()]
+
+
+def test_hostile_submissions_left_everything_as_it_was(walk):
+    assert (walk.folder / "source" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").is_file()
+    assert len(list((walk.folder / "submitted").glob(f"*/{ASSIGNMENT}/{ASSIGNMENT}.ipynb"))) == len(CLASS) + 2
