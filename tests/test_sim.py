@@ -195,7 +195,6 @@ def test_a_plain_worker_registers_nothing():
 @pytest.fixture(scope="module")
 def there(bundles) -> Iterator[Engine]:
     launcher = launcher_for("sim")
-    assert launcher is not None
     engine = Engine(bundles, launcher, device="sim", one_worker=True)
     yield engine
     engine.close()
@@ -239,7 +238,7 @@ def test_device_mistakes_fail_there_on_their_line_and_pass_on_the_cpu(
 
 
 def with_sim(engine: Engine, there: Engine) -> Engine:
-    return Engine(engine.bundles, engine.launcher, elsewhere=there)
+    return Engine(engine.bundles, engine.launcher, elsewhere=[there])
 
 
 @pytest.fixture
@@ -306,7 +305,6 @@ def test_cuda_gives_the_verdicts_of_the_simulated_device(bundles, there):
     if os.system(f"{sys.executable} -c 'import torch, sys; sys.exit(not torch.cuda.is_available())'"):
         pytest.skip("no CUDA device")
     launcher = launcher_for("cuda")
-    assert launcher is not None
     engine = Engine(bundles, launcher, device="cuda", one_worker=True)
     try:
         for assignment in ASSIGNMENTS:

@@ -1508,4 +1508,28 @@ accelerator, and the comparison raises an error. On a machine without one nothin
     ),
 ]
 
-MISTAKES = MASKS + CACHE + PARTS + FORMS + DECODER + DEVICE
+
+def in_other_dtypes(id, of, swap, says, asks, page, seen=""):
+    """Right in float32; in another dtype it stops, or comes back in the wrong one."""
+    return mistake(id, of=of, kind="policy", breaks=("precision",), swap=swap, says=says, asks=asks, page=page, seen=seen)
+
+
+PRECISION = [
+    in_other_dtypes(
+        "decoder-scale-in-float32",
+        "TransformerDecoder",
+        {
+            "math.sqrt(self.num_hiddens)": "torch.tensor([self.num_hiddens], device=X.device).sqrt()",
+        },
+        "the embeddings are scaled by a tensor of single precision, and become so themselves",
+        "What is the dtype of a half-precision tensor times a tensor of single precision, and what is it times a plain number?",
+        """
+A tensor with an axis brings its dtype along, and where two meet the wider one wins: the first layer of a model in half
+precision is handed `float32` and stops. A plain Python number, or a tensor without axes, leaves the dtype alone.
+
+    >>> (torch.ones(2).half() * torch.tensor([4]).sqrt()).dtype, (torch.ones(2).half() * 2.0).dtype
+""",
+    ),
+]
+
+MISTAKES = MASKS + CACHE + PARTS + FORMS + DECODER + DEVICE + PRECISION
