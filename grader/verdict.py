@@ -63,7 +63,11 @@ def ran_out_of_memory(error: StudentError) -> bool:
 
 def _used_up(error: StudentError, hidden: bool) -> str:
     told = _("the accelerator had no memory left: end what else uses it, and check again")
-    return told if hidden else f"{told} ({sanitize(error.message.splitlines()[0] if error.message else '', 200)})"
+    return (
+        told
+        if hidden
+        else f"{told} ({sanitize(error.message.splitlines()[0] if error.message else '', 200)})"
+    )
 
 
 def unseen_case(

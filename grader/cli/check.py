@@ -49,7 +49,9 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
     "--device",
     type=click.Choice(["auto", "cpu", "sim", "cuda"]),
     default="cpu",
-    help=_("Check on another device too: sim (simulated, needs no GPU), cuda, or auto: sim, and cuda if there is one."),
+    help=_(
+        "Check on another device too: sim (simulated, needs no GPU), cuda, or auto: sim, and cuda if there is one."
+    ),
 )
 @click.option("--full", is_flag=True, help=_("Show every exercise that needs work in full."))
 def command(

@@ -10,7 +10,6 @@ import click
 
 from grader.i18n import _
 
-
 LEGEND = """caught, named: known mistakes · right: variants that pass · trivial: answers that get nothing
 device, precision: mistakes that fail there alone, and are named (–: not looked at)"""
 
