@@ -20,7 +20,7 @@ from grader.files import write_atomically
 from grader.precision import in_dtype, in_short
 from grader.tensors import Array, decode, encode
 
-SCHEMA = 1
+SCHEMA = 2
 WORDS, NUMBERS = "bundle.json", "bundle.safetensors"
 
 
