@@ -172,8 +172,9 @@ floating goes in) and the three repairs (the task is to mend what is listed, in 
 
 The tolerances were set from right answers written in many ways: {answers} answers (references, the banks' variants and
 those of tests/answers), on the cases of {seeds} seeds. Departures are relative to 1 + |reference|. The rule is **four
-times the worst at least**, so that another processor, or an order of summation nobody thought of, is no fault; what
-breaks precision is caught by a dtype, an exception or numbers that are off by 0.3 and more, not by the last digit.
+times the worst at least**, and in half precision eight, since further seeds give layers that normalise small numbers:
+so another processor, or an order of summation nobody thought of, is no fault. What breaks precision is caught by a
+dtype, an exception or numbers that are off by more than a half, not by the last digit.
 A case may widen its tolerance: distant positions, and the tiny number under the root of a normalisation, which nobody
 prescribes. "Room" is the tolerance over the departure of the answer that uses most of it.
 
