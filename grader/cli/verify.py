@@ -10,8 +10,8 @@ import click
 
 from grader.i18n import _
 
-LEGEND = """caught, named: known mistakes · right: variants that pass · trivial: answers that get nothing
-device, precision: mistakes that fail there alone, and are named (–: not looked at)"""
+LEGEND = """caught, named: known mistakes; right: variants that pass; trivial: refused
+device, precision: mistakes that fail there alone, and are named"""
 
 
 def _of(found: int, known: int, looked: bool) -> str:

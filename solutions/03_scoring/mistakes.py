@@ -844,7 +844,7 @@ accelerator, and the comparison raises an error. On a machine without one nothin
         'dot-scale-on-the-cpu',
         'DotProductAttention',
         {
-            'math.sqrt(head_size)': 'torch.sqrt(torch.FloatTensor([head_size]))',
+            'math.sqrt(head_size)': 'torch.sqrt(torch.tensor([head_size], dtype=queries.dtype))',
         },
         'the scale is a tensor with an axis that is made on the CPU',
         'Does the square root of a size need to be a tensor?',

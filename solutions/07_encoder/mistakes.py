@@ -1709,7 +1709,7 @@ accelerator, and the comparison raises an error. On a machine without one nothin
         'encoder-scale-on-the-cpu',
         'TransformerEncoder',
         {
-            'math.sqrt(self.num_hiddens)': 'torch.sqrt(torch.FloatTensor([self.num_hiddens]))',
+            'math.sqrt(self.num_hiddens)': 'torch.sqrt(torch.tensor([self.num_hiddens], dtype=self.embedding.weight.dtype))',
         },
         'the scale of the embedding is a tensor with an axis that is made on the CPU',
         'Does the square root of a size need to be a tensor?',

@@ -1471,7 +1471,7 @@ On an accelerator the second step fails, as soon as old and new steps are joined
         'decoder-scale-on-the-cpu',
         'TransformerDecoder',
         {
-            'math.sqrt(self.num_hiddens)': 'torch.sqrt(torch.FloatTensor([self.num_hiddens]))',
+            'math.sqrt(self.num_hiddens)': 'torch.sqrt(torch.tensor([self.num_hiddens], dtype=self.embedding.weight.dtype))',
         },
         'the scale of the embedding is a tensor with an axis that is made on the CPU',
         'Does the square root of a size need to be a tensor?',
@@ -1484,7 +1484,7 @@ anywhere, and so does a tensor without axes.
         'decoder-empty-rows-on-the-cpu',
         'TransformerDecoder',
         {
-            'X = nn.functional.pad(X, (0, 0, earlier, 0))': 'X = torch.cat((torch.zeros(X.shape[0], earlier, X.shape[2]), X), dim=1)',
+            'X = nn.functional.pad(X, (0, 0, earlier, 0))': 'X = torch.cat((torch.zeros(X.shape[0], earlier, X.shape[2], dtype=X.dtype), X), dim=1)',
         },
         'the rows that stand in for earlier steps are made on the CPU',
         'On which device are the rows that are laid in front, and on which the embedded words?',
