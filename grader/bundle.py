@@ -17,9 +17,10 @@ import numpy as np
 
 from grader.case import Check
 from grader.files import write_atomically
+from grader.precision import in_dtype, in_short
 from grader.tensors import Array, decode, encode
 
-SCHEMA = 1
+SCHEMA = 2
 WORDS, NUMBERS = "bundle.json", "bundle.safetensors"
 
 
@@ -44,6 +45,7 @@ class RecordedCase:
     tensors: Mapping[str, Array]
     headers: Mapping[str, Header]
     expected: Mapping[str, Array]
+    like: str = ""  # the case that this one repeats in another dtype: steps and inputs are made from its own
 
     @cached_property
     def asked(self) -> frozenset[str]:
@@ -208,12 +210,13 @@ def _signatures(name: str, words: Mapping[str, Any], numbers: Mapping[str, Array
 
 def _case_words(case: RecordedCase, numbers: dict[str, Array]) -> dict[str, Any]:
     stem = f"{case.exercise}/{case.id}"
-    numbers.update({f"{stem}/in/{name}": array for name, array in case.tensors.items()})
+    if not case.like:
+        numbers.update({f"{stem}/in/{name}": array for name, array in case.tensors.items()})
     numbers.update({f"{stem}/want/{name}": array for name, array in case.expected.items()})
     return {
         "id": case.id,
         "dtype": case.dtype,
-        "steps": case.steps,
+        **({"like": case.like} if case.like else {"steps": case.steps}),
         "checks": [[c.id, c.facet, c.title, c.judge, c.of, dict(c.params)] for c in case.checks],
         "headers": {name: [h.shape, h.dtype, h.axes] for name, h in case.headers.items()},
     }
@@ -221,26 +224,40 @@ def _case_words(case: RecordedCase, numbers: dict[str, Array]) -> dict[str, Any]
 
 def _exercise(fields: dict[str, Any], assignment: str, numbers: Mapping[str, Array]) -> Exercise:
     name = fields["name"]
-    cases = tuple(_case(case, name, numbers) for case in fields.pop("cases"))
+    cases: dict[str, RecordedCase] = {}
+    for case in fields.pop("cases"):
+        cases[case["id"]] = _case(case, name, numbers, cases.get(case.get("like", "")))
     mistakes = tuple(KnownMistake(**m) for m in fields.pop("mistakes"))
     packed = fields.pop("signatures", None)
     signatures = None if packed is None else _signatures(name, packed, numbers)
     for key in ("hints", "needs", "given", "forbids"):
         fields[key] = tuple(fields[key])
-    return Exercise(**fields, assignment=assignment, cases=cases, mistakes=mistakes, signatures=signatures)
+    return Exercise(
+        **fields, assignment=assignment, cases=tuple(cases.values()), mistakes=mistakes, signatures=signatures
+    )
 
 
-def _case(fields: dict[str, Any], exercise: str, numbers: Mapping[str, Array]) -> RecordedCase:
+def _case(
+    fields: dict[str, Any], exercise: str, numbers: Mapping[str, Array], base: RecordedCase | None
+) -> RecordedCase:
+    """`base`: the case that this one repeats in another dtype, if it is one of those."""
     stem = f"{exercise}/{fields['id']}"
+    checks = tuple(_checks(fields["checks"]))
+    if base is None:
+        steps, tensors = fields["steps"], _under(numbers, f"{stem}/in/")
+    else:
+        steps = in_short(base.steps, checks[0].of[0])
+        tensors = in_dtype(base.tensors, steps, fields["dtype"])
     return RecordedCase(
         id=fields["id"],
         exercise=exercise,
         dtype=fields["dtype"],
-        steps=tuple(fields["steps"]),
-        checks=tuple(_checks(fields["checks"])),
-        tensors=_under(numbers, f"{stem}/in/"),
+        steps=tuple(steps),
+        checks=checks,
+        tensors=tensors,
         headers={n: Header(tuple(s), d, tuple(a)) for n, (s, d, a) in fields["headers"].items()},
         expected=_under(numbers, f"{stem}/want/"),
+        like=fields.get("like", ""),
     )
 
 

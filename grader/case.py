@@ -81,6 +81,20 @@ def eye(size: int) -> Filled:
     return Filled((size, size), 1.0, diagonal=True)
 
 
+# What a result must be right in besides float32. Whether the CPU has the operations is measured: see docs/precision.md.
+OTHER_DTYPES = ("float16", "bfloat16", "float64")
+
+
+@dataclass(frozen=True)
+class Again:
+    """A result that is looked at once more in other dtypes: see grader/precision.py."""
+
+    see: str
+    title: str
+    dtypes: tuple[str, ...]
+    params: Mapping[str, Json]
+
+
 FACETS = (
     "shapes",
     "values",
@@ -110,6 +124,8 @@ class Case:
         self.checks: list[Check] = []
         self.tensors: dict[str, Array] = {}
         self.axes: dict[str, tuple[str, ...]] = {}
+        self.again: list[Again] = []
+        self.like = ""  # the id of the case that this one repeats in another dtype
         self._fresh = 0
 
     # ---- what goes in -------------------------------------------------------------------------------
@@ -314,6 +330,19 @@ class Case:
 
     def check_values(self, ref: Ref, title: str, facet: str = "values", **params: Json) -> None:
         self.check(facet, "equal", [self.see(ref)], title, **params)
+
+    def check_precision(
+        self, ref: Ref, title: str, dtypes: Sequence[str] = OTHER_DTYPES, **params: Json
+    ) -> None:
+        """The result is right in other dtypes too, and keeps them: the case is run once more in each.
+
+        A case that has such a dtype itself is simply judged. `tol`: as in `check_values`.
+        """
+        see = self.see(ref)
+        if self.dtype == "float32":
+            self.again.append(Again(see, title, tuple(dtypes), params))
+        else:
+            self.check("precision", "precise", [see], f"{self.dtype}: {title}", **params)
 
     def check_one_of(self, ref: Ref, title: str, facet: str = "values") -> None:
         """Equal to what the reference gives, or to what another answer gives that is right too (`bank.also`)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
 
@@ -10,11 +11,12 @@ import click
 
 from grader.bundle import Bundle
 from grader.course import Course, choose, find
-from grader.devices import launcher_for
+from grader.devices import launcher_for, others
 from grader.engine import Engine
 from grader.i18n import _
 from grader.intake.read import Blocked, read_submission
 from grader.report.model import ExerciseResult, Report
+from grader.sandbox.base import Launcher
 from grader.sandbox.choose import choose as choose_tier
 
 
@@ -25,34 +27,38 @@ def check(
     course: Path | None = None,
     hidden: bool = False,
     sandbox: str = "auto",
-    device: str = "auto",
+    device: str = "cpu",
     quiet: bool = False,
 ) -> Report:
     """Grade the named exercises or assignments, or all; or whatever known ones `file` defines.
 
     Raises SandboxError if the sandbox tier asked for cannot be had, and click.UsageError for anything that cannot be meant, with one sentence.
     """
-    launcher = choose_tier(sandbox)  # torch is imported over there while files are read over here
-    other = None
-    try:
-        other = launcher_for(device, sandbox)
+    with ExitStack() as opened:
+        launcher = choose_tier(sandbox)  # torch is imported over there while files are read over here
+        opened.callback(launcher.close)
         where = find(course or Path.cwd())
         engine = Engine(_bundles(where, hidden), launcher, hidden=hidden, torch_version=version("torch"))
-        if other is not None:
-            engine.elsewhere = Engine(engine.bundles, other, device=device, hidden=hidden)
+        opened.callback(engine.close)
+        engine.elsewhere = [
+            Engine(engine.bundles, other, device=name, hidden=hidden)
+            for name, other in _other_devices(device, sandbox, opened)
+        ]
         wanted = wanted_exercises(names, where.bundles)
-        try:
-            return (
-                _check_file(engine, file, wanted if names else None)
-                if file is not None
-                else _check_course(engine, where, wanted, quiet)
-            )
-        finally:
-            engine.close()
-    finally:
-        launcher.close()
-        if other is not None:
-            other.close()
+        if file is not None:
+            return _check_file(engine, file, wanted if names else None)
+        return _check_course(engine, where, wanted, quiet)
+
+
+def _other_devices(device: str, sandbox: str, opened: ExitStack) -> list[tuple[str, Launcher]]:
+    try:
+        names = others(device)
+    except LookupError as error:
+        raise click.UsageError(str(error.args[0])) from None
+    found = [(name, launcher_for(name, sandbox)) for name in names]
+    for _name, launcher in found:
+        opened.callback(launcher.close)
+    return found
 
 
 def _bundles(where: Course, hidden: bool) -> Sequence[Bundle]:

@@ -13,6 +13,7 @@ from typing import Any
 from grader.bank import KnownAnswer
 from grader.case import Case
 from grader.draw import Draw
+from grader.precision import in_other_dtypes
 
 # Values are what an exercise is about; masks and gradients are where attention code really breaks.
 DEFAULT_WEIGHTS = {"values": 4.0, "masking": 2.0, "gradients": 2.0}
@@ -55,7 +56,8 @@ class Assignment:
         make: Callable[[Draw], Iterator[Case]] | None = generators.get(exercise)
         if make is None:
             raise ContentError(f"{self.folder / 'cases.py'} has no generator named {exercise}")
-        cases = list(make(Draw(seed, self.name, exercise)))
+        written = list(make(Draw(seed, self.name, exercise)))
+        cases = written + [again for case in written for again in in_other_dtypes(case)]
         ids = [case.id for case in cases]
         if len(set(ids)) != len(ids):
             raise ContentError(f"{self.name}: two cases of {exercise} have the same id")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
+from shutil import which
 from typing import TYPE_CHECKING
 
 from grader.i18n import _
@@ -16,22 +20,39 @@ if TYPE_CHECKING:
     from grader.engine import Engine
 
 
-def launcher_for(device: str, sandbox: str = "auto") -> Launcher | None:
-    """Workers for a device other than the CPU, None where there is nothing to add. Raises SandboxError.
+def others(device: str) -> tuple[str, ...]:
+    """The devices besides the CPU that `--device` stands for. Raises LookupError where there is no such device."""
+    if device == "cuda" and not has_cuda():
+        raise LookupError(_("torch sees no CUDA device here; --device sim needs none"))
+    if device == "auto":
+        return ("sim", "cuda") if has_cuda() else ("sim",)
+    return () if device == "cpu" else (device,)
+
+
+def has_cuda() -> bool:
+    """Whether torch sees a CUDA device. It is only asked, in seconds, where a driver shows."""
+    driver = any(Path("/dev").glob("nvidia[0-9]*")) or Path("/dev/dxg").exists() or which("nvidia-smi")
+    if not driver:
+        return False
+    asks = "import sys, torch; sys.exit(not torch.cuda.is_available())"
+    return subprocess.run([sys.executable, "-W", "ignore", "-c", asks], capture_output=True).returncode == 0
+
+
+def launcher_for(device: str, sandbox: str = "auto") -> Launcher:
+    """Workers for a device other than the CPU: "sim" or "cuda". Raises SandboxError.
 
     The simulated device has a fork-server of its own: it must be known to torch before anything is
-    differentiated, so that server is never warmed either. CUDA does not outlive a fork, so its workers are cold, and confined less.
+    differentiated, so that server is never warmed either. CUDA does not outlive a fork, so its workers are
+    cold, and confined less.
     """
-    if device == "sim":
-        from grader.sandbox.choose import choose
-        from grader.sandbox.server import Program
-
-        return choose(sandbox, Program(prepare="grader.worker.sim:register"))
     if device == "cuda":
         from grader.sandbox.basic import ColdLauncher
 
         return ColdLauncher(cuda=True)
-    return None
+    from grader.sandbox.choose import choose
+    from grader.sandbox.server import Program
+
+    return choose(sandbox, Program(prepare="grader.worker.sim:register"))
 
 
 def also_on(

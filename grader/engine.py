@@ -27,7 +27,7 @@ class Engine:
     bundles: Sequence[Bundle]
     launcher: Launcher
     device: str = "cpu"
-    elsewhere: Engine | None = None  # grades the same cases on another device, for the facet of that name
+    elsewhere: Sequence[Engine] = ()  # grade the same cases on other devices, for the facet of that name
     hidden: bool = False
     trusting: bool = False  # the sources are all ours: one worker serves them all
     progress: Progress = lambda name: None
@@ -56,9 +56,9 @@ class Engine:
             self.progress(exercise.name)
             run.grade(exercise)
         results = [run.done[exercise.name] for exercise in exercises]
-        return self.report(
-            results if self.elsewhere is None else also_on(self.elsewhere, submission, results)
-        )
+        for other in self.elsewhere:
+            results = also_on(other, submission, results)
+        return self.report(results)
 
     def report(self, results: Sequence[ExerciseResult]) -> Report:
         return Report(
@@ -71,8 +71,8 @@ class Engine:
 
     def close(self) -> None:
         """End the worker, not the launcher. Safe to call twice."""
-        if self.elsewhere is not None:
-            self.elsewhere.close()
+        for other in self.elsewhere:
+            other.close()
         self.place.close()
 
 

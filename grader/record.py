@@ -16,7 +16,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import combinations
 from multiprocessing import get_context
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -30,7 +30,7 @@ from grader.judge.finding import FLOATS
 from grader.kept import arranged
 from grader.observation import Observation, Seen, student_error
 from grader.shown import with_requirements
-from grader.signature import signature, slots
+from grader.signature import ANY, only_precision, signature, slots
 from grader.stub import stub
 from grader.tensors import Array
 from grader.worker.load import load
@@ -119,14 +119,56 @@ def signatures(
     for one, other in combinations([m for m in mistakes if m.id in paired], 2):
         if _independent(one, other, reference):
             rows += [((one.id, other.id), source) for source in _forms([one, other], reference, others)]
-    seen = [(ids, *signature(cases, observe(source, given, cases))) for ids, source in rows]
-    kept = list(_told_apart(seen))
+    unseen = {(m.id,) for m in mistakes if m.kind == "policy" and m.breaks == ("precision",)}
+    known: list[_Row] = []
+    for ids, source in rows:
+        known.append(_row(ids, source, cases, given, known[0] if known else None, ids in unseen))
+    kept = list(_told_apart(known))
     return Signatures(
         slots=slots(cases),
-        explains=tuple(ids for ids, _, _ in kept),
-        states=np.array([states for _, states, _ in kept], dtype=object),
-        numbers=np.array([numbers for _, _, numbers in kept]),
+        explains=tuple(row.explains for row in kept),
+        states=np.array([row.states + row.elsewhere for row in kept], dtype=object),
+        numbers=np.array(
+            [np.pad(row.numbers, ((0, len(row.elsewhere)), (0, 0))) for row in kept], dtype=np.float64
+        ),
     )
+
+
+class _Row(NamedTuple):
+    """What one way to be wrong gives; `elsewhere`: its states in the cases about precision, which come last."""
+
+    explains: tuple[str, ...]
+    states: tuple[str, ...]
+    numbers: Array
+    elsewhere: tuple[str, ...] = ()
+
+
+def _row(
+    ids: tuple[str, ...],
+    source: str,
+    cases: Sequence[RecordedCase],
+    given: Sequence[str],
+    reference: _Row | None,
+    unseen: bool,
+) -> _Row:
+    """`unseen`: float32 tells nothing of it. (It would stop in the float64 that everything is recorded in.)
+
+    What float32 does tell keeps its name whatever it does in other dtypes: there it is left open.
+    """
+    here = [case for case in cases if not only_precision(case)]
+    there = [case for case in cases if only_precision(case)]
+    if reference is not None and unseen:
+        row = reference._replace(explains=ids)
+    else:
+        row = _Row(ids, *signature(here, observe(source, given, here)))
+    if reference is not None and not _alike(row, reference):
+        return row._replace(elsewhere=(ANY,) * sum(len(case.checks) for case in there))
+    seen = {case.id: observe(source, given, [case], case.dtype)[case.id] for case in there}
+    return row._replace(elsewhere=signature(there, seen)[0])
+
+
+def _alike(one: _Row, other: _Row) -> bool:
+    return one.states == other.states and bool(np.abs(one.numbers - other.numbers).max(initial=0.0) < 1e-6)
 
 
 def _independent(one: KnownAnswer, other: KnownAnswer, source: str) -> bool:
@@ -139,17 +181,12 @@ def _independent(one: KnownAnswer, other: KnownAnswer, source: str) -> bool:
         return False
 
 
-def _told_apart(
-    rows: Sequence[tuple[tuple[str, ...], tuple[str, ...], Array]],
-) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], Array]]:
+def _told_apart(rows: Sequence[_Row]) -> Iterator[_Row]:
     """All single mistakes, and the pairs that give something else than the reference and than each single."""
-    singles = [row for row in rows if len(row[0]) < 2]
-    for ids, states, numbers in rows:
-        if len(ids) == 2 and any(
-            states == s and np.abs(numbers - n).max(initial=0.0) < 1e-6 for _, s, n in singles
-        ):
-            continue
-        yield ids, states, numbers
+    singles = [row for row in rows if len(row.explains) < 2]
+    for row in rows:
+        if len(row.explains) < 2 or not any(_alike(row, single) for single in singles):
+            yield row
 
 
 def _forms(mistakes: Sequence[KnownAnswer], source: str, others: Sequence[KnownAnswer]) -> list[str]:
@@ -230,7 +267,7 @@ def _recorded(case: Case, reference: Observation, others: Mapping[str, Observati
         headers[name] = Header(
             seen.shape, case.dtype if seen.dtype in FLOATS else seen.dtype, case.axes.get(name, ())
         )
-    compared = {n for c in case.checks if c.judge in ("equal", "kept_weights") for n in c.of}
+    compared = {n for c in case.checks if c.judge in ("equal", "precise", "kept_weights") for n in c.of}
     compared |= {n for n in reference.seen if n.startswith("stage ")}
     expected = {n: reference.seen[n].array for n in compared}
     for n in {n for c in case.checks if c.judge == "one_of" for n in c.of}:
@@ -244,5 +281,11 @@ def _recorded(case: Case, reference: Observation, others: Mapping[str, Observati
         checks=tuple(case.checks),
         tensors=case.tensors,
         headers=headers,
-        expected={n: a for n, a in expected.items() if a is not None},
+        # Another dtype's tolerance is far above what single precision holds of the reference.
+        expected={
+            n: a.astype(np.float32) if case.like and a.dtype.kind == "f" else a
+            for n, a in expected.items()
+            if a is not None
+        },
+        like=case.like,
     )

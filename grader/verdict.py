@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import re
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -22,7 +23,12 @@ def judge_case(
     case: RecordedCase, observation: Observation, *, hidden: bool, device: str
 ) -> list[CheckResult]:
     """Decide every check of a case. After an exception, the first check that lacks what it looks at
-    fails and tells it; the others that lack something are skipped."""
+    fails and tells it; the others that lack something are skipped. That an accelerator's memory is used up
+    tells of the machine: such a case could not be graded."""
+    if device != "cpu" and observation.error is not None and ran_out_of_memory(observation.error):
+        return unseen_case(
+            case, "could_not_grade", _used_up(observation.error, hidden), hidden=hidden, device=device
+        )
     results = []
     told = False
     for check in case.checks:
@@ -42,6 +48,26 @@ def judge_case(
             _result(case, check, "passed" if finding.passed else "failed", hidden, device, finding)
         )
     return results
+
+
+# Where torch has no exception of its own for it, the libraries beneath say so in words.
+_NO_MEMORY = re.compile(r"CUDA error: out of memory|CU\w+_STATUS_ALLOC_FAILED")
+
+
+def ran_out_of_memory(error: StudentError) -> bool:
+    """Whether an accelerator refused memory. What needs too much of it has met the CPU's limit before."""
+    return error.type == "OutOfMemoryError" or (
+        error.type in ("RuntimeError", "AcceleratorError") and bool(_NO_MEMORY.search(error.message))
+    )
+
+
+def _used_up(error: StudentError, hidden: bool) -> str:
+    told = _("the accelerator had no memory left: end what else uses it, and check again")
+    return (
+        told
+        if hidden
+        else f"{told} ({sanitize(error.message.splitlines()[0] if error.message else '', 200)})"
+    )
 
 
 def unseen_case(

@@ -36,6 +36,8 @@ class Row:
     refused: int = 0
     stranded: int = 0  # known to fail on another device alone
     stopped: int = 0  # of these, those that do, and whose line is named
+    rounded: int = 0  # known to fail in another dtype alone
+    noticed: int = 0  # of these, those that do, and are named
     problems: list[str] = field(default_factory=list)
 
 
@@ -111,13 +113,7 @@ def _row(
 def _mistake(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
     row.mistakes += 1
     if answer.kind == "policy":
-        broken = {c.facet for c in result.checks if c.outcome not in ("passed", "skipped")} - set(
-            answer.breaks
-        )
-        row.caught += not broken
-        row.named += not broken
-        if broken:
-            row.problems.append(f"policy {answer.id} fails in {', '.join(sorted(broken))}")
+        _policy(row, answer, result)
         return
     if result.outcome != "failed":
         row.problems.append(f"mistake {answer.id} is {_why(result)}")
@@ -129,8 +125,27 @@ def _mistake(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
         row.problems.append(f"mistake {answer.id} is caught and not named")
 
 
+def _policy(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
+    """It fails in nothing but what it breaks; where that is the precision, it does fail, and is named."""
+    broken = {c.facet for c in result.checks if c.outcome not in ("passed", "skipped")}
+    alone = broken <= set(answer.breaks)
+    if not alone:
+        row.problems.append(f"policy {answer.id} fails in {', '.join(sorted(broken - set(answer.breaks)))}")
+    row.caught += alone
+    row.named += alone
+    if "precision" in answer.breaks:
+        named = "precision" in broken and any(answer.id in ids for ids in result.diagnosis.alternatives)
+        row.rounded += 1
+        row.noticed += named
+        if not named:
+            row.problems.append(f"policy {answer.id} in another dtype is {_why(result)}")
+
+
 def _elsewhere(row: Row, there: Engine, assignment: Assignment, exercise: Exercise) -> None:
-    """What is right passes on the other device too; what breaks `device` fails there, with its line named."""
+    """What is right passes on the other device too; what breaks `device` fails there, with its line named.
+
+    What breaks the precision alone needs no second look: it fails on the CPU already.
+    """
     right = {"the reference": _graded(there, assignment, assignment.source, [exercise.name])[exercise.name]}
     right |= {
         f"variant {a.id}": _answer(there, assignment, a)

@@ -3,8 +3,8 @@
     python scripts/bench.py                   everything; some minutes, on a machine with nothing else to do
     python scripts/bench.py cold watch        some of it, shown and not written
 
-Parts: cold, watch, first, memory, diagnosis, bulk (grader grade and stock nbgrader), nbgrader (its autograde,
-stock and with our preprocessors), where. Ratios say more than
+Parts: cold, device, watch, first, memory, diagnosis, bulk (grader grade and stock nbgrader), nbgrader (its
+autograde, stock and with our preprocessors), where. Ratios say more than
 seconds: those say much about the machine.
 """
 
@@ -26,14 +26,8 @@ Row = tuple[str, str]
 
 def cold(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
     """`grader check` from nothing, over the import of torch."""
-    everything = folder / "everything.py"
-    references = [
-        p for p in sorted(ROOT.glob("solutions/*/*.py")) if p.stem == p.parent.name.split("_", 1)[1]
-    ]
-    everything.write_text("\n\n".join(path.read_text("utf-8") for path in references), "utf-8")
-    one = ROOT / "solutions/05_multi_head_attention/multi_head_attention.py"
-    for name, file in (("one assignment", one), ("the whole course", everything)):
-        command = [str(GRADER), "check", "--file", str(file), "--course", "assignments", "--format", "json"]
+    for name, file in files(folder):
+        command = checking(file)
         floor, ours = interleaved(
             options.pairs,
             lambda: timed([sys.executable, "-c", "import torch"]),
@@ -44,6 +38,36 @@ def cold(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
             f"cold `grader check` of {name} over `import torch`",
             f"{ratio:.2f} times: {seconds(ours)} over {seconds(floor)}",
         )
+
+
+def device(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
+    """`grader check --device sim` over the same on the CPU alone."""
+    for name, file in files(folder):
+        plain, both = interleaved(
+            options.pairs,
+            lambda file=file: timed(checking(file)),
+            lambda file=file: timed([*checking(file), "--device", "sim"]),
+        )
+        ratio = statistics.median(b / a for a, b in zip(plain, both, strict=True))
+        yield (
+            f"`grader check --device sim` of {name} over `--device cpu`",
+            f"{ratio:.2f} times: {seconds(both)} over {seconds(plain)}",
+        )
+
+
+def files(folder: Path) -> tuple[tuple[str, Path], ...]:
+    """The references of one assignment, and of all in one file."""
+    everything = folder / "everything.py"
+    references = [
+        p for p in sorted(ROOT.glob("solutions/*/*.py")) if p.stem == p.parent.name.split("_", 1)[1]
+    ]
+    everything.write_text("\n\n".join(path.read_text("utf-8") for path in references), "utf-8")
+    one = ROOT / "solutions/05_multi_head_attention/multi_head_attention.py"
+    return ("one assignment", one), ("the whole course", everything)
+
+
+def checking(file: Path) -> list[str]:
+    return [str(GRADER), "check", "--file", str(file), "--course", "assignments", "--format", "json"]
 
 
 def watch(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
@@ -127,7 +151,7 @@ def steps(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
 
 
 PARTS: dict[str, Callable[[Path, argparse.Namespace], Iterator[Row]]] = {
-    "cold": cold, "watch": watch, "first": first, "memory": memory, "diagnosis": named,
+    "cold": cold, "device": device, "watch": watch, "first": first, "memory": memory, "diagnosis": named,
     "bulk": many, "nbgrader": autograde, "where": steps,
 }  # fmt: skip
 

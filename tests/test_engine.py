@@ -17,7 +17,7 @@ def masked_softmax(X, valid_lens):
         return X.softmax(-1)
     lens = valid_lens[:, None] if valid_lens.dim() == 1 else valid_lens
     keep = torch.arange(X.shape[-1], device=X.device) < lens[:, :, None]
-    return X.masked_fill(~keep, -1e6).softmax(-1)
+    return X.masked_fill(~keep, -torch.inf).softmax(-1)
 """
 BOTH = ["sequence_mask", "masked_softmax"]
 

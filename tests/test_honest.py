@@ -11,7 +11,7 @@ def right(X, valid_lens):
         return X.softmax(-1)
     lens = valid_lens[:, None] if valid_lens.dim() == 1 else valid_lens
     keep = torch.arange(X.shape[-1]) < lens[:, :, None]
-    return X.masked_fill(~keep, -1e6).softmax(-1)
+    return X.masked_fill(~keep, -torch.inf).softmax(-1)
 """
 PLAIN = "\ndef masked_softmax(X, valid_lens):\n    return right(X, valid_lens)\n"
 WORKS = {

@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from test_answers import ANSWERS
 
 from grader.bank import KnownAnswer, apply
 from grader.content import Assignment, read_all
-from grader.devices import launcher_for
+from grader.devices import has_cuda, launcher_for
 from grader.engine import Engine
-from grader.intake.read import Submission, Unit
+from grader.intake.read import Submission, Unit, read_submission
 from grader.report.model import ExerciseResult
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -195,7 +196,6 @@ def test_a_plain_worker_registers_nothing():
 @pytest.fixture(scope="module")
 def there(bundles) -> Iterator[Engine]:
     launcher = launcher_for("sim")
-    assert launcher is not None
     engine = Engine(bundles, launcher, device="sim", trusting=True)
     yield engine
     engine.close()
@@ -239,7 +239,7 @@ def test_device_mistakes_fail_there_on_their_line_and_pass_on_the_cpu(
 
 
 def with_sim(engine: Engine, there: Engine) -> Engine:
-    return Engine(engine.bundles, engine.launcher, elsewhere=there)
+    return Engine(engine.bundles, engine.launcher, elsewhere=[there])
 
 
 @pytest.fixture
@@ -300,25 +300,71 @@ def test_a_worker_that_is_lost_there_costs_nothing(masking, engine, there):
     assert [c.outcome for c in result.checks if c.device == "sim"] == ["could_not_grade"]
 
 
+ON_SIM = {
+    exercise: [a for a in ANSWERS if a.exercise == exercise and a.is_right and "device" not in a.later]
+    for exercise in sorted({a.exercise for a in ANSWERS})
+}
+SAMPLE = 3  # of each exercise's; `HEADWAY_ALL_ANSWERS=1` takes all
+
+
+@pytest.mark.parametrize("exercise", ON_SIM)
+def test_independent_right_answers_pass_there(exercise, there):
+    answers = ON_SIM[exercise]
+    step = 1 if os.environ.get("HEADWAY_ALL_ANSWERS") else max(1, len(answers) // SAMPLE)
+    for answer in answers[::step]:
+        result = there.grade(read_submission(answer.path), [exercise]).exercises[0]
+        failed = {c.facet for c in result.checks if c.outcome not in ("passed", "skipped")}
+        assert result.outcome != "could_not_grade" and failed <= answer.later, (
+            f"{answer.path.name}: {why(result)}"
+        )
+
+
+def test_independent_device_mistakes_fail_there(there):
+    stranded = [a for a in ANSWERS if a.is_right and "device" in a.later]
+    assert len(stranded) >= 4
+    for answer in stranded:
+        result = there.grade(read_submission(answer.path), [answer.exercise]).exercises[0]
+        assert result.outcome == "failed", f"{answer.path.name}: {why(result)}"
+
+
 @pytest.mark.cuda
 def test_cuda_gives_the_verdicts_of_the_simulated_device(bundles, there):
-    """`make cuda` runs this where there is a GPU: references, right variants and device mistakes."""
-    if os.system(f"{sys.executable} -c 'import torch, sys; sys.exit(not torch.cuda.is_available())'"):
-        pytest.skip("no CUDA device")
+    """`make cuda` runs this where there is a GPU: references, right variants and answers, device and precision
+    mistakes, check by check."""
+    if not has_cuda():
+        pytest.skip("NOT COMPARED: torch sees no CUDA device here")
     launcher = launcher_for("cuda")
-    assert launcher is not None
     engine = Engine(bundles, launcher, device="cuda", trusting=True)
+    apart = []
     try:
-        for assignment in ASSIGNMENTS:
-            answers = [(None, f["name"]) for f in assignment.exercises]
-            answers += [(v, v.of) for v in assignment.variants() if v.kind != "trivial"]
-            answers += [(m, m.of) for a, m in STRANDED if a is assignment]
-            for answer, name in answers:
-                source = assignment.source if answer is None else apply(answer, assignment.source)
-                real, sim = (graded(e, assignment, source, [name])[name] for e in (engine, there))
-                assert real.outcome == sim.outcome, (
-                    f"{name}, {answer and answer.id}: {why(real)}; simulated: {why(sim)}"
-                )
+        for name, what, submission in compared():
+            real, sim = (outcomes(e.grade(submission, [name]).exercises[0]) for e in (engine, there))
+            apart += [
+                f"{name}, {what}, {check}: CUDA {real.get(check)}, simulated {sim.get(check)}"
+                for check in real.keys() | sim.keys()
+                if real.get(check) != sim.get(check)
+            ]
     finally:
         engine.close()
         launcher.close()
+    assert not apart, "\n".join(apart)
+
+
+def compared() -> Iterator[tuple[str, str, Submission]]:
+    """All that both devices must agree on: exercise, what it is, its source."""
+    for assignment in ASSIGNMENTS:
+        known = [v for v in assignment.variants() if v.kind != "trivial"]
+        known += [m for m in assignment.mistakes() if {"device", "precision"} & set(m.breaks)]
+        sources = [("the reference", f["name"], assignment.source) for f in assignment.exercises]
+        sources += [(a.id, a.of, apply(a, assignment.source)) for a in known]
+        for what, name, source in sources:
+            file = f"{assignment.module}.py"
+            yield name, what, Submission(Path(file), (Unit(file, source),))
+    for answer in ANSWERS:
+        if answer.is_right:
+            yield answer.exercise, answer.path.name, read_submission(answer.path)
+
+
+def outcomes(result: ExerciseResult) -> dict[str, str]:
+    """Check → outcome; and the exercise's own, since a file that does not load has no checks."""
+    return {"the exercise": result.outcome} | {check.id: check.outcome for check in result.checks}

@@ -72,7 +72,7 @@ def kernel_attention_weights(
     """Attention weights of a Gaussian kernel (Nadaraya 1964, Watson 1964).
 
     queries: (T,); keys: (S,); w: a number or a tensor with one entry, which may ask for a gradient.
-    Returns (T, S); every row sums to one.
+    Returns (T, S) in the dtype of queries and keys; every row sums to one.
     """
     raise NotImplementedError("kernel_attention_weights is not written yet")
 
@@ -88,7 +88,8 @@ def kernel_regression(
 ) -> torch.Tensor:
     """Answer every query by the average of the values under its attention weights.
 
-    queries: (T,); keys: (S,); values: (S,); w as in `kernel_attention_weights`. Returns (T,).
+    queries: (T,); keys: (S,); values: (S,); w as in `kernel_attention_weights`.
+    Returns (T,), same dtype.
     """
     raise NotImplementedError("kernel_regression is not written yet")
 

@@ -101,7 +101,7 @@ class AdditiveAttention(nn.Module):
         """Mix the values for every query; keep the weights before dropout in `self.attention_weights`.
 
         queries: (B, T, q); keys: (B, S, k); values: (B, S, v); valid_lens: None, (B,) or (B, T).
-        Returns (B, T, v); the kept weights are (B, T, S).
+        Returns (B, T, v), same dtype, in half precision too; the kept weights are (B, T, S).
         """
         raise NotImplementedError("AdditiveAttention.forward is not written yet")
 
@@ -131,7 +131,7 @@ class DotProductAttention(nn.Module):
         """Mix the values for every query; keep the weights before dropout in `self.attention_weights`.
 
         queries: (B, T, d); keys: (B, S, d); values: (B, S, v); valid_lens: None, (B,) or (B, T).
-        Returns (B, T, v); the kept weights are (B, T, S).
+        Returns (B, T, v), same dtype, in half precision too; the kept weights are (B, T, S).
         """
         raise NotImplementedError("DotProductAttention.forward is not written yet")
 

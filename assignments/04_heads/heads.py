@@ -71,7 +71,8 @@ import torch
 def transpose_qkv(X: torch.Tensor, num_heads: int) -> torch.Tensor:
     """Split the features of every step into heads, and give each head a row of the batch.
 
-    X: (B, T, D), D a multiple of num_heads. Returns (B·H, T, D/H); row b·H + h is head h of sequence b.
+    X: (B, T, D), D a multiple of num_heads. Returns (B·H, T, D/H), same dtype; row b·H + h is head h of
+    sequence b.
     """
     raise NotImplementedError("transpose_qkv is not written yet")
 
@@ -86,7 +87,7 @@ def transpose_qkv(X: torch.Tensor, num_heads: int) -> torch.Tensor:
 def transpose_output(X: torch.Tensor, num_heads: int) -> torch.Tensor:
     """Put the heads of every step side by side again: the inverse of `transpose_qkv`.
 
-    X: (B·H, T, d), row b·H + h being head h of sequence b. Returns (B, T, H·d).
+    X: (B·H, T, d), row b·H + h being head h of sequence b. Returns (B, T, H·d), same dtype.
     """
     raise NotImplementedError("transpose_output is not written yet")
 

@@ -100,7 +100,8 @@ class MultiHeadAttention(nn.Module):
         """Mix the values for every query, with weights of its own in every head.
 
         queries: (B, T, query_size); keys: (B, S, key_size); values: (B, S, value_size);
-        valid_lens: None, (B,) or (B, T). Returns (B, T, num_hiddens).
+        valid_lens: None, (B,) or (B, T). Returns (B, T, num_hiddens) in the dtype of the inputs, in half
+        precision too.
         """
         raise NotImplementedError("MultiHeadAttention.forward is not written yet")
 

@@ -94,7 +94,7 @@ class AddNorm(nn.Module):
         raise NotImplementedError("AddNorm is not written yet")
 
     def forward(self, X: torch.Tensor, Y: torch.Tensor) -> torch.Tensor:
-        """X, Y: (B, T, D), the input and the output of a part. Returns (B, T, D)."""
+        """X, Y: (B, T, D), the input and the output of a part. Returns (B, T, D), same dtype."""
         raise NotImplementedError("AddNorm.forward is not written yet")
 
 
@@ -114,7 +114,7 @@ class PositionWiseFFN(nn.Module):
         raise NotImplementedError("PositionWiseFFN is not written yet")
 
     def forward(self, X: torch.Tensor) -> torch.Tensor:
-        """X: (B, T, ffn_num_input). Returns (B, T, ffn_num_outputs)."""
+        """X: (B, T, ffn_num_input). Returns (B, T, ffn_num_outputs), same dtype."""
         raise NotImplementedError("PositionWiseFFN.forward is not written yet")
 
 
@@ -166,7 +166,7 @@ class EncoderBlock(nn.Module):
         raise NotImplementedError("EncoderBlock is not written yet")
 
     def forward(self, X: torch.Tensor, valid_lens: torch.Tensor | None) -> torch.Tensor:
-        """X: (B, T, D); valid_lens: None, (B,) or (B, T). Returns (B, T, D)."""
+        """X: (B, T, D); valid_lens: None, (B,) or (B, T). Returns (B, T, D), same dtype."""
         raise NotImplementedError("EncoderBlock.forward is not written yet")
 
 
@@ -204,7 +204,7 @@ class TransformerEncoder(nn.Module):
         raise NotImplementedError("TransformerEncoder is not written yet")
 
     def forward(self, X: torch.Tensor, valid_lens: torch.Tensor | None, *args) -> torch.Tensor:
-        """X: (B, T) tokens; valid_lens: None, (B,) or (B, T). Returns (B, T, D)."""
+        """X: (B, T) tokens; valid_lens: None, (B,) or (B, T). Returns (B, T, D), the dtype of the weights."""
         raise NotImplementedError("TransformerEncoder.forward is not written yet")
 
 

@@ -112,7 +112,7 @@ class DecoderBlock(nn.Module):
         """Training: all target steps at once. Prediction (eval): the next step, the earlier ones cached.
 
         X: (B, T, D); state: [enc_outputs (B, S, D), enc_valid_lens (B,) or None, cache of L places].
-        Returns (B, T, D) and the state, in which `state[2][i]` may have been replaced.
+        Returns (B, T, D), same dtype, and the state, in which `state[2][i]` may have been replaced.
         """
         raise NotImplementedError("DecoderBlock.forward is not written yet")
 
@@ -200,7 +200,7 @@ class TransformerDecoder(nn.Module):
         """Score the next word after each step.
 
         X: (B, T) tokens; state: as made by `init_state` or returned by the last call.
-        Returns (B, T, V), without a softmax, and the state.
+        Returns (B, T, V) in the dtype of the weights, without a softmax, and the state.
         """
         raise NotImplementedError("TransformerDecoder.forward is not written yet")
 

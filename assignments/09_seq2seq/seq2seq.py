@@ -103,7 +103,7 @@ class Seq2SeqAttentionDecoder(nn.Module):
         """Score the next word after each step.
 
         X: (B, T) tokens; state: as made by `init_state` or returned by the last call.
-        Returns (B, T, V), without a softmax, and the state after the last step.
+        Returns (B, T, V) in the dtype of the weights, without a softmax, and the state after the last step.
         """
         raise NotImplementedError("Seq2SeqAttentionDecoder.forward is not written yet")
 

@@ -48,8 +48,10 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
 @click.option(
     "--device",
     type=click.Choice(["auto", "cpu", "sim", "cuda"]),
-    default="auto",
-    help=_("Check on another device too: sim (simulated, needs no GPU) or cuda; auto is cpu."),
+    default="cpu",
+    help=_(
+        "Check on another device too: sim (simulated, needs no GPU), cuda, or auto: sim, and cuda if there is one."
+    ),
 )
 @click.option("--full", is_flag=True, help=_("Show every exercise that needs work in full."))
 def command(

@@ -10,6 +10,13 @@ import click
 
 from grader.i18n import _
 
+LEGEND = """caught, named: known mistakes; right: variants that pass; trivial: refused
+device, precision: mistakes that fail there alone, and are named"""
+
+
+def _of(found: int, known: int, looked: bool) -> str:
+    return f"{found}/{known}" if looked else "–"
+
 
 @click.command()
 @click.argument("names", nargs=-1)
@@ -26,7 +33,7 @@ def command(names: tuple[str, ...], seed: str, device: str) -> None:
     from rich.table import Table
 
     from grader.content import ContentError
-    from grader.devices import launcher_for
+    from grader.devices import launcher_for, others
     from grader.progress import line
     from grader.sandbox.choose import choose
     from grader.verify import verify
@@ -34,15 +41,20 @@ def command(names: tuple[str, ...], seed: str, device: str) -> None:
     if not Path("solutions").is_dir():
         raise click.UsageError(_("there is no folder solutions/ here; verify is for maintainers"))
     started = time.monotonic()
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title, justify in (
-        (_("exercise"), "left"), (_("checks"), "right"), (_("mistakes caught"), "right"), (_("named"), "right"),
-        (_("variants"), "right"), (_("trivial refused"), "right"), (_("device"), "right"), ("", "left"),
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    table.add_column("")
+    table.add_column(_("exercise"), no_wrap=True)
+    for title in (
+        _("checks"), _("caught"), _("named"), _("right"), _("trivial"), _("device"), _("precision"),
     ):  # fmt: skip
-        table.add_column(title, justify=justify)  # type: ignore[arg-type]
+        table.add_column(title, justify="right", no_wrap=True)
     problems: list[str] = []
     facets: list[str] = []
-    launcher, other = choose(), launcher_for(device)
+    try:
+        elsewhere = others(device)
+    except LookupError as error:
+        raise click.UsageError(str(error.args[0])) from None
+    launcher, other = choose(), (launcher_for(*elsewhere) if elsewhere else None)
     try:
         with line(quiet=False) as tell:
             for row in verify(
@@ -53,14 +65,15 @@ def command(names: tuple[str, ...], seed: str, device: str) -> None:
                     f"{row.exercise}: " + ", ".join(f"{facet} {n}" for facet, n in row.facets.items())
                 )
                 table.add_row(
+                    "✗" if row.problems else "✓",
                     f"{row.assignment[:2]} {row.exercise}",
                     str(sum(row.facets.values())),
                     f"{row.caught}/{row.mistakes}",
                     f"{row.named}/{row.mistakes}",
                     f"{row.accepted}/{row.variants}",
                     f"{row.refused}/{row.trivial}",
-                    f"{row.stopped}/{row.stranded}",
-                    _("ok") if not row.problems else _("{n} problems").format(n=len(row.problems)),
+                    _of(row.stopped, row.stranded, other is not None),
+                    _of(row.noticed, row.rounded, "precision" in row.facets),
                 )
     except ContentError as error:
         raise click.UsageError(str(error)) from None
@@ -70,6 +83,7 @@ def command(names: tuple[str, ...], seed: str, device: str) -> None:
             other.close()
     console = Console(highlight=False)
     console.print(table)
+    console.print(_(LEGEND))
     console.print(_("checks per facet:"))
     for line_of_facets in facets:
         console.print(f"  {line_of_facets}", markup=False)

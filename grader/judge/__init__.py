@@ -11,7 +11,7 @@ from collections.abc import Callable
 from grader.bundle import RecordedCase
 from grader.case import Check
 from grader.judge.dropout import dropped_elements, dropped_regions, dropped_weights, varies
-from grader.judge.equal import equal, one_of
+from grader.judge.equal import equal, one_of, precise
 from grader.judge.finding import Finding
 from grader.judge.forms import parameters, raises, shape, unchanged, value
 from grader.judge.properties import carries, kept_weights, same, sums_to_one
@@ -24,6 +24,7 @@ JUDGES: dict[str, Judge] = {
     for judge in (
         equal,
         one_of,
+        precise,
         shape,
         unchanged,
         parameters,

@@ -7,7 +7,17 @@ import numpy as np
 from grader.bundle import RecordedCase
 from grader.case import Check
 from grader.i18n import _
-from grader.judge.finding import PASSED, TOLERANCE, Finding, around, departures, failed, place, wrong_form
+from grader.judge.finding import (
+    PASSED,
+    TOLERANCE,
+    Finding,
+    around,
+    departures,
+    failed,
+    place,
+    wrong_dtype,
+    wrong_form,
+)
 from grader.observation import Observation
 from grader.tensors import Array
 
@@ -24,6 +34,26 @@ def equal(check: Check, case: RecordedCase, observation: Observation) -> Finding
         if wrong is not None:
             return wrong
     return PASSED
+
+
+WIDER = {"float16": ("float32", "float64"), "bfloat16": ("float32", "float64"), "float64": ()}
+
+
+def precise(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """The result is right in the dtype of the case, and has that dtype.
+
+    `tol` widens the tolerance; `wider`: a wider dtype is as good, as for the scores that a loss is made of.
+    """
+    (name,) = check.of
+    seen, header = observation.seen.get(name), case.headers[name]
+    wrong = wrong_form(name, seen, header)
+    if wrong is None and not (check.params.get("wider") and seen and seen.dtype in WIDER[header.dtype]):
+        wrong = wrong_dtype(seen, header)
+    if wrong is not None:
+        return wrong
+    assert seen is not None and seen.array is not None
+    tolerance = max(TOLERANCE[case.dtype], check.params.get("tol", 0.0))
+    return compare(name, seen.array, case.expected[name], header.axes, tolerance) or PASSED
 
 
 def one_of(check: Check, case: RecordedCase, observation: Observation) -> Finding:

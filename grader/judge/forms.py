@@ -7,7 +7,7 @@ import numpy as np
 from grader.bundle import RecordedCase
 from grader.case import Check
 from grader.i18n import _
-from grader.judge.finding import PASSED, Finding, around, failed, place, shape_text, wrong_form
+from grader.judge.finding import PASSED, Finding, around, failed, place, shape_text, wrong_dtype, wrong_form
 from grader.observation import Observation
 
 
@@ -21,14 +21,9 @@ def shape(check: Check, case: RecordedCase, observation: Observation) -> Finding
         wrong = wrong_form(name, seen, want)
         if wrong is not None:
             return wrong
-        assert seen is not None
-        if seen.dtype != want.dtype and not check.params.get("any_float"):
-            return failed(
-                f"dtype {seen.dtype}",
-                _("the dtype is {got}, it should be {want}").format(got=seen.dtype, want=want.dtype),
-                want.dtype,
-                seen.dtype,
-            )
+        wrong = None if check.params.get("any_float") else wrong_dtype(seen, want)
+        if wrong is not None:
+            return wrong
     return PASSED
 
 

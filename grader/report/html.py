@@ -11,7 +11,7 @@ from html import escape
 
 from grader.i18n import _, ngettext
 from grader.report.model import CheckResult, ExerciseResult, Report
-from grader.report.terminal import lead, points, word
+from grader.report.terminal import lead, points, where_checked, word
 
 _LIGHT = "--hw-paper:#ffffff;--hw-ink:#1f2328;--hw-faint:#59636e;--hw-line:#d1d9e0;--hw-good:#116329;--hw-bad:#b3101d;--hw-odd:#7a2fb5;--hw-box:#f6f8fa"
 _DARK = "--hw-paper:#14181d;--hw-ink:#e6edf3;--hw-faint:#9aa4af;--hw-line:#3d444d;--hw-good:#56d364;--hw-bad:#ff8d85;--hw-odd:#d2a8ff;--hw-box:#1f252c"
@@ -82,9 +82,10 @@ def sentence(text: str) -> str:
 
 def _circumstances(report: Report) -> str:
     cases = _("hidden cases") if report.seed == "hidden" else _("public cases")
-    return _("{cases} · sandbox {tier} · grader {version}").format(
+    told = _("{cases} · sandbox {tier} · grader {version}").format(
         cases=cases, tier=report.sandbox, version=report.grader
     )
+    return " · ".join(filter(None, (told, where_checked(report))))
 
 
 def _exercise(result: ExerciseResult) -> str:

@@ -85,6 +85,11 @@ class Report:
         return sum(e.points for e in self.exercises if e.score is not None)
 
     @property
+    def devices(self) -> tuple[str, ...]:
+        """What was checked on besides the CPU, in order: "sim", "cuda"."""
+        return tuple(dict.fromkeys(c.device for e in self.exercises for c in e.checks if c.device != "cpu"))
+
+    @property
     def exit_status(self) -> int:
         """0 all passed, 1 otherwise, 3 something could not be graded."""
         outcomes = {e.outcome for e in self.exercises}

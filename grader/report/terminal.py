@@ -138,9 +138,18 @@ def lead(kind: str) -> str:
     }.get(kind, "")
 
 
+def where_checked(report: Report) -> str:
+    """A sentence about the devices besides the CPU; "" where there were none."""
+    return {
+        (): "",
+        ("sim",): _("checked on the simulated accelerator"),
+        ("cuda",): _("checked on a GPU"),
+    }.get(report.devices, _("checked on the simulated accelerator and on a GPU"))
+
+
 def _summary(report: Report, open_ones: Sequence[ExerciseResult], full: bool) -> RenderableType:
     total = Text.assemble((_("{score} points").format(score=points(report.score, report.points)), "bold"))
-    lines = [total]
+    lines = [total, *([Text(checked)] if (checked := where_checked(report)) else [])]
     failing = [e for e in open_ones if e.outcome == "failed"]
     if any(e.outcome == "could_not_grade" for e in report.exercises):
         lines.append(

@@ -64,9 +64,18 @@ def _device(asked: str) -> str:
 
         sim.register()
         return str(sim.place())
-    if asked == "cuda":
-        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     return asked
+
+
+def _exactly(device: str) -> None:
+    """Have an accelerator compute in the dtype it is given. Before every case: files often choose otherwise."""
+    if device != "cuda":
+        return
+    matmul = torch.backends.cuda.matmul
+    torch.set_float32_matmul_precision("highest")
+    matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    matmul.allow_fp16_reduced_precision_reduction = False
+    matmul.allow_bf16_reduced_precision_reduction = False
 
 
 def _names(loaded: Loaded) -> list[str]:
@@ -74,6 +83,7 @@ def _names(loaded: Loaded) -> list[str]:
 
 
 def _run(loaded: Loaded, request: dict[str, Any], body: bytes, device: str) -> tuple[dict[str, Any], bytes]:
+    _exactly(device)
     program = Program(loaded.names, request["case"], safetensors.torch.load(body) if body else {}, device)
     program.run(loaded.files)
     reply, tensors = program.told, program.observed

@@ -129,15 +129,25 @@ class Program:
                 kwargs.pop(name, None)
         module = build(**kwargs)
         if isinstance(module, nn.Module):
-            module.to(device=self.device, dtype=self.dtype)
+            self._move(module)
         self.env[step["name"]] = module
+
+    def _move(self, module: nn.Module) -> None:
+        """Convert a module as a GPU would: hooks of its parameters stay. A device of tensors of a class of
+        their own makes new parameters, and torch leaves the hooks with the old ones."""
+        before = dict(module.named_parameters())
+        module.to(device=self.device, dtype=self.dtype)
+        for name, parameter in module.named_parameters():
+            if name in before and parameter is not before[name]:
+                for hook in (before[name]._backward_hooks or {}).values():
+                    parameter.register_hook(hook)
 
     def _do_load(self, step: Step) -> None:
         module, weights = self.env[step["module"]], step["weights"]
         wanted = {name: self._weight(key) for name, key in weights.items()}
         if any(isinstance(p, nn.UninitializedParameter) for p in module.parameters()):
             module.load_state_dict(wanted, strict=False)
-            module.to(device=self.device, dtype=self.dtype)  # what was made just now
+            self._move(module)  # what was made just now
         everything = dict(module.named_parameters(remove_duplicate=False))
         shapeless = [
             n for n, p in everything.items() if isinstance(p, nn.UninitializedParameter)

@@ -21,6 +21,8 @@ def kernel_attention_weights(draw):
         flow = case.gradients(Y, draw.normal(T, S), wrt=[queries, keys, *learned])
         case.check_gradients(flow, f"gradient of {'w and of ' if learned else ''}the places, {title}")
         case.check_unchanged(queries, keys, *learned)
+        if id == "number":
+            case.check_precision(Y, "weights, and their dtype")
         yield case
 
     case = Case("one-query", "kernel_attention_weights")
@@ -58,6 +60,8 @@ def kernel_regression(draw):
         flow = case.gradients(Y, draw.normal(T), wrt=[queries, keys, values, *learned])
         case.check_gradients(flow, f"gradient of {'w, ' if learned else ''}values and places, {title}")
         case.check_unchanged(queries, keys, values, *learned)
+        if id == "number":
+            case.check_precision(Y, "answers, and their dtype")
         yield case
 
     case = Case("one-query", "kernel_regression")

@@ -620,4 +620,43 @@ for it: the answer leaves the range of the values.
     ),
 ]
 
-MISTAKES = WEIGHTS + REGRESSION
+
+def in_other_dtypes(id, of, swap, says, asks, page, seen=""):
+    """Right in float32; in another dtype it stops, or comes back in the wrong one."""
+    return mistake(id, of=of, kind="policy", breaks=("precision",), swap=swap, says=says, asks=asks, page=page, seen=seen)
+
+
+PRECISION = [
+    in_other_dtypes(
+        "kernel-weights-in-single",
+        "kernel_attention_weights",
+        {
+            "queries[:, None] - keys[None, :]": "queries[:, None].float() - keys[None, :].float()",
+        },
+        "the weights come back in single precision whatever went in",
+        "In which dtype are the values that these weights will be multiplied with?",
+        """
+Computing in `float32` inside is wise in half precision. What is handed on should have the dtype of what came in:
+the next product meets two dtypes and stops, and in `float64` the extra digits are gone.
+
+    >>> kernel_attention_weights(torch.zeros(2).double(), torch.ones(3).double()).dtype
+""",
+    ),
+    in_other_dtypes(
+        "kernel-answers-in-single",
+        "kernel_regression",
+        {
+            ANSWER: "weights.float() @ values.float()",
+        },
+        "the answers come back in single precision whatever went in",
+        "What is the dtype of the answers when all inputs are in double precision?",
+        """
+Computing in `float32` inside is wise in half precision. What is handed on should have the dtype of what came in:
+the next product meets two dtypes and stops, and in `float64` the extra digits are gone.
+
+    >>> x = torch.ones(3).double(); kernel_regression(x, x, x).dtype
+""",
+    ),
+]
+
+MISTAKES = WEIGHTS + REGRESSION + PRECISION

@@ -5,6 +5,7 @@ import numpy as np
 from grader.case import Case
 
 SEEN = ("batch", "query", "key")
+LONG, LONG_LENS = 268, np.array([257, 261])  # bfloat16 counts 256, 256, 258, 260, 260, 260, …
 
 
 def sequence_mask(draw):
@@ -22,6 +23,8 @@ def sequence_mask(draw):
         grads = case.gradients(Y, draw.normal(*shape), wrt=[X])
         case.check_gradients(grads, f"gradient reaches the kept steps only: {title}")
         case.check_unchanged(valid_len, title="the lengths are left as they were")
+        if id == "three-axes":
+            case.check_precision(Y, "steps beyond the length, and the dtype")
         yield case
 
     case = Case("value", "sequence_mask")
@@ -50,6 +53,12 @@ def sequence_mask(draw):
     case.check_values(Y, "tokens (integers) can be masked too")
     yield case
 
+    case = Case("long-row", "sequence_mask", dtype="bfloat16")
+    X = case.input("X", 2 + np.abs(draw.normal(2, LONG)))  # no number so small that it could be missed
+    Y = case.call(X, case.input("valid_len", LONG_LENS), axes=("row", "step"))
+    case.check_precision(Y, "rows longer than such numbers can count")
+    yield case
+
 
 def masked_softmax(draw):
     B, T, S = draw.sizes(3, low=3, high=7)
@@ -70,6 +79,8 @@ def masked_softmax(draw):
         case.check_gradients(case.gradients(Y, draw.normal(B, T, S), wrt=[X]), f"gradient of the scores, {title}")
         if valid_lens is not None:
             case.check_unchanged(valid_lens, title="the lengths are left as they were")
+        if id == "per-query":
+            case.check_precision(Y, "weights, and their dtype")
         yield case
 
     case = Case("by-hand", "masked_softmax")
@@ -93,4 +104,12 @@ def masked_softmax(draw):
     case.check_same(
         left, right, "what stands in the padding makes no difference", "masking", "other numbers in the padding changed the weights"
     )
+    yield case
+
+    case = Case("long-row", "masked_softmax", dtype="bfloat16")
+    X = draw.normal(2, 1, LONG)
+    for row, length in enumerate(LONG_LENS):  # the last real key and the first of the padding outweigh all others
+        X[row, 0, length - 1 : length + 1] = 6, 7
+    Y = case.call(case.input("X", X), case.input("valid_lens", LONG_LENS), axes=SEEN)
+    case.check_precision(Y, "rows longer than such numbers can count")
     yield case

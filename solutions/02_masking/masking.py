@@ -68,7 +68,8 @@ def sequence_mask(X: torch.Tensor, valid_len: torch.Tensor, value: float = 0) ->
 def masked_softmax(X: torch.Tensor, valid_lens: torch.Tensor | None) -> torch.Tensor:
     """Softmax over the keys, with padded keys left out.
 
-    X: (B, T, S) scores; valid_lens: None, (B,) or (B, T). Returns (B, T, S); every row sums to one.
+    X: (B, T, S) scores; valid_lens: None, (B,) or (B, T).
+    Returns (B, T, S), same dtype, in half precision too; every row sums to one.
     """
     ### BEGIN SOLUTION
     if valid_lens is None:

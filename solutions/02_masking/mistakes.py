@@ -808,7 +808,6 @@ A fixed number is chosen for one dtype. This one is fine in `float32`, and half 
         "softmax-fill-minus-infinity",
         of="masked_softmax",
         kind="policy",
-        breaks=("precision",),
         swap={"torch.finfo(X.dtype).min": "-float('inf')"},
         says="a row with nothing but padding becomes not a number",
         asks="What does a softmax give when every score of a row is minus infinity?",
@@ -894,4 +893,45 @@ anywhere, and so does a tensor without axes.
     ),
 ]
 
-MISTAKES = MASK + SOFTMAX + DEVICE
+
+def in_other_dtypes(id, of, swap, says, asks, page, seen=""):
+    """Right in float32; in another dtype it stops, or comes back in the wrong one."""
+    return mistake(id, of=of, kind="policy", breaks=("precision",), swap=swap, says=says, asks=asks, page=page, seen=seen)
+
+
+PRECISION = [
+    in_other_dtypes(
+        "mask-steps-counted-in-dtype",
+        "sequence_mask",
+        {
+            "torch.arange(X.shape[1], device": "torch.arange(X.shape[1], dtype=X.dtype, device",
+        },
+        "steps are numbered in the dtype of the data, which cannot count far in half precision",
+        "Which is the first whole number that `bfloat16` cannot hold?",
+        """
+A number of `bfloat16` has eight binary digits: behind 256 it counts 256, 258, 260, and two neighbours become one. In
+`float16` that begins at 2048. Rows that are longer get a mask that is off by one, here and there, without a word.
+Whole numbers count in an integer dtype, which is what `torch.arange` makes when it is not told otherwise.
+
+    >>> torch.arange(254, 262, dtype=torch.bfloat16)
+""",
+    ),
+    in_other_dtypes(
+        "softmax-keys-counted-in-dtype",
+        "masked_softmax",
+        {
+            "torch.arange(X.shape[-1], device": "torch.arange(X.shape[-1], dtype=X.dtype, device",
+        },
+        "keys are numbered in the dtype of the scores, which cannot count far in half precision",
+        "Which is the first whole number that `bfloat16` cannot hold?",
+        """
+A number of `bfloat16` has eight binary digits: behind 256 it counts 256, 258, 260, and two neighbours become one. In
+`float16` that begins at 2048. Rows that are longer get a mask that is off by one, here and there, without a word.
+Whole numbers count in an integer dtype, which is what `torch.arange` makes when it is not told otherwise.
+
+    >>> torch.arange(254, 262, dtype=torch.bfloat16)
+""",
+    ),
+]
+
+MISTAKES = MASK + SOFTMAX + DEVICE + PRECISION

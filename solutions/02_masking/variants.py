@@ -132,7 +132,7 @@ VARIANTS = [
                 return X.softmax(-1)
             rows = X.reshape(-1, X.shape[-1])
             lens = valid_lens.repeat_interleave(X.shape[1]) if valid_lens.dim() == 1 else valid_lens.reshape(-1)
-            return sequence_mask(rows, lens, value=-1e6).softmax(-1).reshape(X.shape)
+            return sequence_mask(rows, lens, value=-torch.inf).softmax(-1).reshape(X.shape)
         """,
     ),
     variant(

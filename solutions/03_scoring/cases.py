@@ -120,6 +120,8 @@ def attention_cases(attention, draw, sizes, v):
         else:
             case.check_unchanged(*inputs, valid_lens)
         case.check_weights(case.weights(module), f"the weights are kept, {title}")
+        if id == "per-query":
+            case.check_precision(Y, "the result, and its dtype")
         yield case
 
     case, module = start("one-query-of-one-sequence")

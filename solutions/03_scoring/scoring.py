@@ -106,7 +106,7 @@ class AdditiveAttention(nn.Module):
         """Mix the values for every query; keep the weights before dropout in `self.attention_weights`.
 
         queries: (B, T, q); keys: (B, S, k); values: (B, S, v); valid_lens: None, (B,) or (B, T).
-        Returns (B, T, v); the kept weights are (B, T, S).
+        Returns (B, T, v), same dtype, in half precision too; the kept weights are (B, T, S).
         """
         ### BEGIN SOLUTION
         queries = self.W_q(queries)[:, :, None, :]  # (B, T, 1, D)
@@ -145,7 +145,7 @@ class DotProductAttention(nn.Module):
         """Mix the values for every query; keep the weights before dropout in `self.attention_weights`.
 
         queries: (B, T, d); keys: (B, S, d); values: (B, S, v); valid_lens: None, (B,) or (B, T).
-        Returns (B, T, v); the kept weights are (B, T, S).
+        Returns (B, T, v), same dtype, in half precision too; the kept weights are (B, T, S).
         """
         ### BEGIN SOLUTION
         head_size = queries.shape[-1]

@@ -26,6 +26,8 @@ def _rearranged(draw, exercise, split):
         case.check_values(Y, f"every number stands in its place ({H} heads)")
         case.check_gradients(case.gradients(Y, draw.normal(*result), wrt=[X]), f"gradient finds its way back ({H} heads)")
         case.check_unchanged(X)
+        if id == "small":
+            case.check_precision(Y, "every number in its place, and the dtype")
         yield case
 
     B, T, d = draw.sizes(3, low=2, high=6)

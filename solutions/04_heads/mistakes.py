@@ -463,4 +463,45 @@ stays as it was born, while the layers behind it learn around it.
     ),
 ]
 
-MISTAKES = SPLIT + JOIN
+
+def in_other_dtypes(id, of, swap, says, asks, page, seen=""):
+    """Right in float32; in another dtype it stops, or comes back in the wrong one."""
+    return mistake(id, of=of, kind="policy", breaks=("precision",), swap=swap, says=says, asks=asks, page=page, seen=seen)
+
+
+PRECISION = [
+    in_other_dtypes(
+        "split-into-float32",
+        "transpose_qkv",
+        {
+            "return X.reshape(batch * num_heads, steps, head_size)": "rows = torch.zeros(batch * num_heads, steps, head_size, device=X.device)\n    rows[:] = X.reshape(batch * num_heads, steps, head_size)\n    return rows",
+        },
+        "the heads are written into a new tensor of single precision",
+        "Which dtype does a new tensor have when nobody names one?",
+        """
+A new tensor has the default dtype, `float32`, unless it is told otherwise: what is written into it is converted
+without a word. A model in half precision stops at the next layer, one in double precision loses half its digits.
+`X.new_zeros(…)` has the dtype and the device of `X`.
+
+    >>> transpose_qkv(torch.zeros(2, 3, 4).double(), 2).dtype
+""",
+    ),
+    in_other_dtypes(
+        "join-into-float32",
+        "transpose_output",
+        {
+            "return X.reshape(batch, steps, num_heads * head_size)": "joined = torch.zeros(batch, steps, num_heads * head_size, device=X.device)\n    joined[:] = X.reshape(batch, steps, num_heads * head_size)\n    return joined",
+        },
+        "the joined features are written into a new tensor of single precision",
+        "Which dtype does a new tensor have when nobody names one?",
+        """
+A new tensor has the default dtype, `float32`, unless it is told otherwise: what is written into it is converted
+without a word. A model in half precision stops at the next layer, one in double precision loses half its digits.
+`X.new_zeros(…)` has the dtype and the device of `X`.
+
+    >>> transpose_output(torch.zeros(4, 3, 2).double(), 2).dtype
+""",
+    ),
+]
+
+MISTAKES = SPLIT + JOIN + PRECISION

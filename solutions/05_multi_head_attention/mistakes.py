@@ -1402,4 +1402,50 @@ accelerator, and that raises an error. On a machine without one nothing shows.
     ),
 ]
 
-MISTAKES = [*PROJECTIONS, *SCORES, *HEADS, *LENGTHS, *FLOW, *DROPOUT, *REPAIRS, *TESTS, *DEVICE]
+
+def in_other_dtypes(id, of, swap, says, asks, page, seen=""):
+    """Right in float32; in another dtype it stops, or comes back in the wrong one."""
+    return mistake(id, of=of, kind="policy", breaks=("precision",), swap=swap, says=says, asks=asks, page=page, seen=seen)
+
+
+PRECISION = [
+    in_other_dtypes(
+        "mha-fill-minus-1e9",
+        "MultiHeadAttention",
+        in_place_of(
+            ATTEND,
+            "scores = queries @ keys.transpose(1, 2) / math.sqrt(queries.shape[-1])",
+            "if valid_lens is not None:",
+            "    lens = valid_lens[:, None] if valid_lens.dim() == 1 else valid_lens",
+            "    hidden = torch.arange(keys.shape[1], device=keys.device) >= lens[:, :, None]",
+            "    scores = scores.masked_fill(hidden, -1e9)",
+            "self.attention.attention_weights = scores.softmax(dim=-1)",
+            "heads = self.attention.dropout(self.attention.attention_weights) @ values",
+        ),
+        "hidden scores are filled with a number that is too large for half precision",
+        "Which is the lowest number that the dtype of the scores can hold?",
+        """
+In `float32` the number does its work. Half precision ends at 65504, so PyTorch refuses to write it there. The lowest
+number that a dtype holds is `torch.finfo(scores.dtype).min`, and minus infinity exists in all of them.
+
+    >>> torch.zeros(2, dtype=torch.float16).masked_fill(torch.tensor([True, False]), -1e9)
+""",
+    ),
+    in_other_dtypes(
+        "mha-joined-into-float32",
+        "MultiHeadAttention",
+        {
+            JOINED: "transpose_output(heads, self.num_heads).float()",
+        },
+        "the joined heads are in single precision when they meet the output layer, whatever dtype its weights have",
+        "In which dtype are the weights of the output layer?",
+        """
+Attention in `float32` is wise in half precision. A layer wants its input in the dtype of its weights, though: what was
+widened inside must be narrowed again before the output layer, or the model stops there.
+
+    >>> nn.Linear(2, 2).half()(torch.ones(1, 2))
+""",
+    ),
+]
+
+MISTAKES = [*PROJECTIONS, *SCORES, *HEADS, *LENGTHS, *FLOW, *DROPOUT, *REPAIRS, *TESTS, *DEVICE, *PRECISION]

@@ -45,6 +45,7 @@ def PositionalEncoding(draw):
     Y = case.call(case.constant("X", (2, 1000, 4), 0.5), on=module, name="all")
     last = case.part(Y, (1, 2), (970, 1000), (None, None), name="last", axes=AXES)
     case.check_values(last, "positions up to 999", tol=1e-4)
+    case.check_precision(last, "positions up to 999, and the dtype", tol=1e-4)
     yield case
 
     case = Case("longer", name)
@@ -101,6 +102,7 @@ def TokenEmbedding(draw):
     flow = case.gradients(Y, draw.normal(B, T, D), parameters=module)
     case.check_gradients(flow, "gradient of the table: the rows that were used, but for padding")
     case.check_unchanged(X)
+    case.check_precision(Y, "each token's row, and the dtype of the table")
     yield case
 
     case = Case("other-sizes", name)

@@ -1023,4 +1023,53 @@ cosine. A single number could stretch a hand, never turn it.
     ),
 ]
 
-MISTAKES = [*ENCODING, *EMBEDDING, *SHIFT]
+
+def in_other_dtypes(id, of, swap, says, asks, page, seen=""):
+    """Right in float32; in another dtype it stops, or comes back in the wrong one."""
+    return mistake(id, of=of, kind="policy", breaks=("precision",), swap=swap, says=says, asks=asks, page=page, seen=seen)
+
+
+PRECISION = [
+    in_other_dtypes(
+        "positions-table-in-float32",
+        "PositionalEncoding",
+        {
+            "self.register_buffer(\"P\", P, persistent=False)": "self.P = P",
+            ROWS: "P = self.P[:, : X.shape[1]].to(X.device)",
+        },
+        "the table stays in single precision, and so the sum is, whatever dtype the input has",
+        "What is the dtype of a half-precision tensor plus one of single precision?",
+        """
+A table that is a plain attribute is not converted with the module, and a sum takes the wider of two dtypes. A model in
+half precision is handed `float32` and stops at its next layer.
+
+    >>> PositionalEncoding(4, 0.0).half()(torch.zeros(1, 3, 4).half()).dtype
+""",
+        seen="the d2l book, which moves the table to the device of the input and leaves its dtype",
+    ),
+    in_other_dtypes(
+        "positions-counted-in-dtype",
+        "PositionalEncoding",
+        {
+            ROWS: (
+                "steps = torch.arange(X.shape[1], dtype=X.dtype, device=X.device)[:, None]\n"
+                "        columns = torch.arange(0, X.shape[2], 2, dtype=X.dtype, device=X.device)\n"
+                "        angles = steps / 10000 ** (columns / X.shape[2])\n"
+                "        P = torch.zeros_like(X[:1])\n"
+                "        P[..., 0::2] = angles.sin()\n"
+                "        P[..., 1::2] = angles[:, : X.shape[2] // 2].cos()"
+            ),
+        },
+        "positions and angles are computed in the dtype of the input, which cannot count far in half precision",
+        "Which is the first whole number that `bfloat16` cannot hold, and how large is the error of an angle there?",
+        """
+A number of `bfloat16` has eight binary digits: behind 256 it counts in twos, behind 512 in fours, and an angle that is
+off by one or two turns a sine into noise. In `float16` angles of several hundred are off by a quarter. The table is
+computed once, in single or double precision, and only its rows are converted.
+
+    >>> torch.arange(254, 262, dtype=torch.bfloat16)
+""",
+    ),
+]
+
+MISTAKES = [*ENCODING, *EMBEDDING, *SHIFT, *PRECISION]

@@ -19,7 +19,7 @@ ENCODING = [
                 self.P[:, :, 1::2] = torch.cos(X)[:, : num_hiddens // 2]
 
             def forward(self, X):
-                X = X + self.P[:, : X.shape[1], :].to(X.device)
+                X = X + self.P[:, : X.shape[1], :].to(X)
                 return self.dropout(X)
         """,
     ),

@@ -97,7 +97,7 @@ class AddNorm(nn.Module):
         ### END SOLUTION
 
     def forward(self, X: torch.Tensor, Y: torch.Tensor) -> torch.Tensor:
-        """X, Y: (B, T, D), the input and the output of a part. Returns (B, T, D)."""
+        """X, Y: (B, T, D), the input and the output of a part. Returns (B, T, D), same dtype."""
         ### BEGIN SOLUTION
         return self.ln(self.dropout(Y) + X)
         ### END SOLUTION
@@ -122,7 +122,7 @@ class PositionWiseFFN(nn.Module):
         ### END SOLUTION
 
     def forward(self, X: torch.Tensor) -> torch.Tensor:
-        """X: (B, T, ffn_num_input). Returns (B, T, ffn_num_outputs)."""
+        """X: (B, T, ffn_num_input). Returns (B, T, ffn_num_outputs), same dtype."""
         ### BEGIN SOLUTION
         hidden = torch.relu(self.dense1(X))  # (B, T, ffn_num_hiddens)
         return self.dense2(hidden)  # (B, T, ffn_num_outputs)
@@ -184,7 +184,7 @@ class EncoderBlock(nn.Module):
         ### END SOLUTION
 
     def forward(self, X: torch.Tensor, valid_lens: torch.Tensor | None) -> torch.Tensor:
-        """X: (B, T, D); valid_lens: None, (B,) or (B, T). Returns (B, T, D)."""
+        """X: (B, T, D); valid_lens: None, (B,) or (B, T). Returns (B, T, D), same dtype."""
         ### BEGIN SOLUTION
         Y = self.addnorm1(X, self.attention(X, X, X, valid_lens))  # (B, T, D)
         return self.addnorm2(Y, self.ffn(Y))  # (B, T, D)
@@ -245,7 +245,7 @@ class TransformerEncoder(nn.Module):
         ### END SOLUTION
 
     def forward(self, X: torch.Tensor, valid_lens: torch.Tensor | None, *args) -> torch.Tensor:
-        """X: (B, T) tokens; valid_lens: None, (B,) or (B, T). Returns (B, T, D)."""
+        """X: (B, T) tokens; valid_lens: None, (B,) or (B, T). Returns (B, T, D), the dtype of the weights."""
         ### BEGIN SOLUTION
         X = self.embedding(X) * math.sqrt(self.num_hiddens)  # (B, T, D)
         X = self.pos_encoding(X)  # (B, T, D)

@@ -1775,7 +1775,7 @@ accelerator, and the comparison raises an error. On a machine without one nothin
         'encoder-scale-on-the-cpu',
         'TransformerEncoder',
         {
-            'math.sqrt(self.num_hiddens)': 'torch.sqrt(torch.FloatTensor([self.num_hiddens]))',
+            'math.sqrt(self.num_hiddens)': 'torch.sqrt(torch.tensor([self.num_hiddens], dtype=self.embedding.weight.dtype))',
         },
         'the scale of the embedding is a tensor with an axis that is made on the CPU',
         'Does the square root of a size need to be a tensor?',
@@ -1787,4 +1787,61 @@ anywhere, and so does a tensor without axes.
     ),
 ]
 
-MISTAKES = [*ADD_NORM, *FFN, *BLOCK, *ENCODER, *DEVICE]
+
+def in_other_dtypes(id, of, swap, says, asks, page, seen=""):
+    """Right in float32; in another dtype it stops, or comes back in the wrong one."""
+    return mistake(id, of=of, kind="policy", breaks=("precision",), swap=swap, says=says, asks=asks, page=page, seen=seen)
+
+
+PRECISION = [
+    in_other_dtypes(
+        "addnorm-comes-back-in-single",
+        "AddNorm",
+        {
+            SUM: (
+                "nn.functional.layer_norm((self.dropout(Y) + X).float(), self.ln.normalized_shape, "
+                "self.ln.weight.float(), self.ln.bias.float(), self.ln.eps)"
+            ),
+        },
+        "the result comes back in single precision whatever went in",
+        "In which dtype are the weights of the layer that comes next?",
+        """
+Computing in `float32` inside is wise in half precision. What is handed on should have the dtype of what came in:
+the next product meets two dtypes and stops, and in `float64` the extra digits are gone.
+
+    >>> AddNorm([2], 0.0).half()(torch.ones(1, 1, 2).half(), torch.ones(1, 1, 2).half()).dtype
+""",
+    ),
+    in_other_dtypes(
+        "ffn-zeros-in-float32",
+        "PositionWiseFFN",
+        {
+            RELU: "torch.maximum(self.dense1(X), torch.zeros(1, device=X.device))",
+        },
+        "the zeros that cut off what is negative are of single precision, and so the hidden features become",
+        "What is the dtype of the larger of two numbers when the two have different dtypes?",
+        """
+Where tensors of two dtypes meet, the wider one wins: the hidden features become `float32`, and the second layer, whose
+weights are in half precision, stops. A plain number, or `torch.relu`, leaves the dtype alone.
+
+    >>> torch.maximum(torch.ones(2).half(), torch.zeros(1)).dtype
+""",
+    ),
+    in_other_dtypes(
+        "encoder-scale-in-float32",
+        "TransformerEncoder",
+        {
+            "math.sqrt(self.num_hiddens)": "torch.tensor([self.num_hiddens], device=X.device).sqrt()",
+        },
+        "the embeddings are scaled by a tensor of single precision, and become so themselves",
+        "What is the dtype of a half-precision tensor times a tensor of single precision, and what is it times a plain number?",
+        """
+A tensor with an axis brings its dtype along, and where two meet the wider one wins: the first layer of a model in half
+precision is handed `float32` and stops. A plain Python number, or a tensor without axes, leaves the dtype alone.
+
+    >>> (torch.ones(2).half() * torch.tensor([4]).sqrt()).dtype, (torch.ones(2).half() * 2.0).dtype
+""",
+    ),
+]
+
+MISTAKES = [*ADD_NORM, *FFN, *BLOCK, *ENCODER, *DEVICE, *PRECISION]

@@ -61,6 +61,8 @@ def DecoderBlock(draw):
         case.check_unchanged(X, enc)
         if lens is None:
             case.check_parameters()
+        else:
+            case.check_precision(Y, "the result, and its dtype")
         yield case
 
     yield block_no_future(draw, B, T, S)
@@ -292,6 +294,8 @@ def TransformerDecoder(draw):
         case.check_unchanged(tokens, enc)
         if lens is None:
             case.check_parameters()
+        else:
+            case.check_precision(Y, "the scores, in the dtype of the weights or a wider one", wider=True)
         yield case
 
     yield decoder_step_by_step(draw, B, T, S)

@@ -1578,7 +1578,7 @@ On an accelerator the second step fails, as soon as old and new steps are joined
         'decoder-scale-on-the-cpu',
         'TransformerDecoder',
         {
-            'math.sqrt(self.num_hiddens)': 'torch.sqrt(torch.FloatTensor([self.num_hiddens]))',
+            'math.sqrt(self.num_hiddens)': 'torch.sqrt(torch.tensor([self.num_hiddens], dtype=self.embedding.weight.dtype))',
         },
         'the scale of the embedding is a tensor with an axis that is made on the CPU',
         'Does the square root of a size need to be a tensor?',
@@ -1591,7 +1591,7 @@ anywhere, and so does a tensor without axes.
         'decoder-empty-rows-on-the-cpu',
         'TransformerDecoder',
         {
-            'X = nn.functional.pad(X, (0, 0, earlier, 0))': 'X = torch.cat((torch.zeros(X.shape[0], earlier, X.shape[2]), X), dim=1)',
+            'X = nn.functional.pad(X, (0, 0, earlier, 0))': 'X = torch.cat((torch.zeros(X.shape[0], earlier, X.shape[2], dtype=X.dtype), X), dim=1)',
         },
         'the rows that stand in for earlier steps are made on the CPU',
         'On which device are the rows that are laid in front, and on which the embedded words?',
@@ -1615,4 +1615,28 @@ accelerator, and the comparison raises an error. On a machine without one nothin
     ),
 ]
 
-MISTAKES = MASKS + CACHE + PARTS + FORMS + DECODER + DEVICE
+
+def in_other_dtypes(id, of, swap, says, asks, page, seen=""):
+    """Right in float32; in another dtype it stops, or comes back in the wrong one."""
+    return mistake(id, of=of, kind="policy", breaks=("precision",), swap=swap, says=says, asks=asks, page=page, seen=seen)
+
+
+PRECISION = [
+    in_other_dtypes(
+        "decoder-scale-in-float32",
+        "TransformerDecoder",
+        {
+            "math.sqrt(self.num_hiddens)": "torch.tensor([self.num_hiddens], device=X.device).sqrt()",
+        },
+        "the embeddings are scaled by a tensor of single precision, and become so themselves",
+        "What is the dtype of a half-precision tensor times a tensor of single precision, and what is it times a plain number?",
+        """
+A tensor with an axis brings its dtype along, and where two meet the wider one wins: the first layer of a model in half
+precision is handed `float32` and stops. A plain Python number, or a tensor without axes, leaves the dtype alone.
+
+    >>> (torch.ones(2).half() * torch.tensor([4]).sqrt()).dtype, (torch.ones(2).half() * 2.0).dtype
+""",
+    ),
+]
+
+MISTAKES = MASKS + CACHE + PARTS + FORMS + DECODER + DEVICE + PRECISION

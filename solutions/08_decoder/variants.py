@@ -118,7 +118,7 @@ class _Heads(nn.Module):
                    for W, t in ((self.W_q, queries), (self.W_k, keys), (self.W_v, keys)))
         scores = q @ k.mT * q.shape[-1] ** -0.5
         if hidden is not None:
-            scores = scores + torch.zeros_like(scores).masked_fill(hidden, -1e9)
+            scores = scores + torch.zeros_like(scores).masked_fill(hidden, -torch.inf)
         weights = nn.functional.dropout(scores.softmax(-1), self.p, self.training)
         return self.W_o((weights @ v).transpose(1, 2).flatten(2))
 

@@ -44,6 +44,8 @@ def Seq2SeqAttentionDecoder(draw):
         case.check_unchanged(words, outputs, hidden)
         if lens is None:
             case.check_parameters()
+        else:
+            case.check_precision(scores, "the scores, in the dtype of the weights or a wider one", wider=True)
         yield case
 
     yield word_by_word(draw, B, T, S)

@@ -759,4 +759,29 @@ accelerator, and the comparison raises an error. On a machine without one nothin
     ),
 ]
 
-MISTAKES = STATE + LOOKING + STEPS + KEEPING + DEVICE
+
+def in_other_dtypes(id, of, swap, says, asks, page, seen=""):
+    """Right in float32; in another dtype it stops, or comes back in the wrong one."""
+    return mistake(id, of=of, kind="policy", breaks=("precision",), swap=swap, says=says, asks=asks, page=page, seen=seen)
+
+
+PRECISION = [
+    in_other_dtypes(
+        "recurrent-step-in-float32",
+        "Seq2SeqAttentionDecoder",
+        {
+            STEP: "step = torch.zeros(len(x), 1, context.shape[-1] + x.shape[-1], device=x.device)\n            step = step + torch.cat((context, x.unsqueeze(1)), dim=-1)",
+        },
+        "what goes into the GRU is put together in single precision, whatever dtype its weights have",
+        "Which dtype does a new tensor have when nobody names one?",
+        """
+A new tensor has the default dtype, `float32`, unless it is told otherwise: what is written into it is converted
+without a word. A model in half precision stops at the next layer, one in double precision loses half its digits.
+`X.new_zeros(…)` has the dtype and the device of `X`.
+
+    >>> (torch.zeros(2) + torch.ones(2).half()).dtype
+""",
+    ),
+]
+
+MISTAKES = STATE + LOOKING + STEPS + KEEPING + DEVICE + PRECISION
