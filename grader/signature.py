@@ -26,7 +26,7 @@ MAX_PROJECTED = (
     1 << 17
 )  # numbers; a wrong answer may be far larger than any right one, and the directions are twice that
 # Judges whose answer is a matter of structure, not of numbers: their finding's code is the signature.
-_BY_CODE = ("parameters", "raises", "value", "unchanged", "shape")
+_BY_CODE = ("parameters", "raises", "value", "unchanged", "shape", "cost")
 NUMBERS = "#"
 ANY = "*"  # agrees with every other state
 

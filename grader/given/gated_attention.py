@@ -1,4 +1,4 @@
-"""Multi-head attention with a number in front of every head (Michel et al. 2019, section 2.2)."""
+"""Multi-head attention with a number in front of every head (Michel et al. 2019, section 2.3)."""
 
 import torch
 from torch import nn

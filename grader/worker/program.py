@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from grader.worker import layouts
 from grader.worker.errors import describe, text_of
 from grader.worker.evidence import watching
+from grader.worker.measures import Measures
 
 MAX_NUMBERS = 1 << 22  # numbers of one tensor that are sent; more is told by shape alone
 
@@ -39,7 +40,7 @@ _SENT = frozenset(
 )
 
 
-class Program:
+class Program(Measures):
     """One run of one case. `observed` holds tensors by name, `told` the words that go with them."""
 
     def __init__(
