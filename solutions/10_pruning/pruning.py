@@ -35,13 +35,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from grader.given import (
-    MultiHeadAttention,
-    TransformerDecoder,
-    TransformerEncoder,
-    transpose_output,
-    transpose_qkv,
-)
+from grader.given import MultiHeadAttention, TransformerEncoder, transpose_output, transpose_qkv
 
 # %% [markdown]
 # ## Look
@@ -102,7 +96,7 @@ def attention_maps(model: nn.Module, *inputs) -> dict[str, list[torch.Tensor]]:
 try:
     from grader.report.maps import show
 
-    words = "the cat sat on the mat".split()
+    words = ["the", "cat", "sat", "on", "the", "mat"]
     torch.manual_seed(1)
     encoder = TransformerEncoder(9, 8, 8, 8, 8, [8], 8, 16, num_heads=2, num_layers=2, dropout=0.0)
     show(attention_maps(encoder, torch.tensor([[3, 4, 5, 6, 3, 7]]), None), words)
