@@ -79,7 +79,9 @@ def signature(
         for check in case.checks:
             if _by_code(check, case):
                 states.append(
-                    ANY if _left_open(check.of[0], case, observation) else _code(check, case, observation)
+                    ANY
+                    if any(_left_open(name, case, observation) for name in check.of[:1])
+                    else _code(check, case, observation)
                 )
                 rows.append(np.zeros(PROJECTIONS))
     numbers = np.array(rows, dtype=np.float64).reshape(len(states), PROJECTIONS)

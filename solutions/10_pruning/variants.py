@@ -42,7 +42,7 @@ KEPT = (
     "kept = sorted(set(range(H)) - set(heads))",
     "if not kept:",
     "    raise ValueError('nothing left')",
-    "d = mha.W_q.out_features // H",
+    "d = len(mha.W_q.weight) // H",
 )
 
 LOOKS = [
@@ -268,7 +268,7 @@ PRUNED = [
     ),
     prune(
         "from-the-last-to-the-first",
-        "left, d = mha.num_heads, mha.W_o.in_features // mha.num_heads",
+        "left, d = mha.num_heads, mha.W_o.weight.shape[1] // mha.num_heads",
         "if left == len(set(heads)):",
         "    raise ValueError('cannot remove every head')",
         "def without(t, h, dim):",
@@ -285,7 +285,7 @@ PRUNED = [
     ),
     prune(
         "one-small-layer-a-head",
-        *KEPT,
+        *KEPT[:-1],
         "class Heads(nn.Module):",
         "    def __init__(self, parts, out, bias, p):",
         "        super().__init__()",
@@ -303,12 +303,16 @@ PRUNED = [
         "            self.attention_weights.append(scores.softmax(-1))",
         "            total = total + o(self.dropout(self.attention_weights[-1]) @ v)",
         "        return total",
-        "    def state(self):",
-        "        return len(self.out)",
         "def part(weight, bias):",
         "    layer = nn.Linear(weight.shape[1], weight.shape[0], bias=bias is not None).to(weight)",
         "    layer.load_state_dict({'weight': weight} if bias is None else {'weight': weight, 'bias': bias})",
         "    return layer",
+        "if hasattr(mha, 'parts'):  # pruned before",
+        "    mha.parts = nn.ModuleList([mha.parts[3 * h + i] for h in kept for i in range(3)])",
+        "    mha.out = nn.ModuleList([mha.out[h] for h in kept])",
+        "    mha.num_heads = len(kept)",
+        "    return mha",
+        "d = len(mha.W_q.weight) // H",
         "own = [slice(h * d, h * d + d) for h in kept]",
         "parts = [part(W.weight[s], None if W.bias is None else W.bias[s]) for s in own for W in (mha.W_q, mha.W_k, mha.W_v)]",
         "out = [part(mha.W_o.weight[:, s], None) for s in own]",
