@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from grader.worker import layouts
-from grader.worker.errors import describe, text_of
+from grader.worker.errors import definition, describe, text_of
 from grader.worker.evidence import watching
 from grader.worker.measures import Measures
 
@@ -56,6 +56,7 @@ class Program(Measures):
         self.device = torch.device(device)
         self.tensors = {name: self._cast(tensor) for name, tensor in tensors.items()}
         self.env: dict[str, Any] = {}
+        self.called: object = None  # the exercise's function, once it was
         self.leaves: dict[str, Tensor] = {}
         self.fits: dict[str, layouts.Fit] = {}
         self.observed: dict[str, Tensor] = {}
@@ -73,7 +74,9 @@ class Program(Measures):
                 try:
                     getattr(self, f"_do_{step['do']}")(step)
                 except BaseException as error:
-                    self.told["error"] = describe(error, files) | {"step": step["do"]}
+                    told = describe(error, files)
+                    told["where"] = told["where"] or definition(self.called, files)
+                    self.told["error"] = told | {"step": step["do"]}
                     break
         if used:
             self.told["used"] = sorted(used)
@@ -217,6 +220,7 @@ class Program(Measures):
         callee = self._student(on["function"]) if "function" in on else self._value(on)
         if "method" in on:
             callee = getattr(callee, on["method"])
+        self.called = callee if "function" in on else self.called
         self.env[step["name"]] = callee(*self._value(step["args"]), **self._value(step["kwargs"]))
 
     def _do_join(self, step: Step) -> None:
