@@ -12,6 +12,7 @@ from grader import __version__
 from grader.bundle import Bundle, Exercise, RecordedCase
 from grader.devices import also_on
 from grader.diagnose import diagnose
+from grader.figures import figures
 from grader.given import BLOCKS, requires, source
 from grader.i18n import _
 from grader.intake.names import Names, match, read_names, untouched
@@ -412,6 +413,7 @@ class _Run:
             score=round(reached * (1 - exercise.forbids_costs), 6) if used else reached,
             diagnosis=diagnosis,
             fingerprint=fingerprint(exercise.cases, observations) if diagnosis.kind == "unknown" else "",
+            figures={} if self.engine.hidden else figures(exercise.cases, observations),
         )
 
     def _used(self, exercise: Exercise, observations: Iterable[Observation]) -> list[Use]:

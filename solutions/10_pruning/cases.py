@@ -214,11 +214,12 @@ H, HEAD = 4, 3
 
 def head_importance(draw):
     q, k, v = draw.sizes(3, low=5, high=9)
+    model = planted_model(draw)
     for method in METHODS:
         yield measured(draw, method, method, q, k, v)
         yield measured(draw, f"{method}-in-training", method, q, k, v, train=True)
         yield measured(draw, f"{method}-one-sample", method, q, k, v, batches=((1, 3, 4, True),))
-        yield planted(draw, method)
+        yield planted(draw, method, *model)
 
 
 def measured(draw, id, method, q, k, v, train=False, batches=((2, 3, 5, False), (5, 4, 6, True))):
@@ -250,27 +251,37 @@ def measured(draw, id, method, q, k, v, train=False, batches=((2, 3, 5, False), 
 PLANTED = tuple(0.62**rank for rank in range(6))  # of the output of a head; the strongest first
 
 
-def planted(draw, method):
-    """Heads whose part of `W_o` is scaled by known factors; the weaker a head, the surer it is where to look."""
+def planted_model(draw):
+    """Heads whose part of `W_o` is scaled by known factors; the weaker a head, the surer it is where to look.
+
+    Returns the factors, the weights, and batches of inputs with their targets: what the model gives, and noise.
+    """
     heads, d, T = len(PLANTED), 2, 5
     D = heads * d
-    case = Case(f"{method}-planted", "head_importance")
     strength = np.array(PLANTED)[draw.sizes(heads, low=0, high=heads - 1)]
     layers = weights.multi_head(draw, D)
     layers["W_q.weight"] = layers["W_q.weight"] * np.repeat(0.5 / strength, d)[:, None]
     size = np.sqrt((answers(draw.normal(200, T, D), layers, heads) ** 2).mean(axis=(0, 1, 3)))  # (heads,)
     layers["W_o.weight"] = layers["W_o.weight"] * np.repeat(strength / size, d)[None, :]
-    layers = {name: round_to(array, case.dtype) for name, array in layers.items()}
-    mha = attention(case, draw, heads, d, loaded=layers)
+    layers = {name: round_to(array, "float32") for name, array in layers.items()}
+    batches = []
+    for B in (22, 38):
+        X = round_to(draw.normal(B, T, D), "float32")
+        batches.append((X, answers(X, layers, heads).sum(axis=2) + draw.normal(B, T, D, std=0.5)))
+    return strength, layers, batches
+
+
+def planted(draw, method, strength, layers, batches):
+    case = Case(f"{method}-planted", "head_importance")
+    mha = attention(case, draw, len(strength), 2, loaded=layers)
     loss = case.provide(SQUARED_ERROR, "SquaredError", _name="loss")
     listed = []
-    for number, B in enumerate((40, 56)):
-        X = round_to(draw.normal(B, T, D), case.dtype)
-        target = answers(X, layers, heads).sum(axis=2) + draw.normal(B, T, D, std=0.5)
+    for number, (X, target) in enumerate(batches):
         x = case.input(f"x{number}", X)
         listed.append([x, x, x, None, case.input(f"target{number}", target)])
     found = case.call(mha, listed, loss, method, axes=("head",), name="importance")
-    case.check_values(found, f"{method}, on heads of known strength")
+    drawn = {"draw": "importance", "method": method, "planted": strength.tolist()}
+    case.check_values(found, f"{method}, on heads of known strength", **drawn)
     if method != "confidence":  # what the text asks about
         ranked = {"planted": strength.tolist(), "least": 0.9}
         case.check("pruning", "ranks", [case.see(found)], f"heads rank as they were planted, by {method}", **ranked)
@@ -399,7 +410,7 @@ def half(draw):
     case.eval(pruned)
     after = costs(case, pruned, (x, x, x, None), "after")
     stays = {"kept": heads // 2, "total": heads}
-    case.check("pruning", "cost", [before[0], after[0]], "half of the heads: half of the parameters", **stays, fixed=D)
+    case.check("pruning", "cost", [before[0], after[0]], "half of the heads: half of the parameters", **stays, fixed=D, draw="costs")
     case.check("pruning", "cost", [before[1], after[1]], "half of the heads: half of the operations", **stays, fixed=0)
     case.milliseconds([whole, pruned], ["milliseconds before", "milliseconds after"], x, x, x, None)
     return case
@@ -445,9 +456,9 @@ def experiment(draw, id, train):
     data = [case.input("X", X), case.input("labels", labels)]
     rows = case.removals(case.call(model, data, name="rows"), JURY)
     where = ", on a model in training mode" if train else ""
-    case.check(
-        "modes" if train else "values", "accuracies", [rows], f"accuracies of the model without these heads{where}", table=right, total=SAMPLES
-    )
+    known = {"table": right, "total": SAMPLES} | ({} if train else {"draw": "removals"})
+    facet = "modes" if train else "values"
+    case.check(facet, "accuracies", [rows], f"accuracies of the model without these heads{where}", **known)
     if not train:
         case.check("shapes", "all_rows", [rows], "three orders, three seeds, one head more in each row", heads=JURY)
         ranked = {"planted": strength.tolist(), "least": 0.9}
