@@ -11,7 +11,7 @@ import numpy as np
 
 from grader import weights
 from grader.bank import definition_span
-from grader.case import Case, round_to
+from grader.case import Case, filled, round_to
 from grader.judge.ranks import spearman
 
 AXES = ("batch", "query", "feature")
@@ -401,7 +401,7 @@ def half(draw):
     heads, d, B, T = 8, 8, 4, 48
     D = heads * d
     case = Case("half", "prune_heads")
-    layers = weights.multi_head(draw, D, bias=True)
+    layers = {f"W_{of}.weight": filled(1 / D, D, D) for of in "qkvo"} | {f"W_{of}.bias": filled(0.1, D) for of in "qkvo"}
     whole = attention(case, draw, heads, d, name="whole", loaded=layers, bias=True)
     mha = attention(case, draw, heads, d, loaded=layers, bias=True)
     x = case.constant("x", (B, T, D))
