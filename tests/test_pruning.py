@@ -32,6 +32,15 @@ def given(name: str) -> tuple[str, ...]:
     return ASSIGNMENT.given(EXERCISES[name])
 
 
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """The tensors are tiny: threads only wait for each other."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
 @cache
 def lesson() -> dict:
     """The names of the lesson's module, as its reference defines them."""
@@ -76,7 +85,7 @@ def from_case(case, name: str) -> nn.Module:
     return module.eval()
 
 
-@pytest.mark.parametrize("seed", SEEDS[:3])
+@pytest.mark.parametrize("seed", SEEDS[:1])
 def test_the_table_of_accuracies_is_that_of_pruned_models(seed):
     case = ASSIGNMENT.cases("removal_experiment", seed)[0]
     check = next(c for c in case.checks if c.judge == "accuracies")
@@ -90,7 +99,7 @@ def test_the_table_of_accuracies_is_that_of_pruned_models(seed):
             assert (model(X).argmax(-1) == labels).sum() == check.params["table"][bits], bits
 
 
-@pytest.mark.parametrize("seed", SEEDS[:10])
+@pytest.mark.parametrize("seed", SEEDS[:5])
 @pytest.mark.parametrize("method", ["ablation", "gradient"])
 def test_either_measure_of_importance_removes_heads_in_the_planted_order(seed, method):
     case = ASSIGNMENT.cases("removal_experiment", seed)[0]
