@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from grader.measures import Measures
 from grader.tensors import Array
 
 Json = Any
@@ -109,7 +110,7 @@ FACETS = (
 )
 
 
-class Case:
+class Case(Measures):
     """A case under construction, and the case itself once its author is done.
 
     `id` is unique within its exercise. `dtype` is that of every floating tensor in it.

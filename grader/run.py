@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.bundle import Exercise, RecordedCase
 from grader.diagnose import diagnose
+from grader.figures import figures
 from grader.i18n import _
 from grader.intake.names import Names, match, untouched
 from grader.intake.policy import Use, uses
@@ -286,6 +287,7 @@ class Run:
             score=round(reached * (1 - exercise.forbids_costs), 6) if used else reached,
             diagnosis=diagnosis,
             fingerprint=fingerprint(exercise.cases, observations) if diagnosis.kind == "unknown" else "",
+            figures={} if self.engine.hidden else figures(exercise.cases, observations),
         )
 
     def _used(self, exercise: Exercise, observations: Iterable[Observation]) -> list[Use]:

@@ -26,7 +26,7 @@ MAX_PROJECTED = (
     1 << 17
 )  # numbers; a wrong answer may be far larger than any right one, and the directions are twice that
 # Judges whose answer is a matter of structure, not of numbers: their finding's code is the signature.
-_BY_CODE = ("parameters", "raises", "value", "unchanged", "shape")
+_BY_CODE = ("parameters", "raises", "value", "unchanged", "shape", "cost")
 NUMBERS = "#"
 ANY = "*"  # agrees with every other state
 
@@ -84,7 +84,9 @@ def signature(
         for check in case.checks:
             if _by_code(check, case):
                 states.append(
-                    ANY if _left_open(check.of[0], case, observation) else _code(check, case, observation)
+                    ANY
+                    if any(_left_open(name, case, observation) for name in check.of[:1])
+                    else _code(check, case, observation)
                 )
                 rows.append(np.zeros(PROJECTIONS))
     numbers = np.array(rows, dtype=np.float64).reshape(len(states), PROJECTIONS)

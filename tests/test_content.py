@@ -33,8 +33,9 @@ def test_every_name_is_unique_over_the_course():
     assert len(set(ids)) == len(ids)
 
 
-def test_points_over_01_to_09_are_80():
+def test_points_over_01_to_09_are_80_and_those_of_10_are_12():
     assert sum(e["points"] for a, e in EXERCISES if a.name < "10") == 80
+    assert sum(e["points"] for a, e in EXERCISES if a.name.startswith("10_")) == 12
 
 
 def test_prerequisites_are_known_and_come_earlier():

@@ -56,6 +56,13 @@ RULES = {
     "numbers are not stacked": ("torch.stack([X[0, 0, 0], torch.tensor(1.0)])", RuntimeError(MIXED)),
     "index of the CPU": ("X[0, 0][torch.tensor([1, 3])].tolist()", [1.0, 3.0]),
     "mask of the CPU as an index": ("X[0, 0][torch.arange(4) > 2].tolist()", [3.0]),
+    "a list as an index": (
+        "X[0, 0, [1, 3]].tolist() + X[0, 0][[True, False, False, False]].tolist()",
+        [1.0, 3.0, 0.0],
+    ),
+    "an empty list as an index": ("tuple(X[0, []].shape)", (0, 4)),
+    "an array as an index": ("X[0, 0][numpy.array([1, 3])].tolist()", [1.0, 3.0]),
+    "a list where to write": ("written(Y, (slice(None), [1], slice(None)))", [0.0, 1.0, 2.0, 3.0, -1.0]),
     "index into the CPU": (
         "torch.ones(4)[(X[0, 0] > 0)]",
         RuntimeError("indices should be either on cpu or on the same"),

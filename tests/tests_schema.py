@@ -93,6 +93,12 @@ EXERCISE = {
         },
         "remarks": {"type": "array", "items": {"type": "string"}},
         "seconds": {"type": "number", "minimum": 0},
+        "figures": {
+            "type": "object",
+            "additionalProperties": False,
+            "minProperties": 1,
+            "properties": {key: {"type": "object"} for key in ("importance", "costs", "removals")},
+        },
     },
     "allOf": [
         {

@@ -10,11 +10,14 @@ from collections.abc import Callable
 
 from grader.bundle import RecordedCase
 from grader.case import Check
+from grader.judge.cost import cost
 from grader.judge.dropout import dropped_elements, dropped_regions, dropped_weights, varies
 from grader.judge.equal import equal, one_of, precise
 from grader.judge.finding import Finding
 from grader.judge.forms import parameters, raises, shape, unchanged, value
 from grader.judge.properties import carries, kept_weights, same, sums_to_one
+from grader.judge.ranks import ranks
+from grader.judge.removals import accuracies, all_rows, drawn, in_order
 from grader.observation import Observation
 
 Judge = Callable[[Check, RecordedCase, Observation], Finding]
@@ -38,5 +41,11 @@ JUDGES: dict[str, Judge] = {
         dropped_elements,
         dropped_regions,
         varies,
+        cost,
+        ranks,
+        all_rows,
+        accuracies,
+        in_order,
+        drawn,
     )
 }

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from html import escape
 
 from grader.i18n import _, ngettext
+from grader.report import pruning_html
 from grader.report.model import CheckResult, ExerciseResult, Report
 from grader.report.terminal import lead, points, where_checked, word
 
@@ -64,6 +65,7 @@ def page(report: Report) -> str:
 def fragment(report: Report) -> str:
     """The report as a piece of any page."""
     parts = [STYLE, '<div class="headway">', *map(_exercise, report.exercises)]
+    parts.append(pruning_html.section([e.figures for e in report.exercises]))
     parts += [f"<div>{escape(remark)}</div>" for remark in report.remarks]
     if len(report.exercises) > 1:
         total = _("{score} points").format(score=points(report.score, report.points))

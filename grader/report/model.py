@@ -60,6 +60,7 @@ class ExerciseResult:
     remarks: tuple[str, ...] = ()
     seconds: float = 0.0
     content: str = ""  # hash of what was graded
+    figures: Mapping[str, Any] = field(default_factory=dict)  # what is drawn; see grader/figures.py
     fingerprint: str = ""  # of a wrong answer that no known mistake explains: equal answers have equal ones
 
 
@@ -135,4 +136,5 @@ def _exercise(result: ExerciseResult) -> dict[str, Any]:
         },
         "remarks": list(result.remarks),
         "seconds": round(result.seconds, 4),
+        **({"figures": dict(result.figures)} if result.figures else {}),
     }

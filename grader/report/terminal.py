@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.i18n import _, ngettext
+from grader.report import pruning
 from grader.report.model import CheckResult, ExerciseResult, Report
 
 _WORDS = {
@@ -43,6 +44,9 @@ def render(report: Report, *, full: bool = False) -> RenderableType:
     open_ones = [e for e in report.exercises if e.outcome in ("failed", "blocked", "could_not_grade")]
     for result in open_ones if full else open_ones[:1]:
         parts += [Text(), _in_full(result)]
+    drawn = pruning.section([e.figures for e in report.exercises])
+    if drawn is not None and (full or len({e.assignment for e in report.exercises}) == 1):
+        parts += [Text(), drawn]
     parts += [Text(), *(Text(remark) for remark in report.remarks), _summary(report, open_ones, full)]
     return Group(*parts)
 

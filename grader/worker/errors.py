@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import linecache
 import traceback
 from collections.abc import Collection
-from types import TracebackType
+from types import FunctionType, TracebackType
 from typing import Any
 
 MAX_TEXT = 2000
@@ -20,6 +21,14 @@ def describe(error: BaseException, files: Collection[str]) -> dict[str, Any]:
             "text": text_of(error.text or "", 200).strip(),
         }
     return {"type": _name(error), "message": _text(error), "where": where}
+
+
+def definition(called: object, files: Collection[str]) -> dict[str, Any] | None:
+    """Where a function of the submission begins: for an error that came of what it gave, and not inside of it."""
+    if type(called) is not FunctionType or called.__code__.co_filename not in files:
+        return None
+    file, line = called.__code__.co_filename, called.__code__.co_firstlineno
+    return {"file": file, "line": line, "text": linecache.getline(file, line).strip()[:200]}
 
 
 def _name(error: BaseException) -> str:

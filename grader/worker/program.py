@@ -15,8 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from grader.worker import layouts
-from grader.worker.errors import describe, text_of
+from grader.worker.errors import definition, describe, text_of
 from grader.worker.evidence import watching
+from grader.worker.measures import Measures
 
 MAX_NUMBERS = 1 << 22  # numbers of one tensor that are sent; more is told by shape alone
 
@@ -39,7 +40,7 @@ _SENT = frozenset(
 )
 
 
-class Program:
+class Program(Measures):
     """One run of one case. `observed` holds tensors by name, `told` the words that go with them."""
 
     def __init__(
@@ -55,6 +56,7 @@ class Program:
         self.device = torch.device(device)
         self.tensors = {name: self._cast(tensor) for name, tensor in tensors.items()}
         self.env: dict[str, Any] = {}
+        self.called: object = None  # the exercise's function, once it was
         self.leaves: dict[str, Tensor] = {}
         self.fits: dict[str, layouts.Fit] = {}
         self.observed: dict[str, Tensor] = {}
@@ -72,7 +74,9 @@ class Program:
                 try:
                     getattr(self, f"_do_{step['do']}")(step)
                 except BaseException as error:
-                    self.told["error"] = describe(error, files) | {"step": step["do"]}
+                    told = describe(error, files)
+                    told["where"] = told["where"] or definition(self.called, files)
+                    self.told["error"] = told | {"step": step["do"]}
                     break
         if used:
             self.told["used"] = sorted(used)
@@ -226,6 +230,7 @@ class Program:
         callee = self._student(on["function"]) if "function" in on else self._value(on)
         if "method" in on:
             callee = getattr(callee, on["method"])
+        self.called = callee if "function" in on else self.called
         self.env[step["name"]] = callee(*self._value(step["args"]), **self._value(step["kwargs"]))
 
     def _do_join(self, step: Step) -> None:

@@ -178,6 +178,8 @@ class _CudaIsHere(TorchFunctionMode):
             args[0]._numbers = args[1]._numbers
         if kwargs.get("device") is not None:
             kwargs = {**kwargs, "device": _here(kwargs["device"])}
+        if func in _INDEXED:
+            args = (args[0], _as_index(args[1]), *args[2:])
         if func is Tensor.to and is_lazy(args[0]):
             return args[0]  # has no numbers yet; who fills it moves it
         if func is Tensor.to:
@@ -188,7 +190,19 @@ class _CudaIsHere(TorchFunctionMode):
 
 
 _SET_DATA = Tensor.data.__set__  # type: ignore[attr-defined]
+_INDEXED = (Tensor.__getitem__, Tensor.__setitem__)
 _FROM_DATA = (torch.tensor, torch.as_tensor, torch.asarray, Tensor.new_tensor)
+
+
+def _as_index(index: Any) -> Any:
+    """Lists and arrays in an index as tensors, which torch would make inside, out of reach of any subclass."""
+    if isinstance(index, tuple):
+        return tuple(map(_as_index, index))
+    if type(index).__name__ == "ndarray" or (
+        isinstance(index, list) and all(type(i) in (int, bool) for i in index)
+    ):
+        return torch.as_tensor(index, dtype=None if len(index) else torch.long)
+    return index
 
 
 def _made(func: Any, args: Any, kwargs: Any) -> Tensor:

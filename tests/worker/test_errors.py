@@ -3,8 +3,9 @@
 import linecache
 
 import pytest
+import torch
 
-from grader.worker.errors import MAX_TEXT, describe
+from grader.worker.errors import MAX_TEXT, definition, describe
 
 
 def raised(source, call="f()"):
@@ -63,3 +64,13 @@ def test_odd_exceptions_are_told_like_any_other(body):
     told = raised(f"def f():\n    {body}\n")
     assert isinstance(told["message"], str)
     assert len(told["type"]) <= 100
+
+
+def test_a_function_of_the_submission_has_a_place_and_nothing_else_has():
+    source = "import torch\n\ndef f(x):\n    return x\n"
+    linecache.cache["a.py"] = (len(source), None, source.splitlines(True), "a.py")
+    names = {}
+    exec(compile(source, "a.py", "exec"), names)
+    assert definition(names["f"], {"a.py"}) == {"file": "a.py", "line": 3, "text": "def f(x):"}
+    for other in (names["f"], print, torch.nn.Linear, None):
+        assert definition(other, {"b.py"}) is None

@@ -242,3 +242,12 @@ def test_warnings_of_the_submission_are_told_even_those_that_cannot_speak():
         warnings.warn(Mute(), stacklevel=1)
 
     assert run(f, CALL).told["warnings"] == ["loud", ""]
+
+
+def test_an_error_that_came_of_what_the_function_gave_names_where_the_function_begins():
+    def f():
+        return {}
+
+    program = run(f, CALL, {"do": "see", "name": "out", "of": {"ref": "out", "at": ["encoder"]}})
+    assert program.told["error"]["type"] == "KeyError"
+    assert program.told["error"]["where"]["line"] == f.__code__.co_firstlineno

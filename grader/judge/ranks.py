@@ -1,0 +1,56 @@
+"""Numbers rank as was planted, whatever their size."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from grader.bundle import RecordedCase
+from grader.case import Check
+from grader.i18n import _
+from grader.judge.finding import PASSED, Finding, failed, wrong_form
+from grader.observation import Observation
+from grader.tensors import Array
+
+
+def spearman(one: Array, other: Array) -> float:
+    """The rank correlation of two rows of numbers, from -1 to 1 (Spearman 1904); 0 where one is constant."""
+    ranks = [_ranks(np.asarray(row, dtype=np.float64)) for row in (one, other)]
+    a, b = (rank - rank.mean() for rank in ranks)
+    size = float(np.sqrt((a * a).sum() * (b * b).sum()))
+    return float((a * b).sum()) / size if size else 0.0
+
+
+def _ranks(row: Array) -> Array:
+    """Places in ascending order; equal numbers share the mean of theirs."""
+    smaller = (row[:, None] > row[None, :]).sum(axis=1)
+    equal = (row[:, None] == row[None, :]).sum(axis=1)
+    return smaller + (equal - 1) / 2
+
+
+def ranks(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """The rank correlation with `planted` is at least `least`."""
+    (name,) = check.of
+    seen = observation.seen.get(name)
+    wrong = wrong_form(name, seen, case.headers[name])
+    if wrong is not None:
+        return wrong
+    assert seen is not None and seen.array is not None
+    planted = np.array(check.params["planted"])
+    found = spearman(seen.array, planted) if np.isfinite(seen.array).all() else 0.0
+    if found >= check.params["least"]:
+        return PASSED
+    return failed(
+        "ranks",
+        _("the heads do not rank as they were planted: the rank correlation is {found:.2f}").format(
+            found=found
+        ),
+        _listed(planted),
+        _listed(seen.array),
+    )
+
+
+def _listed(row: Array) -> str:
+    """Heads, the largest number first."""
+    return _("heads from high to low: {heads}").format(
+        heads=", ".join(str(h) for h in np.argsort(-row, kind="stable"))
+    )

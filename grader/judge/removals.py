@@ -1,0 +1,209 @@
+"""A removal experiment is complete, its orders are what they are called, its accuracies are true.
+
+The rows come as a tensor: seed, order, accuracy, and the heads removed, filled up with -1
+(`Case.removals`). No student code takes part in the recalculation: how many answers are right without a set
+of heads depends on the set alone, so all sets are tabulated when the case is recorded, from `table`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from grader.bundle import RecordedCase
+from grader.case import Check
+from grader.i18n import _
+from grader.judge.finding import PASSED, Finding, failed
+from grader.judge.ranks import spearman
+from grader.observation import Observation, Seen
+
+ORDERS = ("importance", "random", "reverse")  # as grader/worker/measures.py counts them
+FEWEST_SEEDS = 3
+
+
+@dataclass(frozen=True)
+class Removal:
+    """One row: with this seed, in this order, these heads were gone, and this share of answers was right."""
+
+    seed: float
+    order: str
+    removed: tuple[int, ...]
+    accuracy: float
+
+
+def read_removals(seen: Seen | None) -> list[Removal] | str:
+    """The rows that were observed, or a sentence that says why there are none."""
+    if seen is None or seen.array is None or seen.array.ndim != 2 or seen.array.shape[1] < 4:
+        what = seen.odd if seen is not None and seen.odd else _("nothing")
+        return _("{what} came back; a list of rows should, as the text describes them").format(what=what)
+    rows = []
+    for seed, order, accuracy, *heads in seen.array.astype(np.float64).tolist():
+        removed = tuple(int(h) if float(h).is_integer() else -2 for h in heads if h != -1)
+        place = int(order) if order in (0, 1, 2) else 0
+        rows.append(Removal(seed, ORDERS[place], removed, accuracy))
+    return rows
+
+
+def chains(rows: Sequence[Removal]) -> dict[tuple[str, float], list[Removal]]:
+    """The rows of every (order, seed), the fewest removed first."""
+    out: dict[tuple[str, float], list[Removal]] = {}
+    for row in rows:
+        out.setdefault((row.order, row.seed), []).append(row)
+    return {key: sorted(chain, key=lambda row: len(row.removed)) for key, chain in out.items()}
+
+
+def all_rows(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """Every order, three seeds or more, one row for 1 … `heads` - 1 removed heads (none removed may be told
+    too), and each row keeps what the row before it removed."""
+    rows = read_removals(observation.seen.get(check.of[0]))
+    if isinstance(rows, str):
+        return failed("odd", rows)
+    heads = check.params["heads"]
+    found = chains(rows)
+    for order in ORDERS:
+        seeds = sum(name == order for name, _seed in found)
+        if seeds < FEWEST_SEEDS:
+            return failed(
+                f"seeds {order} {seeds}",
+                _("{seeds} seeds for the order {order}, there should be 3 or more").format(
+                    seeds=seeds, order=order
+                ),
+            )
+    for (order, seed), chain in found.items():
+        problem = _problem(chain, heads)
+        if problem:
+            code, says = problem
+            return failed(
+                code, says, where=_("order {order}, seed {seed:.0f}").format(order=order, seed=seed)
+            )
+    return PASSED
+
+
+def _problem(chain: Sequence[Removal], heads: int) -> tuple[str, str] | None:
+    """What is wrong with the rows of one order and seed: a code and a sentence."""
+    for row in chain:
+        if not set(row.removed) <= set(range(heads)) or len(set(row.removed)) < len(row.removed):
+            return "no heads", _("'removed' should list different heads from 0 to {last}").format(
+                last=heads - 1
+            )
+    sizes = [len(row.removed) for row in chain]
+    if sizes not in (list(range(heads)), list(range(1, heads))):
+        return f"sizes {sizes}", _(
+            "one row should be there for every number of removed heads up to {last}"
+        ).format(last=heads - 1)
+    for one, other in pairwise(chain):
+        if not set(one.removed) <= set(other.removed):
+            return "not kept", _("a head that was gone is back in the next row")
+    return None
+
+
+def accuracies(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """Each accuracy is that of the model without the heads that the row names.
+
+    `table`: right answers for every set of removed heads, by the number whose bits are the heads; `of`: how
+    many answers there are.
+    """
+    rows = read_removals(observation.seen.get(check.of[0]))
+    if isinstance(rows, str):
+        return failed("odd", rows)
+    if not rows:
+        return failed("empty", _("there are no rows"))
+    table, total = check.params["table"], check.params["total"]
+    wrong = 0
+    first: tuple[Removal, float] | None = None
+    for row in rows:
+        want = _right(table, row.removed)
+        if want is None or not abs(row.accuracy * total - want) < 0.5:
+            wrong += 1
+            first = first or (row, (want or 0) / total)
+    if first is None:
+        return PASSED
+    row, share = first
+    return failed(
+        _pattern(rows, table, total),
+        _("{wrong} of {rows} accuracies are not those of the model without these heads").format(
+            wrong=wrong, rows=len(rows)
+        ),
+        f"{share:.4f}",
+        f"{row.accuracy:.4f}",
+        _("order {order}, seed {seed:.0f}, removed {heads}").format(
+            order=row.order, seed=row.seed, heads=list(row.removed)
+        ),
+    )
+
+
+def _right(table: Sequence[int], removed: Sequence[int]) -> int | None:
+    """Right answers without these heads; None where one of them is no head."""
+    if not all(0 <= head < len(table).bit_length() - 1 for head in removed):
+        return None
+    return table[sum(1 << head for head in set(removed))]
+
+
+def _pattern(rows: Sequence[Removal], table: Sequence[int], total: int) -> str:
+    """A word for the way in which accuracies are wrong, so that one mistake can be told from another."""
+    heads = set(range(len(table).bit_length() - 1))
+    right = [(row, _right(table, row.removed)) for row in rows]
+    if any(count is None for _row, count in right):
+        return "accuracies of no heads"
+    readings: Mapping[str, list[float]] = {
+        "percent": [(count or 0) * 100 for _row, count in right],
+        "errors": [total - (count or 0) for _row, count in right],
+        "the others": [_right(table, tuple(heads - set(row.removed))) or 0 for row in rows],
+        "the last alone": [_right(table, row.removed[-1:]) or 0 for row in rows],
+        "none removed": [table[0]] * len(rows),
+    }
+    for word, counts in readings.items():
+        if all(abs(row.accuracy * total - count) < 0.5 for row, count in zip(rows, counts, strict=True)):
+            return f"accuracies {word}"
+    return "accuracies"
+
+
+def in_order(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """`importance` takes the heads that were planted as weak first, `reverse` those that were planted as
+    strong. `planted`: the strength of every head; `least`: the rank correlation that is asked for."""
+    rows = read_removals(observation.seen.get(check.of[0]))
+    if isinstance(rows, str):
+        return failed("odd", rows)
+    planted, least = np.array(check.params["planted"]), check.params["least"]
+    for order, sign in (("importance", 1), ("reverse", -1)):
+        found = [_agrees(chain, planted) for (name, _seed), chain in chains(rows).items() if name == order]
+        if not found:
+            return failed(f"none {order}", _("there is no order {order}").format(order=order))
+        if min(sign * each for each in found) < least:
+            turned = max(sign * each for each in found) <= -least
+            return failed(
+                f"{order} {'turned' if turned else 'other'}",
+                _("the order {order} removes strong heads first").format(order=order)
+                if sign > 0
+                else _("the order {order} removes weak heads first").format(order=order),
+                where=_("rank correlation {found:.2f}").format(found=min(found) if sign > 0 else max(found)),
+            )
+    return PASSED
+
+
+def _agrees(chain: Sequence[Removal], planted: np.ndarray) -> float:
+    """How well the time at which each head goes agrees with its strength; the last head goes never."""
+    when = np.full(len(planted), len(planted), dtype=np.float64)
+    for row in chain:
+        for head in row.removed:
+            if 0 <= head < len(planted):
+                when[head] = min(when[head], len(row.removed))
+    return spearman(when, planted)
+
+
+def drawn(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """The random orders differ from seed to seed. That three of eight heads agree by chance is rarer than 1e-9."""
+    rows = read_removals(observation.seen.get(check.of[0]))
+    if isinstance(rows, str):
+        return failed("odd", rows)
+    orders = {
+        tuple(frozenset(row.removed) for row in chain if row.removed)
+        for (name, _seed), chain in chains(rows).items()
+        if name == "random"
+    }
+    if len(orders) > 1:
+        return PASSED
+    return failed("one order", _("the random order is the same with every seed"))

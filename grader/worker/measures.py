@@ -1,0 +1,134 @@
+"""Steps that measure what a module costs and whether it learns; the program of a case takes them in."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+ORDERS = ("importance", "random", "reverse")  # of a removal experiment; rows hold their places here
+MAX_ROWS = 10_000
+WARM, ROUNDS = 3, 25
+
+
+class Measures:
+    """The `_do_…` of grader/measures.py. Whatever is no module or no list of rows is told in a sentence."""
+
+    device: torch.device
+    env: dict[str, Any]
+    tensors: Mapping[str, Tensor]
+    told: dict[str, Any]
+
+    def _value(self, value: Any) -> Any:
+        raise NotImplementedError
+
+    def _observe(self, name: str, value: Any) -> None:
+        raise NotImplementedError
+
+    def _do_parameter_count(self, step: Mapping[str, Any]) -> None:
+        module = _module(self._value(step["of"]))
+        self._tell(step["name"], sum(p.numel() for p in module.parameters()))
+
+    def _do_flops(self, step: Mapping[str, Any]) -> None:
+        """Multiplications and additions of all matrix products of one call, as torch counts them."""
+        from torch.utils.flop_counter import FlopCounterMode
+
+        module, args = _module(self._value(step["of"])), self._value(step["args"])
+        counter = FlopCounterMode(display=False)
+        with torch.no_grad(), counter:
+            module(*args)
+        self._tell(step["name"], counter.get_total_flops())
+
+    def _do_milliseconds(self, step: Mapping[str, Any]) -> None:
+        """Time modules in turn on one thread: the fastest call of each, and the one that nine in ten beat."""
+        if self.device.type != "cpu":
+            return
+        modules, args = [_module(m) for m in self._value(step["of"])], self._value(step["args"])
+        seconds: list[list[float]] = [[] for _ in modules]
+        with torch.no_grad():
+            for number in range(WARM + ROUNDS):
+                for module, mine in zip(modules, seconds, strict=True):
+                    start = time.perf_counter()
+                    module(*args)
+                    if number >= WARM:
+                        mine.append(time.perf_counter() - start)
+        for name, mine in zip(step["names"], seconds, strict=True):
+            mine.sort()
+            self._tell(name, 1e3 * mine[0])
+            self._tell(f"{name} at most", 1e3 * mine[9 * len(mine) // 10])
+
+    def _do_descend(self, step: Mapping[str, Any]) -> None:
+        """One step of gradient descent on Σ (y · g), whatever the module's parameters are called."""
+        module = _module(self._value(step["module"]))
+        total = (self._value(step["of"]) * self.tensors[step["upstream"]]).sum()
+        learn = [p for p in module.parameters() if p.requires_grad]
+        if not (learn and total.requires_grad):
+            return
+        with torch.no_grad():
+            for parameter, slope in zip(
+                learn, torch.autograd.grad(total, learn, allow_unused=True), strict=True
+            ):
+                if slope is not None:
+                    parameter.sub_(step["rate"] * slope)
+
+    def _do_removals(self, step: Mapping[str, Any]) -> None:
+        """Rows of a removal experiment as one tensor: seed, order, accuracy, and the heads removed, then -1."""
+        try:
+            table = _table(self._value(step["of"]), step["heads"])
+        except _NotRows as odd:
+            self.told["odd"][step["name"]] = {"is": str(odd)}
+        else:
+            self._observe(step["name"], table)
+
+    def _tell(self, name: str, value: int | float) -> None:
+        self.told.setdefault("values", {})[name] = value
+
+
+def _module(value: Any) -> nn.Module:
+    if isinstance(value, nn.Module):
+        return value
+    raise TypeError(f"{type(value).__name__} came back where a module belongs")
+
+
+class _NotRows(ValueError):
+    """What came back is no list of rows; the message says what it is."""
+
+
+def _table(rows: Any, heads: int) -> Tensor:
+    if not isinstance(rows, (list, tuple)):
+        raise _NotRows(f"{type(rows).__name__[:60]} instead of a list of rows")
+    if len(rows) > MAX_ROWS:
+        raise _NotRows("a list of more rows than anybody reads")
+    return torch.tensor([_row(row, heads) for row in rows], dtype=torch.float64).reshape(-1, 3 + heads)
+
+
+def _row(row: Any, heads: int) -> list[float]:
+    if not isinstance(row, Mapping):
+        raise _NotRows(f"a list that holds {type(row).__name__[:60]} instead of rows")
+    missing = [key for key in ("seed", "order", "removed", "accuracy") if key not in row]
+    if missing:
+        raise _NotRows(f"a row without {missing[0]!r}")
+    if row["order"] not in ORDERS:
+        raise _NotRows("a row of another order than importance, random and reverse")
+    removed = _numbers(row["removed"])
+    if len(removed) > heads:
+        raise _NotRows("a row that removes more heads than there are")
+    seed, accuracy = _number("seed", row["seed"]), _number("accuracy", row["accuracy"])
+    return [seed, ORDERS.index(row["order"]), accuracy, *removed, *[-1.0] * (heads - len(removed))]
+
+
+def _numbers(removed: Any) -> Sequence[float]:
+    listed = removed.tolist() if hasattr(removed, "tolist") else removed
+    if not isinstance(listed, (list, tuple)):
+        raise _NotRows("a row whose 'removed' is no list of heads")
+    return [_number("removed", head) for head in listed]
+
+
+def _number(key: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise _NotRows(f"a row whose {key!r} holds something else than numbers") from None

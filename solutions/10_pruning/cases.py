@@ -1,0 +1,534 @@
+"""Cases for looking at heads, weighing them, and taking them out.
+
+Attentions are built with dropout 0.5 and judged in evaluation, so that dropout that stays on is seen at once.
+The heads of the planted models are of known strength by construction; nothing here is trained.
+"""
+
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from grader import weights
+from grader.bank import definition_span
+from grader.case import Case, filled, round_to
+from grader.judge.ranks import spearman
+
+AXES = ("batch", "query", "feature")
+MAPS = ("batch", "head", "query", "key")
+ATTENTION = "from grader.given import MultiHeadAttention\n"
+REFERENCE = Path(__file__).with_name("pruning.py").read_text("utf-8")
+TITLES = {"None": "without a mask", "(B,)": "one length a sequence (B,)", "(B, T)": "one length a query (B, T)"}
+
+SQUARED_ERROR = """from torch import nn
+
+
+class SquaredError(nn.Module):
+    def forward(self, output, target):
+        return (output - target).pow(2).sum(dim=(1, 2))  # so that numbers are of order one
+"""
+
+
+def attention(case, draw, H, d, *, name="mha", loaded=None, bias=False, dropout=0.5, train=False, **sizes):
+    """The module that a student's function is handed. `sizes`: query_size, key_size, value_size."""
+    D = H * d
+    sizes = {key: sizes.get(key, D) for key in ("query_size", "key_size", "value_size")}
+    kwargs = {**sizes, "num_hiddens": D, "num_heads": H, "dropout": dropout, "bias": bias}
+    module = case.provide(ATTENTION, "MultiHeadAttention", _name=name, **kwargs)
+    case.load(module, loaded or weights.multi_head(draw, D, bias=bias, **sizes))
+    (case.train if train else case.eval)(module)
+    return module
+
+
+def asked(case, draw, B, T, S, q, k, v, lens=None, grad=False, suffix=""):
+    """Queries, keys, values and lengths."""
+    return (
+        case.input(f"queries{suffix}", draw.normal(B, T, q), grad=grad),
+        case.input(f"keys{suffix}", draw.normal(B, S, k), grad=grad),
+        case.input(f"values{suffix}", draw.normal(B, S, v), grad=grad),
+        None if lens is None else case.input(f"valid_lens{suffix}", lens),
+    )
+
+
+# ---- attention_maps
+
+
+LAYOUTS = {
+    "flat": "w",
+    "by-head": "w.unflatten(0, (X.shape[0], -1))",
+    "listed": "list(w.unflatten(0, (X.shape[0], -1)).unbind(1))",
+}
+KEPT_IN = {
+    "flat": "heads inside the batch, (B·H, T, S)",
+    "by-head": "heads on an axis of their own, (B, H, T, S)",
+    "listed": "a list with one tensor a head",
+}
+ENCODER = """from grader.given import TransformerEncoder
+
+
+class Encoder(TransformerEncoder):
+    def forward(self, X, *args):
+        out = super().forward(X, *args)
+        self.attention_weights = [LAYOUT for w in self.attention_weights]
+        return out
+"""
+DECODER = """from grader.given import TransformerDecoder
+
+
+class Decoder(TransformerDecoder):
+    def forward(self, X, *args):
+        out = super().forward(X, *args)
+        self.attention_weights = [[LAYOUT for w in part] for part in self.attention_weights]
+        return out
+"""
+D_MODEL, HIDDEN, VOCABULARY, LAYERS = 6, 7, 11, 2
+
+
+def attention_maps(draw):
+    for layout, kind in product(LAYOUTS, (encoder_maps, decoder_maps)):
+        B, H, T, S = (2, 3, *draw.sizes(2, low=4, high=7))
+        yield kind(draw, layout, layout, B, H, T, S, KEPT_IN[layout])
+    T, S = draw.sizes(2, low=4, high=7)
+    yield encoder_maps(draw, "as-many-sentences-as-heads", "flat", 2, 2, T, S, "as many sentences as heads")
+    yield decoder_maps(draw, "one-sentence", "flat", 1, 2, T, S, "one sentence")
+    yield encoder_maps(draw, "one-head", "by-head", 3, 1, T, S, "one head", called_before=True)
+
+
+def encoder_maps(draw, id, layout, B, H, T, S, title, called_before=False):
+    case = Case(f"encoder-{id}", "attention_maps")
+    model = stack(case, "Encoder", ENCODER, layout, H)
+    blocks = [weights.encoder_block(draw, D_MODEL, HIDDEN, prefix=f"blks.block{i}.") for i in range(LAYERS)]
+    case.load(model, embedding(draw) | blocks[0] | blocks[1])
+    case.eval(model)
+    if called_before:
+        case.call(case.input("earlier", draw.integers(0, VOCABULARY - 1, B, T + 1)), None, on=model)
+    tokens = case.input("tokens", draw.integers(0, VOCABULARY - 1, B, T))
+    lens = case.input("valid_lens", draw.lens(B, T))
+    maps = case.call(model, tokens, lens, name="maps")
+    check_maps(case, maps, ("encoder",), f"encoder, {title}")
+    case.check_unchanged(tokens, lens)
+    return case
+
+
+def decoder_maps(draw, id, layout, B, H, T, S, title):
+    case = Case(f"decoder-{id}", "attention_maps")
+    model = stack(case, "Decoder", DECODER, layout, H)
+    case.load(model, weights.transformer_decoder(draw, VOCABULARY, D_MODEL, HIDDEN, LAYERS))
+    case.train(model)  # all steps at once: what a call with many steps gives in evaluation is not prescribed
+    tokens = case.input("tokens", draw.integers(0, VOCABULARY - 1, B, T))
+    enc = case.input("enc_outputs", draw.normal(B, S, D_MODEL))
+    state = case.method(model, "init_state", enc, case.input("enc_valid_lens", draw.lens(B, S)), name="state")
+    maps = case.call(model, tokens, state, name="maps")
+    check_maps(case, maps, ("decoder", "cross"), f"decoder, {title}")
+    return case
+
+
+def stack(case, name, source, layout, H):
+    D = D_MODEL
+    return case.provide(
+        source.replace("LAYOUT", LAYOUTS[layout]),
+        name,
+        _name="model",
+        vocab_size=VOCABULARY,
+        key_size=D,
+        query_size=D,
+        value_size=D,
+        num_hiddens=D,
+        norm_shape=[D],
+        ffn_num_input=D,
+        ffn_num_hiddens=HIDDEN,
+        num_heads=H,
+        num_layers=LAYERS,
+        dropout=0.0,
+    )
+
+
+def embedding(draw):
+    return {"embedding.weight": draw.normal(VOCABULARY, D_MODEL, std=D_MODEL**-0.5)}
+
+
+def check_maps(case, maps, parts, title):
+    layers = [(part, i) for part in parts for i in range(LAYERS)]
+    for part, i in layers:
+        case.see(maps[part][i], axes=MAPS)
+    case.check("shapes", "shape", [f"maps[{part}][{i}]" for part, i in layers], f"one tensor (B, H, T, S) a layer: {title}")
+    case.check("values", "equal", [f"maps[{part}][{i}]" for part, i in layers], f"the weights that were used: {title}")
+
+
+# ---- gated_attention
+
+
+def gated_attention(draw):
+    H, d = 3, 4
+    D = H * d
+    B, T, S = draw.sizes(3, low=2, high=7, avoid=(H, d))
+    q, k, v = draw.sizes(3, low=5, high=9)
+    sizes = {"query_size": q, "key_size": k, "value_size": v}
+    lengths = {"None": None, "(B,)": draw.lens(B, S), "(B, T)": draw.lens((B, T), S)}
+
+    for number, (form, lens) in enumerate(lengths.items()):
+        case = Case(f"gates-{number}", "gated_attention")
+        mha = attention(case, draw, H, d, bias=number == 1, **sizes)
+        gates = case.input("gates", 1 + draw.normal(H, std=0.6), grad=True)
+        given = asked(case, draw, B, T, S, q, k, v, lens, grad=True)
+        Y = case.call(mha, gates, *given, axes=AXES)
+        case.check_shape(Y, f"shape and dtype, {TITLES[form]}")
+        case.check_values(Y, f"a gate for every head, {TITLES[form]}", "values" if lens is None else "masking")
+        flow = case.gradients(Y, draw.normal(B, T, D), wrt=[gates, *given[:3]], parameters=mha)
+        case.check_gradients(flow, f"gradients of gates, inputs and layers, {TITLES[form]}")
+        case.check_unchanged(gates, *(x for x in given if x is not None))
+        yield case
+
+    for id, gates, title in (
+        ("ones", np.ones(H), "with all gates at one it is the plain attention"),
+        ("one-closed", np.array([1.0, 0.0, 1.0]), "one gate at zero"),
+        ("all-closed", np.zeros(H), "all gates at zero"),
+    ):
+        case = Case(id, "gated_attention")
+        mha = attention(case, draw, H, d, bias=True)
+        given = asked(case, draw, B, T, S, D, D, D, draw.lens(B, S))
+        before = case.call(*given, on=mha, axes=AXES)
+        Y = case.call(mha, case.input("gates", gates), *given, axes=AXES)
+        case.check_values(Y, title)
+        after = case.call(*given, on=mha, axes=AXES)
+        says = "after the call the attention that was handed over gives something else"
+        case.check_same(before, after, f"nothing is left behind in the attention: {title}", "purity", says)
+        yield case
+
+    case = Case("training", "gated_attention")
+    mha = attention(case, draw, H, d, train=True)
+    case.seed(3)
+    given = asked(case, draw, 4, 6, 8, D, D, D)
+    gates = case.input("gates", np.ones(H))
+    left, right = (case.call(mha, gates, *given) for _ in range(2))
+    case.check("modes", "varies", [case.see(left), case.see(right)], "in training, attention weights are dropped as before")
+    yield case
+
+
+# ---- head_importance
+
+
+METHODS = ("ablation", "gradient", "confidence")
+H, HEAD = 4, 3
+
+
+def head_importance(draw):
+    q, k, v = draw.sizes(3, low=5, high=9)
+    model = planted_model(draw)
+    for method in METHODS:
+        yield measured(draw, method, method, q, k, v)
+        yield measured(draw, f"{method}-in-training", method, q, k, v, train=True)
+        yield measured(draw, f"{method}-one-sample", method, q, k, v, batches=((1, 3, 4, True),))
+        yield planted(draw, method, *model)
+
+
+def measured(draw, id, method, q, k, v, train=False, batches=((2, 3, 5, False), (5, 4, 6, True))):
+    """Importance on batches of unequal size and length. `batches`: (B, T, S, with lengths)."""
+    case = Case(id, "head_importance")
+    mha = attention(case, draw, H, HEAD, bias=True, train=train, query_size=q, key_size=k, value_size=v)
+    loss = case.provide(SQUARED_ERROR, "SquaredError", _name="loss")
+    if train:
+        case.seed(5)  # whoever leaves dropout on draws
+    listed = []
+    for number, (B, T, S, masked) in enumerate(batches):
+        given = asked(case, draw, B, T, S, q, k, v, draw.lens(B, S) if masked else None, suffix=str(number))
+        listed.append([*given, case.input(f"target{number}", draw.normal(B, T, H * HEAD))])
+    found = case.call(mha, listed, loss, method, axes=("head",), name="importance")
+    title = {"ablation": "ablation", "gradient": "gradient", "confidence": "confidence"}[method]
+    if train:
+        case.check_values(found, f"{title}, measured without dropout", "modes")
+        return case
+    case.check_shape(found, f"one number a head: {title}")
+    case.check_values(found, f"{title}, {'one sample' if len(batches) == 1 else 'batches of unequal size'}")
+    again = case.call(mha, listed, loss, method, name="again")
+    says = "a second measurement of the same gave something else"
+    case.check_same(found, again, f"measuring changes nothing: {title}", "purity", says)
+    inputs = [x for batch in listed for x in batch if x is not None]
+    case.check_unchanged(*inputs, title=f"batches are left as they were: {title}")
+    return case
+
+
+PLANTED = tuple(0.62**rank for rank in range(6))  # of the output of a head; the strongest first
+
+
+def planted_model(draw):
+    """Heads whose part of `W_o` is scaled by known factors; the weaker a head, the surer it is where to look.
+
+    Returns the factors, the weights, and batches of inputs with their targets: what the model gives, and noise.
+    """
+    heads, d, T = len(PLANTED), 2, 5
+    D = heads * d
+    strength = np.array(PLANTED)[draw.sizes(heads, low=0, high=heads - 1)]
+    layers = weights.multi_head(draw, D)
+    layers["W_q.weight"] = layers["W_q.weight"] * np.repeat(0.5 / strength, d)[:, None]
+    size = np.sqrt((answers(draw.normal(200, T, D), layers, heads) ** 2).mean(axis=(0, 1, 3)))  # (heads,)
+    layers["W_o.weight"] = layers["W_o.weight"] * np.repeat(strength / size, d)[None, :]
+    layers = {name: round_to(array, "float32") for name, array in layers.items()}
+    batches = []
+    for B in (22, 38):
+        X = round_to(draw.normal(B, T, D), "float32")
+        batches.append((X, answers(X, layers, heads).sum(axis=2) + draw.normal(B, T, D, std=0.5)))
+    return strength, layers, batches
+
+
+def planted(draw, method, strength, layers, batches):
+    case = Case(f"{method}-planted", "head_importance")
+    mha = attention(case, draw, len(strength), 2, loaded=layers)
+    loss = case.provide(SQUARED_ERROR, "SquaredError", _name="loss")
+    listed = []
+    for number, (X, target) in enumerate(batches):
+        x = case.input(f"x{number}", X)
+        listed.append([x, x, x, None, case.input(f"target{number}", target)])
+    found = case.call(mha, listed, loss, method, axes=("head",), name="importance")
+    drawn = {"draw": "importance", "method": method, "planted": strength.tolist()}
+    case.check_values(found, f"{method}, on heads of known strength", **drawn)
+    if method != "confidence":  # what the text asks about
+        ranked = {"planted": strength.tolist(), "least": 0.9}
+        case.check("pruning", "ranks", [case.see(found)], f"heads rank as they were planted, by {method}", **ranked)
+    return case
+
+
+def answers(X, layers, heads):
+    """What every head of a self-attention adds to the output: (N, T, D) → (N, T, heads, D)."""
+    q, k, v = (split(X @ layers[f"{name}.weight"].astype(np.float64).T, heads) for name in ("W_q", "W_k", "W_v"))
+    scores = np.einsum("nthd,nshd->nhts", q, k) / q.shape[-1] ** 0.5
+    scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    heard = np.einsum("nhts,nshd->nthd", scores / scores.sum(axis=-1, keepdims=True), v)
+    out = layers["W_o.weight"].astype(np.float64).reshape(-1, heads, heard.shape[-1])  # (D, heads, d)
+    return np.einsum("nthd,ohd->ntho", heard, out)
+
+
+def split(X, heads):
+    return X.reshape(*X.shape[:2], heads, -1)
+
+
+# ---- prune_heads
+
+
+def prune_heads(draw):
+    q, k, v = draw.sizes(3, low=5, high=9)
+    B, T, S = draw.sizes(3, low=2, high=7, avoid=(H, HEAD))
+    sizes = {"query_size": q, "key_size": k, "value_size": v}
+
+    def start(id, **more):
+        case = Case(id, "prune_heads")
+        return case, attention(case, draw, H, HEAD, **{**sizes, **more})
+
+    for id, heads, title, bias in (
+        ("one", [1], "one head", False),
+        ("unsorted", [3, 0], "two heads, in any order", True),
+        ("repeated", [2, 0, 2, 2], "a head that is named more than once", True),
+        ("none", [], "no head at all", True),
+        ("one-left", [3, 1, 0], "all heads but one", False),
+    ):
+        case, mha = start(id, bias=bias)
+        kept = H - len(set(heads))
+        given = asked(case, draw, B, T, S, q, k, v, grad=True)
+        before = costs(case, mha, given, "before")
+        pruned = case.call(mha, heads, name="pruned")
+        after = costs(case, pruned, given, "after")
+        case.eval(pruned)
+        Y = case.call(*given, on=pruned, axes=AXES, name="out")
+        case.check_shape(Y, f"shape and dtype: {title}")
+        case.check_values(Y, f"equals the gated attention: {title}")
+        case.check_weights(case.weights(pruned, heads=kept), f"the weights kept are of the heads left: {title}", optional=True)
+        case.check_gradients(
+            case.gradients(Y, draw.normal(B, T, H * HEAD), wrt=list(given[:3])), f"gradients of the inputs: {title}"
+        )
+        stays = {"kept": kept, "total": H}
+        whole = H * HEAD if bias else 0  # the bias of W_o
+        case.check("pruning", "cost", [before[0], after[0]], f"parameters: {title}", **stays, fixed=whole)
+        case.check("pruning", "cost", [before[1], after[1]], f"counted operations: {title}", **stays, fixed=0)
+        yield case
+
+    for id, lens, title in (
+        ("per-sequence", draw.lens(B, S), TITLES["(B,)"]),
+        ("per-query", draw.lens((B, T), S), TITLES["(B, T)"]),
+    ):
+        case, mha = start(id)
+        given = asked(case, draw, B, T, S, q, k, v, lens)
+        pruned = case.call(mha, [0, 2], name="pruned")
+        case.eval(pruned)
+        case.check_values(case.call(*given, on=pruned, axes=AXES), f"half of the heads, {title}", "masking")
+        yield case
+
+    for id, first, second, bias in (("twice", [1], [1], True), ("twice-unsorted", [3, 0], [1], False)):
+        case, mha = start(id, bias=bias)
+        given = asked(case, draw, B, T, S, q, k, v)
+        smaller = case.call(mha, first, name="smaller")
+        pruned = case.call(smaller, second, name="pruned")
+        case.eval(pruned)
+        case.check_values(case.call(*given, on=pruned, axes=AXES), f"{first}, and then {second} of those left")
+        yield case
+
+    case, mha = start("learns", bias=True)
+    given = asked(case, draw, B, T, S, q, k, v)
+    pruned = case.call(mha, [2], name="pruned")
+    case.eval(pruned)
+    Y = case.call(*given, on=pruned)
+    case.descend(pruned, Y, draw.normal(B, T, H * HEAD), rate=0.05)
+    case.check_values(
+        case.call(*given, on=pruned, axes=AXES), "after one step of gradient descent on the parameters left", "gradients"
+    )
+    yield case
+
+    for id, heads, title in (("all", [0, 1, 2, 3], "all heads"), ("all-and-more", [1, 0, 3, 2, 1, 1], "all heads, some twice")):
+        case, mha = start(id)
+        case.call(mha, heads)
+        case.check("values", "raises", [], f"refuses to remove {title}", type="ValueError")
+        yield case
+
+    case, mha = start("still-in-evaluation")
+    case.seed(5)  # whoever switches dropout on draws
+    given = asked(case, draw, B, T, S, q, k, v)
+    pruned = case.call(mha, [0], name="pruned")
+    case.check_values(case.call(*given, on=pruned, axes=AXES), "what was in evaluation mode still is", "modes")
+    yield case
+
+    case, mha = start("still-in-training", train=True)
+    case.seed(5)
+    given = asked(case, draw, 4, 6, 8, q, k, v)
+    pruned = case.call(mha, [0], name="pruned")
+    left, right = (case.call(*given, on=pruned) for _ in range(2))
+    case.check("modes", "varies", [case.see(left), case.see(right)], "what was in training mode still is, with its dropout")
+    yield case
+
+    yield half(draw)
+
+
+def half(draw):
+    """Half of the heads of an attention of some size: the costs that the report shows, with the time it takes."""
+    heads, d, B, T = 8, 8, 4, 48
+    D = heads * d
+    case = Case("half", "prune_heads")
+    layers = {f"W_{of}.weight": filled(1 / D, D, D) for of in "qkvo"} | {f"W_{of}.bias": filled(0.1, D) for of in "qkvo"}
+    whole = attention(case, draw, heads, d, name="whole", loaded=layers, bias=True)
+    mha = attention(case, draw, heads, d, loaded=layers, bias=True)
+    x = case.constant("x", (B, T, D))
+    before = costs(case, whole, (x, x, x, None), "before")
+    pruned = case.call(mha, [6, 1, 4, 3], name="pruned")
+    case.eval(pruned)
+    after = costs(case, pruned, (x, x, x, None), "after")
+    stays = {"kept": heads // 2, "total": heads}
+    case.check("pruning", "cost", [before[0], after[0]], "half of the heads: half of the parameters", **stays, fixed=D, draw="costs")
+    case.check("pruning", "cost", [before[1], after[1]], "half of the heads: half of the operations", **stays, fixed=0)
+    case.milliseconds([whole, pruned], ["milliseconds before", "milliseconds after"], x, x, x, None)
+    return case
+
+
+def costs(case, module, given, when):
+    return (
+        case.parameter_count(module, f"parameters {when}"),
+        case.flops(module, *given, name=f"operations {when}"),
+    )
+
+
+# ---- removal_experiment
+
+
+CLASSES, STEPS, SAMPLES, JURY, JUROR = 4, 2, 360, 8, 2
+CLASSIFIER = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n\nfrom grader.given import MultiHeadAttention\n\n\n"
+KNOWS = tuple(1.1 * 0.75**rank for rank in range(JURY))  # how much of the answer a head can hear
+
+
+def removal_experiment(draw):
+    for id, train in (("planted", False), ("planted-in-training", True)):
+        yield experiment(draw, id, train)
+
+
+def experiment(draw, id, train):
+    D = JURY * JUROR
+    case = Case(id, "removal_experiment")
+    strength, layers, (X, labels, right) = planted_jury(draw, case.dtype)
+    start, stop = definition_span(REFERENCE, "Classifier")
+    model = case.provide(
+        CLASSIFIER + REFERENCE[start:stop],
+        "Classifier",
+        _name="model",
+        num_hiddens=D,
+        num_heads=JURY,
+        num_classes=CLASSES,
+        dropout=0.5,
+    )
+    case.load(model, layers)
+    (case.train if train else case.eval)(model)
+    case.seed(1)  # somebody may draw from the common generator
+    data = [case.input("X", X), case.input("labels", labels)]
+    rows = case.removals(case.call(model, data, name="rows"), JURY)
+    where = ", on a model in training mode" if train else ""
+    known = {"table": right, "total": SAMPLES} | ({} if train else {"draw": "removals"})
+    facet = "modes" if train else "values"
+    case.check(facet, "accuracies", [rows], f"accuracies of the model without these heads{where}", **known)
+    if not train:
+        case.check("shapes", "all_rows", [rows], "three orders, three seeds, one head more in each row", heads=JURY)
+        ranked = {"planted": strength.tolist(), "least": 0.9}
+        case.check("pruning", "in_order", [rows], "weak heads go first by importance, strong ones in reverse", **ranked)
+        case.check("pruning", "drawn", [rows], "the random order is another one with another seed")
+    return case
+
+
+def planted_jury(draw, dtype):
+    """Strengths, weights and questions; drawn anew until the questions show which heads are the strong ones."""
+    for _ in range(100):
+        strength = np.array(KNOWS)[draw.sizes(JURY, low=0, high=JURY - 1)]
+        layers = {name: round_to(array, dtype) for name, array in jury(draw, strength).items()}
+        X, labels, right, rises = questions(draw, strength, layers, dtype)
+        if spearman(rises, strength) > 0.96:
+            return strength, layers, (X, labels, right)
+    raise ValueError("no questions show the strength of the heads")
+
+
+def jury(draw, strength):
+    """Head `h` hears the `h`-th pair of features, turned; the last layer gives it a say by its strength."""
+    D = JURY * JUROR
+    out = {"dense.bias": np.zeros(CLASSES)}
+    W_v, W_o, dense = np.zeros((D, D)), np.zeros((D, D)), np.zeros((CLASSES, D))
+    for h, (turn, back) in enumerate(zip(draw.normal(JURY), draw.normal(JURY), strict=True)):
+        own = slice(JUROR * h, JUROR * (h + 1))
+        W_v[own, own], W_o[own, own] = rotation(turn), rotation(back)
+        dense[:, own] = strength[h] * directions() @ (rotation(back) @ rotation(turn)).T
+    for name in ("W_q", "W_k"):
+        out[f"attention.{name}.weight"] = draw.linear(D, D) * 0.5
+    return out | {"attention.W_v.weight": W_v, "attention.W_o.weight": W_o, "dense.weight": dense}
+
+
+def questions(draw, strength, layers, dtype):
+    """Sequences, their classes, how many answers are right without each set of heads (256 numbers), and how
+    much the loss rises without each head.
+
+    A head's features point in the direction of the class, as far as it knows it. Sequences come in pairs with
+    opposite noise, so that chance moves no head up or down. Pairs on which any set of heads is undecided are
+    left out, so that rounding changes no answer.
+    """
+    count = 3 * SAMPLES
+    labels = np.tile(draw.integers(0, CLASSES - 1, count // 2), 2)
+    told = strength[:, None] * directions()[labels][:, None, :]  # (count, heads, 2)
+    noise = draw.normal(count // 2, STEPS, JURY * JUROR, std=1.2)
+    X = np.repeat(told.reshape(count, 1, -1), STEPS, axis=1) + np.concatenate([noise, -noise])
+    X = round_to(X, dtype)
+    attended = {name.removeprefix("attention."): array for name, array in layers.items()}
+    heads = answers(X, attended, JURY).mean(axis=1) @ layers["dense.weight"].astype(np.float64).T  # (count, heads, C)
+    sets = np.arange(2**JURY - 1)  # of removed heads; one is always left
+    left = 1 - (sets[:, None] >> np.arange(JURY) & 1)  # (sets, heads)
+    scores = np.einsum("sh,nhc->nsc", left, heads)
+    best = np.sort(scores, axis=-1)
+    decided = ((best[..., -1] - best[..., -2]).min(axis=1) > 1e-4).reshape(2, -1).all(axis=0)  # (pairs,)
+    pairs = np.flatnonzero(decided)[: SAMPLES // 2]
+    sure = np.concatenate([pairs, pairs + count // 2])
+    if len(sure) < SAMPLES:
+        raise ValueError(f"only {len(sure)} sequences are decided by every set of heads")
+    scores, labels = scores[sure], labels[sure]  # (SAMPLES, sets, C), (SAMPLES,)
+    right = (scores.argmax(axis=-1) == labels[:, None]).sum(axis=0)  # (sets,)
+    losses = np.log(np.exp(scores).sum(axis=-1)) - np.take_along_axis(scores, labels[:, None, None], axis=-1)[..., 0]
+    rises = losses.mean(axis=0)[1 << np.arange(JURY)] - losses[:, 0].mean()  # (heads,)
+    return X[sure], labels, [*map(int, right), 0], rises
+
+
+def directions():
+    """One direction of the plane for each class: (CLASSES, 2)."""
+    angles = 2 * np.pi * np.arange(CLASSES) / CLASSES
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def rotation(angle):
+    return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])

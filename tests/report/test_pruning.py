@@ -1,0 +1,180 @@
+"""The pruning section: which heads to remove, by what it costs and saves, in a terminal and as HTML."""
+
+from __future__ import annotations
+
+import io
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from grader.bundle import Header, RecordedCase
+from grader.case import Check
+from grader.figures import figures
+from grader.observation import Observation, Seen
+from grader.report import pruning_html
+from grader.report.html import page
+from grader.report.model import ExerciseResult, Report, to_json
+from grader.report.pruning import advice, ranking
+from grader.report.terminal import show
+
+IMPORTANCE = {
+    "planted": [0.4, 1.0, 0.1, 0.6],
+    "ablation": [2.0, 9.0, -0.1, 4.0],
+    "gradient": [1.0, 3.0, 0.2, 2.0],
+    "confidence": [0.6, 0.3, 0.9, 0.4],
+}
+REMOVALS = {
+    "whole": 0.9,
+    "possible": [[0.5, 0.7, 0.9], [0.4, 0.6, 0.85], [0.3, 0.4, 0.7]],
+    "importance": [[0.9, 0.9, 0.9], [0.85, 0.85, 0.85], [0.7, 0.7, 0.7]],
+    "random": [[0.6, 0.7, 0.8], [0.5, 0.6, 0.7], [0.3, 0.5, 0.7]],
+    "reverse": [[0.5, 0.5, 0.5], [0.4, 0.4, 0.4], [0.3, 0.3, 0.3]],
+}
+COSTS = {
+    "kept": 2,
+    "total": 4,
+    "parameters": [1088, 552],
+    "operations": [80864, 40432],
+    "milliseconds": [[0.5, 0.75], [0.3, 0.45]],
+}
+
+
+def result(name="head_importance", assignment="10_pruning", **drawn):
+    return ExerciseResult(name, assignment, "passed", 3.0, 3.0, figures=drawn)
+
+
+def report(*results):
+    return Report(results, sandbox="strict", torch="2", grader="0")
+
+
+ALL = report(
+    result(importance=IMPORTANCE),
+    result("prune_heads", costs=COSTS),
+    result("removal_experiment", removals=REMOVALS),
+)
+
+
+def printed(report, *, width=80, full=False):
+    out = io.StringIO()
+    show(report, Console(file=out, width=width, no_color=True, highlight=False), full=full)
+    return out.getvalue()
+
+
+def test_heads_are_told_from_the_strongest_to_the_weakest_and_which_ones_to_remove():
+    assert ranking(IMPORTANCE) == [1, 3, 0, 2]
+    assert "take heads 2, 0, in this order" in advice(IMPORTANCE)
+    only = {key: IMPORTANCE[key] for key in ("planted", "confidence")}
+    assert ranking(only) == [2, 0, 3, 1]
+
+
+def test_the_terminal_shows_strip_curve_and_table_within_eighty_columns_and_without_colour():
+    text = printed(ALL)
+    assert "\x1b" not in text
+    assert max(map(cell_len, text.splitlines())) <= 80
+    strip = [line.split()[0] for line in text.splitlines() if "█" in line or "▏" in line]
+    assert strip == ["1", "3", "0", "2"]
+    for part in (
+        "take heads 2, 0",
+        "by importance",
+        "heads removed",
+        "1,088",
+        "552",
+        "50.7 %",
+        "50.0 %",
+        "0.30 – 0.45",
+    ):
+        assert part in text, part
+    chart = [line for line in text.splitlines() if "┤" in line]
+    assert len(chart) == 10
+    assert "+" in chart[0]
+    assert chart[0].index("A") > chart[0].index("+")
+    assert sum(line.count("A") for line in chart) == sum(line.count("V") for line in chart) == 3
+
+
+def test_the_section_stays_away_from_reports_of_a_whole_course_unless_asked_for():
+    course = report(*ALL.exercises, result("masked_softmax", "02_masking"))
+    assert "take heads" not in printed(course)
+    assert "take heads" in printed(course, full=True)
+    assert "take heads" in page(course)
+    assert "Pruning" not in printed(report(result()))
+    assert pruning_html.section([{}, {}]) == ""
+
+
+class Reader(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.attributes, self.lines = [], set(), []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.attributes |= {name for name, _value in attrs}
+        self.lines += [v for n, v in attrs if n == "class" and tag == "polyline"]
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_page_draws_it_without_script_or_link():
+    text = page(ALL)
+    reader = Reader(text)
+    assert reader.open == []
+    assert not reader.attributes & {"src", "href", "style", "onclick"}
+    assert reader.lines == [f"hw-{order}" for order in ("importance", "random", "reverse") for _ in "ab"]
+    for part in ("take heads 2, 0", "any choice of heads", "1,088", "Never graded"):
+        assert part in text, part
+
+
+def test_the_record_holds_what_is_drawn_and_nothing_where_nothing_is():
+    record = to_json(report(result(costs=COSTS), result("gated_attention")))
+    assert record["exercises"][0]["figures"] == {"costs": COSTS}
+    assert "figures" not in record["exercises"][1]
+
+
+# ---- what is taken from observations
+
+
+def taken(check, seen=None, values=None):
+    case = RecordedCase("c", "f", "float32", (), (check,), {}, {"x": Header((2,), "float32")}, {})
+    observation = Observation({} if seen is None else {"x": seen}, values=values or {})
+    return figures([case], {"c": observation})
+
+
+def of(array):
+    return Seen(np.shape(array), "float64", np.array(array, dtype=float))
+
+
+@pytest.mark.parametrize("odd", [None, of([1.0, np.nan]), of([1.0, 2.0, 3.0]), Seen(odd="None")])
+def test_importances_are_drawn_where_they_are_whole_and_finite(odd):
+    check = Check(
+        "c", "values", "", "equal", ("x",), {"draw": "importance", "method": "ablation", "planted": [1, 2]}
+    )
+    assert taken(check, of([3.0, 4.0])) == {"importance": {"planted": [1.0, 2.0], "ablation": [3.0, 4.0]}}
+    assert taken(check, odd) == {}
+
+
+def test_costs_are_drawn_with_times_where_there_are_any():
+    check = Check("c", "pruning", "", "cost", ("a", "b"), {"draw": "costs", "kept": 1, "total": 2})
+    counted = {"parameters before": 4, "parameters after": 2}
+    assert taken(check, values=counted) == {"costs": {"kept": 1, "total": 2, "parameters": [4, 2]}}
+    names = ("milliseconds before", "milliseconds after")
+    timed = {**counted, **dict.fromkeys(names, 1.0), **{f"{n} at most": 2.0 for n in names}}
+    assert taken(check, values=timed)["costs"]["milliseconds"] == [[1.0, 2.0], [1.0, 2.0]]
+    assert "milliseconds" not in taken(check, values={**timed, "milliseconds after": float("inf")})["costs"]
+    assert taken(check) == {}
+
+
+def test_removals_are_drawn_with_the_band_of_all_choices():
+    params = {"draw": "removals", "table": [4, 3, 1, 0], "total": 4}
+    check = Check("c", "values", "", "accuracies", ("x",), params)
+    rows = [[s, order, 0.75, 0, -1] for s in range(3) for order in range(3)]
+    drawn = taken(check, of(rows))["removals"]
+    assert drawn["whole"] == 1.0
+    assert drawn["possible"] == [[0.25, 0.5, 0.75]]
+    assert drawn["importance"] == drawn["random"] == [[0.75, 0.75, 0.75]]
+    assert taken(check, of([[*row[:2], 75.0, *row[3:]] for row in rows])) == {}  # in percent
+    assert taken(check, of(rows[:-1])) == {}  # not whole

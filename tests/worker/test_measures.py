@@ -1,0 +1,104 @@
+"""What a module costs, whether it learns, and the rows of an experiment, as a worker observes them."""
+
+import pytest
+import torch
+from torch import nn
+
+from grader.worker.measures import ORDERS
+from grader.worker.program import Program
+
+MODULE = {"ref": "module"}
+
+
+def run(module, *steps, tensors=None, **env):
+    program = Program({}, {"steps": [*steps], "dtype": "float32"}, tensors or {})
+    program.env.update(module=module, **env)
+    program.run(frozenset({__file__}))
+    return program
+
+
+def test_parameters_are_counted_once_however_often_they_are_used():
+    layer = nn.Linear(3, 4)
+    program = run(
+        nn.Sequential(layer, nn.ReLU(), layer), {"do": "parameter_count", "name": "n", "of": MODULE}
+    )
+    assert program.told["values"] == {"n": 16}
+
+
+def test_operations_are_two_for_every_product_of_numbers():
+    step = {"do": "flops", "name": "n", "of": MODULE, "args": [{"ref": "x"}]}
+    program = run(nn.Linear(3, 4), step, x=torch.ones(5, 3))
+    assert program.told["values"] == {"n": 2 * 5 * 3 * 4}
+
+
+def test_times_are_told_in_turn_and_fastest_first():
+    step = {"do": "milliseconds", "of": [MODULE, MODULE], "names": ["a", "b"], "args": [{"ref": "x"}]}
+    told = run(nn.Linear(3, 4), step, x=torch.ones(5, 3)).told["values"]
+    assert set(told) == {"a", "a at most", "b", "b at most"}
+    assert 0 < told["a"] <= told["a at most"]
+
+
+@pytest.mark.parametrize("do", ["parameter_count", "flops", "milliseconds", "descend"])
+def test_what_is_no_module_is_told_in_a_sentence(do):
+    step = {"do": do, "name": "n", "of": MODULE, "module": MODULE, "args": [], "names": ["n"]}
+    if do == "milliseconds":
+        step["of"] = [MODULE]
+    assert run(None, step).told["error"]["message"] == "NoneType came back where a module belongs"
+
+
+def descended(layer, upstream=2.0):
+    step = {"do": "descend", "module": MODULE, "of": {"ref": "y"}, "upstream": "g", "rate": 0.5}
+    y = layer(torch.ones(1, 2))
+    program = run(layer, step, tensors={"g": torch.full((1, 1), upstream)}, y=y)
+    assert "error" not in program.told
+    return layer
+
+
+def test_a_step_of_gradient_descent_moves_all_that_wants_a_gradient():
+    layer = descended(nn.Linear(2, 1).requires_grad_())
+    fresh = nn.Linear(2, 1)
+    fresh.load_state_dict(layer.state_dict())
+    before = fresh.weight.detach().clone()
+    descended(fresh)
+    assert torch.allclose(fresh.weight, before - 0.5 * 2.0)
+
+
+def test_what_is_frozen_stays_and_is_no_error():
+    layer = nn.Linear(2, 1).requires_grad_(False)
+    before = layer.weight.clone()
+    assert torch.equal(descended(layer).weight, before)
+
+
+ROW = {"seed": 7, "order": "reverse", "removed": [2, 0], "accuracy": 0.25}
+STEP = {"do": "removals", "name": "r", "of": {"ref": "rows"}, "heads": 3}
+
+
+def test_rows_become_a_table():
+    for removed in ([2, 0], (2, 0), torch.tensor([2, 0])):
+        row = {**ROW, "removed": removed, "accuracy": torch.tensor(0.25)}
+        assert run(None, STEP, rows=[row]).observed["r"].tolist() == [[7, 2, 0.25, 2, 0, -1]]
+    assert run(None, STEP, rows=[]).observed["r"].shape == (0, 6)
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        (None, "NoneType instead of a list of rows"),
+        ([3], "a list that holds int instead of rows"),
+        ([{"seed": 1}], "a row without 'order'"),
+        ([{**ROW, "order": "best"}], "a row of another order than importance, random and reverse"),
+        ([{**ROW, "removed": 2}], "a row whose 'removed' is no list of heads"),
+        ([{**ROW, "removed": ["a"]}], "a row whose 'removed' holds something else than numbers"),
+        ([{**ROW, "removed": [0, 1, 2, 0]}], "a row that removes more heads than there are"),
+        ([{**ROW, "accuracy": "high"}], "a row whose 'accuracy' holds something else than numbers"),
+        ([ROW] * 10_001, "a list of more rows than anybody reads"),
+    ],
+)
+def test_what_is_no_row_is_told(rows, says):
+    assert run(None, STEP, rows=rows).told["odd"]["r"] == {"is": says}
+
+
+def test_judge_and_worker_count_the_orders_alike():
+    from grader.judge.removals import ORDERS as JUDGED
+
+    assert ORDERS == JUDGED
