@@ -13,10 +13,11 @@ from grader.i18n import _, ngettext
 from grader.report.model import CheckResult, ExerciseResult, Report
 from grader.report.terminal import lead, points, word
 
-_LIGHT = "--hw-paper:#ffffff;--hw-ink:#1f2328;--hw-faint:#59636e;--hw-line:#d1d9e0;--hw-good:#116329;--hw-bad:#b3101d;--hw-odd:#7a2fb5;--hw-box:#f6f8fa"
-_DARK = "--hw-paper:#14181d;--hw-ink:#e6edf3;--hw-faint:#9aa4af;--hw-line:#3d444d;--hw-good:#56d364;--hw-bad:#ff8d85;--hw-odd:#d2a8ff;--hw-box:#1f252c"
+LIGHT = "--hw-paper:#ffffff;--hw-ink:#1f2328;--hw-faint:#59636e;--hw-line:#d1d9e0;--hw-good:#116329;--hw-bad:#b3101d;--hw-odd:#7a2fb5;--hw-box:#f6f8fa"
+DARK = "--hw-paper:#14181d;--hw-ink:#e6edf3;--hw-faint:#9aa4af;--hw-line:#3d444d;--hw-good:#56d364;--hw-bad:#ff8d85;--hw-odd:#d2a8ff;--hw-box:#1f252c"
 _IN_DARK = ("[data-jp-theme-light=false]", ".vscode-dark", ".vscode-high-contrast", "[theme=dark]")
-_IN_LIGHT = ("[data-jp-theme-light=true]", ".vscode-light", "[theme=light]")
+# nbgrader's pages and feedback, and the old notebook, are light whatever the system prefers.
+_IN_LIGHT = ("#notebook-container", "[data-jp-theme-light=true]", ".vscode-light", "[theme=light]")
 
 
 def _in(pages: Sequence[str], colours: str) -> str:
@@ -24,10 +25,10 @@ def _in(pages: Sequence[str], colours: str) -> str:
 
 
 STYLE = f"""<style>
-.headway{{{_LIGHT}}}
-@media (prefers-color-scheme:dark){{.headway{{{_DARK}}}}}
-{_in(_IN_LIGHT, _LIGHT)}
-{_in(_IN_DARK, _DARK)}
+.headway{{{LIGHT}}}
+@media (prefers-color-scheme:dark){{.headway{{{DARK}}}}}
+{_in(_IN_LIGHT, LIGHT)}
+{_in(_IN_DARK, DARK)}
 .headway{{background:var(--hw-paper);color:var(--hw-ink);border:1px solid var(--hw-line);border-radius:6px;padding:.6em .9em;margin:.2em 0;max-width:62em;font:14px/1.45 system-ui,sans-serif}}
 .headway .hw-head{{font-weight:600;margin:.2em 0}}
 .headway .hw-faint{{color:var(--hw-faint);font-weight:400}}
@@ -41,10 +42,10 @@ STYLE = f"""<style>
 .headway td.hw-numbers{{font-family:ui-monospace,monospace}}
 </style>"""
 
-_MARKS = {
+MARKS = {
     "passed": "✓",
     "failed": "✗",
-    "not_started": "·",
+    "not_started": "○",
     "blocked": "!",
     "could_not_grade": "?",
     "skipped": "-",
@@ -103,7 +104,7 @@ def _exercise(result: ExerciseResult) -> str:
 
 
 def _outcome(outcome: str) -> str:
-    return f'<span class="hw-{outcome}">{_MARKS[outcome]} {escape(word(outcome))}</span>'
+    return f'<span class="hw-{outcome}">{MARKS[outcome]} {escape(word(outcome))}</span>'
 
 
 def _says(result: ExerciseResult) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pages.walk import Walk
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
@@ -166,6 +167,15 @@ CLASS: dict[str, Callable[[Book], Book | str]] = {
     "kim": another_assignment,
     "lea": lambda book: answered(book, QKV.replace(".transpose(1, 2)", "")),  # is graded again
 }
+
+
+@pytest.fixture(scope="session")
+def walk(tmp_path_factory: pytest.TempPathFactory) -> Walk:
+    """Everything that docs/instructor.md tells to type has been typed."""
+    walked = Walk(tmp_path_factory.mktemp("walk"))
+    walked.prepare()
+    walked.go()
+    return walked
 
 
 @pytest.fixture(scope="session")
