@@ -8,6 +8,8 @@ import subprocess
 import pytest
 from pages.walk import ASSIGNMENT, CLASS, ELSEWHERE, GUIDE, ROOT, commands, pictures
 
+pytestmark = pytest.mark.timeout(900)  # the walk, on a machine with much else to do
+
 MAX_PICTURE = 150_000  # bytes
 
 

@@ -58,6 +58,12 @@ class Formgrader:
         field.send_keys(text, Keys.TAB)
         self.window.until(lambda: self.window.run(IDLE), "what was typed is saved")
 
+    def resolve(self, exercise: str) -> None:
+        """Say that a score is still meant, which nbgrader asks when a corrected answer is graded again."""
+        cell = self.score(exercise).find_element("xpath", "ancestor::*[contains(@class, 'nbgrader_cell')]")
+        cell.find_element("css selector", ".mark-graded").click()
+        self.window.until(lambda: self.window.run(IDLE), "it is saved")
+
     def autograde(self, student: str) -> str:
         """The flash in a row of the list; what the page says then."""
         place = [*self.submissions()].index(student)
