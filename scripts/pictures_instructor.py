@@ -70,7 +70,7 @@ def views(pages: Formgrader, walk: Walk) -> dict[str, Act]:
 
 def take(window: chrome.Window, name: str, act: Act, folder: Path | None) -> list[Path]:
     if folder is None:
-        window.look(height=900 if name != "submissions" else 520)
+        window.look(height=640 if name == "submissions" else 900)
         act()
         return [window.picture(ROOT / "docs" / "pictures" / f"{name}.webp", quality=70)]
     paths = []

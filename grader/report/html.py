@@ -18,7 +18,13 @@ DARK = "--hw-paper:#14181d;--hw-ink:#e6edf3;--hw-faint:#9aa4af;--hw-line:#3d444d
 _IN_DARK = ("[data-jp-theme-light=false]", ".vscode-dark", ".vscode-high-contrast", "[theme=dark]")
 # VS Code's light theme of high contrast bears the dark one's class too, so light comes last.
 # nbgrader's pages and feedback, and the old notebook, are light whatever the system prefers.
-_IN_LIGHT = ("#notebook-container", "[data-jp-theme-light=true]", ".vscode-light", ".vscode-high-contrast-light", "[theme=light]")
+_IN_LIGHT = (
+    "#notebook-container",
+    "[data-jp-theme-light=true]",
+    ".vscode-light",
+    ".vscode-high-contrast-light",
+    "[theme=light]",
+)
 
 
 def _in(pages: Sequence[str], colours: str) -> str:
@@ -32,6 +38,7 @@ STYLE = f"""<style>
 {_in(_IN_LIGHT, LIGHT)}
 .headway{{background:var(--hw-paper);color:var(--hw-ink);border:1px solid var(--hw-line);border-radius:6px;padding:.6em .9em;margin:.2em 0;max-width:62em;font:14px/1.45 system-ui,sans-serif}}
 .headway .hw-head{{font-weight:600;margin:.2em 0}}
+.headway *+.hw-head{{margin-top:1.2em}}
 .headway .hw-faint{{color:var(--hw-faint);font-weight:400}}
 .headway .hw-outcome{{white-space:nowrap}}
 .headway .hw-passed{{color:var(--hw-good)}}
@@ -61,7 +68,7 @@ def page(report: Report) -> str:
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"></head>\n'
-        f"<body>{fragment(report)}</body></html>\n"
+        f"<body><main>{fragment(report)}</main></body></html>\n"
     )
 
 
@@ -93,7 +100,7 @@ def _circumstances(report: Report) -> str:
 
 def _exercise(result: ExerciseResult) -> str:
     head = (
-        f'<div class="hw-head">{escape(result.name)} <span class="hw-faint">{escape(result.title)}</span> · '
+        f'<div class="hw-head" role="heading" aria-level="3">{escape(result.name)} <span class="hw-faint">{escape(result.title)}</span> · '
         f"{_outcome(result.outcome)} · {escape(points(result.score, result.points))}</div>"
     )
     parts = [head]
