@@ -90,8 +90,8 @@ def open_text(window: chrome.Window, folder: Path, text: str) -> None:
 def hosted(host: str) -> str:
     attributes, around, _dark = HOSTS[host]
     return (
-        f"<!DOCTYPE html><html><head>{around}</head><body {attributes}>"
-        f"<div class=jp-RenderedHTMLCommon>{fragment(REPORT)}</div></body></html>"
+        f"<!DOCTYPE html><html><body {attributes}>"
+        f"<div class=jp-RenderedHTMLCommon>{fragment(REPORT)}</div>{around}</body></html>"
     )
 
 
