@@ -82,3 +82,20 @@ CLASS = [
     entry("ivy", problem="notes.py defines no exercise that is graded here"),
     *(entry(f"student{n}", failed(KNOWN)) for n in range(12)),
 ]
+
+
+def hostile(text: str) -> ExerciseResult:
+    """A result with the same text wherever a text can stand."""
+    check = CheckResult(text, text, text, "failed", message=text, expected=text, got=text, where=text)
+    return ExerciseResult(
+        text,
+        "02_masking",
+        "failed",
+        1.0,
+        2.0,
+        title=text,
+        message=text,
+        checks=(check,),
+        diagnosis=Diagnosis("exact", ((text,),), text, text),
+        remarks=(text,),
+    )

@@ -54,7 +54,7 @@ def masked_softmax(X, valid_lens):
 """
 LOUD = """\
 def sequence_mask(X, valid_len, value=0):
-    raise ValueError("<img src=x onerror=document.title='owned'><script>document.title='owned'</script>")
+    raise type("<img src=x onerror=document.title='owned'>", (ValueError,), {})()
 """
 
 # student → (sequence_mask, masked_softmax); None: never begun

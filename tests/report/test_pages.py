@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from pages import chrome
-from pages.samples import CLASS, REPORT
+from pages.samples import CLASS, REPORT, entry, hostile
 
 from grader.grading.page import page as class_page
 from grader.report.html import fragment, page
@@ -134,6 +135,21 @@ def test_nothing_sticks_out_of_a_narrow_page(window, tmp_path, name):
     open_text(window, tmp_path, PAGES[name])
     assert window.run("return document.documentElement.scrollWidth") <= NARROWEST
     window.look()
+
+
+EVIL = "<img src=x onerror=\"document.title='owned'\"></style></td><script>document.title='owned'</script>"
+HOSTILE = {
+    "report": page(replace(REPORT, exercises=(hostile(EVIL),), remarks=(EVIL,))),
+    "class": class_page([entry(EVIL, hostile(EVIL))]),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_texts_are_shown_and_never_run(window, tmp_path, name):
+    open_text(window, tmp_path, HOSTILE[name])
+    assert window.text().count("<img src=x onerror=") >= 5
+    assert window.all("img, script") == []
+    assert "owned" not in window.driver.title
 
 
 @pytest.mark.parametrize("name", PAGES)
