@@ -21,6 +21,7 @@ Examples:
   grader grade submitted --only masked_softmax   one exercise (or assignment); may be repeated
   grader grade submitted --since 2d              what was changed in the last two days
   grader grade submissions --format csv --output marks.csv
+  grader grade submissions --format html --output class.html
   grader grade submissions --format jsonl | jq .score
 
 \b
@@ -51,7 +52,7 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "jsonl", "csv", "gradescope", "junit"]),
+    type=click.Choice(["text", "html", "jsonl", "csv", "gradescope", "junit"]),
     default="text",
     help=_("How to show the results."),
 )

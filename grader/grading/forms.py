@@ -1,4 +1,4 @@
-"""A class as a file: JSON Lines, CSV, JUnit XML, and Gradescope's results.json for a single submission."""
+"""A class as a file: JSON Lines, CSV, HTML, JUnit XML, and Gradescope's results.json for a single submission."""
 
 from __future__ import annotations
 
@@ -77,6 +77,13 @@ def junit(entries: Sequence[Entry]) -> str:
     return junit_of_many([(f"{entry.student}.", entry.report) for entry in entries])
 
 
+def html(entries: Sequence[Entry]) -> str:
+    """The class report as a page for a browser."""
+    from grader.grading.page import page
+
+    return page(entries)
+
+
 def gradescope(entries: Sequence[Entry]) -> str:
     """Gradescope's results.json is about one submission. Raises NotInThisForm for any other number."""
     from grader.report.gradescope import gradescope
@@ -92,5 +99,6 @@ FORMS: dict[str, Callable[[Sequence[Entry]], str]] = {
     "jsonl": jsonl,
     "csv": table,
     "gradescope": gradescope,
+    "html": html,
     "junit": junit,
 }

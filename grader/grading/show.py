@@ -10,7 +10,15 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.grading.run import Entry
-from grader.grading.summary import OUTCOMES, Cluster, Mistake, OfExercise, summarise
+from grader.grading.summary import (
+    OUTCOMES,
+    Cluster,
+    Mistake,
+    OfExercise,
+    could_not,
+    summarise,
+    unread,
+)
 from grader.i18n import _, ngettext
 from grader.report.terminal import word
 
@@ -103,16 +111,10 @@ def _cluster(cluster: Cluster) -> RenderableType:
 
 
 def _troubles(entries: Sequence[Entry]) -> Iterator[RenderableType]:
-    unread = [entry for entry in entries if entry.problem and not entry.ours]
-    ours = [
-        (e, next((r.message for r in e.report.exercises if r.outcome == "could_not_grade"), e.problem))
-        for e in entries
-        if e.ours or e.report.exit_status == 3
-    ]
-    if unread:
+    if empty := unread(entries):
         yield _heading(_("nothing to grade in these"))
-        yield from (Text(f"  {entry.submission}: {entry.problem}") for entry in unread)
-    if ours:
+        yield from (Text(f"  {entry.submission}: {entry.problem}") for entry in empty)
+    if ours := could_not(entries):
         yield _heading(
             _("could not be graded: no fault of theirs, and no points lost; run the command again")
         )

@@ -110,3 +110,17 @@ def _clusters(everything: Sequence[tuple[Entry, ExerciseResult]]) -> list[Cluste
 
 def _who(group: Sequence[tuple[Entry, ExerciseResult]]) -> tuple[str, ...]:
     return tuple(entry.student for entry, _result in group)
+
+
+def unread(entries: Sequence[Entry]) -> list[Entry]:
+    """Submissions that hold nothing to grade, by no fault of the grader's."""
+    return [entry for entry in entries if entry.problem and not entry.ours]
+
+
+def could_not(entries: Sequence[Entry]) -> list[tuple[Entry, str]]:
+    """Submissions that could not be graded, and why."""
+    return [
+        (e, next((r.message for r in e.report.exercises if r.outcome == "could_not_grade"), e.problem))
+        for e in entries
+        if e.ours or e.report.exit_status == 3
+    ]

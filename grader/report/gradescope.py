@@ -7,7 +7,7 @@ from typing import Any
 
 from grader.i18n import _
 from grader.report.model import ExerciseResult, Report
-from grader.report.terminal import word
+from grader.report.terminal import lead, word
 
 
 def gradescope(report: Report) -> str:
@@ -42,9 +42,15 @@ def _test(result: ExerciseResult) -> dict[str, Any]:
 
 
 def _output(result: ExerciseResult) -> str:
-    lines = [word(result.outcome), result.message]
+    """What a student reads first comes first: what the answer equals, then the checks one by one."""
+    lines = [word(result.outcome), result.message, _says(result)]
     lines += [
         f"{word(check.outcome)}  {check.facet}: {check.title}  {check.message}".rstrip()
         for check in result.checks
     ]
-    return "\n".join(filter(None, [*lines, result.diagnosis.says, *result.remarks]))
+    return "\n".join(filter(None, [*lines, *result.remarks]))
+
+
+def _says(result: ExerciseResult) -> str:
+    begins = lead(result.diagnosis.kind)
+    return f"{begins}: {result.diagnosis.says}" if begins else result.diagnosis.says

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pages.walk import Walk
 
 if TYPE_CHECKING:
     from .walks import Nbgrader
@@ -169,6 +170,15 @@ CLASS: dict[str, Callable[[Book], Book | str]] = {
     "kim": another_assignment,
     "lea": lambda book: answered(book, QKV.replace(".transpose(1, 2)", "")),  # is graded again
 }
+
+
+@pytest.fixture(scope="session")
+def walk(tmp_path_factory: pytest.TempPathFactory) -> Walk:
+    """Everything that docs/instructor.md tells to type has been typed."""
+    walked = Walk(tmp_path_factory.mktemp("walk"))
+    walked.prepare()
+    walked.go()
+    return walked
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Gradescope runs this once, as root, when it builds the image: install, record the hidden cases, prove that it works.
+set -euo pipefail
+
+base=${AUTOGRADER:-/autograder}
+kit="$base/source/headway"
+venv="$base/venv"
+
+install() {
+  if python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+    python3 -m venv "$venv" || { apt-get update -qq && apt-get install -y -qq python3-venv && python3 -m venv "$venv"; }
+  else  # the image's Python is too old: uv brings one along
+    apt-get update -qq && apt-get install -y -qq python3-pip
+    python3 -m pip install --quiet uv
+    python3 -m uv venv --seed --python 3.12 "$venv"
+  fi
+  "$venv/bin/python" -m pip install --quiet --constraint "$kit/constraints.txt" torch \
+    --index-url "${TORCH_INDEX:-https://download.pytorch.org/whl/cpu}"
+  "$venv/bin/python" -m pip install --quiet "$kit"
+}
+
+[ -x "$venv/bin/grader" ] || install
+
+# What was handed out must be graded here, and must earn nothing: better no image than a wrong one.
+proof=$(mktemp -d)
+trap 'rm -rf "$proof"' EXIT
+mkdir -p "$proof/results"
+ln -s "$base/source" "$base/venv" "$proof/"
+cp -r "$kit/assignments/"*/ "$proof/submission"
+AUTOGRADER="$proof" XDG_CACHE_HOME="$base/cache" "$base/source/run_autograder"
+"$venv/bin/python" - "$proof/results/results.json" <<'END'
+import json, sys
+with open(sys.argv[1], encoding="utf-8") as file:
+    results = json.load(file)
+if results["score"] or not results["tests"]:
+    sys.exit(f"what was handed out should be graded and earn nothing, and got {results}")
+print("ready: what was handed out is graded, and earns nothing")
+END

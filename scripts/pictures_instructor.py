@@ -1,0 +1,90 @@
+"""Make the pictures of docs/instructor.md from real pages: python scripts/pictures_instructor.py [FOLDER]
+
+Types what the document tells to type, opens what came of it in Chromium, and writes docs/pictures/*.webp. With a
+FOLDER, writes there instead, as .png, and every page in light and dark, wide and narrow: to look at.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from pages import chrome, jupyter  # noqa: E402 (it lies beside the tests)
+from pages.formgrader import Formgrader  # noqa: E402
+from pages.walk import ASSIGNMENT, Walk  # noqa: E402
+
+SHOWN = "masked_softmax"
+Act = Callable[[], None]
+
+
+def main(folder: Path | None) -> None:
+    if why := chrome.missing():
+        sys.exit(why)
+    with tempfile.TemporaryDirectory() as place:
+        walk = Walk(Path(place))
+        walk.prepare()
+        print("typing what the document tells to type …", flush=True)
+        walk.go()
+        with jupyter.server(walk.course, walk.environment) as (base, token), chrome.chromium() as window:
+            pages = Formgrader(window, base, token, ASSIGNMENT)
+            pages.enter()
+            correct(pages, walk)
+            for name, act in views(pages, walk).items():
+                for path in take(window, name, act, folder):
+                    print(path, path.stat().st_size, flush=True)
+
+
+def correct(pages: Formgrader, walk: Walk) -> None:
+    """What an instructor types into bob's submission, and his feedback anew."""
+    pages.window.look()
+    pages.open_submission("bob")
+    pages.type_into(pages.score(SHOWN), "2")
+    pages.type_into(pages.comment(SHOWN), "Nearly. Which exponentials does the sum still hold when you mask?")
+    walk.run("nbgrader", "generate_feedback", ASSIGNMENT, "--student", "bob", "--force")
+
+
+def views(pages: Formgrader, walk: Walk) -> dict[str, Act]:
+    """Picture → what brings it onto the screen."""
+    window = pages.window
+
+    def submission() -> None:
+        pages.open_submission("bob")
+        window.show(pages.comment(SHOWN), above=330)
+
+    def feedback() -> None:
+        window.open((walk.course / "feedback" / "bob" / ASSIGNMENT / f"{ASSIGNMENT}.html").as_uri())
+        window.show(window.all(".headway")[-1], above=420)
+
+    return {
+        "submissions": lambda: void(pages.submissions()),
+        "submission": submission,
+        "feedback": feedback,
+        "class": lambda: window.open((walk.checkout / "class.html").as_uri()),
+    }
+
+
+def take(window: chrome.Window, name: str, act: Act, folder: Path | None) -> list[Path]:
+    if folder is None:
+        window.look(height=640 if name == "submissions" else 900)
+        act()
+        return [window.picture(ROOT / "docs" / "pictures" / f"{name}.webp", quality=70)]
+    paths = []
+    for dark in (False, True):
+        for width in (1280, 480):
+            window.look(dark=dark, width=width, height=900)
+            act()
+            paths.append(window.picture(folder / f"{name}-{'dark' if dark else 'light'}-{width}.png"))
+    return paths
+
+
+def void(_value: object) -> None:
+    return None
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)

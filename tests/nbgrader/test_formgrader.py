@@ -1,0 +1,132 @@
+"""formgrader in a real browser: what an instructor sees, types and clicks, and that a regrade respects it."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pages import chrome, jupyter
+from pages.formgrader import Formgrader
+from pages.walk import ASSIGNMENT, CLASS, Walk
+
+pytestmark = [
+    pytest.mark.skipif(bool(chrome.missing()), reason=chrome.missing() or "there is a browser"),
+    pytest.mark.timeout(900),  # the walk, on a machine with much else to do
+]
+
+TYPED, SAID = "4.5", "Well *thought*: <b>see</b> the lesson."
+EXERCISE = "masked_softmax"
+
+
+@pytest.fixture(scope="module")
+def pages(walk: Walk) -> Iterator[Formgrader]:
+    with jupyter.server(walk.course, walk.environment) as (base, token), chrome.chromium() as window:
+        window.look()
+        found = Formgrader(window, base, token, ASSIGNMENT)
+        found.enter()
+        yield found
+
+
+def facts(pages: Formgrader, student: str) -> dict[str, Any]:
+    """What the page of a submission holds of one exercise."""
+    pages.open_submission(student)
+    return {
+        "typed": pages.score(EXERCISE).get_attribute("value"),
+        "auto": pages.score(EXERCISE).get_attribute("placeholder"),
+        "comment": pages.comment(EXERCISE).get_attribute("value"),
+        "auto_comment": pages.comment(EXERCISE).get_attribute("placeholder"),
+        "report": pages.report(EXERCISE).text,
+    }
+
+
+@pytest.fixture(scope="module")
+def seen(pages: Formgrader, walk: Walk) -> dict[str, dict[str, Any]]:
+    """bob's submission before and after each act, and the row that the list shows for him."""
+    steps = {"graded": facts(pages, "bob") | {"row": pages.submissions()["bob"]}}
+    pages.open_submission("bob")
+    pages.type_into(pages.score(EXERCISE), TYPED)
+    pages.type_into(pages.comment(EXERCISE), SAID)
+    steps["typed"] = facts(pages, "bob") | {"row": pages.submissions()["bob"]}
+    walk.run("nbgrader", "autograde", ASSIGNMENT, "--student", "bob", "--force")
+    steps["again by command"] = facts(pages, "bob") | {"row": pages.submissions()["bob"]}
+    told = pages.autograde("bob")
+    steps["again by button"] = facts(pages, "bob") | {"row": pages.submissions()["bob"], "told": told}
+    pages.open_submission("bob")
+    pages.resolve(EXERCISE)
+    steps["resolved"] = facts(pages, "bob") | {"row": pages.submissions()["bob"]}
+    return steps
+
+
+def test_the_list_shows_everybody_with_the_exported_score(pages, walk):
+    with (walk.course / "grades.csv").open(encoding="utf-8", newline="") as file:
+        exported = {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
+    rows = pages.submissions()
+    assert sorted(rows) == sorted(CLASS)
+    assert {who: float(cells[4].split(" / ")[0]) for who, cells in rows.items() if who != "bob"} == {
+        who: score for who, score in exported.items() if who != "bob"
+    }
+    assert {cells[3] for who, cells in rows.items() if who != "bob"} == {"graded"}
+    assert rows["ada"][0] == "Lovelace, Ada"
+    assert rows["ada"][4] == "8 / 8"
+
+
+def test_a_graded_cell_shows_the_report_and_the_solution_its_reason(seen):
+    graded = seen["graded"]
+    assert "this equals a known mistake" in graded["report"]
+    assert "✗ failed" in graded["report"]
+    assert "this equals a known mistake" in graded["auto_comment"]
+    assert 0 < float(graded["auto"]) < 5
+    assert graded["typed"] == graded["comment"] == ""
+
+
+def test_a_score_and_a_comment_typed_in_the_page_count(seen):
+    assert (seen["typed"]["typed"], seen["typed"]["comment"]) == (TYPED, SAID)
+    assert seen["typed"]["row"][4] == f"{3 + float(TYPED)} / 8"
+
+
+@pytest.mark.parametrize("again", ["again by command", "again by button"])
+def test_they_stay_when_graded_again_and_nbgrader_asks_for_another_look(seen, again):
+    for part in ("typed", "comment", "auto", "auto_comment", "report"):
+        assert seen[again][part] == seen["typed"][part]
+    assert seen[again]["row"][3:5] == ["needs manual grading", seen["typed"]["row"][4]]
+
+
+def test_another_look_is_one_click(seen):
+    assert seen["resolved"]["row"] == seen["typed"]["row"]
+
+
+def test_the_button_grades(seen):
+    assert seen["again by button"]["told"] == "Success"
+
+
+def test_feedback_shows_what_was_typed_and_nothing_runs_in_it(seen, pages, walk):
+    walk.run("nbgrader", "generate_feedback", ASSIGNMENT, "--student", "bob", "--force")
+    pages.window.open((walk.course / "feedback" / "bob" / ASSIGNMENT / f"{ASSIGNMENT}.html").as_uri())
+    text = pages.window.text()
+    assert "see the lesson" in text
+    assert f"{float(TYPED)} / 5.0" in text
+    assert "this equals a known mistake" in text
+
+
+def test_nothing_that_a_student_raises_reaches_the_report_or_runs(pages):
+    pages.open_submission("gus")
+    shown = pages.report("sequence_mask")
+    assert "it raised an exception" in shown.text
+    assert "onerror" not in shown.text
+    assert pages.window.driver.title == ASSIGNMENT
+    assert shown.find_elements("css selector", "img, script") == []
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [1280, 480])
+def test_the_report_fits_and_is_light_as_the_page_is(pages, dark, width):
+    pages.window.look(dark=dark, width=width)
+    pages.open_submission("bob")
+    report = pages.report(EXERCISE)
+    box = report.rect
+    assert box["height"] > 100
+    assert box["x"] >= 0 and box["x"] + box["width"] <= width
+    assert report.value_of_css_property("background-color") == "rgba(255, 255, 255, 1)"
+    pages.window.look()

@@ -1,0 +1,58 @@
+"""docs/instructor.md: everything that it tells to type works as it stands there, and does what it says."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+
+import pytest
+from pages.walk import ASSIGNMENT, CLASS, ELSEWHERE, GUIDE, ROOT, commands, pictures
+
+pytestmark = pytest.mark.timeout(900)  # the walk, on a machine with much else to do
+
+MAX_PICTURE = 150_000  # bytes
+
+
+def test_every_command_is_run_or_seen_to_elsewhere(walk):
+    assert [line for line in dict.fromkeys(commands()) if line not in ELSEWHERE] == [*walk.said]
+    assert set(ELSEWHERE) <= set(commands())
+
+
+def test_make_knows_how_to_install():
+    done = subprocess.run(["make", "-n", "install"], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+def test_doctor_ends_with_the_sandboxes(walk):
+    lines = [line for line in walk.said["grader doctor"].splitlines() if line.strip()]
+    assert [line.split()[:2] for line in lines[-3:]] == [
+        ["sandbox", "strict"],
+        ["sandbox", "landlock"],
+        ["sandbox", "basic"],
+    ]
+
+
+def test_everybody_has_a_grade_and_a_name(walk):
+    with (walk.course / "grades.csv").open(encoding="utf-8", newline="") as file:
+        rows = {row["student_id"]: row for row in csv.DictReader(file)}
+    assert set(rows) == set(CLASS)
+    assert (rows["ada"]["first_name"], float(rows["ada"]["score"])) == ("Ada", 8.0)
+    assert all(float(row["score"]) < 8 for who, row in rows.items() if who != "ada")
+
+
+@pytest.mark.parametrize("student", CLASS)
+def test_feedback_lies_where_it_says(walk, student):
+    assert (walk.course / "feedback" / student / ASSIGNMENT / f"{ASSIGNMENT}.html").is_file()
+
+
+def test_the_class_report_lies_where_it_says(walk):
+    text = (walk.checkout / "class.html").read_text("utf-8")
+    assert "softmax-masked-too-late" in text
+
+
+def test_its_pictures_are_there_and_small():
+    found = list(pictures())
+    assert len(found) >= 4
+    for path in found:
+        assert path.is_relative_to(GUIDE.parent)
+        assert 1000 < path.stat().st_size <= MAX_PICTURE, path
