@@ -173,9 +173,9 @@ CLASS: dict[str, Callable[[Book], Book | str]] = {
 
 
 @pytest.fixture(scope="session")
-def walk(tmp_path_factory: pytest.TempPathFactory) -> Walk:
+def guide(tmp_path_factory: pytest.TempPathFactory) -> Walk:
     """Everything that docs/instructor.md tells to type has been typed."""
-    walked = Walk(tmp_path_factory.mktemp("walk"))
+    walked = Walk(tmp_path_factory.mktemp("guide"))
     walked.prepare()
     walked.go()
     return walked

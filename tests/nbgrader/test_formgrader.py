@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from pages import chrome, jupyter
 from pages.formgrader import Formgrader
-from pages.walk import ASSIGNMENT, CLASS, Walk
+from pages.guide import ASSIGNMENT, CLASS, Walk
 
 pytestmark = [
     pytest.mark.skipif(bool(chrome.missing()), reason=chrome.missing() or "there is a browser"),
-    pytest.mark.timeout(900),  # the walk, on a machine with much else to do
+    pytest.mark.timeout(900),  # the guide, on a machine with much else to do
 ]
 
 TYPED, SAID = "4.5", "Well *thought*: <b>see</b> the lesson."
@@ -21,8 +21,8 @@ EXERCISE = "masked_softmax"
 
 
 @pytest.fixture(scope="module")
-def pages(walk: Walk) -> Iterator[Formgrader]:
-    with jupyter.server(walk.course, walk.environment) as (base, token), chrome.chromium() as window:
+def pages(guide: Walk) -> Iterator[Formgrader]:
+    with jupyter.server(guide.course, guide.environment) as (base, token), chrome.chromium() as window:
         window.look()
         found = Formgrader(window, base, token, ASSIGNMENT)
         found.enter()
@@ -42,14 +42,14 @@ def facts(pages: Formgrader, student: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def seen(pages: Formgrader, walk: Walk) -> dict[str, dict[str, Any]]:
+def seen(pages: Formgrader, guide: Walk) -> dict[str, dict[str, Any]]:
     """bob's submission before and after each act, and the row that the list shows for him."""
     steps = {"graded": facts(pages, "bob") | {"row": pages.submissions()["bob"]}}
     pages.open_submission("bob")
     pages.type_into(pages.score(EXERCISE), TYPED)
     pages.type_into(pages.comment(EXERCISE), SAID)
     steps["typed"] = facts(pages, "bob") | {"row": pages.submissions()["bob"]}
-    walk.run("nbgrader", "autograde", ASSIGNMENT, "--student", "bob", "--force")
+    guide.run("nbgrader", "autograde", ASSIGNMENT, "--student", "bob", "--force")
     steps["again by command"] = facts(pages, "bob") | {"row": pages.submissions()["bob"]}
     told = pages.autograde("bob")
     steps["again by button"] = facts(pages, "bob") | {"row": pages.submissions()["bob"], "told": told}
@@ -59,8 +59,8 @@ def seen(pages: Formgrader, walk: Walk) -> dict[str, dict[str, Any]]:
     return steps
 
 
-def test_the_list_shows_everybody_with_the_exported_score(pages, walk):
-    with (walk.course / "grades.csv").open(encoding="utf-8", newline="") as file:
+def test_the_list_shows_everybody_with_the_exported_score(pages, guide):
+    with (guide.course / "grades.csv").open(encoding="utf-8", newline="") as file:
         exported = {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
     rows = pages.submissions()
     assert sorted(rows) == sorted(CLASS)
@@ -101,9 +101,9 @@ def test_the_button_grades(seen):
     assert seen["again by button"]["told"] == "Success"
 
 
-def test_feedback_shows_what_was_typed_and_nothing_runs_in_it(seen, pages, walk):
-    walk.run("nbgrader", "generate_feedback", ASSIGNMENT, "--student", "bob", "--force")
-    pages.window.open((walk.course / "feedback" / "bob" / ASSIGNMENT / f"{ASSIGNMENT}.html").as_uri())
+def test_feedback_shows_what_was_typed_and_nothing_runs_in_it(seen, pages, guide):
+    guide.run("nbgrader", "generate_feedback", ASSIGNMENT, "--student", "bob", "--force")
+    pages.window.open((guide.course / "feedback" / "bob" / ASSIGNMENT / f"{ASSIGNMENT}.html").as_uri())
     text = pages.window.text()
     assert "see the lesson" in text
     assert f"{float(TYPED)} / 5.0" in text

@@ -6,15 +6,15 @@ import csv
 import subprocess
 
 import pytest
-from pages.walk import ASSIGNMENT, CLASS, ELSEWHERE, GUIDE, ROOT, commands, pictures
+from pages.guide import ASSIGNMENT, CLASS, ELSEWHERE, GUIDE, ROOT, commands, pictures
 
-pytestmark = pytest.mark.timeout(900)  # the walk, on a machine with much else to do
+pytestmark = pytest.mark.timeout(900)  # the guide, on a machine with much else to do
 
 MAX_PICTURE = 150_000  # bytes
 
 
-def test_every_command_is_run_or_seen_to_elsewhere(walk):
-    assert [line for line in dict.fromkeys(commands()) if line not in ELSEWHERE] == [*walk.said]
+def test_every_command_is_run_or_seen_to_elsewhere(guide):
+    assert [line for line in dict.fromkeys(commands()) if line not in ELSEWHERE] == [*guide.said]
     assert set(ELSEWHERE) <= set(commands())
 
 
@@ -23,8 +23,8 @@ def test_make_knows_how_to_install():
     assert done.returncode == 0, done.stderr
 
 
-def test_doctor_ends_with_the_sandboxes(walk):
-    lines = [line for line in walk.said["grader doctor"].splitlines() if line.strip()]
+def test_doctor_ends_with_the_sandboxes(guide):
+    lines = [line for line in guide.said["grader doctor"].splitlines() if line.strip()]
     assert [line.split()[:2] for line in lines[-3:]] == [
         ["sandbox", "strict"],
         ["sandbox", "landlock"],
@@ -32,8 +32,8 @@ def test_doctor_ends_with_the_sandboxes(walk):
     ]
 
 
-def test_everybody_has_a_grade_and_a_name(walk):
-    with (walk.course / "grades.csv").open(encoding="utf-8", newline="") as file:
+def test_everybody_has_a_grade_and_a_name(guide):
+    with (guide.course / "grades.csv").open(encoding="utf-8", newline="") as file:
         rows = {row["student_id"]: row for row in csv.DictReader(file)}
     assert set(rows) == set(CLASS)
     assert (rows["ada"]["first_name"], float(rows["ada"]["score"])) == ("Ada", 8.0)
@@ -41,12 +41,12 @@ def test_everybody_has_a_grade_and_a_name(walk):
 
 
 @pytest.mark.parametrize("student", CLASS)
-def test_feedback_lies_where_it_says(walk, student):
-    assert (walk.course / "feedback" / student / ASSIGNMENT / f"{ASSIGNMENT}.html").is_file()
+def test_feedback_lies_where_it_says(guide, student):
+    assert (guide.course / "feedback" / student / ASSIGNMENT / f"{ASSIGNMENT}.html").is_file()
 
 
-def test_the_class_report_lies_where_it_says(walk):
-    text = (walk.checkout / "class.html").read_text("utf-8")
+def test_the_class_report_lies_where_it_says(guide):
+    text = (guide.checkout / "class.html").read_text("utf-8")
     assert "softmax-masked-too-late" in text
 
 
