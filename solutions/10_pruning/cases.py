@@ -426,7 +426,7 @@ def costs(case, module, given, when):
 # ---- removal_experiment
 
 
-CLASSES, STEPS, SAMPLES, JURY, JUROR = 4, 2, 360, 8, 2
+CLASSES, STEPS, SAMPLES, JURY, JUROR = 4, 2, 240, 8, 2
 CLASSIFIER = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n\nfrom grader.given import MultiHeadAttention\n\n\n"
 KNOWS = tuple(1.1 * 0.75**rank for rank in range(JURY))  # how much of the answer a head can hear
 
