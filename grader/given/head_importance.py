@@ -1,0 +1,63 @@
+"""How much every head matters, measured in three ways (Michel et al. 2019; Voita et al. 2019)."""
+
+from collections.abc import Callable, Sequence
+
+import torch
+
+from grader.given import MultiHeadAttention, gated_attention
+
+__all__ = ["head_importance"]
+
+Batch = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor | None, torch.Tensor]
+Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+def head_importance(
+    mha: MultiHeadAttention, batches: Sequence[Batch], loss_fn: Loss, method: str
+) -> torch.Tensor:
+    """One number a head, (H,), without dropout; the module comes back in the mode in which it came.
+
+    batches: (queries, keys, values, valid_lens, target) each; loss_fn(output, target) gives one loss a
+    sample, (B,). method: "ablation", the mean of L(ξ_h = 0) − L; "gradient", the mean of |∂L/∂ξ_h|, both
+    over samples; or "confidence", the mean over queries of the largest weight. Raises ValueError for others.
+    """
+    if method not in _METHODS:
+        raise ValueError(f"method is {method!r}; it should be one of {', '.join(_METHODS)}")
+    was_training = mha.training
+    mha.eval()
+    try:
+        measured = [_METHODS[method](mha, loss_fn, batch) for batch in batches]  # (H, samples) each
+    finally:
+        mha.train(was_training)
+    return torch.cat(measured, dim=1).mean(dim=1)
+
+
+def _ablation(mha: MultiHeadAttention, loss_fn: Loss, batch: Batch) -> torch.Tensor:
+    """(H, B): what is lost when one head is silent."""
+    *given, target = batch
+    gates = 1 - torch.eye(mha.num_heads, dtype=batch[0].dtype, device=batch[0].device)  # (H, H)
+    with torch.no_grad():
+        whole = loss_fn(mha(*given), target)  # (B,)
+        silent = [loss_fn(gated_attention(mha, one_closed, *given), target) for one_closed in gates]
+    return torch.stack(silent) - whole
+
+
+def _gradient(mha: MultiHeadAttention, loss_fn: Loss, batch: Batch) -> torch.Tensor:
+    """(H, B): every sample has gates of its own, so one backward pass gives all the samples' gradients."""
+    *given, target = batch
+    with torch.enable_grad():
+        gates = batch[0].new_ones(len(batch[0]), mha.num_heads, requires_grad=True)  # (B, H)
+        losses = loss_fn(gated_attention(mha, gates, *given), target)  # (B,)
+        (slope,) = torch.autograd.grad(losses.sum(), gates)
+    return slope.abs().T
+
+
+def _confidence(mha: MultiHeadAttention, loss_fn: Loss, batch: Batch) -> torch.Tensor:
+    """(H, B·T): the largest weight of every query."""
+    with torch.no_grad():
+        mha(*batch[:4])
+    largest: torch.Tensor = mha.attention.attention_weights.amax(dim=-1)  # (B·H, T)
+    return largest.unflatten(0, (-1, mha.num_heads)).transpose(0, 1).flatten(1)
+
+
+_METHODS = {"ablation": _ablation, "gradient": _gradient, "confidence": _confidence}

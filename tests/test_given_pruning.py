@@ -1,0 +1,156 @@
+"""The building blocks of the pruning lesson agree with each other and with what is worked out by hand."""
+
+import pytest
+import torch
+
+from grader.given import (
+    MultiHeadAttention,
+    TransformerDecoder,
+    TransformerEncoder,
+    attention_maps,
+    gated_attention,
+    head_importance,
+    prune_heads,
+)
+
+B, T, S, H, D = 3, 4, 5, 4, 12
+LENS = torch.tensor([2, 5, 1])
+
+
+def attention(bias=True, dropout=0.0):
+    torch.manual_seed(0)
+    return MultiHeadAttention(7, 6, 8, D, H, dropout, bias=bias).eval()
+
+
+def inputs(seed=1):
+    torch.manual_seed(seed)
+    return torch.randn(B, T, 6), torch.randn(B, S, 7), torch.randn(B, S, 8), LENS
+
+
+def squared(output, target):
+    return (output - target).pow(2).mean(dim=(1, 2))
+
+
+def test_gates_of_one_change_nothing_and_leave_nothing_behind():
+    mha, given = attention(), inputs()
+    plain = mha(*given)
+    torch.testing.assert_close(gated_attention(mha, torch.ones(H), *given), plain)
+    assert not torch.allclose(gated_attention(mha, torch.arange(4.0), *given), plain)
+    torch.testing.assert_close(mha(*given), plain)
+
+
+def test_a_gate_of_zero_is_a_head_whose_columns_of_the_output_are_zero():
+    mha, given = attention(), inputs()
+    gated = gated_attention(mha, torch.tensor([1.0, 0.0, 1.0, 1.0]), *given)
+    with torch.no_grad():
+        mha.W_o.weight[:, 3:6] = 0
+    torch.testing.assert_close(gated, mha(*given))
+
+
+def test_every_sequence_can_have_gates_of_its_own():
+    mha, given = attention(), inputs()
+    gates = torch.rand(B, H)
+    together = gated_attention(mha, gates, *given)
+    for b in range(B):
+        torch.testing.assert_close(together[b], gated_attention(mha, gates[b], *given)[b])
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("heads", [[], [0], [3, 1], (2, 2, 0), {1, 2, 3}])
+def test_pruned_equals_gated(heads, bias):
+    mha, given = attention(bias), inputs()
+    gates = torch.tensor([float(h not in set(heads)) for h in range(H)])
+    want = gated_attention(mha, gates, *given).detach()
+    names = [name for name, _ in mha.named_parameters()]
+    smaller = prune_heads(mha, heads)
+    torch.testing.assert_close(smaller(*given), want)
+    kept = H - len(set(heads))
+    assert (smaller.num_heads, smaller.W_q.out_features, smaller.W_o.in_features) == (
+        kept,
+        3 * kept,
+        3 * kept,
+    )
+    assert [name for name, p in smaller.named_parameters() if p.requires_grad] == names
+
+
+def test_a_second_pruning_counts_the_heads_that_are_left():
+    once, twice = (attention() for _ in range(2))
+    want = prune_heads(once, [1, 2])(*inputs())
+    torch.testing.assert_close(prune_heads(prune_heads(twice, [1]), [1])(*inputs()), want)
+
+
+def test_heads_that_cannot_go_are_refused_before_anything_changes():
+    mha = attention()
+    with pytest.raises(ValueError, match="all 4 heads"):
+        prune_heads(mha, [3, 2, 1, 0, 0])
+    with pytest.raises(ValueError, match=r"\[-1, 4\] are not among 0 to 3"):
+        prune_heads(mha, [1, 4, -1])
+    assert mha.num_heads == H
+
+
+def test_importance_is_what_the_definitions_say():
+    mha, batches = attention(), []
+    for seed in (1, 2):
+        given = inputs(seed)
+        batches.append((*given, mha(*given).detach() + torch.randn(B, T, D)))
+    batches[1] = (*(x[:2] for x in batches[1]),)  # batches of unequal size
+    ablation, gradient, confidence = torch.zeros(H), torch.zeros(H), torch.zeros(H)
+    samples = [[x[b : b + 1] for x in batch] for batch in batches for b in range(len(batch[0]))]
+    for *given, target in samples:
+        whole = squared(mha(*given), target)
+        for h in range(H):
+            gates = torch.ones(H)
+            gates[h] = 0
+            ablation[h] += (squared(gated_attention(mha, gates, *given), target) - whole).item() / 5
+        gates = torch.ones(H, requires_grad=True)
+        squared(gated_attention(mha, gates, *given), target).sum().backward()
+        gradient += gates.grad.abs() / 5
+        mha(*given)
+        confidence += mha.attention.attention_weights.max(dim=2).values.mean(dim=1).detach() / 5
+    for method, want in (("ablation", ablation), ("gradient", gradient), ("confidence", confidence)):
+        torch.testing.assert_close(head_importance(mha, batches, squared, method).detach(), want)
+
+
+def test_importance_is_measured_without_dropout_and_the_mode_comes_back():
+    mha, given = attention(dropout=0.5), inputs()
+    batches = [(*given, torch.zeros(B, T, D))]
+    still = head_importance(mha.eval(), batches, squared, "ablation")
+    torch.testing.assert_close(head_importance(mha.train(), batches, squared, "ablation"), still)
+    assert mha.training
+    with pytest.raises(ValueError, match="'guess'"):
+        head_importance(mha, batches, squared, "guess")
+
+
+@pytest.mark.parametrize("layout", ["flat", "by head", "listed"])
+def test_maps_of_an_encoder_and_a_decoder_in_every_layout(layout):
+    def arranged(kept):
+        return {
+            "flat": lambda w: w,
+            "by head": lambda w: w.unflatten(0, (B, H)),
+            "listed": lambda w: list(w.unflatten(0, (B, H)).unbind(1)),
+        }[layout](kept)
+
+    class Encoder(TransformerEncoder):
+        def forward(self, *args):
+            out = super().forward(*args)
+            self.attention_weights = [arranged(w) for w in self.attention_weights]
+            return out
+
+    class Decoder(TransformerDecoder):
+        def forward(self, *args):
+            out = super().forward(*args)
+            self.attention_weights = [[arranged(w) for w in part] for part in self.attention_weights]
+            return out
+
+    sizes = (9, D, D, D, D, [D], D, 16, H, 2, 0.0)
+    encoder, decoder = Encoder(*sizes), Decoder(*sizes)
+    source, target = torch.randint(0, 9, (B, S)), torch.randint(0, 9, (B, T))
+    maps = attention_maps(encoder, source, LENS)
+    assert [w.shape for w in maps["encoder"]] == [(B, H, S, S)] * 2
+    assert (maps["encoder"][0][0, :, :, 2:] == 0).all()  # the first sentence is two words long
+    state = decoder.init_state(encoder(source, LENS), LENS)
+    maps = attention_maps(decoder, target, state)
+    assert {key: [w.shape for w in kept] for key, kept in maps.items()} == {
+        "decoder": [(B, H, T, T)] * 2,
+        "cross": [(B, H, T, S)] * 2,
+    }
