@@ -6,12 +6,14 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial as partial_of
 from pathlib import Path
 
 from grader import __version__
 from grader.bundle import Bundle, Exercise, RecordedCase
 from grader.devices import also_on
 from grader.diagnose import diagnose
+from grader.exams import examined
 from grader.given import BLOCKS, requires, source
 from grader.i18n import _
 from grader.intake.names import Names, match, read_names, untouched
@@ -19,12 +21,14 @@ from grader.intake.policy import Use, uses
 from grader.intake.read import Submission, Unit
 from grader.kept import arranged
 from grader.observation import BadReply, Observation, StudentError, read_observation, student_error
+from grader.parts import Part, content, is_made_of_parts, told
+from grader.remembered import Remembered, key
 from grader.report.model import NO_DIAGNOSIS, CheckOutcome, CheckResult, ExerciseResult, Outcome, Report
 from grader.sandbox.base import Launcher, Limits, SandboxError
 from grader.sanitize import sanitize
 from grader.scoring import score
-from grader.session import Session, WorkerGone
-from grader.signature import fingerprint
+from grader.session import Session, Training, WorkerGone
+from grader.signature import fingerprint, named_by
 from grader.verdict import is_trivial, judge_case, unseen_case
 
 MAX_LOST = 2  # workers lost by one exercise before the rest of its cases is left alone
@@ -57,11 +61,15 @@ class Engine:
     elsewhere: Engine | None = None  # grades the same cases on another device, for the facet of that name
     hidden: bool = False
     one_worker: bool = False
+    quick: bool = False  # leave out what takes more than a few seconds
     progress: Progress = lambda name: None
+    training: Callable[[str, Training], None] = lambda title, training: None
+    remembered: Remembered | None = None  # results of exercises that take long
     torch_version: str = ""
     _session: Session | None = field(default=None, repr=False)
     _loaded: tuple[object, ...] = ()
     _reply_names: tuple[frozenset[str], list[dict[str, object]]] = (frozenset(), [])
+    own: frozenset[str] = frozenset()  # the student's own parts that are there
 
     def __post_init__(self) -> None:
         self._exercises = {e.name: (e, b) for b in self.bundles for e in b.exercises}
@@ -75,13 +83,16 @@ class Engine:
         """Exercise → the name it stands under, for every known exercise that the submission defines."""
         return match(self.constructors, read_names(submission))
 
-    def grade(self, submission: Submission, wanted: Sequence[str] | None = None) -> Report:
+    def grade(
+        self, submission: Submission, wanted: Sequence[str] | None = None, parts: Sequence[Part] = ()
+    ) -> Report:
         """Grade the known exercises of a submission, or those `wanted`, and tell of them in the order of the course.
 
         Exercises with the same building blocks are graded one after another, since they share a worker.
-        An exercise that is wanted and not defined is *blocked*.
+        An exercise that is wanted and not defined is *blocked*. parts: what its author wrote in earlier files,
+        for exercises that are made of such parts.
         """
-        run = _Run(self, submission, read_names(submission))
+        run = _Run(self, submission, read_names(submission), tuple(parts))
         names = [n for n in self._exercises if n in wanted] if wanted is not None else list(run.aliases)
         exercises = [exercise for name, (exercise, _bundle) in self._exercises.items() if name in names]
         for exercise in sorted(exercises, key=lambda exercise: self._shown[exercise.name]):
@@ -118,18 +129,28 @@ class Engine:
         exercise: Exercise,
         replaced: tuple[str, ...],
         skip: list[tuple[str, int]],
+        parts: Sequence[Part] = (),
+        own: Mapping[str, str] | None = None,
     ) -> Session:
-        """A session in which the submission is loaded with what this exercise may use."""
+        """A session in which the submission is loaded with what this exercise may use.
+
+        `parts`, `own`: the parts of earlier files and of this one that models may be made of.
+        """
         allowed = with_requirements(exercise.given)
-        key = (submission.content, self._shown[exercise.name], replaced, tuple(skip))
+        made_of = (content(submission, parts), tuple(own or ()))
+        key = (made_of, self._shown[exercise.name], replaced, tuple(skip))
+        limits = _limits(exercise)
         if self._session is not None and self._loaded == key:
             return self._session
         if self._loaded and not self.one_worker:
             self.close()
+        if self._session is not None and limits.cpu_seconds > self._session.granted.cpu_seconds:
+            self.close()
         if self._session is None:
-            self._session = Session(self.launcher, _limits(exercise))
-        self._session.limits = _limits(exercise)
-        self._session.files = frozenset(unit.name for unit in submission.units)
+            self._session = Session(self.launcher, limits)
+        self._session.limits = limits
+        units = (*submission.units, *(unit for part in parts for unit in part.submission.units))
+        self._session.files = frozenset(unit.name for unit in units)
         request = {
             "op": "load",
             "device": self.device,
@@ -138,6 +159,8 @@ class Engine:
             "withheld": [name for name in BLOCKS if name not in allowed],
             "replace": list(replaced),
             "skip": skip,
+            "parts": [part.request(replaced) for part in parts],
+            "own": dict(own or {}),
         }
         try:
             reply = self._session.ask(request)
@@ -146,7 +169,8 @@ class Engine:
         except WorkerGone:
             self.close()
             raise
-        names, notes = reply.words.get("names"), reply.words.get("notes")
+        names, notes, mine = (reply.words.get(what) for what in ("names", "notes", "own"))
+        self.own = frozenset(n for n in mine if isinstance(n, str)) if isinstance(mine, list) else frozenset()
         self._reply_names = (
             frozenset(n for n in names if isinstance(n, str)) if isinstance(names, list) else frozenset(),
             [n for n in notes if isinstance(n, dict)] if isinstance(notes, list) else [],
@@ -190,8 +214,11 @@ class _Run:
     engine: Engine
     submission: Submission
     names: Names
+    parts: tuple[Part, ...] = ()
     skip: list[tuple[str, int]] = field(default_factory=list)
     done: dict[str, ExerciseResult] = field(default_factory=dict)
+    earlier: dict[str, _Run] = field(default_factory=dict)
+    lost: int = 0  # workers that ended while the exercise at hand was graded
 
     def __post_init__(self) -> None:
         self.aliases = match(self.engine.constructors, self.names)
@@ -199,28 +226,82 @@ class _Run:
     def grade(self, exercise: Exercise) -> ExerciseResult:
         """Grade one exercise; where a building block of the student's own is wrong, once more with ours."""
         if exercise.name not in self.done:
-            result = self._once(exercise, ())
-            self.done[exercise.name] = self._without_inherited_faults(exercise, result)
+            self.done[exercise.name] = self._remembered(exercise) or self._anew(exercise)
         return self.done[exercise.name]
 
+    def _anew(self, exercise: Exercise) -> ExerciseResult:
+        self.lost = 0
+        result = self._without_inherited_faults(exercise, self._once(exercise, ()))
+        if result.outcome in ("passed", "failed") and not result.partial and not self.lost:
+            self._remember(exercise, result)
+        return result
+
     def _without_inherited_faults(self, exercise: Exercise, result: ExerciseResult) -> ExerciseResult:
-        if result.outcome != "failed":
+        if result.outcome != "failed" or (is_made_of_parts(exercise) and not _by_parts(exercise, result)):
             return result
-        own = [n for n in exercise.given if n in self.aliases and n in self.engine._exercises]
         faulty = tuple(
-            n
-            for n in own
-            if self.grade(self.engine._exercises[n][0]).outcome in ("failed", "blocked", "not_started")
+            name
+            for name, run in self._own(exercise)
+            if run.grade(self.engine._exercises[name][0]).outcome in ("failed", "blocked", "not_started")
         )
-        if not faulty:
+        says = _("graded with the course's own {blocks}: yours has a fault of its own, reported there")
+        again = self._with_ours(exercise, result, faulty, says)
+        if not is_made_of_parts(exercise) or not _by_parts(exercise, again):
+            return again
+        every = tuple(name for name, _run in self._own(exercise))
+        says = _(
+            "graded with the course's own parts: yours ({blocks}) pass alone, and did not do together;"
+            " a decoder that restarts its positions in prediction is one reason"
+        )
+        return again if set(every) == set(faulty) else self._with_ours(exercise, again, every, says)
+
+    def _with_ours(
+        self, exercise: Exercise, result: ExerciseResult, names: tuple[str, ...], says: str
+    ) -> ExerciseResult:
+        """The result of a second try with our blocks in the place of `names`, unless it is worse."""
+        if not names:
             return result
-        again = self._once(exercise, faulty)
+        again = self._once(exercise, names)
         if again.score is None or again.score < (result.score or 0):
             return result  # with blocks that are right, what is left is the exercise's own
-        remark = _(
-            "graded with the course's own {blocks}: yours has a fault of its own, reported there"
-        ).format(blocks=", ".join(faulty))
+        remark = says.format(blocks=", ".join(names))
         return replace(again, remarks=(*again.remarks, remark), seconds=again.seconds + result.seconds)
+
+    def _own(self, exercise: Exercise) -> list[tuple[str, _Run]]:
+        """The blocks of an exercise that its author wrote, and where: in this file or in an earlier one."""
+        here = {n: self for n in exercise.given if n in self.aliases and n in self.engine._exercises}
+        if not is_made_of_parts(exercise):
+            return list(here.items())
+        for part in self.parts:
+            run = self.earlier.setdefault(
+                part.submission.content, _Run(self.engine, part.submission, read_names(part.submission))
+            )
+            here |= {name: run for name in part.names if name not in here}
+        return [(name, here[name]) for name in exercise.given if name in here]
+
+    # ---- what takes long is remembered
+
+    def _key(self, exercise: Exercise) -> str:
+        engine = self.engine
+        circumstances = (__version__, engine.torch_version, engine.launcher.tier, engine.device)
+        seed = "hidden" if engine.hidden else "public"
+        return key(exercise, content(self.submission, self.parts), *circumstances, seed)
+
+    def _is_kept(self, exercise: Exercise) -> bool:
+        return not self.engine.quick and any(case.costly for case in exercise.cases)
+
+    def _remembered(self, exercise: Exercise) -> ExerciseResult | None:
+        if self.engine.remembered is None or not self._is_kept(exercise):
+            return None
+        found = self.engine.remembered.find(self._key(exercise))
+        if found is None:
+            return None
+        remark = _("kept from an earlier check of the same files: nothing was run again")
+        return replace(found, remarks=(*found.remarks, remark), seconds=0.0)
+
+    def _remember(self, exercise: Exercise, result: ExerciseResult) -> None:
+        if self.engine.remembered is not None and self._is_kept(exercise):
+            self.engine.remembered.keep(self._key(exercise), result)
 
     def _once(self, exercise: Exercise, replaced: tuple[str, ...]) -> ExerciseResult:
         started = time.monotonic()
@@ -238,6 +319,9 @@ class _Run:
         except SandboxError as error:
             return self._result(exercise, "could_not_grade", message=str(error), started=started)
         remarks += self._told_about_the_file()
+        if is_made_of_parts(exercise):
+            known = [name for name in exercise.given if name in self.engine._exercises]
+            remarks.append(told(self.engine.own, known))
         del session
         return self._cases(exercise, alias or exercise.name, replaced, remarks, started)
 
@@ -252,10 +336,11 @@ class _Run:
         lost = 0
         while True:
             try:
-                return self.engine.session_for(self.submission, exercise, replaced, self.skip)
+                parts, own = self._made_of(exercise, replaced)
+                return self.engine.session_for(self.submission, exercise, replaced, self.skip, parts, own)
             except WorkerGone as gone:
-                if gone.why == "time" and gone.line is not None and len(self.skip) < MAX_ENDLESS:
-                    self.skip.append(gone.line)
+                if gone.why == "time" and gone.statement is not None and len(self.skip) < MAX_ENDLESS:
+                    self.skip.append(gone.statement)
                     continue
                 lost += 1
                 if gone.why in PERHAPS_CHANCE and lost == 1:
@@ -263,6 +348,19 @@ class _Run:
                 if gone.why == "fault":
                     self.engine.require_well(exercise, None, gone.detail)
                 raise Blocked(_how_loading_ended(gone)) from None
+
+    def _made_of(
+        self, exercise: Exercise, replaced: tuple[str, ...]
+    ) -> tuple[tuple[Part, ...], dict[str, str]]:
+        """The earlier files, and what this one defines, for an exercise that is made of the student's own parts."""
+        if not is_made_of_parts(exercise):
+            return (), {}
+        here = {n: self.aliases[n] for n, run in self._own(exercise) if run is self and n not in replaced}
+        return self.parts, {
+            n: bound
+            for n, bound in here.items()
+            if not self._untouched(self.engine._exercises[n][0], bound)
+        }
 
     def _require_definition(self, exercise: Exercise, alias: str | None) -> None:
         if alias is not None and alias in self.engine.loaded_names:
@@ -325,20 +423,24 @@ class _Run:
         observations: dict[str, Observation] = {}
         lost = 0
         hidden, device = self.engine.hidden, self.engine.device
+        partial = False
         for case in exercise.cases:
-            if lost >= MAX_LOST:
-                checks += unseen_case(
-                    case,
-                    "skipped",
-                    _("not looked at: the cases before did not end"),
-                    hidden=hidden,
-                    device=device,
-                )
+            if case.costly and self.engine.quick:
+                partial = True
+                continue
+            why = (
+                _("not looked at: the cases before did not end")
+                if lost >= MAX_LOST
+                else _why_untrained(case, checks)
+            )
+            if why:
+                checks += unseen_case(case, "skipped", why, hidden=hidden, device=device)
                 continue
             try:
                 observation = self._observe(exercise, case, alias, replaced)
             except WorkerGone as gone:
                 lost += 1
+                self.lost += 1
                 outcome: CheckOutcome = (
                     "failed" if device == "cpu" else "could_not_grade"
                 )  # a loss elsewhere may be ours
@@ -351,7 +453,11 @@ class _Run:
                 continue
             observations[case.id] = observation
             checks += judge_case(case, observation, hidden=hidden, device=device)
-        return self._concluded(exercise, checks, observations, remarks, started)
+        if partial:
+            remarks.append(_("a quick check: the training that takes longer was left out, so this is no grade"))
+        return replace(
+            self._concluded(exercise, checks, observations, remarks, started), partial=partial
+        )
 
     def _observe(
         self, exercise: Exercise, case: RecordedCase, alias: str, replaced: tuple[str, ...]
@@ -362,7 +468,8 @@ class _Run:
             session = self._load(exercise, replaced)
             printed = len(session.printed)
             try:
-                reply = session.ask(request, case.body)
+                title = f"{exercise.name}, {case.id}"
+                reply = session.ask(request, case.body, tell=partial_of(self.engine.training, title))
                 if "fault" in reply.words:
                     raise WorkerGone("fault", _last(reply.words["fault"]))
                 break
@@ -377,7 +484,10 @@ class _Run:
             observation = read_observation(reply.words, reply.body, case.asked, reply.seconds, session.files)
         except BadReply as error:
             raise WorkerGone("reply", str(error)) from None
-        return arranged(replace(observation, printed=session.printed[printed:]), case.steps)
+        observation = replace(observation, printed=session.printed[printed:])
+        given = {name: source(name) for name in with_requirements(exercise.given)}
+        observation = examined(case, observation, self.engine.launcher, _limits(exercise), given)
+        return arranged(observation, case.steps)
 
     def _concluded(
         self,
@@ -399,6 +509,7 @@ class _Run:
         )
         layouts = {o.parameters["layout"] for _case, o in seen if o.parameters and o.parameters["layout"]}
         remarks = remarks + [_of_layout(layout, self.engine.hidden) for layout in sorted(layouts)]
+        remarks = remarks + _measured(exercise, checks)
         used = self._used(exercise, observations.values())
         remarks += [_of_use(use, exercise.forbids_costs) for use in used]
         reached = exercise.points if passed else score(exercise.points, exercise.weights, checks, trivial)
@@ -411,7 +522,7 @@ class _Run:
             ),
             score=round(reached * (1 - exercise.forbids_costs), 6) if used else reached,
             diagnosis=diagnosis,
-            fingerprint=fingerprint(exercise.cases, observations) if diagnosis.kind == "unknown" else "",
+            fingerprint=fingerprint(named_by(exercise.cases), observations) if diagnosis.kind == "unknown" else "",
         )
 
     def _used(self, exercise: Exercise, observations: Iterable[Observation]) -> list[Use]:
@@ -445,6 +556,27 @@ class _Run:
             seconds=time.monotonic() - started,
             content=self.submission.content,
         )
+
+
+def _by_parts(exercise: Exercise, result: ExerciseResult) -> bool:
+    """Whether a case that builds on the student's own parts failed."""
+    cases = {case.id for case in exercise.cases if any(step.get("own") for step in case.steps)}
+    return any(c.outcome == "failed" and c.id.split("/")[0] in cases for c in result.checks)
+
+
+def _why_untrained(case: RecordedCase, checks: Sequence[CheckResult]) -> str:
+    """Why a training would change nothing any more; "" where it may."""
+    lost = any(check.facet == "values" and check.outcome == "failed" for check in checks)
+    if case.exam is not None and lost:
+        return _("not trained: what was checked before comes first")
+    return ""
+
+
+def _measured(exercise: Exercise, checks: Sequence[CheckResult]) -> list[str]:
+    """How well what was trained does, for what passed; a failed check says so itself."""
+    measures = {c.id: case.id for case in exercise.cases for c in case.checks if c.judge == "accuracy"}
+    fine = [c for c in checks if c.id in measures and c.facet == "values" and c.outcome == "passed"]
+    return [f"{measures[c.id]}: {c.message}" for c in fine]
 
 
 def with_requirements(given: Sequence[str]) -> tuple[str, ...]:

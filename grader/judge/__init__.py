@@ -15,6 +15,7 @@ from grader.judge.equal import equal, one_of
 from grader.judge.finding import Finding
 from grader.judge.forms import parameters, raises, shape, unchanged, value
 from grader.judge.properties import carries, kept_weights, same, sums_to_one
+from grader.judge.written import accuracy, sentences, trained
 from grader.observation import Observation
 
 Judge = Callable[[Check, RecordedCase, Observation], Finding]
@@ -37,5 +38,8 @@ JUDGES: dict[str, Judge] = {
         dropped_elements,
         dropped_regions,
         varies,
+        accuracy,
+        sentences,
+        trained,
     )
 }
