@@ -220,7 +220,7 @@ def _case_words(case: RecordedCase, numbers: dict[str, Array]) -> dict[str, Any]
     stem = f"{case.exercise}/{case.id}"
     numbers.update({f"{stem}/in/{name}": array for name, array in case.tensors.items()})
     numbers.update({f"{stem}/want/{name}": array for name, array in case.expected.items()})
-    words = {
+    words: dict[str, Any] = {
         "id": case.id,
         "dtype": case.dtype,
         "steps": case.steps,

@@ -357,9 +357,7 @@ class _Run:
             return (), {}
         here = {n: self.aliases[n] for n, run in self._own(exercise) if run is self and n not in replaced}
         return self.parts, {
-            n: bound
-            for n, bound in here.items()
-            if not self._untouched(self.engine._exercises[n][0], bound)
+            n: bound for n, bound in here.items() if not self._untouched(self.engine._exercises[n][0], bound)
         }
 
     def _require_definition(self, exercise: Exercise, alias: str | None) -> None:
@@ -454,10 +452,10 @@ class _Run:
             observations[case.id] = observation
             checks += judge_case(case, observation, hidden=hidden, device=device)
         if partial:
-            remarks.append(_("a quick check: the training that takes longer was left out, so this is no grade"))
-        return replace(
-            self._concluded(exercise, checks, observations, remarks, started), partial=partial
-        )
+            remarks.append(
+                _("a quick check: the training that takes longer was left out, so this is no grade")
+            )
+        return replace(self._concluded(exercise, checks, observations, remarks, started), partial=partial)
 
     def _observe(
         self, exercise: Exercise, case: RecordedCase, alias: str, replaced: tuple[str, ...]
@@ -522,7 +520,9 @@ class _Run:
             ),
             score=round(reached * (1 - exercise.forbids_costs), 6) if used else reached,
             diagnosis=diagnosis,
-            fingerprint=fingerprint(named_by(exercise.cases), observations) if diagnosis.kind == "unknown" else "",
+            fingerprint=fingerprint(named_by(exercise.cases), observations)
+            if diagnosis.kind == "unknown"
+            else "",
         )
 
     def _used(self, exercise: Exercise, observations: Iterable[Observation]) -> list[Use]:

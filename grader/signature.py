@@ -52,7 +52,9 @@ def _numeric(case: RecordedCase) -> set[str]:
     return {
         name
         for name, header in case.headers.items()
-        if header.dtype != "value" and not name.startswith(("after ", "stage ", "state ")) and name != "parameters"
+        if header.dtype != "value"
+        and not name.startswith(("after ", "stage ", "state "))
+        and name != "parameters"
     }
 
 

@@ -2,7 +2,7 @@
 
     python scripts/capstone_seeds.py                       ten seeds, the reference as it is
     python scripts/capstone_seeds.py --seeds 3 --rate 0.001    another rate of learning
-    python scripts/capstone_seeds.py --write               ten seeds at three rates, into docs/capstone.md
+    python scripts/capstone_seeds.py --write               with a look at other rates too, into docs/capstone.md
 
 Exits with 1 where a share is below the one that is asked for.
 """
@@ -29,6 +29,7 @@ from grader.worker.program import Program
 
 ROOT = Path(__file__).resolve().parents[1]
 ASSIGNMENT, EXERCISE, RATE = "11_capstone", "train", "lr=0.003"
+OTHER_RATES = ("0.001", "0.005")
 TARGET = ROOT / "docs" / "capstone.md"
 
 
@@ -55,8 +56,11 @@ def run(loaded: Loaded, case: Case, more: dict[str, torch.Tensor]) -> Program:
     return program
 
 
-def rows(assignment: Assignment, seeds: int, rate: str) -> Iterator[tuple[str, dict[str, tuple[float, float]]]]:
-    """One row a seed: the share and the seconds of every training."""
+Row = dict[str, tuple[float, float, float]]  # training → share, share asked for, seconds
+
+
+def rows(assignment: Assignment, seeds: int, rate: str) -> Iterator[tuple[str, Row]]:
+    """One row a seed."""
     exercise = next(e for e in assignment.exercises if e["name"] == EXERCISE)
     given = {name: given_source(name) for name in with_requirements(assignment.given(exercise))}
     text = assignment.source.replace(RATE, f"lr={rate}")
@@ -65,55 +69,59 @@ def rows(assignment: Assignment, seeds: int, rate: str) -> Iterator[tuple[str, d
         seed, found = f"seed {number}", {}
         for case in assignment.cases(EXERCISE, seed):
             if case.exam is not None:
-                share, least, seconds = trained(loaded, case)
-                found[case.id] = share, seconds
-                if share < least:
-                    print(f"{seed}, rate {rate}: {case.id} reaches {share:.3f}, asked for is {least}")
+                found[case.id] = trained(loaded, case)
         yield seed, found
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--rate", action="append")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(1)
     assignment = read(ROOT / "solutions" / ASSIGNMENT)
-    tables, worst = [], 1.0
-    for rate in options.rate or (["0.003", "0.001", "0.005"] if options.write else ["0.003"]):
+    tables, missed = [], 0
+    rates = {rate: options.seeds for rate in options.rate or ["0.003"]}
+    if options.write:
+        rates |= dict.fromkeys(OTHER_RATES, 3)
+    for rate, seeds in rates.items():
         table = []
-        for seed, found in rows(assignment, options.seeds, rate):
-            print(rate, seed, {id: f"{s:.3f} in {t:.1f} s" for id, (s, t) in found.items()}, flush=True)
+        for seed, found in rows(assignment, seeds, rate):
+            print(rate, seed, {id: f"{s:.3f} in {t:.1f} s" for id, (s, _, t) in found.items()}, flush=True)
+            missed += sum(share < least for share, least, _ in found.values())
             table.append(found)
         tables.append((rate, table))
-        worst = min([worst, *(share for found in table for share, _ in found.values())])
     if options.write:
         TARGET.write_text(page(tables), "utf-8")
-    return worst < 0.8
+    print(f"{missed} shares below what is asked for")
+    return missed > 0
 
 
 PAGE = """# How surely the capstone is learned
 
-Made by `python scripts/capstone_seeds.py --write`; do not edit. Ten seeds draw ten vocabularies, sets of
+Made by `python scripts/capstone_seeds.py --write`; do not edit. Seeds draw tables of words, sets of
 sequences and untrained models; the reference trains on each for as many steps as a student has, with one thread.
-Shares of sequences that were in no batch and come out right, word for word; 0.8 is asked for. Seconds are of CPU
-time, on a machine with other work to do.
+Shares of sequences that were in no batch and come out right, word for word. Seconds are of CPU time, on a machine
+with other work to do.
 
-| Adam's rate | task | least | median | most | seconds, median |
-|---|---|--:|--:|--:|--:|
+| Adam's rate | seeds | task | asked for | least | median | most | seconds, median |
+|--:|--:|---|--:|--:|--:|--:|--:|
 """
 
 
-def page(tables: list[tuple[str, list[dict[str, tuple[float, float]]]]]) -> str:
+def page(tables: list[tuple[str, list[Row]]]) -> str:
     lines = []
     for rate, table in tables:
         for id in table[0]:
             shares = sorted(found[id][0] for found in table)
-            seconds = sorted(found[id][1] for found in table)
+            seconds = sorted(found[id][2] for found in table)
             middle = len(shares) // 2
             lines.append(
-                f"| {rate} | {id} | {shares[0]:.3f} | {shares[middle]:.3f} | {shares[-1]:.3f} | {seconds[middle]:.1f} |"
+                f"| {rate} | {len(table)} | {id} | {table[0][id][1]} | {shares[0]:.3f} | {shares[middle]:.3f} | {shares[-1]:.3f}"
+                f" | {seconds[middle]:.1f} |"
             )
     return PAGE + "\n".join(lines) + "\n"
 

@@ -33,9 +33,7 @@ def accuracy(check: Check, case: RecordedCase, observation: Observation) -> Find
     labels, lens = (source.tensors[check.params[key]].astype(np.int64) for key in ("labels", "lens"))
     right = right_ones(seen, labels, lens)
     share, least = float(right.mean()), check.params["least"]
-    told = _("{share} % of {n} fresh sequences come out right").format(
-        share=int(100 * share), n=len(right)
-    )
+    told = _("{share} % of {n} fresh sequences come out right").format(share=int(100 * share), n=len(right))
     if share >= least:
         return Finding(True, message=told)
     first = int(np.flatnonzero(~right)[0])
@@ -90,9 +88,7 @@ def trained(check: Check, case: RecordedCase, observation: Observation) -> Findi
     for name in check.of:
         seen, weight = observation.seen.get(name), name.removeprefix("state ")
         if seen is None:
-            return failed(
-                "absent", _("the state dict that came back has no {weight}").format(weight=weight)
-            )
+            return failed("absent", _("the state dict that came back has no {weight}").format(weight=weight))
         if seen.shape is None:
             return failed(
                 "odd", _("{what} came back where the model's state dict belongs").format(what=seen.odd)

@@ -149,10 +149,8 @@ def install(
 
 
 def _offer(modules: Mapping[str, types.ModuleType]) -> None:
-    import grader
-
     sys.modules.update(modules)
-    grader.__dict__.update({"given": modules["grader.given"], "check": _no_check})
+    sys.modules["grader"].__dict__.update({"given": modules["grader.given"], "check": _no_check})
 
 
 def _modules(given: _Given) -> dict[str, types.ModuleType]:

