@@ -276,7 +276,7 @@ class _Run:
             run = self.earlier.setdefault(
                 part.submission.content, _Run(self.engine, part.submission, read_names(part.submission))
             )
-            here |= {name: run for name in part.names if name not in here}
+            here |= {n: run for n in part.names if n not in here and n in self.engine._exercises}
         return [(name, here[name]) for name in exercise.given if name in here]
 
     # ---- what takes long is remembered

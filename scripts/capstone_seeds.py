@@ -84,18 +84,18 @@ def main() -> int:
     torch.set_num_threads(1)
     assignment = read(ROOT / "solutions" / ASSIGNMENT)
     tables, missed = [], 0
-    rates = {rate: options.seeds for rate in options.rate or ["0.003"]}
+    rates = dict.fromkeys(options.rate or ["0.003"], options.seeds)
     if options.write:
-        rates |= dict.fromkeys(OTHER_RATES, 3)
+        rates |= dict.fromkeys(OTHER_RATES, 2)
     for rate, seeds in rates.items():
         table = []
         for seed, found in rows(assignment, seeds, rate):
             print(rate, seed, {id: f"{s:.3f} in {t:.1f} s" for id, (s, _, t) in found.items()}, flush=True)
             missed += sum(share < least for share, least, _ in found.values())
             table.append(found)
+            if options.write:
+                TARGET.write_text(page([*tables, (rate, table)]), "utf-8")
         tables.append((rate, table))
-    if options.write:
-        TARGET.write_text(page(tables), "utf-8")
     print(f"{missed} shares below what is asked for")
     return missed > 0
 

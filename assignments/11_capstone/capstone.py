@@ -72,9 +72,9 @@
 # **What is graded.** A first case looks at what your loop does in 24 tiny steps. Then a small task is
 # trained (seconds), and then both languages, 600 and 1000 steps (less than a minute; a line shows how far it
 # is). The state dict that you return goes into the course's parts, and is measured on sentences that were in no
-# batch. Six in ten must come out right in the small task, eight in *reverse*, seven in *induction*, word for
-# word; good loops reach nearly all. Only steps are counted, never seconds. What was trained once is kept: the same
-# files are not trained again. `grader check train --quick` stops after the small task.
+# batch. Half of them must come out right, word for word; good loops reach nearly all, and wrong ones hardly any.
+# Only steps are counted, never seconds. What was trained once is kept: the same files are not trained again.
+# `grader check train --quick` stops after the small task.
 
 # %%
 import copy

@@ -44,7 +44,7 @@ def telling(tell: Tell, steps: int) -> Iterator[None]:
 
 def _number(loss: Any) -> float | None:
     try:
-        number = float(loss)
-    except (TypeError, ValueError, RuntimeError):
+        number = float(loss.detach())
+    except (AttributeError, TypeError, ValueError, RuntimeError):
         return None
     return number if math.isfinite(number) else None
