@@ -240,7 +240,8 @@ TITLES = {
     "reverse": "reverse: the words of a sentence, last one first",
     "induction": "induction: a sequence that begins again goes on as before",
 }
-LEAST = 0.5  # of the fresh sequences, word for word; far below what is reached, far above chance
+# Of the fresh sequences, word for word: far below what is reached (docs/capstone.md), far above chance.
+LEAST = {"small": 0.4, "reverse": 0.5, "induction": 0.5}
 
 
 def loop(draw):
@@ -330,7 +331,7 @@ def training(draw, id, task, size, steps, vocabulary, low, high, *, batches, cos
     )  # fmt: skip
     T = tgt.shape[1] - 1
     scores = exam.see(out[0], "fresh scores", shape=(len(src), T, vocabulary))
-    asked = {"labels": "labels", "lens": "label lens", "least": LEAST}
+    asked = {"labels": "labels", "lens": "label lens", "least": LEAST[id]}
     case.check("values", "accuracy", [scores], TITLES[id], **asked)
 
     few = slice(32)
