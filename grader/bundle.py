@@ -6,6 +6,7 @@ Two files beside each other: `bundle.json` (words: exercises, cases, checks, sen
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -46,6 +47,8 @@ class RecordedCase:
     headers: Mapping[str, Header]
     expected: Mapping[str, Array]
     like: str = ""  # the case that this one repeats in another dtype: steps and inputs are made from its own
+    exam: RecordedCase | None = None  # measures what this case brings forth, where no student code runs
+    costly: bool = False
 
     @cached_property
     def asked(self) -> frozenset[str]:
@@ -119,6 +122,13 @@ class Bundle:
 
     def exercise(self, name: str) -> Exercise:
         return next(e for e in self.exercises if e.name == name)
+
+
+def digest(exercise: Exercise) -> str:
+    """Changes whenever anything changes by which the exercise is graded."""
+    numbers: dict[str, Array] = {}
+    words = json.dumps(_exercise_words(exercise, numbers))
+    return hashlib.sha256(words.encode() + encode(numbers)).hexdigest()
 
 
 def dump(bundle: Bundle) -> tuple[str, bytes]:
@@ -213,13 +223,16 @@ def _case_words(case: RecordedCase, numbers: dict[str, Array]) -> dict[str, Any]
     if not case.like:
         numbers.update({f"{stem}/in/{name}": array for name, array in case.tensors.items()})
     numbers.update({f"{stem}/want/{name}": array for name, array in case.expected.items()})
-    return {
+    words: dict[str, Any] = {
         "id": case.id,
         "dtype": case.dtype,
         **({"like": case.like} if case.like else {"steps": case.steps}),
         "checks": [[c.id, c.facet, c.title, c.judge, c.of, dict(c.params)] for c in case.checks],
         "headers": {name: [h.shape, h.dtype, h.axes] for name, h in case.headers.items()},
     }
+    if case.exam is not None:
+        words |= {"exam": _case_words(case.exam, numbers), "costly": case.costly}
+    return words
 
 
 def _exercise(fields: dict[str, Any], assignment: str, numbers: Mapping[str, Array]) -> Exercise:
@@ -258,6 +271,8 @@ def _case(
         headers={n: Header(tuple(s), d, tuple(a)) for n, (s, d, a) in fields["headers"].items()},
         expected=_under(numbers, f"{stem}/want/"),
         like=fields.get("like", ""),
+        exam=_case(fields["exam"], exercise, numbers, None) if "exam" in fields else None,
+        costly=fields.get("costly", False),
     )
 
 

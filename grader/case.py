@@ -127,6 +127,9 @@ class Case(Measures):
         self.axes: dict[str, tuple[str, ...]] = {}
         self.again: list[Again] = []
         self.like = ""  # the id of the case that this one repeats in another dtype
+        self.exam: Case | None = None
+        self.costly = False
+        self.shapes: dict[str, tuple[int, ...]] = {}  # of what is seen, where no reference is run to tell
         self._fresh = 0
 
     # ---- what goes in -------------------------------------------------------------------------------
@@ -135,6 +138,20 @@ class Case(Measures):
         """A tensor handed to the student's code. Floating ones can be differentiated (`grad=True`)."""
         self._hold(name, values)
         self._step("input", name=name, grad=grad)
+        return Ref(self, name)
+
+    def tokens(self, name: str, values: Array) -> Ref:
+        """Whole numbers from 0 to 255: stored in a byte each, handed over as int64."""
+        self._hold(name, _bytes(values))
+        self._step("tokens", name=name)
+        return Ref(self, name)
+
+    def batches(self, name: str, columns: Sequence[Array], size: int) -> Ref:
+        """A list of tuples of int64 tensors, `size` rows of every column each; the numbers are below 256."""
+        names = [f"{name} {i}" for i in range(len(columns))]
+        for column, values in zip(names, columns, strict=True):
+            self._hold(column, _bytes(values))
+        self._step("batches", name=name, of=names, size=size)
         return Ref(self, name)
 
     def constant(self, name: str, shape: Sequence[int], value: float = 1.0, grad: bool = False) -> Ref:
@@ -180,13 +197,23 @@ class Case(Measures):
             names[name] = f"{module.name}.{name}"
         self._step("load", module=module.name, weights=names)
 
-    def provide(self, source: str, _class: str, _name: str = "module", **kwargs: Any) -> Ref:
+    def provide(
+        self, source: str, _class: str, _name: str = "module", _own: bool = False, **kwargs: Any
+    ) -> Ref:
         """Construct a class from source text that comes with the case, not from the submission.
 
         For exercises that take a module as their argument. The text travels in the bundle: nothing may
-        stand in it that is an answer to a public exercise.
+        stand in it that is an answer to a public exercise. `_own`: what it imports from `grader.given` are
+        the student's own parts where there are any.
         """
-        self._step("provide", name=_name, source=source, of=_class, kwargs=_plain(kwargs))
+        self._step(
+            "provide",
+            name=_name,
+            source=source,
+            of=_class,
+            kwargs=_plain(kwargs),
+            **({"own": True} if _own else {}),
+        )
         return Ref(self, _name)
 
     def train(self, module: Ref) -> None:
@@ -204,12 +231,22 @@ class Case(Measures):
         self._step("seed", number=number)
 
     def call(
-        self, *args: Any, on: Ref | None = None, name: str = "", axes: Sequence[str] = (), **kwargs: Any
+        self,
+        *args: Any,
+        on: Ref | None = None,
+        name: str = "",
+        axes: Sequence[str] = (),
+        _steps: int | None = None,
+        **kwargs: Any,
     ) -> Ref:
-        """Call the exercise's function, or the module or method `on`, by position."""
+        """Call the exercise's function, or the module or method `on`, by position.
+
+        `_steps`: how many steps of training it takes; each is told while it runs.
+        """
         name = name or self._name("out")
         callee = {"function": self.exercise} if on is None else on.to_json()
-        self._step("call", name=name, on=callee, args=_plain(args), kwargs=_plain(kwargs))
+        told = {} if _steps is None else {"steps": _steps}
+        self._step("call", name=name, on=callee, args=_plain(args), kwargs=_plain(kwargs), **told)
         return self._axes(Ref(self, name), axes)
 
     def method(self, module: Ref, method: str, *args: Any, name: str = "") -> Ref:
@@ -242,11 +279,42 @@ class Case(Measures):
         watched = [[path.replace("__", "."), title] for path, title in titles.items()]
         self._step("stages", module=module.name, of=watched)
 
+    def examined(self, exam: Case, costly: bool = True) -> None:
+        """What this case brings forth is measured by the steps of `exam`, in a worker without student code.
+
+        No reference is run when such a case is recorded, so the shapes of what is seen are told by `see`.
+        `costly`: it takes more than a few seconds, and is left out of a quick check.
+        """
+        self.exam, self.costly = exam, costly
+
     # ---- what is observed ---------------------------------------------------------------------------
 
-    def see(self, ref: Ref, name: str = "", axes: Sequence[str] = ()) -> str:
-        """Observe a tensor. Returns the observation's name."""
+    def state(self, module: Ref, returned: Ref) -> tuple[str, ...]:
+        """Observe the weights that a state dict holds, by the contract's names, and load them into the module.
+
+        An exam's `load_state` takes them over. Returns the observations' names.
+        """
+        loaded = next(s for s in self.steps if s["do"] == "load" and s["module"] == module.name)
+        for name, key in loaded["weights"].items():
+            self.shapes[f"state {name}"] = self.tensors[key].shape
+        self._step("state", module=module.name, of=returned.to_json())
+        return tuple(f"state {name}" for name in loaded["weights"])
+
+    def load_state(self, module: Ref, names: Sequence[str]) -> None:
+        """Load what `state` of the examined case has seen."""
+        self._step("load", module=module.name, weights={name.removeprefix("state "): name for name in names})
+
+    def sentences(self, ref: Ref, steps: int, eos: int, name: str = "sentences") -> str:
+        """Observe written sentences in any of the accepted forms: up to `steps` tokens each, cut at `eos`."""
+        self._step("sentences", name=name, of=ref.to_json(), steps=steps, eos=eos)
+        self.axes[name] = ("sentence", "step")
+        return name
+
+    def see(self, ref: Ref, name: str = "", axes: Sequence[str] = (), shape: Sequence[int] = ()) -> str:
+        """Observe a tensor. Returns the observation's name. `shape`: only where no reference is run."""
         name = name or ref.name + "".join(f"[{i}]" for i in ref.at)
+        if shape:
+            self.shapes[name] = tuple(shape)
         if not any(step["do"] == "see" and step["name"] == name for step in self.steps):
             self._step("see", name=name, of=ref.to_json())
             self.axes[name] = tuple(axes) or ref.axes
@@ -400,6 +468,13 @@ class Case(Measures):
 
     def _axes(self, ref: Ref, axes: Sequence[str]) -> Ref:
         return Ref(self, ref.name, ref.at, tuple(axes))
+
+
+def _bytes(values: Array) -> Array:
+    array = np.asarray(values)
+    if array.min(initial=0) < 0 or array.max(initial=0) > 255:
+        raise ValueError("tokens are whole numbers from 0 to 255")
+    return array.astype(np.uint8)
 
 
 def round_to(array: Array, dtype: str) -> Array:

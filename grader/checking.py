@@ -15,6 +15,8 @@ from grader.devices import launcher_for, others
 from grader.engine import Engine
 from grader.i18n import _
 from grader.intake.read import Blocked, read_submission
+from grader.parts import Part, earlier_parts, is_made_of_parts
+from grader.remembered import FOLDER, Remembered
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.base import Launcher
 from grader.sandbox.choose import choose as choose_tier
@@ -29,8 +31,11 @@ def check(
     sandbox: str = "auto",
     device: str = "cpu",
     quiet: bool = False,
+    quick: bool = False,
 ) -> Report:
     """Grade the named exercises or assignments, or all; or whatever known ones `file` defines.
+
+    `quick` leaves out trainings that take more than a few seconds.
 
     Raises SandboxError if the sandbox tier asked for cannot be had, and click.UsageError for anything that cannot be meant, with one sentence.
     """
@@ -40,13 +45,14 @@ def check(
         where = find(course or Path.cwd())
         engine = Engine(_bundles(where, hidden), launcher, hidden=hidden, torch_version=version("torch"))
         opened.callback(engine.close)
+        engine.quick, engine.remembered = quick, Remembered(where.root / FOLDER)
         engine.elsewhere = [
-            Engine(engine.bundles, other, device=name, hidden=hidden)
+            Engine(engine.bundles, other, device=name, hidden=hidden, quick=quick)
             for name, other in _other_devices(device, sandbox, opened)
         ]
         wanted = wanted_exercises(names, where.bundles)
         if file is not None:
-            return _check_file(engine, file, wanted if names else None)
+            return _check_file(engine, file, wanted if names else None, quiet)
         return _check_course(engine, where, wanted, quiet)
 
 
@@ -96,7 +102,9 @@ def wanted_exercises(names: Sequence[str], bundles: Sequence[Bundle]) -> list[st
     return out or list(known)
 
 
-def _check_file(engine: Engine, file: Path, wanted: Sequence[str] | None) -> Report:
+def _check_file(engine: Engine, file: Path, wanted: Sequence[str] | None, quiet: bool) -> Report:
+    from grader import progress
+
     try:
         submission = read_submission(file)
     except Blocked as blocked:
@@ -107,7 +115,9 @@ def _check_file(engine: Engine, file: Path, wanted: Sequence[str] | None) -> Rep
             _("{file} defines no exercise of this course; `grader` lists their names").format(file=file.name)
             + _because(submission)
         )
-    return engine.grade(submission, wanted)
+    with progress.line(quiet) as tell:
+        engine.progress, engine.training = tell, tell.training
+        return engine.grade(submission, wanted)
 
 
 def _because(submission: object) -> str:
@@ -129,7 +139,7 @@ def _check_course(engine: Engine, where: Course, wanted: Sequence[str], quiet: b
     results: list[ExerciseResult] = []
     remarks: list[str] = []
     with progress.line(quiet) as tell:
-        engine.progress = tell
+        engine.progress, engine.training = tell, tell.training
         for bundle in engine.bundles:
             mine = [e.name for e in bundle.exercises if e.name in wanted]
             if not mine:
@@ -137,7 +147,8 @@ def _check_course(engine: Engine, where: Course, wanted: Sequence[str], quiet: b
             path, remark = choose(where.root / bundle.assignment, bundle)
             remarks += [remark] if remark else []
             try:
-                results += engine.grade(read_submission(path), mine).exercises
+                parts = parts_for(engine, where, bundle, mine)
+                results += engine.grade(read_submission(path), mine, parts).exercises
             except Blocked as blocked:
                 results += [_blocked(bundle, name, str(blocked)) for name in mine]
     from dataclasses import replace
@@ -146,6 +157,13 @@ def _check_course(engine: Engine, where: Course, wanted: Sequence[str], quiet: b
     if not engine.hidden:
         progress.remember(where.root, results)
     return report
+
+
+def parts_for(engine: Engine, course: Course, bundle: Bundle, names: Sequence[str]) -> tuple[Part, ...]:
+    """What a student wrote for earlier assignments, if one of the exercises is made of it."""
+    made_of = [e for e in bundle.exercises if e.name in names and is_made_of_parts(e)]
+    wanted = {block for exercise in made_of for block in exercise.given}
+    return earlier_parts(course, bundle, wanted, engine.constructors) if made_of else ()
 
 
 def _blocked(bundle: Bundle, name: str, message: str) -> ExerciseResult:

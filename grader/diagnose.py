@@ -15,7 +15,7 @@ from grader.i18n import _
 from grader.judge.finding import TOLERANCE, departures, wrong_form
 from grader.observation import Observation
 from grader.report.model import CheckResult, Diagnosis, Kind
-from grader.signature import ANY, signature
+from grader.signature import ANY, named_by, signature
 from grader.tensors import Array
 
 # One's own mistake is found again within about 1e-6 in float32; the nearest other one is about 1e-2 away.
@@ -43,7 +43,7 @@ def explanations(exercise: Exercise, observations: Mapping[str, Observation]) ->
     table = exercise.signatures
     if table is None:
         return ()
-    distances = _distances(table, *signature(exercise.cases, observations))
+    distances = _distances(table, *signature(named_by(exercise.cases), observations))
     near = dict.fromkeys(table.explains[row] for row in np.flatnonzero(distances < NEAR))
     doubtful = {table.explains[row] for row in np.flatnonzero((distances >= NEAR) & (distances < FAR))}
     # A pair that hardly moves what one of its mistakes alone explains puts that one in no doubt.

@@ -11,9 +11,12 @@ from grader.bundle import Bundle, Exercise
 from grader.devices import also_on
 from grader.intake.names import match, read_names
 from grader.intake.read import Submission, Unit
+from grader.parts import Part
+from grader.remembered import Remembered
 from grader.report.model import ExerciseResult, Report
 from grader.run import Run
 from grader.sandbox.base import Launcher
+from grader.session import Training
 from grader.shown import in_chains
 from grader.workplace import Workplace
 
@@ -30,7 +33,10 @@ class Engine:
     elsewhere: Sequence[Engine] = ()  # grade the same cases on other devices, for the facet of that name
     hidden: bool = False
     trusting: bool = False  # the sources are all ours: one worker serves them all
+    quick: bool = False  # leave out what takes more than a few seconds
     progress: Progress = lambda name: None
+    training: Callable[[str, Training], None] = lambda title, training: None
+    remembered: Remembered | None = None  # results of exercises that take long
     torch_version: str = ""
 
     def __post_init__(self) -> None:
@@ -43,13 +49,15 @@ class Engine:
         """Exercise → the name it stands under, for every known exercise that the submission defines."""
         return match(self.constructors, read_names(submission))
 
-    def grade(self, submission: Submission, wanted: Sequence[str] | None = None) -> Report:
+    def grade(
+        self, submission: Submission, wanted: Sequence[str] | None = None, parts: Sequence[Part] = ()
+    ) -> Report:
         """Grade the known exercises of a submission, or those `wanted`, and tell of them in the order of the course.
 
         They are graded in the order that needs fewest workers. An exercise that is wanted and not defined is
-        *blocked*.
+        *blocked*. parts: what its author wrote in earlier files, for exercises that are made of such parts.
         """
-        run = Run(self, submission, read_names(submission))
+        run = Run(self, submission, read_names(submission), tuple(parts))
         names = [n for n in self.exercises if n in wanted] if wanted is not None else list(run.aliases)
         exercises = [exercise for name, exercise in self.exercises.items() if name in names]
         for exercise in in_chains(exercises):

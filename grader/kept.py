@@ -1,4 +1,5 @@
-"""Attention weights are kept in more than one right layout; here they become (B, H, T, S)."""
+"""Results come in more than one right form; here kept attention weights become (B, H, T, S), and sentences
+one row each."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from grader.observation import Observation, Seen
 
 
 def arranged(observation: Observation, steps: Iterable[Mapping[str, Any]]) -> Observation:
-    """The same observation with every kept weight in one layout, as far as it is an accepted one.
+    """The same observation with every result in one form, as far as it came in an accepted one.
 
     With heads: (B, H, T, S), (B·H, T, S) with row b·H + h, or a list of one (B, T, S) a head. With one query
     a step: a list of one (B, 1, S) or (B, S) a step, or the same in one tensor, steps first or second.
@@ -25,7 +26,36 @@ def arranged(observation: Observation, steps: Iterable[Mapping[str, Any]]) -> Ob
             )
         elif step["do"] == "weights" and step.get("steps") and step["name"] in seen:
             seen[step["name"]] = _by_step(seen[step["name"]], step["steps"])
+        elif step["do"] == "sentences" and step["name"] in seen:
+            seen[step["name"]] = _written(seen[step["name"]], step["steps"], step["eos"])
     return replace(observation, seen=seen)
+
+
+EMPTY, PAD = -1, 0
+
+
+def _written(seen: Seen, steps: int, eos: int) -> Seen:
+    """What stands before `eos`, one row a sentence, filled up with -1: (B, steps), longer if a row is.
+
+    `eos` itself may have been kept, and behind it one token over and over, as in a tensor that is filled up.
+    """
+    if seen.array is None or seen.array.ndim != 2 or seen.array.dtype.kind != "i":
+        return seen
+    rows = [_before(row[row != EMPTY].tolist(), eos) for row in seen.array]
+    width = max([steps, *map(len, rows)])
+    array = np.full((len(rows), width), EMPTY, dtype=np.int64)
+    for place, row in enumerate(rows):
+        array[place, : len(row)] = row
+    return replace(seen, shape=array.shape, array=array)
+
+
+def _before(row: list[int], eos: int) -> list[int]:
+    if eos in row:
+        end = row.index(eos)
+        return row[:end] if len(set(row[end + 1 :])) < 2 else row
+    while row and row[-1] == PAD:
+        row = row[:-1]
+    return row
 
 
 def _by_step(seen: Seen, steps: int) -> Seen:

@@ -10,6 +10,7 @@ import ast
 import contextlib
 import io
 import os
+import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -30,11 +31,12 @@ from grader.judge.finding import FLOATS
 from grader.kept import arranged
 from grader.observation import Observation, Seen, student_error
 from grader.shown import with_requirements
-from grader.signature import ANY, only_precision, signature, slots
+from grader.signature import ANY, named_by, only_precision, signature, slots
 from grader.stub import stub
 from grader.tensors import Array
 from grader.worker.load import load
 from grader.worker.program import Program
+from grader.worker.standins import install
 
 
 def record_all(assignments: Sequence[Assignment], seed: str, *, diagnosis: bool = True) -> list[Bundle]:
@@ -65,10 +67,13 @@ def _exercise(assignment: Assignment, fields: Mapping[str, Any], seed: str, diag
     name = fields["name"]
     given = assignment.given(dict(fields))
     cases = assignment.cases(name, seed)
-    reference = observe(assignment.source, given, cases)
-    others = {a.id: observe(apply(a, assignment.source), given, cases) for a in assignment.alternatives(name)}
+    run = [case for case in cases if case.exam is None]
+    reference = observe(assignment.source, given, run)
+    others = {a.id: observe(apply(a, assignment.source), given, run) for a in assignment.alternatives(name)}
     recorded = tuple(
-        _recorded(case, reference[case.id], {id: seen[case.id] for id, seen in others.items()})
+        _unrun(case)
+        if case.exam is not None
+        else _recorded(case, reference[case.id], {id: seen[case.id] for id, seen in others.items()})
         for case in cases
     )
     # At level 0 nothing may name a mistake, so nothing that names one goes into the bundle.
@@ -93,7 +98,7 @@ def _exercise(assignment: Assignment, fields: Mapping[str, Any], seed: str, diag
     if not mistakes:
         return bare
     known = tuple(KnownMistake(m.id, m.kind, m.says, m.asks, m.page) for m in mistakes)
-    table = signatures(assignment, mistakes, recorded, given, paired=fields.get("pairs", ()))
+    table = signatures(assignment, mistakes, named_by(recorded), given, paired=fields.get("pairs", ()))
     return Exercise(**{**vars(bare), "mistakes": known, "signatures": table})
 
 
@@ -208,6 +213,12 @@ def definitions(source: str) -> str:
     return "\n\n".join(ast.get_source_segment(source, node) or "" for node in kept) + "\n"
 
 
+def blocks(*names: str) -> list[Any]:
+    """Building blocks themselves, for a generator of cases that must know what a model gives."""
+    install({name: given_source(name) for name in with_requirements(names)})
+    return [getattr(sys.modules["grader.given"], name) for name in names]
+
+
 def observe(
     source: str, given: Sequence[str], cases: Sequence[Case | RecordedCase], dtype: str | None = None
 ) -> dict[str, Observation]:
@@ -247,6 +258,22 @@ def _numbers(tensor: torch.Tensor) -> Array:
     return (tensor.float() if tensor.dtype is torch.bfloat16 else tensor).numpy()
 
 
+def _unrun(case: Case) -> RecordedCase:
+    """A case that is measured by an exam: training the reference would tell nothing that a judge compares with."""
+    return RecordedCase(
+        id=case.id,
+        exercise=case.exercise,
+        dtype=case.dtype,
+        steps=tuple(case.steps),
+        checks=tuple(case.checks),
+        tensors=case.tensors,
+        headers={n: Header(s, case.dtype, case.axes.get(n, ())) for n, s in case.shapes.items()},
+        expected={},
+        exam=None if case.exam is None else _unrun(case.exam),
+        costly=case.costly,
+    )
+
+
 def _recorded(case: Case, reference: Observation, others: Mapping[str, Observation]) -> RecordedCase:
     """A case with what the reference gave. Numbers are kept only where a check compares with them.
 
@@ -267,7 +294,9 @@ def _recorded(case: Case, reference: Observation, others: Mapping[str, Observati
         headers[name] = Header(
             seen.shape, case.dtype if seen.dtype in FLOATS else seen.dtype, case.axes.get(name, ())
         )
-    compared = {n for c in case.checks if c.judge in ("equal", "precise", "kept_weights") for n in c.of}
+    compared = {
+        n for c in case.checks if c.judge in ("equal", "precise", "kept_weights", "sentences") for n in c.of
+    }
     compared |= {n for n in reference.seen if n.startswith("stage ")}
     expected = {n: reference.seen[n].array for n in compared}
     for n in {n for c in case.checks if c.judge == "one_of" for n in c.of}:

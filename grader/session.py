@@ -12,7 +12,7 @@ import re
 import secrets
 import select
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,8 @@ from grader.worker.wire import HEAD
 MAX_JSON = 1 << 20
 MAX_BODY = 64 << 20
 MAX_LOG = 64 << 10
+MAX_TOLD = 20_000  # messages about one training: ten a second for half an hour
+MAX_STEPS, MAX_LOSS = 1_000_000, 1e6
 START_SECONDS = 120.0  # a cold import of torch on a busy machine
 
 
@@ -34,12 +36,32 @@ class Reply:
     seconds: float
 
 
+@dataclass(frozen=True)
+class Training:
+    """How far a training is. Numbers that come from beside student code, good for a bar and for nothing else."""
+
+    done: int
+    steps: int
+    loss: float | None
+
+
+def training_from(value: object) -> Training | None:
+    """What a worker says of a training, if it has the right form: three numbers within bounds."""
+    if not isinstance(value, list) or len(value) != 3:
+        return None
+    done, steps, loss = value
+    if type(done) is not int or type(steps) is not int or not 0 <= done <= steps <= MAX_STEPS:
+        return None
+    known = isinstance(loss, (int, float)) and not isinstance(loss, bool) and abs(loss) < MAX_LOSS
+    return Training(done, steps, float(loss) if known else None)
+
+
 class WorkerGone(Exception):
     """The worker did not answer.
 
     why: "time", "output" (printed too much), "reply" (sent something impossible), "stale" (answered another
     request), "fault" (broke down, and says so), "died". `line` is the student's line where it stood when
-    its time ran out, if it could tell.
+    its time ran out, if it could tell, and `statement` the line from which that was reached.
     """
 
     def __init__(self, why: str, detail: str = "", line: tuple[str, int] | None = None):
@@ -47,21 +69,31 @@ class WorkerGone(Exception):
         self.why = why
         self.detail = detail
         self.line = line
+        self.statement = line
 
 
 class Session:
     """One worker and the conversation with it. Raises SandboxError if it never got ready."""
 
     def __init__(self, launcher: Launcher, limits: Limits, files: Collection[str] = ()):
-        self.limits = limits
+        self.limits = self.granted = limits  # what a request may take; what the process was started with
         self.files = frozenset(files)  # the submission's, to know its lines by
         self._process: Process = launcher.start(limits)
         self._log = bytearray()
         self._printed = 0
         self._ready = False
 
-    def ask(self, request: Mapping[str, Any], body: bytes = b"", seconds: float | None = None) -> Reply:
-        """Send a request and wait for its reply. Raises WorkerGone, after which the session is over."""
+    def ask(
+        self,
+        request: Mapping[str, Any],
+        body: bytes = b"",
+        seconds: float | None = None,
+        tell: Callable[[Training], None] | None = None,
+    ) -> Reply:
+        """Send a request and wait for its reply. Raises WorkerGone, after which the session is over.
+
+        tell: gets to know how far a training is, as far as the worker says so.
+        """
         self._await_ready()
         seconds = self.limits.wall_seconds if seconds is None else seconds
         token = secrets.token_hex(8)  # a frame that was written before this request cannot answer it
@@ -69,13 +101,35 @@ class Session:
         started = time.monotonic()
         try:
             raw, tensors = self._exchange(HEAD.pack(len(words), len(body)) + words + body, started + seconds)
+            raw, tensors = self._after_progress(raw, tensors, started + seconds, tell)
             if raw.pop("token", None) != token:
                 raise WorkerGone("stale", "an answer to another request")
         except WorkerGone as gone:
-            gone.line = gone.line or self._last_line()
+            stood = self._lines()
+            gone.line = gone.line or (stood[0] if stood else None)
+            gone.statement = stood[-1] if stood else gone.line
             self.close()
             raise
         return Reply(raw, tensors, time.monotonic() - started)
+
+    def _after_progress(
+        self,
+        words: dict[str, Any],
+        body: bytes,
+        deadline: float,
+        tell: Callable[[Training], None] | None,
+    ) -> tuple[dict[str, Any], bytes]:
+        """The first frame that is no message about a training. Such messages are few, short, and numbers."""
+        told = 0
+        while "progress" in words:
+            told += 1
+            training = training_from(words["progress"])
+            if training is None or body or told > MAX_TOLD:
+                raise WorkerGone("reply", "no progress that can be")
+            if tell is not None:
+                tell(training)
+            words, body = self._receive(deadline)
+        return words, body
 
     @property
     def printed(self) -> str:
@@ -183,17 +237,15 @@ class Session:
             return f"signal {end.signal}"
         return f"exit {end.code}"
 
-    def _last_line(self) -> tuple[str, int] | None:
-        """The innermost submission line of the stack that the worker's own watchdog printed."""
+    def _lines(self) -> list[tuple[str, int]]:
+        """The submission's lines in the stack that the worker's own watchdog printed, the innermost first."""
         try:
             self._drain()
         except WorkerGone:
-            return None
+            return []
         stack = self.printed.rpartition("Timeout (")[2]
         files = {
             file.encode("ascii", "backslashreplace").decode(): file for file in self.files
         }  # as it spells them
-        for file, line in re.findall(r'File "([^\n]+)", line (\d{1,7})\b', stack):
-            if file in files:
-                return files[file], int(line)
-        return None
+        found = re.findall(r'File "([^\n]+)", line (\d{1,7})\b', stack)
+        return [(files[file], int(line)) for file, line in found if file in files]

@@ -26,9 +26,14 @@ MAX_PROJECTED = (
     1 << 17
 )  # numbers; a wrong answer may be far larger than any right one, and the directions are twice that
 # Judges whose answer is a matter of structure, not of numbers: their finding's code is the signature.
-_BY_CODE = ("parameters", "raises", "value", "unchanged", "shape", "cost")
+_BY_CODE = ("parameters", "raises", "value", "unchanged", "shape", "cost", "trained")
 NUMBERS = "#"
 ANY = "*"  # agrees with every other state
+
+
+def named_by(cases: Sequence[RecordedCase]) -> tuple[RecordedCase, ...]:
+    """The cases by which a mistake is named: what a training ends with depends on more than the mistake."""
+    return tuple(case for case in cases if case.exam is None)
 
 
 def slots(cases: Sequence[RecordedCase]) -> tuple[str, ...]:
@@ -52,7 +57,9 @@ def _numeric(case: RecordedCase) -> set[str]:
     return {
         name
         for name, header in case.headers.items()
-        if header.dtype != "value" and not name.startswith(("after ", "stage ")) and name != "parameters"
+        if header.dtype != "value"
+        and not name.startswith(("after ", "stage ", "state "))
+        and name != "parameters"
     }
 
 

@@ -13,6 +13,7 @@ from grader.case import Check
 from grader.i18n import _
 from grader.judge import JUDGES
 from grader.judge.finding import Finding, departures, failed
+from grader.kept import EMPTY
 from grader.observation import Observation, StudentError
 from grader.report.model import CheckOutcome, CheckResult
 from grader.sanitize import sanitize
@@ -143,6 +144,8 @@ def _without_answers(check: Check, finding: Finding) -> str:
         "value": _(check.params.get("says") or "another value came back than should"),
         "raised": _("another exception was raised than should be"),
         "accepted": _("nothing was raised where an exception should be"),
+        "accuracy": _("too few of the fresh sequences come out right"),
+        "count": _("not as many sentences came back as should"),
         "sums": _("a row of weights does not sum to 1"),
     }
     return sentences.get(finding.code.partition(" ")[0], finding.message)
@@ -157,7 +160,7 @@ def is_trivial(exercise: Exercise, observations: Iterable[tuple[RecordedCase, Ob
     judged = 0
     for case, observation in observations:
         for check in case.checks:
-            if check.judge != "equal" or check.facet not in ("values", "masking"):
+            if check.judge not in ("equal", "sentences") or check.facet not in ("values", "masking"):
                 continue
             for name in check.of:
                 seen, want = observation.seen.get(name), case.expected[name]
@@ -175,7 +178,10 @@ def _computed_nothing(array: Array, case: RecordedCase) -> bool:
     """A constant, one of the inputs handed back, or the mean of one over an axis."""
     if array.size > 0 and np.ptp(np.nan_to_num(array.astype(np.float64))) == 0:
         return True
-    return any(_is_handed_back(array, tensor) or _is_mean(array, tensor) for tensor in case.tensors.values())
+    return any(
+        _is_handed_back(array, tensor) or _is_mean(array, tensor) or _is_copied(array, tensor)
+        for tensor in case.tensors.values()
+    )
 
 
 def _is_handed_back(array: Array, tensor: Array) -> bool:
@@ -184,6 +190,15 @@ def _is_handed_back(array: Array, tensor: Array) -> bool:
     if array.ndim == tensor.ndim:
         parts.append(tensor[tuple(slice(size) for size in array.shape)])
     return any(array.size == part.size and np.array_equal(array.ravel(), part.ravel()) for part in parts)
+
+
+def _is_copied(array: Array, tensor: Array) -> bool:
+    """Sentences that hold, as far as they go, the words of an input."""
+    if array.ndim != 2 or tensor.ndim != 2 or len(array) != len(tensor) or array.dtype.kind != "i":
+        return False
+    width = min(array.shape[1], tensor.shape[1])
+    part = array[:, :width]
+    return bool(((part == EMPTY) | (part == tensor[:, :width])).all() and (array[:, width:] == EMPTY).all())
 
 
 def _is_mean(array: Array, tensor: Array) -> bool:

@@ -12,10 +12,12 @@ from typing import Any
 
 from grader import progress
 from grader.bundle import Bundle, Exercise
+from grader.checking import parts_for
 from grader.course import Course, choose
 from grader.engine import Engine
 from grader.intake.names import Names, read_names
 from grader.intake.read import Blocked, read_submission
+from grader.remembered import FOLDER, Remembered
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.base import Launcher
 
@@ -33,7 +35,12 @@ class Watcher:
     _warm: bool = False
 
     def __post_init__(self) -> None:
-        self.engine = Engine(self.course.bundles, self.launcher, torch_version=version("torch"))
+        self.engine = Engine(
+            self.course.bundles,
+            self.launcher,
+            torch_version=version("torch"),
+            remembered=Remembered(self.course.root / FOLDER),
+        )
         self._home: dict[str, tuple[Bundle, Exercise]] = {
             e.name: (b, e) for b in self.course.bundles for e in b.exercises
         }
@@ -68,7 +75,10 @@ class Watcher:
         bundle, exercise = self._home[self.current]
         path, _remark = choose(self.course.root / bundle.assignment, bundle)
         try:
-            report = self.engine.grade(read_submission(path), [self.current])
+            parts = parts_for(self.engine, self.course, bundle, [self.current])
+            with progress.line(quiet=False) as tell:
+                self.engine.training = tell.training
+                report = self.engine.grade(read_submission(path), [self.current], parts)
         except Blocked as blocked:
             report = self.engine.report(
                 [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from grader.bundle import Exercise, RecordedCase
 from grader.given import BLOCKS, source
 from grader.i18n import _
 from grader.intake.read import Submission, Unit
+from grader.parts import Part, content
 from grader.sandbox.base import Launcher, Limits, SandboxError
 from grader.sentences import last_line
 from grader.session import Session, WorkerGone
@@ -28,6 +29,7 @@ class Loaded:
     shown: frozenset[str]
     limits: Limits
     names: frozenset[str]
+    own: frozenset[str]  # parts that the student wrote in earlier files, of those that are there
     notes: tuple[dict[str, Any], ...]
 
 
@@ -52,6 +54,10 @@ class Workplace:
         return self._loaded.names if self._loaded else frozenset()
 
     @property
+    def own(self) -> frozenset[str]:
+        return self._loaded.own if self._loaded else frozenset()
+
+    @property
     def notes(self) -> tuple[dict[str, Any], ...]:
         return self._loaded.notes if self._loaded else ()
 
@@ -61,32 +67,41 @@ class Workplace:
         exercise: Exercise,
         replaced: tuple[str, ...] = (),
         skip: Sequence[tuple[str, int]] = (),
+        parts: Sequence[Part] = (),
+        own: Mapping[str, str] | None = None,
     ) -> Session:
-        """A session in which the submission is loaded with what this exercise may use. Raises WorkerGone."""
+        """A session in which the submission is loaded with what this exercise may use. Raises WorkerGone.
+
+        `parts`, `own`: the parts of earlier files and of this one that models may be made of.
+        """
         sight, bounds = shown(exercise), limits(exercise)
-        key = (submission.content, sight, replaced, tuple(skip))
+        whole = content(submission, parts)
+        key = (whole, tuple(own or ()), sight, replaced, tuple(skip))
         if self._session is not None and self._loaded is not None and self._loaded.key == key:
             return self._session
-        if not self._may_go_on(submission, sight, bounds):
+        if not self._may_go_on(whole, sight, bounds):
             self.close()
         again = self._loaded is not None and not self.trusting
         if self._session is None:
             self._session = Session(self.launcher, bounds)
         self._session.limits = bounds
-        self._session.files = frozenset(unit.name for unit in submission.units)
+        files = (submission, *(part.submission for part in parts))
+        self._session.files = frozenset(unit.name for file in files for unit in file.units)
         try:
-            words = self._load(submission, exercise, replaced, skip)
+            words = self._load(submission, exercise, replaced, skip, parts, own or {})
         except WorkerGone:
             if not again:
                 raise
-            return self.session(submission, exercise, replaced, skip)  # in a worker that did nothing before
-        names, notes = words.get("names"), words.get("notes")
+            # In a worker that did nothing before.
+            return self.session(submission, exercise, replaced, skip, parts, own)
+        notes = words.get("notes")
         self._loaded = Loaded(
             key,
-            submission.content,
+            whole,
             sight,
             bounds,
-            frozenset(n for n in names if isinstance(n, str)) if isinstance(names, list) else frozenset(),
+            _names(words.get("names")),
+            _names(words.get("own")),
             tuple(n for n in notes if isinstance(n, dict)) if isinstance(notes, list) and not again else (),
         )
         self.again = again
@@ -117,12 +132,12 @@ class Workplace:
         if broken:
             raise SandboxError(_("the worker failed: {what}").format(what=why))
 
-    def _may_go_on(self, submission: Submission, sight: frozenset[str], bounds: Limits) -> bool:
+    def _may_go_on(self, whole: str, sight: frozenset[str], bounds: Limits) -> bool:
         """Whether the worker there is may serve: its bounds are set for good, and what it saw it may have kept."""
         there = self._loaded
         if there is None or replace(bounds, wall_seconds=0.0) != replace(there.limits, wall_seconds=0.0):
             return False
-        return self.trusting or (there.content == submission.content and there.shown <= sight)
+        return self.trusting or (there.content == whole and there.shown <= sight)
 
     def _load(
         self,
@@ -130,6 +145,8 @@ class Workplace:
         exercise: Exercise,
         replaced: tuple[str, ...],
         skip: Sequence[tuple[str, int]],
+        parts: Sequence[Part],
+        own: Mapping[str, str],
     ) -> dict[str, Any]:
         assert self._session is not None
         allowed = with_requirements(exercise.given)
@@ -141,6 +158,8 @@ class Workplace:
             "withheld": [name for name in BLOCKS if name not in allowed],
             "replace": list(replaced),
             "skip": list(skip),
+            "parts": [part.request(replaced) for part in parts],
+            "own": dict(own),
         }
         try:
             words = self._session.ask(request).words
@@ -150,6 +169,10 @@ class Workplace:
             self.close()
             raise
         return words
+
+
+def _names(told: object) -> frozenset[str]:
+    return frozenset(n for n in told if isinstance(n, str)) if isinstance(told, list) else frozenset()
 
 
 def limits(exercise: Exercise) -> Limits:

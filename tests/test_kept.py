@@ -49,3 +49,38 @@ def test_without_heads_nothing_is_changed():
 def test_what_is_no_tensor_stays_what_it_is():
     seen = Observation({"w": Seen(odd="None")})
     assert arranged(seen, [{"do": "weights", "name": "w", "heads": H}]).seen["w"].odd == "None"
+
+
+# ---- sentences
+
+EOS = 2
+
+
+def written(*rows, steps=4):
+    width = max(map(len, rows))
+    array = np.array([[*row, *[-1] * (width - len(row))] for row in rows], dtype=np.int64)
+    seen = Observation({"s": Seen(array.shape, "int64", array)})
+    return (
+        arranged(seen, [{"do": "sentences", "name": "s", "steps": steps, "eos": EOS}])
+        .seen["s"]
+        .array.tolist()
+    )
+
+
+@pytest.mark.parametrize(
+    "row", [[5, 8], [5, 8, EOS], [5, 8, EOS, EOS], [5, 8, EOS, 0], [5, 8, 0, 0], [5, 8, EOS, 9]]
+)
+def test_sentences_are_cut_at_their_end_however_they_are_filled_up(row):
+    assert written(row) == [[5, 8, -1, -1]]
+
+
+def test_what_goes_on_behind_its_end_is_not_cut():
+    assert written([5, EOS, 7, 8]) == [[5, EOS, 7, 8]]
+
+
+def test_a_sentence_that_is_too_long_stays_too_long():
+    assert written([5, 6, 7, 8, 9], [5]) == [[5, 6, 7, 8, 9], [5, -1, -1, -1, -1]]
+
+
+def test_a_sentence_may_be_empty():
+    assert written([EOS, EOS], [0, 0]) == [[-1] * 4, [-1] * 4]

@@ -15,7 +15,7 @@ import pytest
 from grader.sandbox import basic
 from grader.sandbox.base import Limits, SandboxError
 from grader.sandbox.basic import ColdLauncher
-from grader.session import MAX_BODY, MAX_JSON, MAX_LOG, Session, WorkerGone
+from grader.session import MAX_BODY, MAX_JSON, MAX_LOG, Session, Training, WorkerGone
 
 PRELUDE = """
 import json, os, struct, sys, time
@@ -304,3 +304,56 @@ def gone_with(session, request):
     with pytest.raises(WorkerGone) as caught:
         session.ask(request, seconds=10)
     return caught.value.why, caught.value.detail
+
+
+# ---- how far a training is
+
+
+def test_messages_about_a_training_are_told_and_the_reply_still_comes(worker):
+    session = worker(
+        'read()\nfor n in (1, 2): send(frame({"progress": [n, 5, 0.5]}))\nsend(frame({"got": 1}, b"xyz"))'
+    )
+    told = []
+    reply = session.ask({}, seconds=5, tell=told.append)
+    assert told == [Training(1, 5, 0.5), Training(2, 5, 0.5)]
+    assert (reply.words, reply.body) == ({"got": 1}, b"xyz")
+
+
+@pytest.mark.parametrize(
+    "progress",
+    [
+        '"\\x1b[2J"', "[1, 2]", "[1, 2, 0.5, 4]", "[-1, 5, 0.5]", "[6, 5, 0.5]", "[True, 5, 0.5]", "[1.5, 5, 0.5]",
+        "[1, 10**9, 0.5]", '["1", "5", "0.5"]', "[[], [], []]", "{}", "None",
+    ],
+)  # fmt: skip
+def test_a_message_of_another_form_ends_the_conversation(worker, progress):
+    session = worker(f'read()\nsend(frame({{"progress": {progress}}}))\ntime.sleep(60)')
+    told = []
+    with pytest.raises(WorkerGone) as lost:
+        session.ask({}, seconds=5, tell=told.append)
+    assert (lost.value.why, told) == ("reply", [])
+
+
+@pytest.mark.parametrize("loss", ["float('nan')", "float('inf')", "1e300", "'<b>'", "[]", "True", "None"])
+def test_a_loss_that_is_no_number_is_left_out(worker, loss):
+    session = worker(f'read()\nsend(frame({{"progress": [1, 5, {loss}]}}))\nsend(frame({{}}))')
+    told = []
+    session.ask({}, seconds=5, tell=told.append)
+    assert told == [Training(1, 5, None)]
+
+
+def test_messages_without_end_are_stopped_long_before_the_time_is_over(worker):
+    session = worker('read()\nwhile True: send(frame({"progress": [1, 5, 0.5]}))')
+    assert gone(session, seconds=60).why == "reply"
+
+
+def test_messages_about_a_training_give_no_more_time(worker):
+    session = worker('read()\nwhile True:\n    send(frame({"progress": [1, 5, 0.5]})); time.sleep(0.05)')
+    started = time.monotonic()
+    assert gone(session).why == "time"
+    assert time.monotonic() - started < 3
+
+
+def test_a_message_about_a_training_brings_no_tensors(worker):
+    session = worker('read()\nsend(frame({"progress": [1, 5, 0.5]}, b"x" * 99))\ntime.sleep(60)')
+    assert gone(session, seconds=5).why == "reply"

@@ -223,7 +223,7 @@ def why(result: ExerciseResult) -> str:
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
 def test_references_pass_on_the_simulated_device(assignment, there):
-    names = [fields["name"] for fields in assignment.exercises]
+    names = [e["name"] for e in assignment.exercises if e.get("facets", {}).get("device", 1)]
     for result in graded(there, assignment, assignment.source, names).values():
         assert result.outcome == "passed", f"{result.name}: {why(result)}"
 

@@ -16,6 +16,7 @@ Examples:
   grader check MultiHeadAttention       one exercise, shown in full
   grader check 05_multi_head_attention  one assignment
   grader check --file notes.ipynb       whatever known exercises a file defines
+  grader check train --quick            without the training that takes longer
   grader check --format json --output report.json
   grader check --format github          in a workflow: annotations, and a table in its summary
 
@@ -53,6 +54,7 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
         "Check on another device too: sim (simulated, needs no GPU), cuda, or auto: sim, and cuda if there is one."
     ),
 )
+@click.option("--quick", is_flag=True, help=_("Leave out trainings that take more than a few seconds."))
 @click.option("--full", is_flag=True, help=_("Show every exercise that needs work in full."))
 def command(
     exercises: tuple[str, ...],
@@ -63,6 +65,7 @@ def command(
     output: Path | None,
     sandbox: str,
     device: str,
+    quick: bool,
     full: bool,
 ) -> None:
     """Grade your exercises, all or those named, and say what is wrong and where."""
@@ -76,6 +79,7 @@ def command(
         sandbox=sandbox,
         device=device,
         quiet=form != "text" or output is not None,
+        quick=quick,
     )
     _show(report, form, output, full or bool(exercises))
     sys.exit(report.exit_status)

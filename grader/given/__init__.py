@@ -30,6 +30,7 @@ BLOCKS: dict[str, str] = {
     "TransformerEncoder": "transformer_encoder.py",
     "DecoderBlock": "decoder_block.py",
     "TransformerDecoder": "transformer_decoder.py",
+    "EncoderDecoder": "encoder_decoder.py",
     "Seq2SeqAttentionDecoder": "seq2seq_attention_decoder.py",
     "attention_maps": "attention_maps.py",
     "gated_attention": "gated_attention.py",

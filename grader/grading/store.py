@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from grader.i18n import _
-from grader.report.model import CheckResult, Diagnosis, ExerciseResult
+from grader.report.model import ExerciseResult, from_text
 
 VERSION = 1
 _TABLE = """
@@ -81,7 +81,7 @@ class Store:
             "SELECT exercise, result FROM results WHERE content = ? AND cases = ? AND grader = ? AND sandbox = ?",
             (content, *self._under),
         )
-        return {exercise: _result(result) for exercise, result in rows if exercise in exercises}
+        return {exercise: from_text(result) for exercise, result in rows if exercise in exercises}
 
     def keep(self, results: Sequence[ExerciseResult]) -> None:
         """Write a submission's results, all or none. What could not be graded is not kept: it is tried again."""
@@ -96,17 +96,3 @@ class Store:
 
     def close(self) -> None:
         self._database.close()
-
-
-def _result(text: str) -> ExerciseResult:
-    fields = json.loads(text)
-    diagnosis = fields.pop("diagnosis")
-    alternatives = tuple(map(tuple, diagnosis.pop("alternatives")))
-    return ExerciseResult(
-        **{
-            **fields,
-            "checks": tuple(CheckResult(**check) for check in fields["checks"]),
-            "remarks": tuple(fields["remarks"]),
-            "diagnosis": Diagnosis(alternatives=alternatives, **diagnosis),
-        }
-    )

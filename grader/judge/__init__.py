@@ -18,6 +18,7 @@ from grader.judge.forms import parameters, raises, shape, unchanged, value
 from grader.judge.properties import carries, kept_weights, same, sums_to_one
 from grader.judge.ranks import ranks
 from grader.judge.removals import accuracies, all_rows, drawn, in_order
+from grader.judge.written import accuracy, sentences, trained
 from grader.observation import Observation
 
 Judge = Callable[[Check, RecordedCase, Observation], Finding]
@@ -47,5 +48,8 @@ JUDGES: dict[str, Judge] = {
         accuracies,
         in_order,
         drawn,
+        accuracy,
+        sentences,
+        trained,
     )
 }

@@ -44,6 +44,9 @@ def render(report: Report, *, full: bool = False) -> RenderableType:
     open_ones = [e for e in report.exercises if e.outcome in ("failed", "blocked", "could_not_grade")]
     for result in open_ones if full else open_ones[:1]:
         parts += [Text(), _in_full(result)]
+    for result in report.exercises if full else ():
+        if result.outcome == "passed" and result.remarks:
+            parts += [Text(), Text.assemble((result.name, "bold"), f" · {result.title}"), *_notes(result)]
     drawn = pruning.section([e.figures for e in report.exercises])
     if drawn is not None and (full or len({e.assignment for e in report.exercises}) == 1):
         parts += [Text(), drawn]
@@ -99,8 +102,11 @@ def _in_full(result: ExerciseResult) -> RenderableType:
         parts += [Text(), Padding(_first_failure(first), (0, 0, 0, 2))]
     if result.diagnosis.says:
         parts += [Text(), Padding(_diagnosis(result), (0, 0, 0, 2))]
-    parts += [Padding(Text(f"{_('note')}: {remark}", style="dim"), (0, 0, 0, 2)) for remark in result.remarks]
-    return Group(*parts)
+    return Group(*parts, *_notes(result))
+
+
+def _notes(result: ExerciseResult) -> list[RenderableType]:
+    return [Padding(Text(f"{_('note')}: {remark}", style="dim"), (0, 0, 0, 2)) for remark in result.remarks]
 
 
 def _check_line(check: CheckResult) -> RenderableType:

@@ -9,6 +9,7 @@ import linecache
 import sys
 import types
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from grader.worker import standins
@@ -20,10 +21,12 @@ _FUTURE_FLAGS = {name: getattr(__future__, name).compiler_flag for name in __fut
 class Loaded:
     """A submission after its top level has run: its names, and what could not be run."""
 
-    def __init__(self, files: Sequence[str]):
+    def __init__(self, files: Collection[str]):
         self.files = frozenset(files)
         self.module = types.ModuleType("submission")
         self.notes: list[dict[str, Any]] = []
+        self.own: dict[str, tuple[dict[str, Any], str]] = {}  # the student's own parts, where they are bound
+        self.with_own: standins.Switch = nullcontext
 
     @property
     def names(self) -> dict[str, Any]:
@@ -36,20 +39,42 @@ def load(
     replace: Collection[str] = (),
     skip: Collection[tuple[str, int]] = (),
     withheld: Collection[str] = (),
+    parts: Sequence[Mapping[str, Any]] = (),
+    own: Mapping[str, str] | None = None,
 ) -> Loaded:
     """Run the units (a file, or a notebook's cells) in order in one fresh module.
 
     units: `{"name", "source"}` each. given: sources of the allowed building blocks. replace: names whose
     top-level definition gives way to the building block of the same name. skip: `(unit, line)` of
     statements that did not end when they were run before. withheld: blocks that may be imported, and not
-    used.
+    used. parts: earlier files with parts that the student wrote, `{"units", "names"}` each, where `names` says
+    under which name a part stands there; each file is a module of its own. own: the same for the parts that
+    the submission itself defines. Such parts are met within the context `with_own` alone.
     """
-    standins.install(given, withheld)
-    loaded = Loaded([unit["name"] for unit in units])
+    files = [unit["name"] for part in parts for unit in part["units"]] + [unit["name"] for unit in units]
+    loaded = Loaded(files)
+    loaded.with_own = standins.install(given, withheld, loaded.own)
+    for part in parts:
+        _run_part(loaded, part, replace, skip)
+    loaded.own.update({name: (loaded.names, bound) for name, bound in (own or {}).items()})
     sys.modules["submission"] = loaded.module
     for unit in units:
         _run_unit(loaded, unit["name"], unit["source"], replace, skip)
     return loaded
+
+
+def _run_part(
+    loaded: Loaded, part: Mapping[str, Any], replace: Collection[str], skip: Collection[tuple[str, int]]
+) -> None:
+    """What does not run here is told where that file is graded itself."""
+    file = Loaded(loaded.files)
+    sys.modules["submission"] = file.module
+    with loaded.with_own():
+        for unit in part["units"]:
+            _run_unit(file, unit["name"], unit["source"], replace, skip)
+    loaded.own.update(
+        {name: (file.names, bound) for name, bound in part["names"].items() if bound in file.names}
+    )
 
 
 def _run_unit(

@@ -6,6 +6,7 @@ import faulthandler
 import gc
 import sys
 import traceback
+from functools import partial
 from typing import Any
 
 import safetensors.torch
@@ -13,6 +14,7 @@ import torch
 
 from grader.worker.load import Loaded, load
 from grader.worker.program import Program
+from grader.worker.telling import Tell
 from grader.worker.wire import read_frame, write_frame
 
 
@@ -36,10 +38,12 @@ def serve(request_fd: int, reply_fd: int) -> None:
             if request["op"] == "load":
                 device = _device(request.get("device", "cpu"))
                 loaded = _load(request)
-                reply, tensors = {"names": _names(loaded), "notes": loaded.notes}, b""
+                reply = {"names": _names(loaded), "notes": loaded.notes, "own": sorted(loaded.own)}
+                tensors = b""
             else:
                 assert loaded is not None
-                reply, tensors = _run(loaded, request, body, device)
+                tell = partial(_tell, reply_fd, request.get("token"))
+                reply, tensors = _run(loaded, request, body, device, tell)
         except BaseException:  # ours: told, and never counted against the student
             reply, tensors = {"fault": traceback.format_exc()[-2000:]}, b""
         finally:
@@ -54,6 +58,8 @@ def _load(request: dict[str, Any]) -> Loaded:
         frozenset(request["replace"]),
         frozenset((name, line) for name, line in request["skip"]),
         request["withheld"],
+        request.get("parts", ()),
+        request.get("own", {}),
     )
 
 
@@ -82,9 +88,17 @@ def _names(loaded: Loaded) -> list[str]:
     return [name for name in loaded.names if isinstance(name, str) and not name.startswith("__")][:5000]
 
 
-def _run(loaded: Loaded, request: dict[str, Any], body: bytes, device: str) -> tuple[dict[str, Any], bytes]:
+def _tell(reply_fd: int, token: object, done: int, steps: int, loss: float | None) -> None:
+    """How far a training is: a frame of its own, which answers nothing."""
+    write_frame(reply_fd, {"progress": [done, steps, loss], "token": token})
+
+
+def _run(
+    loaded: Loaded, request: dict[str, Any], body: bytes, device: str, tell: Tell
+) -> tuple[dict[str, Any], bytes]:
     _exactly(device)
-    program = Program(loaded.names, request["case"], safetensors.torch.load(body) if body else {}, device)
+    tensors = safetensors.torch.load(body) if body else {}
+    program = Program(loaded.names, request["case"], tensors, device, loaded.with_own, tell)
     program.run(loaded.files)
     reply, tensors = program.told, program.observed
     gc.collect(0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Collection, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -18,6 +19,9 @@ from grader.worker import layouts
 from grader.worker.errors import definition, describe, text_of
 from grader.worker.evidence import watching
 from grader.worker.measures import Measures
+from grader.worker.sentences import in_rows
+from grader.worker.standins import Switch
+from grader.worker.telling import Tell, nobody, telling
 
 MAX_NUMBERS = 1 << 22  # numbers of one tensor that are sent; more is told by shape alone
 
@@ -49,11 +53,14 @@ class Program(Measures):
         case: Mapping[str, Any],
         tensors: Mapping[str, Tensor],
         device: str = "cpu",
+        with_own: Switch = nullcontext,
+        tell: Tell = nobody,
     ):
         self.names = names
         self.aliases: Mapping[str, str] = case.get("aliases", {})
         self.dtype: torch.dtype = getattr(torch, case["dtype"])
         self.device = torch.device(device)
+        self.with_own, self.tell = with_own, tell
         self.tensors = {name: self._cast(tensor) for name, tensor in tensors.items()}
         self.env: dict[str, Any] = {}
         self.called: object = None  # the exercise's function, once it was
@@ -93,6 +100,13 @@ class Program(Measures):
 
     def _do_input(self, step: Step) -> None:
         self._offer(step["name"], self.tensors[step["name"]].clone(), step["grad"])
+
+    def _do_tokens(self, step: Step) -> None:
+        self.env[step["name"]] = self.tensors[step["name"]].long()
+
+    def _do_batches(self, step: Step) -> None:
+        columns = [self.tensors[name].long().split(step["size"]) for name in step["of"]]
+        self.env[step["name"]] = list(zip(*columns, strict=True))
 
     def _do_constant(self, step: Step) -> None:
         full = torch.full(step["shape"], step["value"], dtype=self.dtype, device=self.device)
@@ -186,8 +200,9 @@ class Program(Measures):
     def _do_provide(self, step: Step) -> None:
         """A class that comes with the case; its source sees the allowed building blocks and torch."""
         namespace: dict[str, Any] = {"__name__": "provided"}
-        exec(compile(step["source"], "provided", "exec"), namespace)
-        module = namespace[step["of"]](**self._value(step["kwargs"]))
+        with self.with_own() if step.get("own") else nullcontext():
+            exec(compile(step["source"], "provided", "exec"), namespace)
+            module = namespace[step["of"]](**self._value(step["kwargs"]))
         self.env[step["name"]] = module.to(device=self.device, dtype=self.dtype)
 
     def _do_grad(self, step: Step) -> None:
@@ -231,7 +246,8 @@ class Program(Measures):
         if "method" in on:
             callee = getattr(callee, on["method"])
         self.called = callee if "function" in on else self.called
-        self.env[step["name"]] = callee(*self._value(step["args"]), **self._value(step["kwargs"]))
+        with telling(self.tell, step["steps"]) if "steps" in step else nullcontext():
+            self.env[step["name"]] = callee(*self._value(step["args"]), **self._value(step["kwargs"]))
 
     def _do_join(self, step: Step) -> None:
         self.env[step["name"]] = torch.cat(self._value(step["parts"]), dim=step["dim"])
@@ -270,6 +286,24 @@ class Program(Measures):
             self.told.setdefault("values", {})[step["name"]] = value
         else:
             self.told["odd"][step["name"]] = {"is": _kind_of(value)}
+
+    def _do_state(self, step: Step) -> None:
+        """The weights in a state dict by the contract's names; the module itself is as good."""
+        returned, module = self._value(step["of"]), self.env[step["module"]]
+        found = self.fits[step["module"]]
+        if isinstance(returned, nn.Module):
+            returned = returned.state_dict()
+        own = returned if isinstance(returned, Mapping) else {}
+        for name in dict.fromkeys(slot.contract for slot in found.slots):
+            weight = layouts.read(found, own, name)
+            if weight is not None or not own:
+                self._observe(f"state {name}", weight if own else returned)
+        if own:
+            module.load_state_dict(own, strict=False)
+
+    def _do_sentences(self, step: Step) -> None:
+        rows = in_rows(self._value(step["of"]))
+        self._observe(step["name"], self._value(step["of"]) if rows is None else rows)
 
     def _do_after(self, step: Step) -> None:
         self._observe(step["name"], self.env[step["of"]])

@@ -10,8 +10,11 @@ from __future__ import annotations
 import linecache
 import sys
 import types
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
+
+Switch = Callable[[], AbstractContextManager[None]]
 
 
 class _Silent:
@@ -46,18 +49,29 @@ class _Withheld:
         return self._refuse()
 
 
+_Own = tuple[Mapping[str, Any], str]  # the names of the file that defines a part, and its name there
+
+
 class _Given(types.ModuleType):
     """`grader.given` while one exercise is graded: the allowed blocks, loaded when first used."""
 
-    def __init__(self, sources: Mapping[str, str], withheld: Collection[str]):
+    def __init__(
+        self, sources: Mapping[str, str], withheld: Collection[str], own: Mapping[str, _Own] | None = None
+    ):
         super().__init__("grader.given", "The building blocks this exercise may use.")
         self.__path__: list[str] = []
         self._sources = dict(sources)
         self._withheld = frozenset(withheld)
+        self._own = own if own is not None else {}
+        self._stem = "grader.given._" if own is None else "grader.given._own_"
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        if name in self._own:
+            namespace, bound = self._own[name]
+            if bound in namespace:
+                return namespace[bound]
         if name in self._withheld:
             return _Withheld(name)
         if name not in self._sources:
@@ -65,7 +79,7 @@ class _Given(types.ModuleType):
         file = f"given/{name}.py"
         source = self._sources[name]
         linecache.cache[file] = (len(source), None, source.splitlines(True), file)
-        module = types.ModuleType(f"grader.given._{name}")
+        module = types.ModuleType(f"{self._stem}{name}")
         module.__file__ = file
         sys.modules[module.__name__] = module
         exec(compile(source, file, "exec"), module.__dict__)
@@ -109,22 +123,44 @@ def _no_check(*args: Any, **kwargs: Any) -> float:
     return 0.0
 
 
-def install(sources: Mapping[str, str], withheld: Collection[str] = ()) -> None:
-    """Put the stand-ins where `import` finds them, in place of those of the exercise before."""
-    import grader
+def install(
+    sources: Mapping[str, str], withheld: Collection[str] = (), own: Mapping[str, _Own] | None = None
+) -> Switch:
+    """Put the stand-ins where `import` finds them, in place of those of the exercise before.
 
+    own: parts that the student wrote. Within the context that is returned they take the place of the blocks
+    of the same names, also inside of other blocks.
+    """
     for name in [n for n in sys.modules if n == "submission" or n.startswith(("grader.given", "d2l"))]:
         del sys.modules[name]
-    given = _Given(sources, withheld)
+    usual = _modules(_Given(sources, withheld))
+    theirs = _modules(_Given(sources, withheld, {} if own is None else own))
+    _offer(usual)
+
+    @contextmanager
+    def switch() -> Iterator[None]:
+        _offer(theirs)
+        try:
+            yield
+        finally:
+            _offer(usual)
+
+    return switch
+
+
+def _offer(modules: Mapping[str, types.ModuleType]) -> None:
+    sys.modules.update(modules)
+    sys.modules["grader"].__dict__.update({"given": modules["grader.given"], "check": _no_check})
+
+
+def _modules(given: _Given) -> dict[str, types.ModuleType]:
+    """The blocks, and the books' packages that offer them."""
     book, chinese = _Book("d2l.torch", given), _Book("d2lzh_pytorch", given)
     package = _Book("d2l", given)
     others = {
         f"d2l.{name}": _OtherFramework(f"d2l.{name}") for name in ("mxnet", "tensorflow", "jax", "paddle")
     }
-    sys.modules.update(
-        {"grader.given": given, "d2l": package, "d2l.torch": book, "d2lzh_pytorch": chinese, **others}
-    )
     package.__dict__.update(
         {"torch": book, **{name.split(".")[1]: module for name, module in others.items()}}
     )
-    grader.__dict__.update({"given": given, "check": _no_check})
+    return {"grader.given": given, "d2l": package, "d2l.torch": book, "d2lzh_pytorch": chinese, **others}

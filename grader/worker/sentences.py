@@ -1,0 +1,50 @@
+"""Sentences come back as a tensor or as lists of numbers; here they become rows of one tensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+EMPTY = -1  # fills up the rows that are shorter
+MOST = 1000  # sentences, and tokens of one
+
+
+def in_rows(sentences: Any) -> Tensor | None:
+    """(B, longest) of int64 from B sentences: tensors, lists or tuples of numbers or of tensors of one number.
+
+    None if it is anything else.
+    """
+    try:
+        rows = [_row(sentence) for sentence in _listed(sentences)]
+    except (TypeError, ValueError, RuntimeError):
+        return None
+    out = torch.full((len(rows), max(map(len, rows), default=0)), EMPTY, dtype=torch.int64)
+    for place, row in enumerate(rows):
+        out[place, : len(row)] = torch.tensor(row, dtype=torch.int64)
+    return out
+
+
+def _listed(value: Any) -> list[Any]:
+    if isinstance(value, Tensor):
+        value = value.detach().to("cpu").tolist()
+    if not isinstance(value, (list, tuple)) or len(value) > MOST:
+        raise TypeError("not a list")
+    return list(value)
+
+
+def _row(sentence: Any) -> list[int]:
+    if isinstance(sentence, Tensor):
+        sentence = sentence.reshape(-1)
+    return [_token(token) for token in _listed(sentence)]
+
+
+def _token(token: Any) -> int:
+    if isinstance(token, Tensor):
+        token = token.item()
+    if isinstance(token, float) and token.is_integer():
+        return int(token)
+    if not isinstance(token, int) or abs(token) >= 1 << 62:
+        raise TypeError("not a number")
+    return int(token)

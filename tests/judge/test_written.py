@@ -1,0 +1,91 @@
+"""How many sentences a trained model gets right, and which words were written."""
+
+import numpy as np
+import pytest
+
+from grader.bundle import Header, RecordedCase
+from grader.case import Check
+from grader.judge.written import accuracy, sentences, trained
+from grader.observation import Observation, Seen
+
+LABELS = np.array([[3, 4, 2], [5, 2, 0], [6, 7, 2], [3, 2, 0]], dtype=np.uint8)
+LENS = np.array([3, 2, 3, 2], dtype=np.uint8)
+PARAMS = {"labels": "labels", "lens": "lens", "least": 0.5}
+
+
+def case(headers, expected=None, tensors=None):
+    return RecordedCase("c", "e", "float32", (), (), tensors or {}, headers, expected or {})
+
+
+def scores(words):
+    return np.eye(9, dtype=np.float32)[words]
+
+
+def judged(array):
+    seen = Observation({"s": Seen(array.shape, "float32", array)})
+    one = case({"s": Header((4, 3, 9), "float32")}, tensors={"labels": LABELS, "lens": LENS})
+    return accuracy(Check("c/values", "values", "t", "accuracy", ("s",), PARAMS), one, seen)
+
+
+def test_a_sentence_counts_when_every_word_of_it_is_the_best_one():
+    assert judged(scores(LABELS)).message == "100 % of 4 fresh sequences come out right"
+
+
+def test_what_stands_behind_a_sentence_does_not_count():
+    words = LABELS.copy()
+    words[1, 2] = words[3, 2] = 8
+    assert judged(scores(words)).passed
+
+
+def test_one_wrong_word_makes_a_sentence_wrong_and_is_shown():
+    words = LABELS.copy()
+    words[0, 1] = words[1, 1] = words[2, 2] = 8
+    finding = judged(scores(words))
+    assert (finding.passed, finding.code) == (False, "accuracy")
+    assert finding.message == "25 % of 4 fresh sequences come out right; at least 50 % should"
+    assert (finding.expected, finding.got, finding.where) == ("3 4 2", "3 8 2", "sequence 0")
+
+
+def test_exactly_as_many_as_asked_for_are_enough():
+    words = LABELS.copy()
+    words[:2, 0] = 8
+    assert judged(scores(words)).passed
+
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf])
+def test_scores_that_are_no_numbers_are_wrong(odd):
+    array = scores(LABELS)
+    array[:3, 0, 0] = odd
+    assert not judged(array).passed
+
+
+def test_scores_of_another_shape_are_wrong():
+    assert "the shape is" in judged(scores(LABELS)[:, :2]).message
+
+
+def of_sentences(got, odd=""):
+    want = np.array([[3, 4], [5, -1]])
+    seen = Seen(odd=odd) if odd else Seen(got.shape, "int64", got)
+    one = case({"s": Header((2, 2), "int64")}, {"s": want})
+    return sentences(Check("c/values", "values", "t", "sentences", ("s",)), one, Observation({"s": seen}))
+
+
+def test_sentences_are_compared_word_for_word():
+    assert of_sentences(np.array([[3, 4, -1], [5, -1, -1]])).passed
+    finding = of_sentences(np.array([[3, 4], [5, 6]]))
+    assert (finding.passed, finding.expected, finding.got, finding.where) == (False, "5", "5 6", "sentence 1")
+    assert of_sentences(np.array([[3, 4], [-1, -1]])).got == "(nothing)"
+    assert of_sentences(np.array([[3, 4]])).message == "1 sentences came back, 2 should"
+    assert of_sentences(None, "None").message == "None came back where a tensor belongs"
+
+
+def test_a_state_dict_must_be_there_whole():
+    check = Check("c/shapes", "shapes", "t", "trained", ("state a", "state b"))
+    one = case({"state a": Header((2,), "float32"), "state b": Header((3,), "float32")})
+    a, b = Seen((2,), "float32", np.zeros(2)), Seen((3,), "float32", np.zeros(3))
+    assert trained(check, one, Observation({"state a": a, "state b": b})).passed
+    missing = trained(check, one, Observation({"state a": a}))
+    assert missing.message == "the state dict that came back has no b"
+    odd = trained(check, one, Observation({"state a": Seen(odd="None"), "state b": Seen(odd="None")}))
+    assert odd.message == "None came back where the model's state dict belongs"
+    assert trained(check, one, Observation({"state a": b, "state b": b})).where == "a"

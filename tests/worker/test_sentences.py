@@ -1,0 +1,39 @@
+"""Written sentences become rows of one tensor, from every form that is right, and from nothing else."""
+
+import pytest
+import torch
+
+from grader.worker.sentences import MOST, in_rows
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        [[5, 8], [], [7]],
+        ((5, 8), (), (7,)),
+        [torch.tensor([5, 8]), torch.tensor([], dtype=torch.int64), torch.tensor([7])],
+        [[torch.tensor(5), torch.tensor([8])], [], [torch.tensor([[7]])]],
+        torch.tensor([[5, 8], [-1, -1], [7, -1]]),
+        torch.tensor([[5.0, 8.0], [-1.0, -1.0], [7.0, -1.0]]),
+        [torch.tensor([[5, 8]]), [], torch.tensor([[7]])],
+    ],
+)
+def test_each_form_becomes_the_same_rows(sentences):
+    assert in_rows(sentences).tolist() == [[5, 8], [-1, -1], [7, -1]]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        None, 7, "ab", ["ab"], [[1.5]], [[None]], [[[1]]], {1: 2}, torch.tensor(3), torch.rand(2, 2),
+        [[1 << 70]], [[float("nan")]], [[0]] * (MOST + 1), [[0] * (MOST + 1)], torch.zeros(2, 2, 2),
+    ],
+)  # fmt: skip
+def test_anything_else_is_left_to_the_judge(odd):
+    assert in_rows(odd) is None
+
+
+def test_a_list_that_holds_itself_is_no_sentence():
+    endless: list = []
+    endless.append(endless)
+    assert in_rows(endless) is None
