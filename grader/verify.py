@@ -4,19 +4,17 @@ named, right variants pass, trivial answers get nothing, building blocks agree w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader import given
 from grader.bank import KnownAnswer, apply
 from grader.bundle import Bundle, Exercise
-from grader.content import PUBLIC_SEED, Assignment, read_all
+from grader.content import Assignment
 from grader.engine import Engine
 from grader.intake.read import Submission, Unit
-from grader.record import record_all
 from grader.report.model import ExerciseResult
-from grader.sandbox.base import Launcher
 from grader.stub import stub
 
 
@@ -41,62 +39,28 @@ class Row:
     problems: list[str] = field(default_factory=list)
 
 
-def verify(
-    solutions: Path,
-    launcher: Launcher,
-    other: Launcher | None = None,
-    *,
-    device: str = "sim",
-    seed: str = PUBLIC_SEED,
-    only: Sequence[str] = (),
-    tell: Callable[[str], None] = lambda s: None,
-) -> Iterator[Row]:
-    """A row for every exercise, as soon as it is known. `only`: names of exercises or assignments.
+def verified(engine: Engine, there: Engine | None, assignment: Assignment, name: str) -> Row:
+    """What holds of one exercise.
 
-    `other`: workers for another device, on which what is right must pass as well, and fails what breaks `device`.
+    `there`: grades on another device, on which what is right must pass as well, and fails what breaks `device`.
     """
-    assignments = read_all(solutions)
-    bundles = record_all(assignments, seed)
-    engine = Engine(bundles, launcher, trusting=launcher.tier == "basic")  # all of it is ours
-    there = None if other is None else Engine(bundles, other, device=device, trusting=True)
-    try:
-        for assignment, bundle in zip(assignments, bundles, strict=True):
-            wanted = [e for e in bundle.exercises if not only or {e.name, bundle.assignment} & set(only)]
-            if not wanted:
-                continue
-            tell(assignment.name)
-            reference = _graded(engine, assignment, assignment.source, [e.name for e in wanted])
-            untouched = _graded(engine, assignment, stub(assignment.source), [e.name for e in wanted])
-            for exercise in wanted:
-                row = _row(
-                    engine,
-                    assignment,
-                    bundle,
-                    exercise,
-                    reference[exercise.name],
-                    untouched[exercise.name],
-                    tell,
-                )
-                if there is not None and exercise.weights.get("device", 1):
-                    _elsewhere(row, there, assignment, exercise)
-                yield row
-    finally:
-        engine.close()
-        if there is not None:
-            there.close()
+    exercise = _bundle_of(engine, assignment).exercise(name)
+    reference = _graded(engine, assignment, assignment.source, [name])[name]
+    untouched = _graded(engine, assignment, stub(assignment.source), [name])[name]
+    row = _row(engine, assignment, exercise, reference, untouched)
+    if there is not None and exercise.weights.get("device", 1):
+        _elsewhere(row, there, assignment, exercise)
+    return row
 
 
 def _row(
     engine: Engine,
     assignment: Assignment,
-    bundle: Bundle,
     exercise: Exercise,
     reference: ExerciseResult,
     untouched: ExerciseResult,
-    tell: Callable[[str], None],
 ) -> Row:
     row = Row(assignment.name, exercise.name)
-    tell(exercise.name)
     row.facets.update(check.facet for case in exercise.cases for check in case.checks)
     if reference.outcome != "passed":
         row.problems.append(f"the reference is {_why(reference)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from pathlib import Path
@@ -27,16 +28,22 @@ def _of(found: int, known: int, looked: bool) -> str:
     default="sim",
     help=_("The other device on which right answers pass as well."),
 )
-def command(names: tuple[str, ...], seed: str, device: str) -> None:
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=os.cpu_count() or 1,
+    show_default=_("as many as there are processors"),
+    help=_("How many exercises at a time."),
+)
+def command(names: tuple[str, ...], seed: str, device: str, jobs: int) -> None:
     """Solutions pass, stubs are not started, mistakes are caught and named, variants pass."""
     from rich.console import Console
     from rich.table import Table
 
     from grader.content import ContentError
-    from grader.devices import launcher_for, others
+    from grader.devices import others
     from grader.progress import line
-    from grader.sandbox.choose import choose
-    from grader.verify import verify
+    from grader.verifying import verify
 
     if not Path("solutions").is_dir():
         raise click.UsageError(_("there is no folder solutions/ here; verify is for maintainers"))
@@ -54,12 +61,12 @@ def command(names: tuple[str, ...], seed: str, device: str) -> None:
         elsewhere = others(device)
     except LookupError as error:
         raise click.UsageError(str(error.args[0])) from None
-    launcher, other = choose(), (launcher_for(*elsewhere) if elsewhere else None)
     try:
         with line(quiet=False) as tell:
-            for row in verify(
-                Path("solutions"), launcher, other, device=device, seed=seed, only=names, tell=tell
-            ):
+            rows = verify(
+                Path("solutions"), device="".join(elsewhere), jobs=jobs, seed=seed, only=names, tell=tell
+            )
+            for row in rows:
                 problems += [f"{row.exercise}: {problem}" for problem in row.problems]
                 facets.append(
                     f"{row.exercise}: " + ", ".join(f"{facet} {n}" for facet, n in row.facets.items())
@@ -72,15 +79,11 @@ def command(names: tuple[str, ...], seed: str, device: str) -> None:
                     f"{row.named}/{row.mistakes}",
                     f"{row.accepted}/{row.variants}",
                     f"{row.refused}/{row.trivial}",
-                    _of(row.stopped, row.stranded, other is not None),
+                    _of(row.stopped, row.stranded, bool(elsewhere)),
                     _of(row.noticed, row.rounded, "precision" in row.facets),
                 )
     except ContentError as error:
         raise click.UsageError(str(error)) from None
-    finally:
-        launcher.close()
-        if other is not None:
-            other.close()
     console = Console(highlight=False)
     console.print(table)
     console.print(_(LEGEND))

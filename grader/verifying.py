@@ -1,0 +1,114 @@
+"""`grader verify` on all cores: exercises are shared out among processes, each with workers of its own."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing.util import Finalize
+from pathlib import Path
+
+import click
+
+from grader.bundle import load_all, save
+from grader.content import PUBLIC_SEED, Assignment, read_all
+from grader.devices import launcher_for
+from grader.engine import Engine
+from grader.i18n import _
+from grader.record import record_all
+from grader.sandbox.choose import choose
+from grader.verify import Row, verified
+
+_context = multiprocessing.get_context("spawn")  # a fork would inherit threads and locks
+_proofs: list[Callable[[str, str], Row]] = []  # of this process: made once, by `_begin`
+
+
+def verify(
+    solutions: Path,
+    *,
+    device: str = "",
+    jobs: int = 1,
+    seed: str = PUBLIC_SEED,
+    only: Sequence[str] = (),
+    tell: Callable[[str], None] = lambda name: None,
+) -> Iterator[Row]:
+    """A row for every exercise, in the order of the course. `only`: names of exercises or assignments.
+
+    `device`: another one on which what is right must pass as well, and fails what breaks it; none if empty.
+    Raises ContentError for a course that cannot be read or recorded, UsageError for a name that is not there.
+    """
+    wanted = _wanted(read_all(solutions), only)
+    assignments = list({assignment.name: assignment for assignment, _name in wanted}.values())
+    bundles = record_all(assignments, seed)
+    with tempfile.TemporaryDirectory(prefix="verify-") as folder:
+        for bundle in bundles:
+            save(bundle, Path(folder) / bundle.assignment)
+        yield from _shared_out(wanted, min(jobs, len(wanted)), (solutions, Path(folder), device), tell)
+
+
+def _wanted(assignments: Sequence[Assignment], only: Sequence[str]) -> list[tuple[Assignment, str]]:
+    out, used = [], set()
+    for assignment in assignments:
+        groups = {assignment.name, assignment.name.split("_")[0], assignment.module}
+        for name in (fields["name"] for fields in assignment.exercises):
+            asked = {name, *groups} & {one.rstrip("/") for one in only}
+            used |= asked
+            if asked or not only:
+                out.append((assignment, name))
+    for one in only:
+        if one.rstrip("/") not in used:
+            raise click.UsageError(_("there is no exercise {name}; `grader` lists them all").format(name=one))
+    return out
+
+
+def _shared_out(
+    wanted: Sequence[tuple[Assignment, str]],
+    jobs: int,
+    given: tuple[Path, Path, str],
+    tell: Callable[[str], None],
+) -> Iterator[Row]:
+    """The longest first; told as they end, given in order."""
+    pool = ProcessPoolExecutor(jobs, mp_context=_context, initializer=_begin, initargs=given)
+    try:
+        tasks = {
+            pool.submit(_row, assignment.name, name): name
+            for assignment, name in sorted(wanted, key=_answers, reverse=True)
+        }
+        for number, task in enumerate(as_completed(tasks), start=1):
+            task.result()
+            tell(_("{name} is done, {n} of {all}").format(name=tasks[task], n=number, all=len(tasks)))
+        rows = {name: task.result() for task, name in tasks.items()}
+    except BaseException:
+        for process in multiprocessing.active_children():
+            process.terminate()  # their workers end with them
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+    yield from (rows[name] for _assignment, name in wanted)
+
+
+def _answers(wanted: tuple[Assignment, str]) -> int:
+    assignment, name = wanted
+    return len(assignment.mistakes(name)) + len(assignment.variants(name))
+
+
+def _begin(solutions: Path, bundles: Path, device: str) -> None:
+    """In each process: workers, and the course as it was recorded."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asked decides when it ends
+    launcher = choose()
+    other = launcher_for(device) if device else None
+    recorded = load_all(bundles)
+    engine = Engine(recorded, launcher, trusting=launcher.tier == "basic")  # all of it is ours
+    # Trainings that take longer are tried on the CPU alone.
+    there = None if other is None else Engine(recorded, other, device=device, trusting=True, quick=True)
+    for part in (engine, launcher, there, other):
+        if part is not None:
+            Finalize(None, part.close, exitpriority=1)
+    assignments = {assignment.name: assignment for assignment in read_all(solutions)}
+    _proofs.append(lambda assignment, name: verified(engine, there, assignments[assignment], name))
+
+
+def _row(assignment: str, name: str) -> Row:
+    return _proofs[0](assignment, name)
