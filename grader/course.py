@@ -26,8 +26,11 @@ class Course:
 
     @cached_property
     def bundles(self) -> list[Bundle]:
-        """The public bundles, in order. Raises NoCourse if there is none."""
-        found = load_all(self.root)
+        """The public bundles, in order. Raises NoCourse if there is none, or of another version."""
+        try:
+            found = load_all(self.root)
+        except ValueError as error:
+            raise NoCourse(_("{why}; get the course folder afresh").format(why=error)) from None
         if not found:
             raise NoCourse(
                 _("{root} holds no assignment with a {file}; get the course folder afresh").format(

@@ -73,6 +73,10 @@ RULES = {
         "torch.zeros_like(X).is_cuda and X.new_ones(2).is_cuda and torch.ones(2).to(X).is_cuda",
         True,
     ),
+    "a number like x": (
+        "X.new_tensor(-1e30).is_cuda and str(X.double().new_tensor([2]).dtype)",
+        "torch.float64",
+    ),
     "tensor from a list": ("torch.tensor([1, 2], device=X.device).is_cuda", True),
     "cuda by name": ("torch.zeros(2, device='cuda').is_cuda and torch.ones(2).to('cuda:0').is_cuda", True),
     "cuda as a method": ("torch.ones(2).cuda().is_cuda and nn.Linear(2, 2).cuda().weight.is_cuda", True),

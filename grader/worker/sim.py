@@ -184,6 +184,9 @@ class _CudaIsHere(TorchFunctionMode):
             return args[0]  # has no numbers yet; who fills it moves it
         if func is Tensor.to:
             args = (args[0], *map(_here, args[1:]))
+        if func is Tensor.new_tensor and isinstance(args[0], SimTensor):
+            like, *args = args
+            func, kwargs = torch.tensor, {"dtype": like.dtype, "device": place(), **kwargs}
         if func in _FROM_DATA and kwargs.get("device") == place():
             return _made(func, args, kwargs)
         return func(*args, **kwargs)

@@ -842,7 +842,7 @@ is not what it was, and a leaf that asks for a gradient cannot be written into a
         of="masked_softmax",
         kind="policy",
         breaks=("precision",),
-        swap={"return X.": "return X.float()."},
+        swap={"return X.": "return X.float().", "torch.finfo(X.dtype).min": "-1e30"},
         says="the weights come back in single precision whatever went in",
         asks="In which dtype are the values that the weights will be multiplied with?",
         page="""
