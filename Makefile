@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: install grade check test bench diagnosis-report cuda release clean
+.PHONY: install grade check test bench diagnosis-report capstone-seeds cuda release clean
 
 install: $(READY)
 
@@ -33,6 +33,10 @@ bench: install
 
 diagnosis-report: install
 	$(BIN)/python scripts/diagnosis_report.py --write
+
+# Train the capstone's reference on ten seeds: some minutes.
+capstone-seeds: install
+	$(BIN)/python scripts/capstone_seeds.py --write
 
 # Beside a GPU: the verdicts of CUDA are those of the simulated device. Says so and does nothing without one.
 cuda: install

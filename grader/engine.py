@@ -339,6 +339,7 @@ class _Run:
                 parts, own = self._made_of(exercise, replaced)
                 return self.engine.session_for(self.submission, exercise, replaced, self.skip, parts, own)
             except WorkerGone as gone:
+                self.lost += 1
                 if gone.why == "time" and gone.statement is not None and len(self.skip) < MAX_ENDLESS:
                     self.skip.append(gone.statement)
                     continue
