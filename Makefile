@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: install grade check test bench diagnosis-report cuda release clean
+.PHONY: install grade check test bench diagnosis-report capstone-seeds cuda release clean
 
 install: $(READY)
 
@@ -35,6 +35,10 @@ bench: install
 
 diagnosis-report: install
 	$(BIN)/python scripts/diagnosis_report.py --write
+
+# Train the capstone's reference on ten seeds: some minutes.
+capstone-seeds: install
+	$(BIN)/python scripts/capstone_seeds.py --write
 
 # Beside a GPU: CUDA's verdict is the simulated device's for every check of everything that is right, and of every
 # mistake that breaks device or precision. Says so and does nothing without one.

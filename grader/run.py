@@ -192,6 +192,7 @@ class Run:
                     return session
                 self.place.close()  # what a first loading defines, and says, is what counts
             except WorkerGone as gone:
+                self.lost += 1
                 if gone.why == "time" and gone.statement is not None and len(self.skip) < MAX_ENDLESS:
                     self.skip.append(gone.statement)
                     continue
