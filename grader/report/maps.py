@@ -125,10 +125,7 @@ def _cut(word: str, size: int) -> str:
 
 
 def _legend() -> Text:
-    return Text(
-        _("weights: {low} to 0.05   ░ to 0.25   ▒ to 0.5   ▓ to 0.75   █ more").format(low="blank"),
-        style="dim",
-    )
+    return Text(_("weights: blank to 0.05   ░ to 0.25   ▒ to 0.5   ▓ to 0.75   █ more"), style="dim")
 
 
 # ---- HTML

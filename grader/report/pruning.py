@@ -46,7 +46,7 @@ def advice(drawn: Mapping[str, Sequence[float]]) -> str:
     """Which heads to remove, as a sentence."""
     order = ranking(drawn)
     half = order[-(len(order) // 2) :][::-1]
-    return _("To remove half of them, take heads {heads}, in this order.").format(
+    return _("By these numbers, to remove half of them take heads {heads}, in this order.").format(
         heads=", ".join(map(str, half))
     )
 
@@ -111,7 +111,7 @@ def _mark(drawn: Mapping[str, Any], size: int, level: float, step: float) -> str
 
 def _key() -> Text:
     return Text(
-        _("A by importance   o random   V reverse   + all heads   ░ between the worst and the best choice"),
+        _("A by importance   o random   V reverse   + all heads   ░ any choice of heads"),
         style="dim",
     )
 

@@ -102,3 +102,12 @@ def test_judge_and_worker_count_the_orders_alike():
     from grader.judge.removals import ORDERS as JUDGED
 
     assert ORDERS == JUDGED
+
+
+def test_what_is_frozen_in_part_learns_in_part():
+    layer = nn.Linear(2, 1)
+    layer.weight.requires_grad_(False)
+    weight, bias = layer.weight.clone(), layer.bias.detach().clone()
+    descended(layer)
+    assert torch.equal(layer.weight, weight)
+    assert torch.allclose(layer.bias, bias - 0.5 * 2.0)
