@@ -23,6 +23,7 @@ from grader.parts import Part, earlier_parts
 from grader.remembered import Remembered
 from grader.report.model import ExerciseResult
 from grader.sandbox.base import Limits
+from grader.session import Training
 from grader.tensors import encode
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -266,6 +267,19 @@ def test_weights_that_are_no_numbers_are_wrong_and_break_nothing(quick):
     source = "def train(model, batches, steps):\n    return {n: t * float('nan') for n, t in model.state_dict().items()}\n"
     result = graded(quick, source)
     assert (result.outcome, result.score) == ("failed", pytest.approx(0, abs=1.25))
+
+
+@pytest.mark.parametrize(
+    ("training", "shown"),
+    [
+        (Training(0, 300, None), f"t {'─' * 24} 0/300"),
+        (Training(150, 300, 0.51234), f"t {'━' * 12}{'─' * 12} 150/300 loss 0.512"),
+        (Training(300, 300, 1e5), f"t {'━' * 24} 300/300 loss 100000.000"),
+        (Training(0, 0, 0.0), f"t {'─' * 24} 0/0 loss 0.000"),
+    ],
+)
+def test_a_bar_shows_how_far_a_training_is(training, shown):
+    assert progress.bar("t", training) == shown
 
 
 # ---- figures

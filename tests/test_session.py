@@ -357,3 +357,11 @@ def test_messages_about_a_training_give_no_more_time(worker):
 def test_a_message_about_a_training_brings_no_tensors(worker):
     session = worker('read()\nsend(frame({"progress": [1, 5, 0.5]}, b"x" * 99))\ntime.sleep(60)')
     assert gone(session, seconds=5).why == "reply"
+
+
+def test_where_time_ran_out_is_told_and_the_statement_from_which_that_was_reached(worker):
+    """A demo that calls a function without end costs itself, and not the function's definition."""
+    stack = 'Timeout (0:00:01)!\\n  File \\"a.py\\", line 3 in f\\n  File \\"torch.py\\", line 9 in g\\n  File \\"a.py\\", line 7 in <module>\\n'
+    session = worker(f'read()\nsys.stderr.write("{stack}"); sys.stderr.flush()\ntime.sleep(60)')
+    lost = gone(session)
+    assert (lost.why, lost.line, lost.statement) == ("time", ("a.py", 3), ("a.py", 7))
