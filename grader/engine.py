@@ -40,7 +40,7 @@ class Engine:
     torch_version: str = ""
 
     def __post_init__(self) -> None:
-        self.place = Workplace(self.launcher, self.device, self.trusting)
+        self.place = Workplace(self.launcher, self.device, self.trusting, self.hidden)
         self.exercises = {e.name: e for b in self.bundles for e in b.exercises}
         self.constructors = {e.name: _keywords(e) for e in self.exercises.values()}
         self.stubs = {b.assignment: read_names(_stub(b)) for b in self.bundles}

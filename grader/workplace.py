@@ -41,8 +41,9 @@ class Workplace:
     `trusting` is for sources that are all ours: one worker serves them all.
     """
 
-    def __init__(self, launcher: Launcher, device: str = "cpu", trusting: bool = False):
+    def __init__(self, launcher: Launcher, device: str = "cpu", trusting: bool = False, hidden: bool = False):
         self.launcher = launcher
+        self._hidden = hidden
         self.trusting = trusting
         self.again = False  # whether the worker has run cases of this submission before it was loaded last
         self._device = device
@@ -130,7 +131,9 @@ class Workplace:
         finally:
             self.close()
         if broken:
-            raise SandboxError(_("the worker failed: {what}").format(what=why))
+            raise SandboxError(
+                _("the worker failed: {what}").format(what=_("on a hidden case") if self._hidden else why)
+            )
 
     def _may_go_on(self, whole: str, sight: frozenset[str], bounds: Limits) -> bool:
         """Whether the worker there is may serve: its bounds are set for good, and what it saw it may have kept."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import grader.conclude
 import grader.run
 from benches.measure import ROOT
 from benches.nine import notebook
@@ -66,7 +67,7 @@ def where(folder: Path, count: int) -> dict[str, float]:
                 (Session, "ask", clock.asking(Session.ask)),
                 (Session, "close", clock.around("end worker", Session.close)),
                 (grader.run, "judge_case", clock.around("judge", grader.run.judge_case)),
-                (grader.run, "diagnose", clock.around("diagnose", grader.run.diagnose)),
+                (grader.conclude, "diagnose", clock.around("diagnose", grader.conclude.diagnose)),
             ):
                 stack.enter_context(patch.object(target, name, wrapped))
             started = time.perf_counter()
