@@ -66,12 +66,37 @@ def register() -> None:
             f"(it is tested with torch {', '.join(TESTED)}): {type(error).__name__}: {error}"
         ) from error
     _start_without_dtensor()
+    torch.inference_mode = _NothingRecorded  # type: ignore[assignment,misc]
     torch.cuda.is_available = lambda: True
     torch.cuda.device_count = lambda: 1
     torch.cuda.current_device = lambda: 0
     mode = _CudaIsHere()
     mode.__enter__()
     _registered.extend((library, mode))
+
+
+class _NothingRecorded(torch.no_grad):
+    """`torch.inference_mode` here: its own makes tensors that a wrapper cannot hold. What it refuses besides
+    was refused on the CPU already."""
+
+    def __new__(cls, mode: Any = True) -> Any:
+        """A context; or a function inside one, when it stands above a function without brackets."""
+        return object.__new__(cls) if isinstance(mode, bool) else cls()(mode)
+
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__()
+        self._mode = mode
+
+    def __enter__(self) -> None:
+        if self._mode:
+            super().__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        if self._mode:
+            super().__exit__(*error)
+
+    def clone(self) -> _NothingRecorded:
+        return type(self)(self._mode)
 
 
 def _start_without_dtensor() -> None:
@@ -116,10 +141,6 @@ class SimTensor(Tensor):
     def __torch_dispatch__(  # type: ignore[override]
         cls, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        if torch.is_inference_mode_enabled():  # then operations arrive here that are made of others
-            made = func.decompose(*args, **kwargs or {})
-            if made is not NotImplemented:
-                return made
         return _compute(func, args, kwargs or {})
 
     @property
