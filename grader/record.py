@@ -13,10 +13,8 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import combinations
-from multiprocessing import get_context
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +28,7 @@ from grader.given import source as given_source
 from grader.judge.finding import FLOATS
 from grader.kept import arranged
 from grader.observation import Observation, Seen, student_error
+from grader.pool import pool
 from grader.shown import with_requirements
 from grader.signature import ANY, named_by, only_precision, signature, slots
 from grader.stub import stub
@@ -41,8 +40,9 @@ from grader.worker.standins import install
 
 def record_all(assignments: Sequence[Assignment], seed: str, *, diagnosis: bool = True) -> list[Bundle]:
     """The bundles of several assignments, as many at a time as there are processors."""
-    with ProcessPoolExecutor(max_workers=os.cpu_count(), mp_context=get_context("spawn")) as pool:
-        return list(pool.map(partial(record, diagnosis=diagnosis), assignments, [seed] * len(assignments)))
+    with pool(min(os.cpu_count() or 1, len(assignments))) as processes:
+        recorded = partial(record, diagnosis=diagnosis)
+        return list(processes.map(recorded, assignments, [seed] * len(assignments)))
 
 
 def record(assignment: Assignment, seed: str, *, diagnosis: bool = True) -> Bundle:

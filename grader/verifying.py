@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from multiprocessing.util import Finalize
 from pathlib import Path
 
@@ -17,11 +15,11 @@ from grader.content import PUBLIC_SEED, Assignment, read_all
 from grader.devices import launcher_for
 from grader.engine import Engine
 from grader.i18n import _
+from grader.pool import pool
 from grader.record import record_all
 from grader.sandbox.choose import choose
 from grader.verify import Row, verified
 
-_context = multiprocessing.get_context("spawn")  # a fork would inherit threads and locks
 _proofs: list[Callable[[str, str], Row]] = []  # of this process: made once, by `_begin`
 
 
@@ -70,22 +68,15 @@ def _shared_out(
     tell: Callable[[str], None],
 ) -> Iterator[Row]:
     """The longest first; told as they end, given in order."""
-    pool = ProcessPoolExecutor(jobs, mp_context=_context, initializer=_begin, initargs=given)
-    try:
+    with pool(jobs, _begin, given) as processes:
         tasks = {
-            pool.submit(_row, assignment.name, name): name
+            processes.submit(_row, assignment.name, name): name
             for assignment, name in sorted(wanted, key=_answers, reverse=True)
         }
         for number, task in enumerate(as_completed(tasks), start=1):
             task.result()
             tell(_("{name} is done, {n} of {all}").format(name=tasks[task], n=number, all=len(tasks)))
-        rows = {name: task.result() for task, name in tasks.items()}
-    except BaseException:
-        for process in multiprocessing.active_children():
-            process.terminate()  # their workers end with them
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
+    rows = {name: task.result() for task, name in tasks.items()}
     yield from (rows[name] for _assignment, name in wanted)
 
 
@@ -96,7 +87,6 @@ def _answers(wanted: tuple[Assignment, str]) -> int:
 
 def _begin(solutions: Path, bundles: Path, device: str) -> None:
     """In each process: workers, and the course as it was recorded."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asked decides when it ends
     launcher = choose()
     other = launcher_for(device) if device else None
     recorded = load_all(bundles)

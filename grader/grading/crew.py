@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import signal
-import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from types import TracebackType
 
 from grader.grading.member import Graded, Plan, Task, serve
 from grader.i18n import _
+from grader.pool import context, uninterrupted
 from grader.sandbox.base import SandboxError
 
 AHEAD = 2  # tasks that one process holds, so that it need not wait for the next
 ATTEMPTS = 2
 PATIENCE = 5.0  # seconds in which a process that is no longer asked ends by itself
-
-_context = multiprocessing.get_context("spawn")  # a fork would inherit threads and locks
 
 
 class _Member:
@@ -28,10 +24,10 @@ class _Member:
 
     def __init__(self, plan: Plan):
         self.connection: Connection
-        self.connection, theirs = _context.Pipe()
+        self.connection, theirs = context.Pipe()
         self.tasks: deque[Task] = deque()
-        self._process = _context.Process(target=serve, args=(theirs, plan), daemon=True)
-        with _uninterrupted():
+        self._process = context.Process(target=serve, args=(theirs, plan), daemon=True)
+        with uninterrupted():
             self._process.start()
         theirs.close()
 
@@ -121,16 +117,3 @@ class Crew:
             for task in tasks:
                 successor.give(task)
         return given_up
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Processes started here do not hear Ctrl-C: this one decides when they end."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,53 @@
+"""`grader verify` as a maintainer calls it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+GRADER = Path(sys.executable).with_name("grader")
+
+
+def verify(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([GRADER, "verify", *arguments], cwd=ROOT, capture_output=True, text=True)
+
+
+def test_exercises_and_assignments_are_told_in_the_order_of_the_course():
+    done = verify("transpose_output", "sequence_mask", "--jobs", "2")
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = [line.split()[2] for line in done.stdout.splitlines() if line.startswith("✓")]
+    assert rows == ["sequence_mask", "transpose_output"]
+    assert done.stdout.splitlines()[-1].startswith("0 problems, ")
+
+
+def test_a_name_that_is_not_there_is_refused():
+    done = verify("04", "transpose_qvk")
+    assert done.returncode == 2
+    assert done.stderr.strip().endswith("there is no exercise transpose_qvk; `grader` lists them all")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
+@pytest.mark.parametrize("after", [0.5, 2.0, 4.0])
+def test_ctrl_c_ends_it_without_a_traceback_and_leaves_nothing(after):
+    running = subprocess.Popen(
+        [GRADER, "verify"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    time.sleep(after)
+    offspring = psutil.Process(running.pid).children(recursive=True)
+    os.killpg(running.pid, signal.SIGINT)  # as a terminal does
+    _out, said = running.communicate(timeout=60)
+    assert (running.returncode, said.strip()) == (130, "stopped")
+    assert not psutil.wait_procs(offspring, timeout=10)[1]
