@@ -51,7 +51,9 @@ class Assignment:
     @property
     def pictures(self) -> dict[str, bytes]:
         """What the lesson shows, by the name that it gives: "pictures/masks.svg"."""
-        return {f"{PICTURES}/{p.name}": p.read_bytes() for p in sorted((self.folder / PICTURES).glob("*.svg"))}
+        return {
+            f"{PICTURES}/{p.name}": p.read_bytes() for p in sorted((self.folder / PICTURES).glob("*.svg"))
+        }
 
     def given(self, exercise: dict[str, Any]) -> tuple[str, ...]:
         return tuple(exercise.get("given", self.manifest.get("given", ())))

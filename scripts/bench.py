@@ -61,7 +61,8 @@ def files(folder: Path) -> tuple[tuple[str, Path], ...]:
     references = [
         p
         for p in sorted(ROOT.glob("solutions/*/*.py"))
-        if p.stem == p.parent.name.split("_", 1)[1] and p.stem != "capstone"  # training is no matter of grading
+        if p.stem == p.parent.name.split("_", 1)[1]
+        and p.stem != "capstone"  # training is no matter of grading
     ]
     everything.write_text("\n\n".join(path.read_text("utf-8") for path in references), "utf-8")
     one = ROOT / "solutions/05_multi_head_attention/multi_head_attention.py"

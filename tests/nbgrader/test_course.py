@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -57,6 +58,16 @@ def test_again_nothing_changes_and_what_was_changed_by_hand_is_kept_aside(tmp_pa
         "bundle.safetensors",
         "pictures",
     }
+
+
+def test_the_lessons_pictures_lie_beside_their_notebook(tmp_path, wishes):
+    make(tmp_path / "course", ASSIGNMENTS, wishes)
+    for assignment in ASSIGNMENTS:
+        source = tmp_path / "course" / "source" / assignment.name
+        text = (source / f"{assignment.name}.ipynb").read_text("utf-8")
+        named = re.findall(r"\]\((pictures/[^)]+)\)", text)
+        assert named
+        assert {name: (source / name).read_bytes() for name in named} == assignment.pictures
 
 
 def test_the_instructors_own_configuration_is_never_written_over(tmp_path, wishes):
