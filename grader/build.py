@@ -1,4 +1,4 @@
-"""Make assignments/ from solutions/: text, stub, notebook and public bundle of every assignment.
+"""Make assignments/ from solutions/: text, pictures, stub, notebook and public bundle of every assignment.
 
 Generated, committed, never edited by hand. Needs the libraries of the `build` group.
 """
@@ -14,7 +14,7 @@ import numpy as np
 
 from grader import bundle as bundles
 from grader.bundle import NUMBERS, WORDS, Bundle
-from grader.content import PUBLIC_SEED, Assignment, read_all
+from grader.content import PICTURES, PUBLIC_SEED, Assignment, read_all
 from grader.files import write_atomically
 from grader.record import record_all
 from grader.stub import stub
@@ -34,6 +34,7 @@ def generated(assignment: Assignment, bundle: Bundle) -> dict[str, bytes]:
         f"{assignment.module}.ipynb": notebook(assignment.name, text).encode(),
         WORDS: words.encode(),
         NUMBERS: numbers,
+        **assignment.pictures,
     }
 
 
@@ -51,6 +52,7 @@ def build(solutions: Path, assignments: Path) -> list[Path]:
         for name, data in generated(assignment, bundle).items():
             path = folder / name
             if not path.exists() or not _agree(path.read_bytes(), data, name):
+                path.parent.mkdir(exist_ok=True)
                 write_atomically(path, data)
                 changed.append(path)
     return changed
@@ -68,7 +70,7 @@ def stale(solutions: Path, assignments: Path) -> Iterator[str]:
             elif not _agree(path.read_bytes(), data, name):
                 yield f"{path} differs from what solutions/{assignment.name} gives"
     for folder in sorted(assignments.glob("[0-9][0-9]_*")):
-        for path in sorted(folder.iterdir()):
+        for path in sorted([*folder.iterdir(), *folder.glob(f"{PICTURES}/*")]):
             if path.is_file() and path not in wanted:
                 yield f"{path} comes from nowhere"
 

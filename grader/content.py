@@ -24,6 +24,7 @@ DEFAULT_LIMITS = {
     "output_bytes": float(1 << 20),
 }
 PUBLIC_SEED = "public"
+PICTURES = "pictures"  # a folder beside a lesson, with what it shows
 
 
 class ContentError(ValueError):
@@ -46,6 +47,13 @@ class Assignment:
     @property
     def exercises(self) -> list[dict[str, Any]]:
         return list(self.manifest["exercise"])
+
+    @property
+    def pictures(self) -> dict[str, bytes]:
+        """What the lesson shows, by the name that it gives: "pictures/masks.svg"."""
+        return {
+            f"{PICTURES}/{p.name}": p.read_bytes() for p in sorted((self.folder / PICTURES).glob("*.svg"))
+        }
 
     def given(self, exercise: dict[str, Any]) -> tuple[str, ...]:
         return tuple(exercise.get("given", self.manifest.get("given", ())))

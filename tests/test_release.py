@@ -93,6 +93,14 @@ def test_a_kit_holds_the_assignments_up_to_the_one_asked_for(filled, chosen):
     assert chosen.answers == ("masked_softmax",)
 
 
+def test_its_lessons_show_their_pictures(filled, chosen):
+    for assignment in chosen.solutions:
+        page = filled / assignment.name / "README.md"
+        named = re.findall(r"\]\((pictures/[^)]+)\)", page.read_text("utf-8"))
+        assert named
+        assert {name: (page.parent / name).read_bytes() for name in named} == assignment.pictures
+
+
 def test_it_ships_the_blocks_that_are_needed_and_no_room_of_the_instructor(filled):
     with zipfile.ZipFile(next((filled / WHEELS).iterdir())) as wheel:
         names = set(wheel.namelist())
@@ -370,6 +378,15 @@ def test_a_stale_assignment_is_refused(tmp_path):
     manifest = tmp_path / "solutions/04_heads/exercise.toml"
     manifest.write_text(manifest.read_text("utf-8").replace("points = 3.0", "points = 4.0", 1), "utf-8")
     with pytest.raises(NotReleased, match="run `grader build` first"):
+        plan(tmp_path / "solutions", tmp_path / "assignments")
+
+
+@pytest.mark.parametrize("harm", [Path.unlink, lambda path: path.write_text("<svg/>", "utf-8")])
+def test_a_picture_that_is_not_what_the_lesson_shows_is_refused(tmp_path, harm):
+    for folder in ("solutions", "assignments"):
+        shutil.copytree(ROOT / folder / "04_heads", tmp_path / folder / "04_heads")
+    harm(tmp_path / "assignments/04_heads/pictures/memory.svg")
+    with pytest.raises(NotReleased, match=r"memory\.svg is .*run `grader build` first"):
         plan(tmp_path / "solutions", tmp_path / "assignments")
 
 

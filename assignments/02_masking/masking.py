@@ -29,6 +29,11 @@
 # query `t` sees keys `0 … t`, so its length is `t + 1`. Such a mask is called *causal*. Here it is just the
 # lengths `[1, 2, …, T]` in every row of `valid_lens`, and needs no code of its own.
 #
+# ![Two tables of scores, four queries by four keys, and the weights that a softmax makes of each row. With
+# the length 3 for every query the last column is minus infinity, and its weights are 0. With the lengths 1 to
+# 4 all that lies above the diagonal is minus infinity, and its weights are 0. Every row of weights sums to
+# 1.](pictures/masks.svg)
+#
 # **What goes wrong.** Lengths count entries, positions start at 0: the last real position of a row of
 # length 2 is 1. A mask laid along the wrong axis hides queries instead of keys, and when `T = S` no shape
 # complains. And a mask built by `torch.arange` lives on the CPU, wherever the scores are, unless you say

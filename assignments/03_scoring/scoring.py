@@ -32,6 +32,11 @@
 # up its mind, and it hardly has a gradient left to change it. Dividing by $\sqrt{d}$ brings scores back to
 # size 1, whatever $d$ is.
 #
+# ![Bars of the weights that a softmax gives to eight random keys, from the largest to the smallest. Without
+# the division the largest weight grows with d: 0.52 for d = 4, 0.88 for d = 64, 0.96 for d = 512, and little
+# is left for the others. Divided by the square root of d it stays near 0.35 in all
+# three.](pictures/square_root.svg)
+#
 # | name | shape | meaning |
 # |---|---|---|
 # | `queries` | `(B, T, q)` | `T` queries per sequence; `q` stands for `query_size` |

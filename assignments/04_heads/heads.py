@@ -51,6 +51,11 @@
 # in which the line is read. Reshaping alone can never make 5 follow 2; permuting alone can never make an axis
 # that was not there.
 #
+# ![The numbers 1 to 8 of the example, those of head 0 in blue with a solid line, those of head 1 in orange
+# with a dotted line. Cut as they lie in memory, result 0 holds 1 2 and 3 4, a piece of both heads from step 0
+# alone. In the line 1 2 5 6 3 4 7 8 the same cut gives result 0 the numbers 1 2 and 5 6, which is head 0 at
+# both steps.](pictures/memory.svg)
+#
 # **What goes wrong.** Cut the line straight into the final shape and you get `[[1, 2], [3, 4]]` as "head 0".
 # The shape is right and the content is not: this head holds all features of step 0 and none of step 1, so a
 # step would attend to a piece of itself as if it were another step. No error is raised, and a model built on

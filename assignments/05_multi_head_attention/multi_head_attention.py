@@ -30,6 +30,11 @@
 # we speak of *self-attention*; when the queries come from one sequence and the rest from another, of
 # *cross-attention*. The code is the same.
 #
+# ![The way of the data from top to bottom. Queries, keys and values pass through a layer each, W_q, W_k and
+# W_v, to D features, and are split into heads, B·H rows with d features. Scaled dot-product attention with a
+# mask treats each row by itself. Then the heads of a query stand side by side again, D features, and W_o
+# mixes them into the result.](pictures/multi_head_attention.svg)
+#
 # **Lengths and heads.** There are `B` lengths (or rows of lengths) but `B·H` rows in the batch that the
 # attention sees, and row `b·H + h` needs the length of sequence `b`. With two heads and the lengths `[2, 3]`:
 #

@@ -16,6 +16,11 @@
 # encoder, some of which belong to padding. Attention within the target is called *self-attention*, attention
 # from the target to the source *cross-attention*.
 #
+# ![The decoder block from top to bottom, three parts, each with dropout, a residual around it and a
+# normalisation. 1, self-attention: queries from X, keys and values from C, which is X itself in training and
+# the cache and X otherwise; masked by the target's lengths. 2, cross-attention: queries from Y, keys and
+# values from E; masked by the source's lengths. 3, the position-wise network on Z.](pictures/block.svg)
+#
 # | name | shape | meaning |
 # |---|---|---|
 # | `X` | `(B, T, D)` | target steps: all of them in training, the next one (`T = 1`) in prediction |
@@ -40,6 +45,11 @@
 # keys and values are all steps so far, and the earlier ones are no longer in `X`: the block must have kept
 # them. That is the **cache**. Layer `i` keeps what came into it, in `state[2][i]`, and appends each new step
 # to it. Nothing has to be hidden from the newest step: what follows it does not exist yet.
+#
+# ![Left, training: one call with four queries over the steps 0 to 3; query 0 sees step 0 only, query 3 sees
+# all, and what lies ahead is hatched. Right, prediction: four calls with one new step each; call 0 has no
+# cache, call 3 finds the steps 0 to 2 in the cache and brings step 3. The rows see the same steps on both
+# sides.](pictures/cache.svg)
 #
 # Which of the two is meant, a module knows by `self.training`; `model.train()` and `model.eval()` set it.
 #

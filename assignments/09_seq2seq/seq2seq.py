@@ -36,6 +36,11 @@
 #
 # $$s_t = \mathrm{GRU}\bigl([c_t, x_t], s_{t-1}\bigr)$$
 #
+# ![One step of the decoder. The query is the last layer's state before this step. Additive attention weighs
+# the encoder's outputs, here 0.1, 0.6 and 0.3, and 0 for the padding; their weighted mean is the context.
+# Context and word, side by side, go into the GRU, which also gets the state before. Its output passes a
+# linear layer and becomes scores; its new state is kept for the next step.](pictures/one_step.svg)
+#
 # Why $s_{t-1}$ and not $s_t$? Because $s_t$ is made *from* the context. The question must be asked with what
 # is known before the answer. Before the first word, the state is the encoder's last one.
 #

@@ -25,6 +25,11 @@
 # just seen where it stood before, and look at what followed. That is what the *induction heads* do that have
 # been found in large language models (Olsson et al. 2022).
 #
+# ![Two ideal heads. Reverse: in a table of target steps by source words nearly all weight lies on the line
+# that runs backwards, step 0 on the last word, step 3 on the first. Induction: in 7 4 9 5 7 4 the last 4
+# attends to the 9, which followed the same word before, and so 9 is written
+# next.](pictures/what_heads_do.svg)
+#
 # **One step of training.** Take a batch, and go round to the first one when they are used up. Feed the decoder
 # the true words, whatever it would have written itself (*teacher forcing*). Ask it at each step for the word
 # that comes next. The loss is the cross-entropy between its scores and those words, over real words only:

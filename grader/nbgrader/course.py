@@ -1,4 +1,4 @@
-"""Make an nbgrader course from solutions/: notebooks with their solutions, public cases, configuration.
+"""Make an nbgrader course from solutions/: notebooks with their solutions, pictures, public cases, configuration.
 
 Written anew at every call: `headway_config.py` and what lies in `source/`. Never touched: `nbgrader_config.py`
 once it is there, the gradebook, submissions and all that nbgrader makes from them.
@@ -72,6 +72,8 @@ def _files(folder: Path, chosen: Sequence[Assignment], wishes: Wishes) -> Iterat
             if not public.is_file():
                 raise CannotMake(_("{path} is missing; `grader build` makes it").format(path=public))
             yield place / name, public.read_bytes()
+        for name, drawn in assignment.pictures.items():
+            yield place / name, drawn
 
 
 def _written(folder: Path, path: Path, data: bytes) -> bool:

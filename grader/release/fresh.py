@@ -32,6 +32,12 @@ def stale(assignment: Assignment, folder: Path) -> str:
             return f"{name} is missing"
         if path.read_text("utf-8") != content:
             return f"{name} is not what solutions/{assignment.name} gives"
+    for name, drawn in assignment.pictures.items():
+        path = folder / name
+        if not path.is_file():
+            return f"{name} is missing"
+        if path.read_bytes() != drawn:
+            return f"{name} is not what solutions/{assignment.name} gives"
     try:
         bundle = load(folder)
     except (OSError, ValueError, KeyError, TypeError):

@@ -86,15 +86,17 @@ def fill(plan: Plan, template: Path, assignments: Path, target: Path) -> None:
     shutil.copytree(template, target, dirs_exist_ok=True, ignore=_CLUTTER)
     packed = wheel.write(target / WHEELS, plan.blocks, plan.label)
     _substitute(target, {"@WHEEL@": packed.name, "@LESSONS@": _lessons(plan)})
-    for bundle in plan.bundles:
-        for name in files_of(bundle):
-            (target / bundle.assignment).mkdir(exist_ok=True)
-            shutil.copyfile(assignments / bundle.assignment / name, target / bundle.assignment / name)
+    for assignment in plan.solutions:
+        for name in files_of(assignment):
+            path = target / assignment.name / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(assignments / assignment.name / name, path)
 
 
-def files_of(bundle: Bundle) -> tuple[str, ...]:
+def files_of(assignment: Assignment) -> tuple[str, ...]:
     """The names of the files in one assignment's folder."""
-    return "README.md", f"{bundle.module}.py", f"{bundle.module}.ipynb", WORDS, NUMBERS
+    module = assignment.module
+    return "README.md", f"{module}.py", f"{module}.ipynb", WORDS, NUMBERS, *assignment.pictures
 
 
 def _lessons(plan: Plan) -> str:

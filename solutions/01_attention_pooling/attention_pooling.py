@@ -27,6 +27,11 @@
 # choose it by hand: the answer depends smoothly on $w$, so $w$ can be a parameter that is *learned* by
 # gradient descent.
 #
+# ![Above, six measured values as dots over their keys, and three curves of answers: for w = 0.1 a flat line
+# at the mean of all values, for w = 20 steps that jump from one value to the next, for w = 1.5 a smooth curve
+# in between. Below, the six weights for the query 2.7, under a bell around it: 0.51 and 0.43 for the two
+# nearest keys, 0.03 and less for the others.](pictures/kernel_regression.svg)
+#
 # | name | shape | meaning |
 # |---|---|---|
 # | `queries` | `(T,)` | the places we are asked about |

@@ -26,6 +26,10 @@
 # almost $10000 \cdot 2\pi$. Both columns of a pair have the *same* speed: the $2j$ in the exponent counts
 # pairs, it is not the number of the column. If $D$ is odd, the last hand has a sine and no cosine.
 #
+# ![The table of positions for D = 8 and the positions 0 to 31, a strip for each column, with its curve. The
+# sine and the cosine of pair 0 go round five times. Those of pair 1 make half a turn. In pair 2 the sine has
+# just begun to rise, and pair 3 hardly moves.](pictures/table_of_sines.svg)
+#
 # **By hand.** For $D = 4$ there are two hands. The speed of the first is 1, that of the second
 # $10000^{-2/4} = 0.01$. Angles are in radians.
 #

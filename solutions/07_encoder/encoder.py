@@ -48,6 +48,11 @@
 #
 # $$\mathrm{Block}(X) = \mathrm{AddNorm}_2\bigl(Y, \mathrm{FFN}(Y)\bigr)$$
 #
+# ![The encoder block from top to bottom. X goes into multi-head self-attention as queries, keys and values;
+# the output passes dropout, is added to X, which came by the way around, and normalised: that is Y. Y goes
+# through the position-wise network in the same way: dropout, the sum with Y, normalisation. All shapes are
+# (B, T, D).](pictures/block.svg)
+#
 # Queries, keys and values are all $X$: *self-attention*. The attention must be told `valid_lens`, or padding
 # is looked at like any word; and `use_bias` says whether its four projections have biases. Many newer models
 # normalise *before* each part instead, inside the residual (*pre-norm*). That is a good design, but another

@@ -242,6 +242,10 @@ def head_importance(mha: nn.Module, batches: list, loss_fn, method: str) -> torc
 # half of the operations, and exactly half of the parameters, with one exception: the bias of `W_o` is added
 # to what all heads have said together. It belongs to none of them and stays whole.
 #
+# ![The four matrices and their biases, with the part of head 1 of four hatched: the second quarter of the
+# rows in the weights of W_q, W_k and W_v and of the numbers in their biases, the second quarter of the
+# columns in the weight of W_o, and nothing of the bias of W_o.](pictures/owned_by_a_head.svg)
+#
 # What is left must give just what the whole module gives with the gates of the removed heads at zero.
 #
 # **What goes wrong.** `W_o` holds its heads as *columns*; a module whose `num_heads` still says the old
@@ -324,6 +328,11 @@ except NotImplementedError as unwritten:
 #
 # If the measure is worth anything, the first curve stays high for long, the last one falls at once, and
 # chance lies between. Three seeds or more: a single random order proves nothing.
+#
+# ![A made-up classifier with eight heads. Left, how much the loss rises without each head: much for heads 1
+# and 4, hardly for 2 and 7. Right, the share of right answers over the number of removed heads: taken away in
+# the order of importance it stays near 1, at random it falls to about 0.8, in reverse order it falls at once
+# and ends near 0.6.](pictures/removal.svg)
 #
 # The model is a small classifier. Nobody needs to train it: its weights were made so that every head knows a
 # little about the answer, some more and some less.

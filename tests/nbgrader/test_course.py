@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -44,14 +45,29 @@ def test_every_exercise_has_a_solution_cell_and_a_graded_cell_with_its_points(as
 
 def test_again_nothing_changes_and_what_was_changed_by_hand_is_kept_aside(tmp_path, wishes):
     folder, chosen = tmp_path / "course", [read(ROOT / "solutions" / "04_heads")]
-    assert len(make(folder, chosen, wishes)) == 5
+    assert len(make(folder, chosen, wishes)) == 6
     assert make(folder, chosen, wishes) == []
     book = folder / "source" / "04_heads" / "04_heads.ipynb"
     book.write_text(book.read_text("utf-8") + " ", "utf-8")
     assert make(folder, chosen, wishes) == [book]
     kept = list((folder / KEPT).iterdir())
     assert len(kept) == 1
-    assert {p.name for p in book.parent.iterdir()} == {"04_heads.ipynb", "bundle.json", "bundle.safetensors"}
+    assert {p.name for p in book.parent.iterdir()} == {
+        "04_heads.ipynb",
+        "bundle.json",
+        "bundle.safetensors",
+        "pictures",
+    }
+
+
+def test_the_lessons_pictures_lie_beside_their_notebook(tmp_path, wishes):
+    make(tmp_path / "course", ASSIGNMENTS, wishes)
+    for assignment in ASSIGNMENTS:
+        source = tmp_path / "course" / "source" / assignment.name
+        text = (source / f"{assignment.name}.ipynb").read_text("utf-8")
+        named = re.findall(r"\]\((pictures/[^)]+)\)", text)
+        assert named
+        assert {name: (source / name).read_bytes() for name in named} == assignment.pictures
 
 
 def test_the_instructors_own_configuration_is_never_written_over(tmp_path, wishes):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 from .conftest import ASSIGNMENT, BIN, QKV, answered
 
 
 def test_validate_gives_the_right_answer(made, tmp_path):
     """Of two exercises one is wrong: it is told, and the other is not."""
-    for file in (made.course / "release" / ASSIGNMENT).iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
+    shutil.copytree(made.course / "release" / ASSIGNMENT, tmp_path, dirs_exist_ok=True)
     path = tmp_path / f"{ASSIGNMENT}.ipynb"
     path.write_text(json.dumps(answered(made.released(), QKV.replace(".transpose(1, 2)", ""))), "utf-8")
     said = made.run(BIN / "nbgrader", "validate", path, cwd=tmp_path)

@@ -1,0 +1,186 @@
+"""Pictures with axes: every curve is computed here, from the formulas of its lesson."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import numpy as np
+
+from lesson_pictures.sheet import BLUE, FAINT, INK, ORANGE, Sheet, pt
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    """Along the last axis."""
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    return powers / powers.sum(-1, keepdims=True)
+
+
+def kernel_regression() -> Sheet:
+    sheet = Sheet(420)
+    keys, values = np.array([0.0, 1, 2, 3.5, 4.5, 6]), np.array([1.0, 2.4, 2.0, 3.4, 1.2, 1.8])
+    places, query = np.linspace(-0.6, 6.6, 145), 2.7
+
+    def weights(q: np.ndarray, w: float) -> np.ndarray:
+        return softmax(-(((q[:, None] - keys) * w) ** 2) / 2)
+
+    top = sheet.axes(58, 42, 420, 190)
+    for place, (w, style, colour) in enumerate(((0.1, ":", FAINT), (1.5, "-", BLUE), (20, "--", ORANGE))):
+        curve = weights(places, w) @ values
+        top.plot(places, curve, style, color=colour, linewidth=pt(2.2 if w == 1.5 else 1.7))
+        y = 74 + 26 * place
+        sheet.line([(490, y), (518, y)], colour, 2, style)
+        sheet.text(526, y, f"$w$ = {w:g}", 12, ha="left")
+    answer = (weights(np.array([query]), 1.5) @ values)[0]
+    top.plot(keys, values, "o", color=INK, markersize=pt(7))
+    top.plot([query], [answer], "D", color=BLUE, markersize=pt(9))
+    top.plot([query, query], [0, answer], color=BLUE, linewidth=pt(1), linestyle=(0, (2, 2)))
+    top.set(xlim=(-0.6, 6.6), ylim=(0, 3.9), xticks=keys, xticklabels=[], yticks=[0, 1, 2, 3])
+    sheet.text(58, 22, "values $v_s$ (dots) and answers $f(q)$ (curves)", ha="left")
+    sheet.text(490, 168, "◆ $f(2.7)$\nwith $w$ = 1.5", 12, BLUE, ha="left")
+
+    low = sheet.axes(58, 280, 420, 92)
+    shares = weights(np.array([query]), 1.5)[0]
+    bell = np.exp(-(((query - places) * 1.5) ** 2) / 2)
+    low.plot(
+        places,
+        bell * shares.max() / np.exp(-(((query - keys) * 1.5) ** 2) / 2).max(),
+        color=BLUE,
+        linewidth=pt(1.2),
+        linestyle=":",
+    )
+    low.bar(keys, shares, 0.22, color=BLUE)
+    for key, share in zip(keys, shares, strict=True):
+        low.text(
+            key + 0.17,
+            share + 0.05,
+            f"{share:.2f}",
+            fontsize=pt(12),
+            color=INK,
+            ha="left",
+            va="bottom" if share > 0.1 else "center",
+        )
+    low.plot([query, query], [0, 1.02], color=BLUE, linewidth=pt(1), linestyle=(0, (2, 2)))
+    low.set(
+        xlim=(-0.6, 6.6), ylim=(0, 0.95), xticks=keys, xticklabels=[f"{k:g}" for k in keys], yticks=[0, 0.5]
+    )
+    sheet.text(58, 256, "weights $α_s(q)$ for $q$ = 2.7 and $w$ = 1.5: they sum to 1", ha="left")
+    sheet.text(486, 352, "the dotted bell\nis the kernel", 12, FAINT, ha="left")
+    sheet.text(268, 402, "places: keys $k_s$ (ticks), query $q$ (dashed line)", 12)
+    return sheet
+
+
+def square_root() -> Sheet:
+    """The weights of eight random keys from the largest to the smallest, with and without the division."""
+    sheet = Sheet(322)
+    random = np.random.default_rng(3)
+    for column, d in enumerate((4, 64, 512)):
+        queries, keys = random.standard_normal((1000, 1, d)), random.standard_normal((1000, 8, d))
+        x = 150 + 148 * column
+        sheet.text(x + 60, 24, f"$d$ = {d}")
+        for row, scale in enumerate((1.0, d**0.5)):
+            axes = sheet.axes(x, 56 + 122 * row, 120, 90)
+            shares = np.sort(softmax((queries * keys).sum(-1) / scale))[:, ::-1].mean(0)
+            axes.bar(range(1, 9), shares, 0.75, color=(ORANGE, BLUE)[row])
+            axes.text(1.6, shares[0], f"{shares[0]:.2f}", ha="left", va="center", fontsize=pt(12), color=INK)
+            axes.set(ylim=(0, 1.08), yticks=[0, 1], xticks=[])
+            if column:
+                axes.set_yticklabels([])
+    sheet.text(64, 102, "softmax of\n$q^\\top k$", 14, ORANGE)
+    sheet.text(64, 224, "softmax of\n$q^\\top k$ / $\\sqrt{d}$", 14, BLUE)
+    sheet.text(
+        300, 300, "bars: 8 random keys, from the largest weight to the smallest (mean of 1000 queries)", 12
+    )
+    return sheet
+
+
+def table_of_sines() -> Sheet:
+    sheet = Sheet(400)
+    D, T, left, wide, high = 8, 32, 86, 12.75, 34
+    for column in range(D):
+        j, y = column // 2, 48 + column * 38
+        values = (np.sin, np.cos)[column % 2](np.arange(T) / 10000 ** (2 * j / D))
+        shades = [round(float(v) * 10) for v in values]
+        for shade, run in groupby(range(T), key=shades.__getitem__):
+            first, *others = run
+            colour = BLUE if shade > 0 else ORANGE
+            strength = 0.045 * abs(shade)
+            sheet.cell(
+                left + first * wide,
+                y,
+                wide * (1 + len(others)),
+                high,
+                colour=colour,
+                strength=strength,
+                edge="none",
+            )
+        points = np.linspace(0, T - 1, 125)
+        wave = (np.sin, np.cos)[column % 2](points / 10000 ** (2 * j / D))
+        sheet.line(
+            [
+                (left + (i + 0.5) * wide, y + high / 2 - v * (high / 2 - 3))
+                for i, v in zip(points, wave, strict=True)
+            ]
+        )
+        sheet.text(left - 10, y + high / 2, f"{column}  {('sin', 'cos')[column % 2]}", ha="right")
+    for j in range(D // 2):
+        y = 48 + j * 76
+        x = left + T * wide + 6
+        sheet.line([(x, y), (x + 5, y), (x + 5, y + 72), (x, y + 72)], FAINT)
+        sheet.text(x + 12, y + 36, f"$j$ = {j}\nspeed {10000 ** (-2 * j / D):g}", 12, ha="left")
+    sheet.text(left - 10, 28, "column", 12, FAINT, ha="right")
+    sheet.text(
+        left, 28, "blue and above the middle: positive; orange and below: negative", 12, FAINT, ha="left"
+    )
+    for i in (0, 10, 20, 31):
+        sheet.text(left + (i + 0.5) * wide, 362, str(i), 12)
+    sheet.text(left + T * wide / 2, 384, "position $i$")
+    return sheet
+
+
+def removal_curves() -> Sheet:
+    """Eight heads vote for or against, each with its own strength; they are taken away in three orders."""
+    sheet = Sheet(300)
+    random, H, N = np.random.default_rng(0), 8, 4000
+    strength = np.array([0.35, 1.3, 0.25, 0.6, 1.0, 0.3, 0.45, 0.2])
+    truth = random.choice([-1.0, 1.0], N)
+    votes = strength[:, None] * truth + 0.7 * random.standard_normal((H, N))
+
+    def loss(kept: list[int]) -> float:
+        return float(np.log1p(np.exp(-truth * votes[kept].sum(0))).mean())
+
+    def accuracy(gone: list[int]) -> float:
+        kept = [h for h in range(H) if h not in gone]
+        return float((votes[kept].sum(0) * truth > 0).mean())
+
+    importance = np.array([loss([g for g in range(H) if g != h]) - loss(list(range(H))) for h in range(H)])
+    bars = sheet.axes(62, 56, 190, 180)
+    bars.barh(range(H), importance, 0.6, color=BLUE)
+    bars.set(
+        yticks=range(H),
+        ylim=(H - 0.5, -0.5),
+        xlim=(0, 0.1),
+        xticks=[0, 0.05, 0.1],
+        yticklabels=[f"head {h}" for h in range(H)],
+    )
+    sheet.text(20, 28, "importance of each head", ha="left")
+
+    curves = sheet.axes(330, 56, 176, 180)
+    least = [int(h) for h in importance.argsort()]
+    shuffled = np.mean(
+        [[accuracy(list(random.permutation(H)[:n])) for n in range(H)] for _ in range(40)], axis=0
+    )
+    rows = [
+        ("importance", [accuracy(least[:n]) for n in range(H)], "-", "o", BLUE),
+        ("random", shuffled, "--", "s", FAINT),
+        ("reverse", [accuracy(least[::-1][:n]) for n in range(H)], ":", "^", ORANGE),
+    ]
+    for name, row, style, mark, colour in rows:
+        curves.plot(range(H), row, style, marker=mark, color=colour, linewidth=pt(2), markersize=pt(6))
+        curves.annotate(
+            name, (7.25, row[-1]), color=colour, fontsize=pt(12), va="center", annotation_clip=False
+        )
+    curves.set(xticks=range(H), ylim=(0.45, 1), yticks=[0.5, 0.75, 1])
+    sheet.text(290, 28, "share of right answers (a made-up classifier)", ha="left")
+    sheet.text(418, 272, "heads removed", 12)
+    sheet.text(157, 272, "rise of the loss without it", 12)
+    return sheet

@@ -1,0 +1,223 @@
+"""A sheet to draw a lesson's picture on: its colours, its measures, and the SVG that comes of it.
+
+Lengths are pixels, counted from the top left. A picture is drawn once, in the colours of a light page; a rule in
+the file exchanges them where the page is dark. Whoever does not know such rules shows the light one, on its own card.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Patch, Rectangle
+
+WIDTH = 600
+PAPER, INK, FAINT, LINE, BOX = "#ffffff", "#1f2328", "#59636f", "#c4ccd4", "#f3f5f7"
+BLUE, ORANGE, GREEN, PURPLE = "#0b62b3", "#b45309", "#0f766e", "#7a2fb5"
+DARK = {
+    PAPER: "#14181d",
+    INK: "#e6edf3",
+    FAINT: "#9aa4af",
+    LINE: "#4a525b",
+    BOX: "#20262d",
+    BLUE: "#6cb6ff",
+    ORANGE: "#f0a04b",
+    GREEN: "#5fd0c0",
+    PURPLE: "#d2a8ff",
+}
+
+SETTINGS = {
+    "svg.fonttype": "path",
+    "svg.hashsalt": "headway",
+    "font.family": "DejaVu Sans",  # comes with matplotlib
+    "mathtext.fontset": "dejavusans",
+    "hatch.linewidth": 0.7,
+    "path.simplify": False,
+    "axes.unicode_minus": True,
+}
+
+Point = tuple[float, float]
+
+
+def pt(pixels: float) -> float:
+    """matplotlib measures letters and lines in points."""
+    return pixels * 0.75
+
+
+class Sheet:
+    """An empty card."""
+
+    def __init__(self, height: int):
+        self.height = height
+        self.figure = Figure(figsize=(WIDTH / 96, height / 96))
+        self.figure.patch.set_visible(False)
+        self.page = self.figure.add_axes((0, 0, 1, 1))
+        self.page.set(xlim=(0, WIDTH), ylim=(height, 0))
+        self.page.axis("off")
+        self.box(0.5, 0.5, WIDTH - 1, height - 1, colour=PAPER, edge=LINE, round=6)
+
+    def axes(self, x: float, y: float, w: float, h: float) -> Axes:
+        """Axes for curves, without the frame that nobody needs."""
+        axes = self.figure.add_axes((x / WIDTH, 1 - (y + h) / self.height, w / WIDTH, h / self.height))
+        axes.patch.set_visible(False)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.spines[["left", "bottom"]].set_color(FAINT)
+        axes.tick_params(colors=FAINT, labelcolor=INK, labelsize=pt(12), length=3)
+        return axes
+
+    def _add(self, patch: Patch) -> None:
+        patch.set_clip_on(False)
+        self.page.add_artist(patch)
+
+    def text(
+        self, x: float, y: float, said: str, size: float = 13, colour: str = INK, **more: object
+    ) -> None:
+        options = {"ha": "center", "va": "center", "linespacing": 1.25, **more}
+        self.page.text(x, y, said, fontsize=pt(size), color=colour, **options)
+
+    def shape(self, x: float, y: float, said: str, ha: str = "left") -> None:
+        """A tensor's shape, beside its arrow."""
+        self.text(x, y, said, 12, FAINT, ha=ha)
+
+    def box(
+        self,
+        x: float,
+        y: float,
+        w: float,
+        h: float,
+        said: str = "",
+        *,
+        colour: str = BOX,
+        edge: str = FAINT,
+        strength: float = 1,
+        round: float = 4,
+        size: float = 13,
+        width: float = 1,
+        dashed: bool = False,
+    ) -> None:
+        patch = FancyBboxPatch(
+            (x, y),
+            w,
+            h,
+            boxstyle=f"round,pad=0,rounding_size={round}",
+            facecolor=(colour, strength),
+            edgecolor=edge,
+            linewidth=pt(width),
+            linestyle="--" if dashed else "-",
+        )
+        self._add(patch)
+        if said:
+            self.text(x + w / 2, y + h / 2, said, size)
+
+    def cell(
+        self,
+        x: float,
+        y: float,
+        w: float,
+        h: float,
+        said: str = "",
+        *,
+        colour: str = PAPER,
+        strength: float = 1,
+        hatch: str = "",
+        edge: str = FAINT,
+        size: float = 12,
+    ) -> None:
+        """One entry of a table. Hatched: it takes no part."""
+        self._add(Rectangle((x, y), w, h, facecolor=(colour, strength), edgecolor=edge, linewidth=pt(1)))
+        if hatch:
+            self._add(Rectangle((x, y), w, h, facecolor="none", edgecolor=FAINT, linewidth=0, hatch=hatch))
+        if said and hatch:
+            self._add(Rectangle((x + w / 2 - 11, y + h / 2 - 8), 22, 16, facecolor=PAPER, linewidth=0))
+        if said:
+            self.text(x + w / 2, y + h / 2, said, size)
+
+    def line(self, points: Sequence[Point], colour: str = INK, width: float = 1.3, style: str = "-") -> None:
+        self.page.plot(
+            *zip(*points, strict=True), color=colour, linewidth=pt(width), linestyle=style, clip_on=False
+        )
+
+    def arrow(self, *points: Point, colour: str = INK, width: float = 1.3, style: str = "-") -> None:
+        """Along the points, with its head at the last."""
+        if len(points) > 2:
+            self.line(points[:-1], colour, width, style)
+        self._add(
+            FancyArrowPatch(
+                points[-2],
+                points[-1],
+                arrowstyle="-|>,head_length=4,head_width=2.2",
+                shrinkA=0,
+                shrinkB=0,
+                color=colour,
+                linewidth=pt(width),
+                linestyle=style,
+            )
+        )
+
+    def arc(self, start: Point, end: Point, bend: float, colour: str, style: str = "-") -> None:
+        self._add(
+            FancyArrowPatch(
+                start,
+                end,
+                connectionstyle=f"arc3,rad={bend}",
+                arrowstyle="-|>,head_length=4,head_width=2.2",
+                shrinkA=0,
+                shrinkB=0,
+                color=colour,
+                linewidth=pt(1.8),
+                linestyle=style,
+            )
+        )
+
+    def plus(self, x: float, y: float) -> None:
+        """Where a residual meets what goes around it."""
+        self.box(x - 9, y - 9, 18, 18, colour=PAPER, edge=INK, round=9)
+        self.text(x, y, "+", 15)
+
+    def svg(self) -> str:
+        """The picture as a file: the same, byte for byte, at every call."""
+        with matplotlib.rc_context(SETTINGS), io.StringIO() as file:
+            self.figure.savefig(
+                file, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type"))
+            )
+            drawn = file.getvalue()
+        return _lean(drawn, self.height)
+
+
+def _lean(drawn: str, height: int) -> str:
+    """Without what a browser does not need: a lesson's picture is loaded by everybody."""
+    head, body = drawn[drawn.index("<svg") :].split(">", 1)
+    view = re.search(r'viewBox="[^"]*"', head)
+    assert view is not None
+    body = re.sub(r"<!--.*?-->", "", body, flags=re.DOTALL)
+    body = (
+        re.sub(r' xlink:href="#DejaVuSans-', ' href="#g', body)
+        .replace('id="DejaVuSans-', 'id="g')
+        .replace("xlink:", "")
+    )
+    body = re.sub(r'(?<= d=")[^"]*', lambda path: _shorter(path[0]), body)
+    body = re.sub(r"translate\([^)]*\)", lambda place: _shorter(place[0]), body)
+    body = re.sub(r'<g id="(?:patch|line2d)_\d+">\s*(<path[^>]*/>)\s*</g>', r"\1", body)
+    body = re.sub(r'<g id="text_\d+">', "<g>", body)
+    body = re.sub(r"\s*\n\s*", "\n", body)
+    opening = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" {view[0]}>'
+    return f"{opening}\n{_dark_rule()}{body.lstrip()}"
+
+
+def _shorter(path: str) -> str:
+    """Hundredths of a point are finer than any screen."""
+    shorter = re.sub(r"-?\d+\.\d+", lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), path)
+    return re.sub(r"\s*([A-Za-z])\s*", r"\1", shorter) if path[:1] == "M" else shorter
+
+
+def _dark_rule() -> str:
+    rules = "".join(
+        f'[style*="{what}: {light}"]{{{what}:{dark} !important}}\n'
+        for light, dark in DARK.items()
+        for what in ("fill", "stroke")
+    )
+    return f"<style>@media (prefers-color-scheme: dark){{\n{rules}}}</style>\n"

@@ -1,0 +1,237 @@
+"""Pictures of tensors as tables of cells."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lesson_pictures.curves import softmax
+from lesson_pictures.sheet import BLUE, BOX, FAINT, GREEN, INK, ORANGE, PAPER, PURPLE, Sheet
+
+NO = "////"  # hatching: takes no part
+HEADS = (BLUE, ORANGE)
+
+
+def masks() -> Sheet:
+    """Scores, what a mask leaves of them, and the softmax of each row."""
+    sheet = Sheet(478)
+    scores = np.array([[2.0, 1, 0, 3], [1, 1, 2, 5], [0, 2, 1, 1], [1, 0, 1, 2]])
+    kinds = [
+        ("padding: the length 3 for every query", [3, 3, 3, 3]),
+        ("causal: the lengths 1, 2, 3, 4, one per query", [1, 2, 3, 4]),
+    ]
+    for part, (title, lengths) in enumerate(kinds):
+        y = 56 + 216 * part
+        sheet.text(24, y - 32, title, 14, ha="left")
+        kept = np.arange(4) < np.array(lengths)[:, None]
+        weights = softmax(np.where(kept, scores, -np.inf))
+        for t in range(4):
+            sheet.text(70, y + 34 * t + 17, f"query {t}", 12, ha="right")
+            for s in range(4):
+                said = f"{scores[t, s]:g}" if kept[t, s] else "−∞"
+                sheet.cell(78 + 46 * s, y + 34 * t, 46, 34, said, hatch="" if kept[t, s] else NO)
+                said = f"{weights[t, s]:.2f}" if kept[t, s] else "0"
+                strength = 0.6 * round(float(weights[t, s]), 2)
+                sheet.cell(
+                    350 + 46 * s,
+                    y + 34 * t,
+                    46,
+                    34,
+                    said,
+                    colour=BLUE,
+                    strength=strength,
+                    hatch="" if kept[t, s] else NO,
+                )
+            sheet.text(544, y + 34 * t + 17, "sum 1", 12, FAINT, ha="left")
+        for s in range(4):
+            sheet.text(101 + 46 * s, y + 148, f"key {s}", 12)
+            sheet.text(373 + 46 * s, y + 148, f"key {s}", 12)
+        sheet.arrow((270, y + 68), (342, y + 68))
+        sheet.text(306, y + 54, "softmax", 12)
+        sheet.text(306, y + 82, "row by row", 12, FAINT)
+    sheet.text(170, 460, "masked scores, $(T, S)$", 12)
+    sheet.text(442, 460, "weights, $(T, S)$", 12)
+    return sheet
+
+
+def heads_in_memory() -> Sheet:
+    """The two ways to cut one line of numbers; only one of them gives each head its own features."""
+    sheet = Sheet(452)
+
+    def number(x: float, y: float, n: int, w: float = 34, h: float = 30) -> None:
+        head = (n - 1) % 4 // 2
+        sheet.cell(x, y, w, h, str(n), colour=HEADS[head], strength=0.3, size=14)
+        sheet.line(
+            [(x + 3, y + h - 4), (x + w - 3, y + h - 4)], HEADS[head], 2.5, ("-", (0, (1.2, 1.2)))[head]
+        )
+
+    sheet.text(160, 24, "X  $(B, T, D)$ = (1, 2, 4)", 13)
+    for n in range(1, 9):
+        number(92 + 34 * ((n - 1) % 4), 42 + 30 * ((n - 1) // 4), n)
+    for t in range(2):
+        sheet.text(84, 57 + 30 * t, f"step {t}", 12, ha="right")
+    sheet.line([(300, 62), (334, 62)], BLUE, 3)
+    sheet.text(344, 62, "features of head 0", 12, ha="left")
+    sheet.line([(300, 88), (334, 88)], ORANGE, 3, (0, (1.2, 1.2)))
+    sheet.text(344, 88, "features of head 1", 12, ha="left")
+
+    def row(y: float, title: str, order: list[int], verdict: str) -> None:
+        sheet.text(24, y, title, 14, ha="left")
+        for place, n in enumerate(order):
+            number(24 + 34 * place, y + 36, n)
+        sheet.text(160, y + 80, "the line in memory", 12, FAINT)
+        sheet.arrow((304, y + 51), (348, y + 51))
+        sheet.text(326, y + 38, "cut", 12)
+        for place, n in enumerate(order):
+            head, t, j = place // 4, place % 4 // 2, place % 2
+            number(400 + 106 * head + 34 * j, y + 20 + 30 * t, n)
+        for head in range(2):
+            sheet.text(434 + 106 * head, y + 94, f"result[{head}]", 12)
+        for t in range(2):
+            sheet.text(394, y + 35 + 30 * t, f"step {t}", 12, ha="right")
+        sheet.text(24, y + 116, verdict, 12, ha="left")
+
+    row(
+        142,
+        "Cut as it lies: right shape, wrong content",
+        [1, 2, 3, 4, 5, 6, 7, 8],
+        "result[0] mixes both heads, and all its numbers come from step 0.",
+    )
+    sheet.line([(24, 280), (576, 280)], FAINT, 0.8)
+    row(
+        306,
+        "Cut with the axes in another order",
+        [1, 2, 5, 6, 3, 4, 7, 8],
+        "Each result holds one head, with both steps. No cut alone makes 5 follow 2.",
+    )
+    return sheet
+
+
+def cache() -> Sheet:
+    """What a query sees: all steps in one call, or one step a call."""
+    sheet = Sheet(330)
+    side = 38
+    sheet.text(168, 24, "training: one call, $T$ = 4", 14)
+    sheet.text(444, 24, "prediction: four calls, $T$ = 1", 14)
+    for t in range(4):
+        y = 66 + 50 * t
+        sheet.text(84, y + 17, f"query {t}", 12, ha="right")
+        sheet.text(358, y + 17, f"call {t}", 12, ha="right")
+        for s in range(4):
+            if s <= t:
+                sheet.cell(92 + side * s, y, side, 34, str(s), colour=BLUE, strength=0.35)
+            else:
+                sheet.cell(92 + side * s, y, side, 34, hatch=NO)
+            if s < t:
+                sheet.cell(368 + side * s, y, side, 34, str(s), colour=ORANGE, strength=0.2)
+                sheet.line(
+                    [(374 + side * s, y + 29), (362 + side * (s + 1), y + 29)], ORANGE, 2.5, (0, (1.2, 1.2))
+                )
+            elif s == t:
+                sheet.cell(368 + side * s, y, side, 34, str(s), colour=BLUE, strength=0.35, edge=INK)
+        sheet.text(368 + side * (t + 1) + 6, y + 17, "new", 12, BLUE, ha="left")
+    sheet.text(168, 284, "hatched: masked, for it lies ahead", 12)
+    sheet.text(168, 306, "the lengths are 1, 2, 3, 4", 12, FAINT)
+    sheet.text(444, 284, "orange, dotted: from the cache", 12)
+    sheet.text(444, 306, "what lies ahead is not there yet", 12, FAINT)
+    sheet.text(168, 50, "keys: steps 0 … 3", 12, FAINT)
+    sheet.text(444, 50, "keys: the cache and the new step", 12, FAINT)
+    return sheet
+
+
+def owned_by_a_head() -> Sheet:
+    """Which rows and columns of the four matrices belong to head 1 of 4."""
+    sheet = Sheet(330)
+    unit = 15
+
+    def matrix(x: float, y: float, rows: int, columns: int, gone: str) -> None:
+        sheet.cell(x, y, columns * unit, rows * unit, colour=BOX)
+        mine = (
+            (x, y + 2 * unit, columns * unit, 2 * unit)
+            if gone == "rows"
+            else (x + 2 * unit, y, 2 * unit, rows * unit)
+        )
+        sheet.cell(*mine, colour=ORANGE, strength=0.3, hatch="xxxx")
+        for h in range(1, 4):
+            at = 2 * h * unit
+            ends = (
+                [(x, y + at), (x + columns * unit, y + at)]
+                if gone == "rows"
+                else [(x + at, y), (x + at, y + rows * unit)]
+            )
+            sheet.line(ends, FAINT, 1)
+
+    for place, name in enumerate(("$W_q$", "$W_k$", "$W_v$")):
+        x = 66 + 122 * place
+        sheet.text(x + 37, 26, f"{name}.weight", 13)
+        matrix(x, 56, 8, 5, "rows")
+        sheet.cell(x + 84, 56, 13, 8 * unit, colour=BOX)
+        sheet.cell(x + 84, 56 + 2 * unit, 13, 2 * unit, colour=ORANGE, strength=0.3, hatch="xxxx")
+        sheet.text(x + 90, 190, "bias", 12, FAINT)
+        sheet.text(x + 37, 190, "inputs", 12, FAINT)
+    for h in range(4):
+        sheet.text(58, 56 + 2 * h * unit + unit, f"head {h}", 12, ORANGE if h == 1 else INK, ha="right")
+    x = 438
+    sheet.text(x + 60, 26, "$W_o$.weight", 13)
+    matrix(x, 56, 8, 8, "columns")
+    sheet.cell(x + 129, 56, 13, 8 * unit, colour=BOX)
+    sheet.text(x + 136, 190, "bias", 12, FAINT)
+    for h in range(4):
+        sheet.text(x + 2 * h * unit + unit, 190, str(h), 12, ORANGE if h == 1 else INK)
+    sheet.text(x + 60, 210, "heads", 12, FAINT)
+    sheet.text(152, 210, "$D$ rows, $d = D / H$ of them for each head", 12, FAINT)
+    sheet.cell(66, 246, 40, 24, colour=ORANGE, strength=0.3, hatch="xxxx")
+    sheet.text(116, 258, "belongs to head 1, and can go with it", 12, ha="left")
+    sheet.cell(66, 284, 40, 24, colour=BOX)
+    sheet.text(116, 296, "belongs to the other heads; the bias of $W_o$ belongs to none", 12, ha="left")
+    return sheet
+
+
+def what_heads_do() -> Sheet:
+    """Two ideal heads, one for each of the small languages."""
+    sheet = Sheet(330)
+    sheet.text(150, 24, "reverse: a head that runs backwards", 13)
+    words, side = ["7", "4", "9", "5", "end"], 36
+    for t in range(4):
+        sheet.text(88, 76 + side * t + 18, f"step {t}", 12, ha="right")
+        for s in range(5):
+            mine = s == 3 - t
+            sheet.cell(
+                96 + side * s,
+                76 + side * t,
+                side,
+                side,
+                "●" if mine else "",
+                colour=BLUE,
+                strength=0.55 if mine else 0.05,
+            )
+    for s, word in enumerate(words):
+        sheet.text(96 + side * s + 18, 62, word, 13)
+    sheet.text(186, 240, "source words (columns), target steps (rows)", 12, FAINT)
+    sheet.text(186, 270, "● nearly all of a row's weight", 12)
+    sheet.text(186, 294, "Each word is still looked up in the table.", 12, FAINT)
+
+    sheet.text(450, 24, "induction: an induction head", 13)
+    row = ["7", "4", "9", "5", "7", "4"]
+    for s, word in enumerate(row):
+        again = s in (1, 5)
+        sheet.cell(
+            330 + 34 * s,
+            130,
+            34,
+            34,
+            word,
+            size=14,
+            colour=PURPLE if again else GREEN if s == 2 else PAPER,
+            strength=0.3 if again or s == 2 else 1,
+        )
+    sheet.cell(330 + 34 * 6 + 8, 130, 34, 34, "?", size=14)
+    sheet.line([(368, 172), (394, 172)], PURPLE, 2)
+    sheet.line([(504, 172), (530, 172)], PURPLE, 2)
+    sheet.text(474, 184, "the same word", 12, PURPLE)
+    sheet.arc((517, 128), (415, 128), 0.45, GREEN)
+    sheet.text(466, 74, "attends to what\nfollowed it there", 12, GREEN)
+    sheet.arrow((415, 168), (415, 216), (555, 216), (555, 168), colour=GREEN, style=(0, (3, 2)))
+    sheet.text(485, 232, "and writes it: 9", 12, GREEN)
+    sheet.text(449, 270, "Then it looks behind the 9,", 12)
+    sheet.text(449, 294, "and 5 comes next.", 12)
+    return sheet

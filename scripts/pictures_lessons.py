@@ -1,0 +1,53 @@
+"""Draw the pictures of the lessons: python scripts/pictures_lessons.py
+
+Writes solutions/*/pictures/*.svg; `grader build` takes them on to the students. Needs the `pictures` group.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import matplotlib  # noqa: E402
+from lesson_pictures import curves, diagrams, tables  # noqa: E402 (they lie beside this)
+from lesson_pictures.sheet import SETTINGS, Sheet  # noqa: E402
+
+PICTURES: dict[str, Callable[[], Sheet]] = {
+    "01_attention_pooling/pictures/kernel_regression.svg": curves.kernel_regression,
+    "02_masking/pictures/masks.svg": tables.masks,
+    "03_scoring/pictures/square_root.svg": curves.square_root,
+    "04_heads/pictures/memory.svg": tables.heads_in_memory,
+    "05_multi_head_attention/pictures/multi_head_attention.svg": diagrams.multi_head_attention,
+    "06_positions/pictures/table_of_sines.svg": curves.table_of_sines,
+    "07_encoder/pictures/block.svg": diagrams.encoder_block,
+    "08_decoder/pictures/block.svg": diagrams.decoder_block,
+    "08_decoder/pictures/cache.svg": tables.cache,
+    "09_seq2seq/pictures/one_step.svg": diagrams.reading_encoder,
+    "10_pruning/pictures/owned_by_a_head.svg": tables.owned_by_a_head,
+    "10_pruning/pictures/removal.svg": curves.removal_curves,
+    "11_capstone/pictures/what_heads_do.svg": tables.what_heads_do,
+}
+
+
+def draw(name: str) -> str:
+    """One picture, as the text of its file."""
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(SETTINGS)
+        return PICTURES[name]().svg()
+
+
+def main(solutions: Path) -> None:
+    for name in PICTURES:
+        path = solutions / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(draw(name), "utf-8")
+        print(path, path.stat().st_size)
+
+
+if __name__ == "__main__":
+    main(ROOT / "solutions")
