@@ -20,10 +20,10 @@ import torch
 import grader.record  # noqa: F401 (while grader.given is what it is)
 from grader.case import Case
 from grader.content import Assignment, read
-from grader.engine import with_requirements
 from grader.given import source as given_source
 from grader.judge.written import right_ones
 from grader.observation import Seen
+from grader.shown import with_requirements
 from grader.worker.load import Loaded, load
 from grader.worker.program import Program
 

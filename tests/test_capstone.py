@@ -14,7 +14,7 @@ from grader import progress
 from grader.bank import apply
 from grader.bundle import Bundle, Exercise
 from grader.content import Assignment, read
-from grader.engine import Engine, _Run
+from grader.engine import Engine
 from grader.exams import examined
 from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
@@ -22,6 +22,7 @@ from grader.observation import BadReply, Observation, Seen, read_observation
 from grader.parts import Part, earlier_parts
 from grader.remembered import Remembered
 from grader.report.model import ExerciseResult
+from grader.run import Run
 from grader.sandbox.base import Limits
 from grader.session import Training
 from grader.tensors import encode
@@ -61,9 +62,9 @@ def capstone(bundles: list[Bundle]) -> Exercise:
     return next(b for b in bundles if b.assignment == CAPSTONE).exercise("train")
 
 
-def run(engine: Engine, *parts: Part) -> _Run:
+def run(engine: Engine, *parts: Part) -> Run:
     submission = file(solution(CAPSTONE), solution(CAPSTONE).source)
-    return _Run(engine, submission, read_names(submission), parts)
+    return Run(engine, submission, read_names(submission), parts)
 
 
 def test_the_capstone_has_eight_points():

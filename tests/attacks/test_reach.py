@@ -112,8 +112,8 @@ def looked(secrets: Secrets, tier: str, roots: list[str]) -> tuple[Report, list[
     engine = Engine([replace(secrets.bundle, exercises=exercises)], launcher, hidden=True)
     try:
         report = engine.grade(hostile(secrets, roots), [EXERCISE])
-        assert engine._session is not None, report
-        said = engine._session.printed
+        assert engine.place._session is not None, report
+        said = engine.place._session.printed
     finally:
         engine.close()
         launcher.close()
@@ -158,16 +158,16 @@ def test_it_can_look_where_nothing_stands_in_its_way(secrets):
 
 def test_it_would_find_what_a_request_told_too_much(secrets, fence, monkeypatch):
     """The guard, broken: the expected numbers travel with the case, and the lines of the reference with the file."""
-    import grader.engine as engine
+    import grader.run as run
 
-    request = engine._request
+    request = run.request_for
 
     def told(case, *about):
         lines = [data.decode() for name, data in secrets.needles.items() if name.startswith("line")]
         numbers = {name: array.tolist() for name, array in case.expected.items()}
         return {**request(case, *about), "expected": numbers, "reference": lines}
 
-    monkeypatch.setattr(engine, "_request", told)
+    monkeypatch.setattr(run, "request_for", told)
     _report, found, _walked = looked(secrets, fence, [])
     told_of = {what.partition(" in ")[0] for what in found}
     assert {name for name in secrets.needles if name.startswith("line")} <= told_of

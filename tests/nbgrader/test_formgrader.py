@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pages import chrome, jupyter
 from pages.formgrader import Formgrader
-from pages.guide import ASSIGNMENT, CLASS, Walk
+from pages.walk import ASSIGNMENT, CLASS, Walk
 
 pytestmark = [
     pytest.mark.skipif(bool(chrome.missing()), reason=chrome.missing() or "there is a browser"),
