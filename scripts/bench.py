@@ -169,8 +169,8 @@ Written by `make bench`; do not edit. {machine}. Load when it began: {load:.1f}.
 How to read it: medians of interleaved pairs with the smallest and the largest, or with the 95th percentile and
 the worst. Stock nbgrader runs the same notebooks with the same cases in its test cells, one after another as it
 does; its rate is taken from the number of submissions that is named, without its own start; ours is with it. "One
-submission" is a notebook of nine exercises, every third wrong in one, graded in one process without overlap; a
-worker is started for each set of building blocks, so there are four of them.
+submission" is a notebook of nine exercises, every third wrong in one, graded in one process without overlap; two
+workers serve it, and one more for each exercise that is wrong.
 """
 
 
