@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -99,3 +100,12 @@ def test_what_to_try_is_left_to_the_files_where_it_runs():
         "sums", "# %% [markdown]\n# # Sums\n\n# %%\n1 + 1\n\n# %% [markdown]\n# ## Try it\n#\n# Run it.\n"
     )
     assert page.startswith("# Sums\n\n") and "(sums.ipynb)" in page and "Try" not in page
+
+
+@each_page
+def test_no_line_within_a_sentence_opens_like_a_list(page):
+    """Wherever a line is broken: "step `t" and "+ 1`" below it would be an item."""
+    lines = page.read_text("utf-8").splitlines()
+    for before, line in pairwise(lines):
+        if re.match(r"([-+*]|\d+[.)]) ", line):
+            assert before == "" or re.match(r"([-+*]|\d+[.)]) |  ", before), line

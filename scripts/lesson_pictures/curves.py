@@ -179,7 +179,7 @@ def removal_curves() -> Sheet:
         curves.annotate(
             name, (7.25, row[-1]), color=colour, fontsize=pt(12), va="center", annotation_clip=False
         )
-    curves.set(xticks=range(H), ylim=(0.45, 1), yticks=[0.5, 0.75, 1])
+    curves.set(xticks=range(H), ylim=(0.45, 1.02), yticks=[0.5, 0.75, 1])
     sheet.text(290, 28, "share of right answers (a made-up classifier)", ha="left")
     sheet.text(418, 272, "heads removed", 12)
     sheet.text(157, 272, "rise of the loss without it", 12)

@@ -31,8 +31,8 @@
 #
 # **One block, two ways to run it.** In *training* the whole target sentence is known, so all steps go through
 # at once, and each is given its true word, whatever the model would have written there itself (this is called
-# *teacher forcing*). Step 0 holds a token that means *begin*. Step `t` learns to predict the word of step `t
-# + 1`, so it must not see that one: query `t` sees the steps `0 … t`, itself included. That is the *causal*
+# *teacher forcing*). Step 0 holds a token that means *begin*. Step `t` learns to predict the word of step
+# `t + 1`, so it must not see that one: query `t` sees the steps `0 … t`, itself included. That is the *causal*
 # mask of assignment 02, with one length per query.
 #
 # | query | sees step 0 | sees step 1 | sees step 2 | its length |
