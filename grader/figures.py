@@ -13,6 +13,7 @@ import numpy as np
 
 from grader.bundle import RecordedCase
 from grader.case import Check
+from grader.judge.cost import is_count
 from grader.judge.removals import ORDERS, Removal, all_rows, chains, read_removals
 from grader.observation import Observation
 
@@ -47,7 +48,7 @@ def _costs(out: Figures, check: Check, case: RecordedCase, observation: Observat
     drawn: Figures = {key: check.params[key] for key in ("kept", "total")}
     for what in ("parameters", "operations"):
         counts = [values.get(f"{what} {when}") for when in ("before", "after")]
-        if all(isinstance(count, int) and count > 0 for count in counts):
+        if all(is_count(count) for count in counts):
             drawn[what] = counts
     names = [(f"milliseconds {when}", f"milliseconds {when} at most") for when in ("before", "after")]
     times = [[values.get(name) for name in pair] for pair in names]

@@ -16,10 +16,9 @@ import numpy as np
 
 from grader.bundle import RecordedCase
 from grader.case import Check
-from grader.judge import JUDGES
 from grader.observation import Observation, StudentError
 from grader.tensors import Array
-from grader.verdict import lacks
+from grader.verdict import judged, lacks
 
 PROJECTIONS = 2
 MAX_PROJECTED = (
@@ -125,7 +124,7 @@ def _code(check: Check, case: RecordedCase, observation: Observation | None) -> 
         return "gone"
     if observation.error is not None and check.judge != "raises" and lacks(check, observation):
         return _raised(observation.error)
-    finding = JUDGES[check.judge](check, case, observation)
+    finding = judged(check, case, observation)
     return "passed" if finding.passed else finding.code
 
 
@@ -161,7 +160,8 @@ def project(array: Array) -> Array:
     """Fixed random projections of an array, each of unit variance for unit-variance input."""
     if array.size == 0 or array.size > MAX_PROJECTED:
         return np.zeros(PROJECTIONS)
-    return _directions(array.shape) @ array.ravel()
+    with np.errstate(over="ignore", invalid="ignore"):  # of numbers near the end of the range
+        return _directions(array.shape) @ array.ravel()
 
 
 @lru_cache(maxsize=64)

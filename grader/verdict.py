@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from grader import discreet
 from grader.bundle import Exercise, RecordedCase
 from grader.case import Check
 from grader.i18n import _
@@ -44,11 +45,26 @@ def judge_case(
             told = True
             finding = of_error(observation.error, hidden)
         else:
-            finding = JUDGES[check.judge](check, case, observation)
+            finding = judged(check, case, observation)
+            if hidden:
+                finding = Finding(
+                    finding.passed,
+                    message=discreet.message(check, finding),
+                    where=discreet.where(check, finding),
+                )
         results.append(
             _result(case, check, "passed" if finding.passed else "failed", hidden, device, finding)
         )
     return results
+
+
+def judged(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """What the judge of a check finds. What comes from beside student code may be anything: where a judge
+    cannot read it, the check fails."""
+    try:
+        return JUDGES[check.judge](check, case, observation)
+    except Exception:
+        return failed("unjudged", _("what came back cannot be judged"))
 
 
 # Where torch has no exception of its own for it, the libraries beneath say so in words.
@@ -116,6 +132,7 @@ def of_error(error: StudentError, hidden: bool) -> Finding:
 def _result(
     case: RecordedCase, check: Check, outcome: CheckOutcome, hidden: bool, device: str, finding: Finding
 ) -> CheckResult:
+    """The line of one check. Of a hidden case, the finding holds only what may be told."""
     return CheckResult(
         id=check.id,
         facet=check.facet,
@@ -124,31 +141,11 @@ def _result(
         device=device,
         dtype=case.dtype,
         visibility="hidden" if hidden else "public",
-        message=_without_answers(check, finding) if hidden else sanitize(finding.message),
+        message=sanitize(finding.message),
         expected=None if hidden else sanitize(finding.expected),
         got=None if hidden else sanitize(finding.got),
         where=sanitize(finding.where),
     )
-
-
-def _without_answers(check: Check, finding: Finding) -> str:
-    """A message that holds nothing a student's code could choose, nor what was wanted.
-
-    Code that has seen a hidden input could write it into a shape, a name or a number that we would quote.
-    """
-    sentences = {
-        "shape": _("the shape is not the one asked for"),
-        "dtype": _("the dtype is not the one asked for"),
-        "odd": _("something else came back where a tensor or a plain value belongs"),
-        "parameters": _("the parameters do not have the names and shapes asked for"),
-        "value": _(check.params.get("says") or "another value came back than should"),
-        "raised": _("another exception was raised than should be"),
-        "accepted": _("nothing was raised where an exception should be"),
-        "accuracy": _("too few of the fresh sequences come out right"),
-        "count": _("not as many sentences came back as should"),
-        "sums": _("a row of weights does not sum to 1"),
-    }
-    return sentences.get(finding.code.partition(" ")[0], finding.message)
 
 
 def is_trivial(exercise: Exercise, observations: Iterable[tuple[RecordedCase, Observation]]) -> bool:

@@ -6,6 +6,7 @@ FOLDER, writes there instead, as .png, and every page in light and dark, wide an
 
 from __future__ import annotations
 
+import argparse
 import sys
 import tempfile
 from collections.abc import Callable
@@ -87,4 +88,11 @@ def void(_value: object) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
+    parser = argparse.ArgumentParser(description="Make the pictures of docs/instructor.md from real pages.")
+    parser.add_argument(
+        "folder",
+        nargs="?",
+        type=Path,
+        help="write every page here instead, as .png, in light and dark, wide and narrow",
+    )
+    main(parser.parse_args().folder)

@@ -1,12 +1,15 @@
 """From an observation to lines of the report; and of a hidden case nothing that gives it away."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 
 from grader.bundle import Exercise, Header, RecordedCase
 from grader.case import Check
+from grader.judge import JUDGES
+from grader.judge.finding import Finding
 from grader.observation import Observation, Seen, StudentError
 from grader.report.model import ExerciseResult, Report, to_json
 from grader.verdict import is_trivial, judge_case, unseen_case
@@ -27,13 +30,37 @@ CHECKS = {
     "sums_to_one": Check("c/sums", "weights", "sums", "sums_to_one", ("out",)),
     "kept_weights": Check("c/kept", "weights", "kept", "kept_weights", ("out",)),
 }
+ROWS = {"heads": 2, "table": [4, 3, 1, 0], "total": 4, "planted": [1.0, 2.0], "least": 0.9}
+DROPPED = {"p": 0.5, "keys": 3, "features": 3, "dropped": [0, 2], "steady": [2, 3]}
+MORE = {
+    "cost": Check(
+        "c/cost", "pruning", "cost", "cost", ("flag", "whole"), {"kept": 1, "total": 2, "fixed": 0}
+    ),
+    "ranks": Check("c/ranks", "values", "ranks", "ranks", ("out",), {"planted": [1.0, 2.0], "least": 2.0}),
+    "accuracy": Check(
+        "c/accuracy", "values", "", "accuracy", ("out",), {"labels": "a", "lens": "b", "least": 0.5}
+    ),
+    "carries": Check(
+        "c/carries", "values", "", "carries", ("out",), {"rows": "a", "images": "b", "says": "no"}
+    ),
+    "trained": Check("c/trained", "values", "", "trained", ("out", "state W")),
+    "varies": Check("c/varies", "modes", "", "varies", ("out", "out"), DROPPED),
+    "dropped_elements": Check("c/e", "modes", "", "dropped_elements", ("out", "out"), DROPPED),
+    "same": Check("c/same", "values", "", "same", ("out", "other")),
+}
 STEPS = ({"do": "load", "module": "m", "weights": {"W": {"shape": [2, 2]}}},)
 
 
+def check_of(judge):
+    """A check for any judge, one without an entry above too."""
+    return {**CHECKS, **MORE}.get(judge) or Check("c/x", "values", "", judge, ("out",), {**ROWS, **DROPPED})
+
+
 def judged(observation, *judges, hidden=False):
-    case = RecordedCase(
-        "c", "f", "float64", STEPS, tuple(CHECKS[j] for j in judges), {}, HEADERS, {"out": WANT}
-    )
+    headers = {**HEADERS, "other": HEADERS["out"]}
+    checks = tuple(check_of(j) for j in judges)
+    tensors = {"a": np.zeros((2, 3)), "b": np.zeros((2, 2))}
+    case = RecordedCase("c", "f", "float64", STEPS, checks, tensors, headers, {"out": WANT})
     return judge_case(case, observation, hidden=hidden, device="cpu")
 
 
@@ -70,6 +97,7 @@ def test_a_case_that_was_not_observed_tells_why_once():
 
 
 HOSTILE = "\x1b[2J\u202e" + SECRET
+REMOVED = [[1234567.0, order, 0.1234567, *gone] for order in range(3) for gone in ([-1, -1], [0, -1])]
 LEAKS = {
     "message of an exception": Observation(
         {}, StudentError("ValueError", HOSTILE, ("a.py", 3, HOSTILE), "call")
@@ -80,6 +108,16 @@ LEAKS = {
     "dtype": Observation({"out": Seen((2, 3), HOSTILE, WANT)}),
     "numbers": Observation(seen(np.full((2, 3), float(SECRET)))),
     "plain value": Observation(seen(WANT), values={"flag": 71234567}),
+    "counts": Observation(seen(WANT), values={"flag": 1234, "whole": 1230}),
+    "a huge count": Observation(seen(WANT), values={"flag": 1234 * 10**400, "whole": 1234 * 10**400}),
+    "rows": Observation(seen(np.array(REMOVED))),
+    "rows of three seeds": Observation(
+        seen(np.array([[1234567.0 + seed, *row[1:]] for seed in range(3) for row in REMOVED]))
+    ),
+    "rows of no heads": Observation(
+        seen(np.array([[1234567.0 + seed, *row[1:3], 1234, 1] for seed in range(3) for row in REMOVED]))
+    ),
+    "many places": Observation(seen(np.where(np.arange(6).reshape(2, 3) < 4, np.nan, WANT))),
     "names of parameters": Observation(
         {},
         parameters={
@@ -97,7 +135,7 @@ LEAKS = {
 
 @pytest.mark.parametrize("way", LEAKS)
 def test_hidden_checks_hold_nothing_that_student_code_could_choose_nor_what_was_wanted(way):
-    for judge in CHECKS:
+    for judge in JUDGES:
         for result in judged(LEAKS[way], judge, hidden=True):
             if result.outcome == "passed":
                 continue
@@ -110,6 +148,56 @@ def test_hidden_checks_hold_nothing_that_student_code_could_choose_nor_what_was_
             assert "1234" not in told, (judge, told)
             assert f"{float(SECRET):.4f}"[2:] not in told
             assert result.message
+            assert not re.search(r"\d", result.message.replace("to 1", "")), (judge, result.message)
+            if result.where != "a.py, line 3":
+                assert judge in PLACED or not re.search(r"\d", result.where), (judge, result.where)
+
+
+PLACED = {"equal", "one_of", "precise", "same", "unchanged", "sums_to_one", "carries", "kept_weights"}
+
+
+@pytest.mark.parametrize("judge", [*JUDGES, "one_that_is_new"])
+@pytest.mark.parametrize("passed", [True, False])
+def test_a_finding_that_nobody_has_written_a_sentence_for_tells_nothing_of_a_hidden_case(
+    judge, passed, monkeypatch
+):
+    told = Finding(
+        passed, f"new {SECRET}", SECRET, SECRET, SECRET, "" if judge in PLACED | {"trained"} else SECRET
+    )
+    monkeypatch.setitem(JUDGES, judge, lambda check, case, observation: told)
+    (result,) = judged(
+        Observation(seen(WANT), values={"flag": 1, "whole": 1}, parameters={}), judge, hidden=True
+    )
+    assert SECRET not in repr(result)
+    assert passed or result.message in ("not as asked for", "it raised an exception", "not looked at")
+
+
+@pytest.mark.parametrize("hidden", [True, False])
+def test_what_a_judge_stumbles_over_is_a_failed_check(hidden, monkeypatch):
+    def stumbles(check, case, observation):
+        raise OverflowError(SECRET)
+
+    monkeypatch.setitem(JUDGES, "equal", stumbles)
+    equal, shape = judged(Observation(seen(WANT)), "equal", "shape", hidden=hidden)
+    assert (equal.outcome, equal.message) == ("failed", "what came back cannot be judged")
+    assert shape.outcome == "passed"
+
+
+@pytest.mark.parametrize("judge", ["cost", "value"])
+@pytest.mark.parametrize(
+    "number", [float("nan"), float("inf"), -float("inf"), 10**400, -(10**400), -4, 0, True]
+)
+def test_no_number_is_too_odd_to_be_judged(judge, number):
+    for values in (
+        {"flag": number, "whole": number},
+        {"flag": 1234, "whole": number},
+        {"flag": number, "whole": 1234},
+    ):
+        if judge == "value" and values["flag"] == 1234:
+            continue
+        for hidden in (True, False):
+            (result,) = judged(Observation(seen(WANT), values=values), judge, hidden=hidden)
+            assert result.outcome == "failed"
 
 
 def test_the_name_of_an_exception_of_pythons_own_is_told_of_hidden_checks_too():
@@ -121,7 +209,7 @@ def test_the_name_of_an_exception_of_pythons_own_is_told_of_hidden_checks_too():
 
 @pytest.mark.parametrize("way", LEAKS)
 def test_nothing_that_is_shown_can_command_a_terminal(way):
-    for judge in CHECKS:
+    for judge in JUDGES:
         for result in judged(LEAKS[way], judge):
             shown = "".join(filter(None, (result.message, result.expected, result.got, result.where)))
             assert "\x1b" not in shown, judge

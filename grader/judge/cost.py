@@ -2,35 +2,52 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from grader.bundle import RecordedCase
 from grader.case import Check
 from grader.i18n import _
 from grader.judge.finding import PASSED, Finding, failed
 from grader.observation import Observation
 
+MOST = 1 << 62
+
+
+def is_count(value: object) -> TypeGuard[int]:
+    """Whether this is a count that a module can have. Counts are taken beside student code."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 < value < MOST
+
 
 def cost(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """Of what was counted before, at most `kept` parts of `total` are left, besides `fixed`, which stays whole.
 
-    `of`: the count before and the count after. A module that gets by with less is no worse.
+    `of`: the count before and the count after. A module that gets by with somewhat less is no worse: not
+    every way to multiply is counted. With less than half of it nothing of that kind works.
     """
-    counts = []
-    for name in check.of:
-        count = observation.values.get(name)
-        if not isinstance(count, (int, float)):
-            return failed("odd", _("nothing could be counted"))
-        counts.append(int(count))
-    before, after = counts
+    before, after = (observation.values.get(name) for name in check.of)
+    if not (is_count(before) and is_count(after)):
+        return failed("odd", _("nothing could be counted"))
     kept, total, fixed = (check.params[key] for key in ("kept", "total", "fixed"))
     want = (before - fixed) * kept // total + fixed
     if after <= want:
-        return PASSED
+        return PASSED if 2 * after >= want else _too_little(after, want)
     if after == before:
         return failed("whole", _("nothing has become smaller"), f"{want}", f"{after}")
     return failed(
         f"cost {after}",
         _("{after} of {before} are left, where {want} are enough").format(
             after=after, before=before, want=want
+        ),
+        f"{want}",
+        f"{after}",
+    )
+
+
+def _too_little(after: int, want: int) -> Finding:
+    return failed(
+        "little",
+        _("only {after} are left: what is kept cannot do with less than about {want}").format(
+            after=after, want=want
         ),
         f"{want}",
         f"{after}",

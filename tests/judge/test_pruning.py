@@ -13,7 +13,16 @@ TRUE = [[seed, order, *row] for seed in range(3) for order in range(3) for row i
 
 @pytest.mark.parametrize(
     ("after", "code"),
-    [(26, ""), (20, ""), (27, "cost 27"), (48, "cost 48"), (50, "whole")],
+    [
+        (26, ""),
+        (20, ""),
+        (13, ""),
+        (12, "little"),
+        (1, "little"),
+        (27, "cost 27"),
+        (48, "cost 48"),
+        (50, "whole"),
+    ],
 )
 def test_what_is_left_may_cost_its_share_and_what_is_fixed(decide, after, code):
     got = decide("cost", {}, {}, of=("a", "b"), values={"a": 50, "b": after}, kept=1, total=2, fixed=2)
@@ -21,7 +30,8 @@ def test_what_is_left_may_cost_its_share_and_what_is_fixed(decide, after, code):
 
 
 def test_a_count_that_was_not_told_fails(decide):
-    for values in ({"a": 50}, {"a": 50, "b": None}):
+    odd = (None, 0, -25, True, 25.0, float("nan"), float("inf"), 1 << 62, 10**400)
+    for values in ({"a": 50}, *({"a": 50, "b": x} for x in odd), *({"a": x, "b": 25} for x in odd)):
         assert decide("cost", {}, {}, of=("a", "b"), values=values, kept=1, total=2, fixed=0).code == "odd"
 
 

@@ -166,6 +166,11 @@ def test_costs_are_drawn_with_times_where_there_are_any():
     assert taken(check, values=timed)["costs"]["milliseconds"] == [[1.0, 2.0], [1.0, 2.0]]
     assert "milliseconds" not in taken(check, values={**timed, "milliseconds after": float("inf")})["costs"]
     assert taken(check) == {}
+    for odd in (0, -4, True, 4.0, float("nan"), float("inf"), 1 << 62, 10**400):
+        for name in counted:
+            assert taken(check, values={**counted, name: odd}) == {}
+    largest = taken(check, values=dict.fromkeys(counted, (1 << 62) - 1))["costs"]
+    assert "100.0 %" in printed(report(result("prune_heads", costs=largest)))
 
 
 def test_removals_are_drawn_with_the_band_of_all_choices():
