@@ -12,6 +12,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from grader import verifying
+from grader.sandbox.base import SandboxError
+
 ROOT = Path(__file__).resolve().parents[1]
 GRADER = Path(sys.executable).with_name("grader")
 
@@ -51,3 +54,44 @@ def test_ctrl_c_ends_it_without_a_traceback_and_leaves_nothing(after):
     _out, said = running.communicate(timeout=60)
     assert (running.returncode, said.strip()) == (130, "stopped")
     assert not psutil.wait_procs(offspring, timeout=10)[1]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
+def test_a_process_that_is_killed_is_told_in_one_sentence():
+    running = subprocess.Popen(
+        [GRADER, "verify", "04", "05", "--jobs", "2"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    shared = _one_that_verifies(psutil.Process(running.pid))
+    shared.kill()
+    _out, said = running.communicate(timeout=60)
+    assert running.returncode == 3
+    assert (
+        said.strip().splitlines()[-1].startswith("grader: one of the processes that share the work was ended")
+    )
+    assert "Traceback" not in said
+
+
+def _one_that_verifies(process: psutil.Process) -> psutil.Process:
+    """A process of the pool that already has children of its own: a launcher, which only verifying has."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        for child in process.children():
+            if "spawn_main" in " ".join(child.cmdline()) and child.children():
+                return child
+        time.sleep(0.05)
+    raise AssertionError("no process began to verify")
+
+
+def test_a_sandbox_that_cannot_be_had_is_told_in_one_sentence(monkeypatch):
+    def none() -> None:
+        raise SandboxError("there is none")
+
+    monkeypatch.setattr(verifying, "choose", none)
+    monkeypatch.setattr(verifying, "_faults", [])
+    verifying._begin(ROOT / "solutions", ROOT / "assignments", "")
+    with pytest.raises(SandboxError, match="there is none"):
+        verifying._row("04_heads", "transpose_qkv")
