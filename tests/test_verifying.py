@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from grader import verifying
+from grader.pool import pool
 from grader.sandbox.base import SandboxError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -59,31 +60,49 @@ def test_ctrl_c_ends_it_without_a_traceback_and_leaves_nothing(after):
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
 def test_a_process_that_is_killed_is_told_in_one_sentence():
     running = subprocess.Popen(
-        [GRADER, "verify", "04", "05", "--jobs", "2"],
+        [GRADER, "verify", "transpose_output", "--jobs", "2"],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    shared = _one_that_verifies(psutil.Process(running.pid))
-    shared.kill()
-    _out, said = running.communicate(timeout=60)
+    with running:
+        _one_of_the_pool(psutil.Process(running.pid)).kill()
+        _out, said = running.communicate(timeout=60)
     assert running.returncode == 3
-    assert (
-        said.strip().splitlines()[-1].startswith("grader: one of the processes that share the work was ended")
-    )
-    assert "Traceback" not in said
+    assert said.strip().startswith("grader: one of the processes that share the work was ended")
+    assert len(said.strip().splitlines()) == 1
 
 
-def _one_that_verifies(process: psutil.Process) -> psutil.Process:
-    """A process of the pool that already has children of its own: a launcher, which only verifying has."""
-    deadline = time.monotonic() + 120
+def _one_of_the_pool(process: psutil.Process) -> psutil.Process:
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         for child in process.children():
-            if "spawn_main" in " ".join(child.cmdline()) and child.children():
+            if "spawn_main" in " ".join(child.cmdline()):
                 return child
-        time.sleep(0.05)
-    raise AssertionError("no process began to verify")
+        time.sleep(0.02)
+    process.kill()
+    raise AssertionError("it shared nothing out")
+
+
+DIES = """
+import os, time
+from grader.pool import pool
+from grader.sandbox.base import SandboxError
+
+try:
+    with pool(2) as processes:
+        processes.submit(time.sleep, 600)
+        processes.submit(os._exit, 1).result()
+except SandboxError as error:
+    print(error)
+"""
+
+
+def test_a_process_that_dies_over_its_task_ends_the_others():
+    done = subprocess.run([sys.executable, "-c", DIES], capture_output=True, text=True, timeout=120)
+    assert done.stdout.startswith("one of the processes that share the work was ended")
+    assert done.stderr == ""
 
 
 def test_a_sandbox_that_cannot_be_had_is_told_in_one_sentence(monkeypatch):
