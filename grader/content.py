@@ -113,11 +113,24 @@ def read(folder: Path) -> Assignment:
         raise ContentError(f"{manifest_path} is missing") from None
     except tomllib.TOMLDecodeError as error:
         raise ContentError(f"{manifest_path}: {error}") from None
+    _check_limits(manifest_path, manifest)
     name = folder.name
     source_path = folder / f"{name.split('_', 1)[1]}.py"
     if not source_path.exists():
         raise ContentError(f"{source_path} is missing")
     return Assignment(name, folder, manifest, source_path.read_text("utf-8"))
+
+
+def _check_limits(path: Path, manifest: dict[str, Any]) -> None:
+    """Raise ContentError where the kernel would end a loop before the watchdog could name its line."""
+    for exercise in manifest.get("exercise", ()):
+        limits = {**DEFAULT_LIMITS, **exercise.get("limits", {})}
+        wall, cpu = limits["wall_seconds"], limits["cpu_seconds"]
+        if cpu <= wall:
+            raise ContentError(
+                f"{path}: {exercise.get('name')} has cpu_seconds = {cpu:g} and wall_seconds = {wall:g}: an endless"
+                f" loop would be killed before its line is known; take cpu_seconds = {1.5 * wall + 10:g} or more"
+            )
 
 
 def read_all(solutions: Path) -> list[Assignment]:

@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from grader.bundle import RecordedCase
-from grader.observation import BadReply, Observation, read_observation
+from grader.i18n import _
+from grader.observation import BadReply, Observation, StudentError, read_observation
 from grader.sandbox.base import Launcher, Limits, SandboxError
+from grader.sanitize import sanitize
+from grader.sentences import last_line
 from grader.session import Session, WorkerGone
 from grader.tensors import Array, encode
 
@@ -29,12 +32,17 @@ def examined(
         reply = session.ask(run, encode({**exam.tensors, **weights}))
         seen = read_observation(reply.words, reply.body, exam.asked, reply.seconds)
     except (WorkerGone, BadReply) as error:
-        raise SandboxError(f"measure what was trained: {error}") from None
+        raise SandboxError(_("what was trained could not be measured: {why}").format(why=error)) from None
     finally:
         session.close()
     if "fault" in reply.words or seen.error is not None:
-        raise SandboxError(f"measure what was trained: {seen.error or reply.words['fault']}")
+        why = last_line(reply.words["fault"]) if seen.error is None else _raised(seen.error)
+        raise SandboxError(_("what was trained could not be measured: {why}").format(why=why))
     return replace(observation, seen={**observation.seen, **seen.seen})
+
+
+def _raised(error: StudentError) -> str:
+    return sanitize(f"{error.type}: {error.message}" if error.message else error.type, 300)
 
 
 _LOAD: dict[str, object] = {

@@ -6,3 +6,8 @@ from pathlib import Path
 _catalogue = gettext.translation("headway", Path(__file__).parent / "locale", fallback=True)
 _ = _catalogue.gettext
 ngettext = _catalogue.ngettext
+
+
+def language() -> str:
+    """The language that sentences are told in; "" for the one they are written in."""
+    return str(_catalogue.info().get("language", ""))

@@ -35,7 +35,7 @@ class Loading:
     names: Names
     aliases: dict[str, str]
     skip: list[tuple[str, int]] = field(default_factory=list)
-    lost: int = 0  # workers that ended over it
+    lost: int = 0  # workers that ended over it, ever
 
     def session(
         self,

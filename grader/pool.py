@@ -7,8 +7,12 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Any
+
+from grader.i18n import _
+from grader.sandbox.base import SandboxError
 
 context = multiprocessing.get_context("spawn")  # a fork would inherit threads and locks
 
@@ -17,16 +21,23 @@ context = multiprocessing.get_context("spawn")  # a fork would inherit threads a
 def pool(
     jobs: int, begin: Callable[..., None] | None = None, given: tuple[Any, ...] = ()
 ) -> Iterator[ProcessPoolExecutor]:
-    """Up to `jobs` processes, in each of which `begin(*given)` is called first. An error in the body ends them at once."""
+    """Up to `jobs` processes, in each of which `begin(*given)` is called first. An error in the body ends them at once.
+
+    Raises SandboxError when one of them dies.
+    """
     executor = ProcessPoolExecutor(jobs, mp_context=context, initializer=begin, initargs=given)
     try:
         with uninterrupted():
-            for _n in range(jobs):
+            for _process in range(jobs):
                 executor.submit(int)  # each starts one, as long as none is idle
         yield executor
-    except BaseException:
+    except BaseException as error:
         for process in multiprocessing.active_children():
             process.terminate()
+        if isinstance(error, BrokenProcessPool):
+            raise SandboxError(
+                _("one of the processes that share the work was ended, perhaps for want of memory: try again")
+            ) from None
         raise
     finally:
         executor.shutdown(cancel_futures=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,7 @@ from grader.bundle import Exercise, RecordedCase
 from grader.conclude import Attempt
 from grader.exams import examined
 from grader.given import source
-from grader.i18n import _
+from grader.i18n import _, language
 from grader.intake.names import Names, match, read_names, untouched
 from grader.intake.read import Submission
 from grader.kept import arranged
@@ -28,7 +29,7 @@ from grader.sentences import how_it_ended, last_line
 from grader.session import Session, WorkerGone
 from grader.shown import with_requirements
 from grader.verdict import judge_case, unseen_case
-from grader.workplace import limits
+from grader.workplace import limits, patience
 
 if TYPE_CHECKING:
     from grader.engine import Engine
@@ -46,6 +47,7 @@ class Run:
     parts: tuple[Part, ...] = ()
     done: dict[str, ExerciseResult] = field(default_factory=dict)
     earlier: dict[str, Run] = field(default_factory=dict)
+    unsteady: set[str] = field(default_factory=set)  # exercises whose result may be chance: workers were lost
 
     def __post_init__(self) -> None:
         self.aliases = match(self.engine.constructors, self.names)
@@ -59,11 +61,17 @@ class Run:
         return self.done[exercise.name]
 
     def _anew(self, exercise: Exercise) -> ExerciseResult:
-        self.loading.lost = 0
+        before = self._lost()
         result = self._without_inherited_faults(exercise, self._once(exercise, ()))
-        if result.outcome in ("passed", "failed") and not result.partial and not self.loading.lost:
+        if self._lost() > before or any(name in run.unsteady for name, run in self._own(exercise)):
+            self.unsteady.add(exercise.name)
+        elif result.outcome in ("passed", "failed") and not result.partial:
             self._remember(exercise, result)
         return result
+
+    def _lost(self) -> int:
+        """Workers lost so far over this file and over the earlier ones, whichever exercise it was for."""
+        return self.loading.lost + sum(run._lost() for run in self.earlier.values())
 
     def _without_inherited_faults(self, exercise: Exercise, result: ExerciseResult) -> ExerciseResult:
         if result.outcome != "failed" or (is_made_of_parts(exercise) and not _by_parts(exercise, result)):
@@ -112,17 +120,19 @@ class Run:
 
     def _key(self, exercise: Exercise) -> str:
         engine = self.engine
-        circumstances = (__version__, engine.torch_version, engine.launcher.tier, engine.device)
-        seed = "hidden" if engine.hidden else "public"
-        return key(exercise, content(self.submission, self.parts), *circumstances, seed)
+        circumstances = (__version__, engine.torch_version, engine.launcher.tier, engine.device, language())
+        return key(exercise, content(self.submission, self.parts), *circumstances)
 
     def _is_kept(self, exercise: Exercise) -> bool:
-        return not self.engine.quick and any(case.costly for case in exercise.cases)
+        """What counts as a grade is never taken from a folder that a student can write."""
+        if self.engine.hidden or self.engine.quick or os.environ.get("CI"):
+            return False
+        return any(case.costly for case in exercise.cases)
 
     def _remembered(self, exercise: Exercise) -> ExerciseResult | None:
         if self.engine.remembered is None or not self._is_kept(exercise):
             return None
-        found = self.engine.remembered.find(self._key(exercise))
+        found = self.engine.remembered.find(self._key(exercise), exercise)
         if found is None:
             return None
         remark = _("kept from an earlier check of the same files: nothing was run again")
@@ -130,7 +140,7 @@ class Run:
 
     def _remember(self, exercise: Exercise, result: ExerciseResult) -> None:
         if self.engine.remembered is not None and self._is_kept(exercise):
-            self.engine.remembered.keep(self._key(exercise), result)
+            self.engine.remembered.keep(self._key(exercise), exercise, result)
 
     # ---- one try
 
@@ -224,7 +234,9 @@ class Run:
             again = self.place.again
             printed = len(session.printed)
             try:
-                reply = session.ask(request, case.body, tell=partial(self.engine.training, title))
+                reply = session.ask(
+                    request, case.body, patience(exercise, case), partial(self.engine.training, title)
+                )
                 if "fault" in reply.words:
                     raise WorkerGone("fault", last_line(reply.words["fault"]))
                 break

@@ -17,10 +17,12 @@ from grader.engine import Engine
 from grader.i18n import _
 from grader.pool import pool
 from grader.record import record_all
+from grader.sandbox.base import SandboxError
 from grader.sandbox.choose import choose
 from grader.verify import Row, verified
 
 _proofs: list[Callable[[str, str], Row]] = []  # of this process: made once, by `_begin`
+_faults: list[SandboxError] = []  # why `_begin` could not: told by the first that asks
 
 
 def verify(
@@ -35,7 +37,7 @@ def verify(
     """A row for every exercise, in the order of the course. `only`: names of exercises or assignments.
 
     `device`: another one on which what is right must pass as well, and fails what breaks it; none if empty.
-    Raises ContentError for a course that cannot be read or recorded, UsageError for a name that is not there.
+    Raises SandboxError where a process or its sandbox breaks down, ContentError for a course that cannot be read or recorded, UsageError for a name that is not there.
     """
     wanted = _wanted(read_all(solutions), only)
     assignments = list({assignment.name: assignment for assignment, _name in wanted}.values())
@@ -86,6 +88,13 @@ def _answers(wanted: tuple[Assignment, str]) -> int:
 
 
 def _begin(solutions: Path, bundles: Path, device: str) -> None:
+    try:
+        _prepare(solutions, bundles, device)
+    except SandboxError as fault:
+        _faults.append(fault)
+
+
+def _prepare(solutions: Path, bundles: Path, device: str) -> None:
     """In each process: workers, and the course as it was recorded."""
     launcher = choose()
     other = launcher_for(device) if device else None
@@ -101,4 +110,6 @@ def _begin(solutions: Path, bundles: Path, device: str) -> None:
 
 
 def _row(assignment: str, name: str) -> Row:
+    if _faults:
+        raise _faults[0]
     return _proofs[0](assignment, name)

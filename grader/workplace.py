@@ -17,6 +17,8 @@ from grader.sentences import last_line
 from grader.session import Session, WorkerGone
 from grader.shown import shown, with_requirements
 
+SHORT_SECONDS = 60.0  # at most, for loading a file and for a case that is not costly
+
 NOTHING = Submission(Path("nothing.py"), (Unit("nothing.py", "pass"),))
 
 
@@ -78,7 +80,9 @@ class Workplace:
         sight, bounds = shown(exercise), limits(exercise)
         whole = content(submission, parts)
         key = (whole, tuple(own or ()), sight, replaced, tuple(skip))
-        if self._session is not None and self._loaded is not None and self._loaded.key == key:
+        there = self._loaded
+        if self._session and there and there.key == key and _same_process(there.limits, bounds):
+            self._session.limits = bounds
             return self._session
         if not self._may_go_on(whole, sight, bounds):
             self.close()
@@ -125,7 +129,8 @@ class Workplace:
         self.close()
         try:
             session = self.session(NOTHING, exercise)
-            broken = case is not None and "fault" in session.ask(request or {}, case.body).words
+            seconds = None if case is None else patience(exercise, case)
+            broken = case is not None and "fault" in session.ask(request or {}, case.body, seconds).words
         except WorkerGone:
             broken = True
         finally:
@@ -138,7 +143,7 @@ class Workplace:
     def _may_go_on(self, whole: str, sight: frozenset[str], bounds: Limits) -> bool:
         """Whether the worker there is may serve: its bounds are set for good, and what it saw it may have kept."""
         there = self._loaded
-        if there is None or replace(bounds, wall_seconds=0.0) != replace(there.limits, wall_seconds=0.0):
+        if there is None or not _same_process(there.limits, bounds):
             return False
         return self.trusting or (there.content == whole and there.shown <= sight)
 
@@ -152,6 +157,7 @@ class Workplace:
         own: Mapping[str, str],
     ) -> dict[str, Any]:
         assert self._session is not None
+        bounds = self._session.limits
         allowed = with_requirements(exercise.given)
         request = {
             "op": "load",
@@ -165,7 +171,7 @@ class Workplace:
             "own": dict(own),
         }
         try:
-            words = self._session.ask(request).words
+            words = self._session.ask(request, seconds=short(bounds)).words
             if "fault" in words:
                 raise WorkerGone("fault", last_line(words["fault"]))
         except WorkerGone:
@@ -174,8 +180,23 @@ class Workplace:
         return words
 
 
+def _same_process(one: Limits, other: Limits) -> bool:
+    """Whether a process that was started with the one may serve the other: only wall seconds are not set for good."""
+    return replace(one, wall_seconds=0.0) == replace(other, wall_seconds=0.0)
+
+
 def _names(told: object) -> frozenset[str]:
     return frozenset(n for n in told if isinstance(n, str)) if isinstance(told, list) else frozenset()
+
+
+def patience(exercise: Exercise, case: RecordedCase) -> float:
+    """Seconds for one case: only what is known to be costly may take all that the exercise may."""
+    bounds = limits(exercise)
+    return bounds.wall_seconds if case.costly else short(bounds)
+
+
+def short(bounds: Limits) -> float:
+    return min(bounds.wall_seconds, SHORT_SECONDS)
 
 
 def limits(exercise: Exercise) -> Limits:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from grader import given
 from grader.bank import apply, definition_span
 from grader.build import stale
-from grader.content import read_all
+from grader.content import DEFAULT_LIMITS, ContentError, read, read_all
 from grader.shown import with_requirements
 from grader.stub import stub
 
@@ -25,6 +26,24 @@ each_assignment = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=[a.name
 
 def test_assignments_are_what_solutions_give():
     assert list(stale(ROOT / "solutions", ROOT / "assignments")) == []
+
+
+@each_exercise
+def test_a_worker_outlives_its_watchdog(assignment, exercise):
+    limits = DEFAULT_LIMITS | exercise.get("limits", {})
+    assert limits["cpu_seconds"] >= 1.5 * limits["wall_seconds"] + 10
+
+
+def test_a_limit_that_would_hide_the_line_of_an_endless_loop_is_refused(tmp_path):
+    folder = shutil.copytree(ROOT / "solutions/02_masking", tmp_path / "02_masking")
+    text = (folder / "exercise.toml").read_text("utf-8")
+    more = text.replace("points =", "limits = { wall_seconds = 30.0 }\npoints =", 1)
+    assert more != text
+    (folder / "exercise.toml").write_text(more, "utf-8")
+    with pytest.raises(
+        ContentError, match=r"cpu_seconds = 30 and wall_seconds = 30: .*take cpu_seconds = 55 or"
+    ):
+        read(folder)
 
 
 def test_every_name_is_unique_over_the_course():

@@ -12,6 +12,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from grader import verifying
+from grader.sandbox.base import SandboxError
+
 ROOT = Path(__file__).resolve().parents[1]
 GRADER = Path(sys.executable).with_name("grader")
 
@@ -51,3 +54,62 @@ def test_ctrl_c_ends_it_without_a_traceback_and_leaves_nothing(after):
     _out, said = running.communicate(timeout=60)
     assert (running.returncode, said.strip()) == (130, "stopped")
     assert not psutil.wait_procs(offspring, timeout=10)[1]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
+def test_a_process_that_is_killed_is_told_in_one_sentence():
+    running = subprocess.Popen(
+        [GRADER, "verify", "transpose_output", "--jobs", "2"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with running:
+        _one_of_the_pool(psutil.Process(running.pid)).kill()
+        _out, said = running.communicate(timeout=60)
+    assert running.returncode == 3
+    assert said.strip().startswith("grader: one of the processes that share the work was ended")
+    assert len(said.strip().splitlines()) == 1
+
+
+def _one_of_the_pool(process: psutil.Process) -> psutil.Process:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        for child in process.children():
+            if "spawn_main" in " ".join(child.cmdline()):
+                return child
+        time.sleep(0.02)
+    process.kill()
+    raise AssertionError("it shared nothing out")
+
+
+DIES = """
+import os, time
+from grader.pool import pool
+from grader.sandbox.base import SandboxError
+
+try:
+    with pool(2) as processes:
+        processes.submit(time.sleep, 600)
+        processes.submit(os._exit, 1).result()
+except SandboxError as error:
+    print(error)
+"""
+
+
+def test_a_process_that_dies_over_its_task_ends_the_others():
+    done = subprocess.run([sys.executable, "-c", DIES], capture_output=True, text=True, timeout=120)
+    assert done.stdout.startswith("one of the processes that share the work was ended")
+    assert done.stderr == ""
+
+
+def test_a_sandbox_that_cannot_be_had_is_told_in_one_sentence(monkeypatch):
+    def none() -> None:
+        raise SandboxError("there is none")
+
+    monkeypatch.setattr(verifying, "choose", none)
+    monkeypatch.setattr(verifying, "_faults", [])
+    verifying._begin(ROOT / "solutions", ROOT / "assignments", "")
+    with pytest.raises(SandboxError, match="there is none"):
+        verifying._row("04_heads", "transpose_qkv")

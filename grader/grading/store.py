@@ -14,7 +14,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from grader.i18n import _
-from grader.report.model import ExerciseResult, from_text
+from grader.report.model import ExerciseResult
+from grader.report.stored import BadResult, from_text
 
 VERSION = 1
 _TABLE = """
@@ -76,12 +77,13 @@ class Store:
         self._database.execute("PRAGMA synchronous = NORMAL")
 
     def known(self, content: str, exercises: Collection[str]) -> dict[str, ExerciseResult]:
-        """What is kept of a submission, by exercise."""
+        """What is kept of a submission, by exercise. A row that cannot have been kept is as good as none."""
         rows = self._database.execute(
             "SELECT exercise, result FROM results WHERE content = ? AND cases = ? AND grader = ? AND sandbox = ?",
             (content, *self._under),
         )
-        return {exercise: from_text(result) for exercise, result in rows if exercise in exercises}
+        found = {exercise: _read(result) for exercise, result in rows if exercise in exercises}
+        return {name: result for name, result in found.items() if result is not None and result.name == name}
 
     def keep(self, results: Sequence[ExerciseResult]) -> None:
         """Write a submission's results, all or none. What could not be graded is not kept: it is tried again."""
@@ -96,3 +98,10 @@ class Store:
 
     def close(self) -> None:
         self._database.close()
+
+
+def _read(text: str) -> ExerciseResult | None:
+    try:
+        return from_text(text)
+    except BadResult:
+        return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -64,21 +63,6 @@ class ExerciseResult:
     figures: Mapping[str, Any] = field(default_factory=dict)  # what is drawn; see grader/figures.py
     partial: bool = False  # a quick check that left something out
     fingerprint: str = ""  # of a wrong answer that no known mistake explains: equal answers have equal ones
-
-
-def from_text(text: str) -> ExerciseResult:
-    """A result that was written as JSON with all its fields. Raises ValueError, KeyError or TypeError for another text."""
-    fields = json.loads(text)
-    diagnosis = fields.pop("diagnosis")
-    alternatives = tuple(map(tuple, diagnosis.pop("alternatives")))
-    return ExerciseResult(
-        **{
-            **fields,
-            "checks": tuple(CheckResult(**check) for check in fields["checks"]),
-            "remarks": tuple(fields["remarks"]),
-            "diagnosis": Diagnosis(alternatives=alternatives, **diagnosis),
-        }
-    )
 
 
 @dataclass(frozen=True)
