@@ -146,18 +146,18 @@ def test_the_lessons_gates_and_pruning_agree_with_the_building_blocks():
 
 
 @pytest.fixture(scope="module")
-def graded() -> Callable[[str, str], list]:
+def graded() -> Callable[..., list]:
     """Grade a source with the cases of a seed."""
     launcher, bundles = choose(), {}
 
-    def of(source: str, seed: str) -> list:
+    def of(source: str, seed: str, *wanted: str) -> list:
         if seed not in bundles:
             bundles[seed] = record(ASSIGNMENT, seed, diagnosis=False)
         bundle: Bundle = bundles[seed]
         engine = Engine([bundle], launcher, hidden=seed != "public")
         try:
             unit = Unit("pruning.py", source)
-            return list(engine.grade(Submission(Path("pruning.py"), (unit,))).exercises)
+            return list(engine.grade(Submission(Path("pruning.py"), (unit,)), wanted or None).exercises)
         finally:
             engine.close()
 
@@ -188,3 +188,79 @@ def test_cases_are_the_same_for_the_same_seed_and_others_for_another():
     one, same, other = (next(make(Draw(seed, "x"))).tensors["X"] for seed in ("a", "a", "b"))
     assert np.array_equal(one, same)
     assert not np.array_equal(one, other)
+
+
+# ---- numbers that student code makes up from a hidden input
+
+TELLS = """
+
+def told(X):
+    return int("113" * 12 + str(int(X.flatten()[0].abs().item() * 1e6)))
+
+
+class Count:
+    def __init__(self, number):
+        self.number = number
+
+    def numel(self):
+        return self.number
+
+
+class Teller(nn.Module):
+    def __init__(self, inner, number):
+        super().__init__()
+        self.inner, self.number, self.attention_weights = inner, number, None
+
+    def parameters(self, recurse=True):
+        yield Count(self.number)
+
+    def forward(self, *args):
+        return self.inner(*args)
+
+
+honest_pruning, honest_experiment = prune_heads, removal_experiment
+
+
+def prune_heads(mha, heads):
+    number = @NUMBER@
+    return Teller(honest_pruning(mha, heads), number)
+
+
+def removal_experiment(model, data):
+    X, labels = data
+    code = int("113" + "".join(str(int(label)) for label in labels[:9]))
+    return [{**row, "seed": row["seed"] + code, "accuracy": 0.113113} for row in honest_experiment(model, data)]
+"""
+
+
+def test_no_report_tells_what_student_code_put_into_counts_and_rows(graded):
+    source = ASSIGNMENT.source + TELLS.replace("@NUMBER@", "told(next(mha.W_q.parameters()))")
+    found = graded(source, SEEDS[0], "prune_heads", "removal_experiment")
+    assert [e.outcome for e in found] == ["failed", "failed"]
+    assert "113" not in "".join(
+        text
+        for e in found
+        for text in (e.message, e.diagnosis.says, *e.remarks, *(c.message + c.where for c in e.checks))
+    )
+    public = graded(source, "public", "prune_heads", "removal_experiment")
+    assert "113" in "".join(c.message + c.where for c in public[1].checks), "it did try to tell"
+
+
+@pytest.mark.parametrize("number", ['float("inf")', 'float("nan")', "10**400", "10**5000", "-7", "True", "1"])
+def test_a_count_that_no_module_has_fails_and_is_graded(graded, number):
+    (found,) = graded(ASSIGNMENT.source + TELLS.replace("@NUMBER@", number), "public", "prune_heads")
+    assert found.outcome == "failed", found.message
+
+
+def test_pruning_that_nothing_can_count_gets_no_full_marks(graded):
+    """It prunes nothing, and hides that from whoever counts."""
+    source = ASSIGNMENT.source + TELLS.replace("@NUMBER@", "1").replace(
+        "        return self.inner(*args)",
+        "        from torch.utils._python_dispatch import _disable_current_modes\n"
+        "        with _disable_current_modes():\n            return self.inner(*args)",
+    )
+    (result,) = graded(source, SEEDS[0], "prune_heads")
+    assert result.outcome == "failed"
+    counted = [c for c in result.checks if "operations" in c.title]
+    assert counted
+    assert {c.outcome for c in counted} == {"failed"}

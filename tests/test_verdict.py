@@ -253,3 +253,17 @@ def test_what_was_computed_is_not_trivial(got):
 
 def test_where_the_reference_itself_is_constant_nothing_is_trivial():
     assert not trivial(np.zeros((2, 3)), want=np.ones((2, 3)))
+
+
+def test_numbers_near_the_end_of_the_range_raise_no_warning():
+    import warnings
+
+    from grader.facts import of_numbers
+    from grader.signature import project
+
+    huge, want = np.full((2, 3), 1.7e308), np.full((2, 3), 0.1)
+    huge[0] *= -1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        of_numbers(huge, want, (), 1e-5)
+        project(huge)

@@ -22,7 +22,7 @@ def cost(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """Of what was counted before, at most `kept` parts of `total` are left, besides `fixed`, which stays whole.
 
     `of`: the count before and the count after. A module that gets by with somewhat less is no worse: not
-    every way to multiply is counted. With less than half of it nothing of that kind works.
+    every way to multiply is counted. With less than a quarter of it nothing of that kind works.
     """
     before, after = (observation.values.get(name) for name in check.of)
     if not (is_count(before) and is_count(after)):
@@ -30,7 +30,7 @@ def cost(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     kept, total, fixed = (check.params[key] for key in ("kept", "total", "fixed"))
     want = (before - fixed) * kept // total + fixed
     if after <= want:
-        return PASSED if 2 * after >= want else _too_little(after, want)
+        return PASSED if 4 * after >= want else _too_little(after, want)
     if after == before:
         return failed("whole", _("nothing has become smaller"), f"{want}", f"{after}")
     return failed(
