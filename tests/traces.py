@@ -13,7 +13,11 @@ PATIENCE = 10.0  # seconds that a killed process may take to go
 
 def traces() -> dict[str, list[str]]:
     """What is there now. Off Linux only files can be told."""
-    found = {"temporary files": sorted(os.listdir(tempfile.gettempdir()))}
+    # Without torch's own cache, which it makes for every process that looks at its compiler.
+    files = [
+        name for name in sorted(os.listdir(tempfile.gettempdir())) if not name.startswith("torchinductor_")
+    ]
+    found = {"temporary files": files}
     if sys.platform == "linux":
         segments = Path("/proc/sysvipc/shm")
         found |= {

@@ -329,3 +329,9 @@ except NotImplementedError as unwritten:
 #    saved. What takes time and is no matrix product?
 # 5. The importance was measured on the same data as the accuracy. What could go wrong with that?
 # 6. After pruning, papers usually train for a few more steps. Which layers would you expect to change most?
+
+# %% [markdown]
+# ## Sources
+#
+# - Michel, Levy, Neubig, [*Are sixteen heads really better than one?*](https://arxiv.org/abs/1905.10650), 2019.
+# - Voita et al., [*Analyzing multi-head self-attention*](https://arxiv.org/abs/1905.09418), 2019.

@@ -228,3 +228,8 @@ if __name__ == "__main__":
 #    the model would have to change?
 # 5. Remove two heads, then train for 50 steps more. Is what comes out as good as before? Then what were the
 #    other two for?
+
+# %% [markdown]
+# ## Sources
+#
+# - Olsson et al., [*In-context learning and induction heads*](https://arxiv.org/abs/2209.11895), 2022.
