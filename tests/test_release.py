@@ -125,6 +125,7 @@ def test_it_ships_the_blocks_that_are_needed_and_no_room_of_the_instructor(fille
     assert not [n for n in names if n.startswith(("grader/release/", "grader/grading/"))]
 
 
+@pytest.mark.timeout(1200)  # every callable against every exercise
 def test_the_whole_course_gives_nothing_away(tmp_path, seed):
     done = run(GRADER, "release", tmp_path / "kit", cwd=ROOT, HEADWAY_SEED_FILE=str(seed))
     assert done.returncode == 0, done.stderr

@@ -13,9 +13,11 @@ PATIENCE = 10.0  # seconds that a killed process may take to go
 
 def traces() -> dict[str, list[str]]:
     """What is there now. Off Linux only files can be told."""
-    # Without torch's own cache, which it makes for every process that looks at its compiler.
+    # Without torch's own cache, which it makes for whoever looks at its compiler, and without a browser's.
     files = [
-        name for name in sorted(os.listdir(tempfile.gettempdir())) if not name.startswith("torchinductor_")
+        name
+        for name in sorted(os.listdir(tempfile.gettempdir()))
+        if not name.startswith(("torchinductor_", "org.chromium."))
     ]
     found = {"temporary files": files}
     if sys.platform == "linux":

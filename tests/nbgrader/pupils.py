@@ -13,7 +13,10 @@ from dataclasses import dataclass
 
 from .conftest import LOUD, OUTPUT, QKV, Book, answered, cell, new_cell, tampered
 
-FULL, GRADIENT_WRONG, VALUES_WRONG, NOTHING = 3.0, 2.25, 0.75, 0.0
+# Shares of the nine parts that an exercise's facets weigh: without gradients; without values and what hangs on
+# them; and the most that there is without values.
+FULL, GRADIENT_WRONG, VALUES_WRONG = 3.0, round(3 * 7 / 9, 6), round(3 * 2 / 9, 6)
+QUARTER, NOTHING = 0.75, 0.0
 
 
 @dataclass(frozen=True)
@@ -204,7 +207,7 @@ CLASS: dict[str, Pupil] = {
     # wrong
     "w-cut": wrong(QKV.replace(".transpose(1, 2)", ""), "cut"),
     "w-factor": wrong(QKV.replace("return ", "return 1.37 * "), "Every number is … times"),
-    "w-offset": wrong(QKV.replace("return ", "return 1.5 + "), "failed"),
+    "w-offset": wrong(QKV.replace("return ", "return 1.5 + "), "failed", QUARTER),
     "w-detached": wrong(QKV.replace("X.reshape", "X.detach().reshape"), "gradient", GRADIENT_WRONG),
     "w-detached-noisy": Pupil(noisy(QKV.replace("X.reshape", "X.detach().reshape")), GRADIENT_WRONG, FULL, "gradient"),
     "w-order": wrong("import torch\n" + body("return torch.cat(X.chunk(num_heads, -1))"), "head 0 of all sequences first"),
@@ -219,7 +222,7 @@ CLASS: dict[str, Pupil] = {
     "w-text": wrong(body("return 'heads'"), "failed", NOTHING),
     "w-nan": wrong(QKV.replace("return ", "return float('nan') * "), "NaN", NOTHING),
     "w-double": wrong(QKV.replace("return ", "return 2 * "), "failed"),
-    "w-in-place": wrong(QKV.replace("    B, T", "    X.detach().add_(1)\n    B, T"), "failed"),
+    "w-in-place": wrong(QKV.replace("    B, T", "    X.detach().add_(1)\n    B, T"), "failed", QUARTER),
     "w-view": wrong(QKV.replace(".reshape(B * num_heads, T, -1)", ".view(B * num_heads, T, -1)"), "view", NOTHING),
     "w-misspelt": wrong(QKV.replace("X.shape", "X.shpae"), "AttributeError", NOTHING),
     "w-recursion": wrong(body("return transpose_qkv(X, num_heads)"), "RecursionError", NOTHING),
