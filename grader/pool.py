@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from multiprocessing.connection import wait
 from typing import Any
 
 from grader.i18n import _
@@ -25,7 +27,7 @@ def pool(
 
     Raises SandboxError when one of them dies.
     """
-    executor = ProcessPoolExecutor(jobs, mp_context=context, initializer=begin, initargs=given)
+    executor = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(begin, given))
     try:
         with uninterrupted():
             for _process in range(jobs):
@@ -41,6 +43,20 @@ def pool(
         raise
     finally:
         executor.shutdown(cancel_futures=True)
+
+
+def _begin(begin: Callable[..., None] | None, given: tuple[Any, ...]) -> None:
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    if begin is not None:
+        begin(*given)
+
+
+def _end_with_parent() -> None:
+    """A process that waits for work would wait for ever when whoever gives it out was killed."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
 
 
 @contextmanager

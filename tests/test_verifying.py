@@ -112,3 +112,15 @@ def test_a_sandbox_that_cannot_be_had_is_told_in_one_sentence(monkeypatch):
     verifying._begin(ROOT / "solutions", ROOT / "assignments", "")
     with pytest.raises(SandboxError, match="there is none"):
         verifying._row("04_heads", "transpose_qkv")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
+@pytest.mark.parametrize("after", [3.0, 8.0])
+def test_kill_9_leaves_no_process_that_waits_for_work(after):
+    running = subprocess.Popen([GRADER, "verify", "02", "04"], cwd=ROOT, stdout=subprocess.DEVNULL)
+    time.sleep(after)
+    offspring = psutil.Process(running.pid).children(recursive=True)
+    assert len(offspring) >= 2
+    running.kill()
+    running.wait()
+    assert not psutil.wait_procs(offspring, timeout=20)[1]
