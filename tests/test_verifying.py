@@ -86,6 +86,7 @@ def _one_of_the_pool(process: psutil.Process) -> psutil.Process:
 
 DIES = """
 import os, time
+from grader.pool import pool
 from grader.sandbox.base import SandboxError
 
 try:

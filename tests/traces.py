@@ -56,9 +56,11 @@ def _children() -> list[str]:
         for pid in pids:
             try:
                 name, _, rest = Path(f"/proc/{pid}/stat").read_text().partition("(")[2].rpartition(")")
+                command = Path(f"/proc/{pid}/cmdline").read_text()
             except OSError:
                 continue
-            if rest.split()[0] != "Z":
+            # Python keeps one process for the locks of those that it shares work with.
+            if rest.split()[0] != "Z" and "resource_tracker" not in command:
                 out.append(f"{pid} {name}")
     return sorted(out)
 
