@@ -82,9 +82,12 @@ def _shared_out(
     yield from (rows[name] for _assignment, name in wanted)
 
 
-def _answers(wanted: tuple[Assignment, str]) -> int:
+def _answers(wanted: tuple[Assignment, str]) -> tuple[float, int]:
+    """What may take long comes first, then what has many answers."""
     assignment, name = wanted
-    return len(assignment.mistakes(name)) + len(assignment.variants(name))
+    fields = next(fields for fields in assignment.exercises if fields["name"] == name)
+    longest = float(fields.get("limits", {}).get("wall_seconds", 0))
+    return longest, len(assignment.mistakes(name)) + len(assignment.variants(name))
 
 
 def _begin(solutions: Path, bundles: Path, device: str) -> None:
