@@ -102,7 +102,7 @@ def _of_first_wrong(exercise: Exercise, observations: Mapping[str, Observation])
         for check in case.checks:
             for name in check.of if check.judge == "equal" and case.id in observations else ():
                 seen, header = observations[case.id].seen.get(name), case.headers[name]
-                if seen is None or wrong_form(name, seen, header) is not None or seen.array is None:
+                if seen is None or wrong_form(seen, header) is not None or seen.array is None:
                     continue
                 if departures(seen.array, case.expected[name], TOLERANCE[case.dtype]).any():
                     return facts.of_numbers(

@@ -13,8 +13,9 @@ import numpy as np
 
 from grader.bundle import RecordedCase
 from grader.case import Check
+from grader.judge import decide
 from grader.judge.cost import is_count
-from grader.judge.removals import ORDERS, Removal, all_rows, chains, read_removals
+from grader.judge.removals import ORDERS, Removal, chains, read_removals
 from grader.observation import Observation
 
 Figures = dict[str, Any]
@@ -63,10 +64,9 @@ def _removals(out: Figures, check: Check, case: RecordedCase, observation: Obser
     and the worst choice of heads that there is ("possible")."""
     table, total = check.params["table"], check.params["total"]
     heads = len(table).bit_length() - 1
-    rows = read_removals(observation.seen.get(check.of[0]))
-    form = Check("", "", "", "all_rows", check.of, {"heads": heads})
-    if isinstance(rows, str) or not all_rows(form, case, observation).passed:
+    if not decide(Check("", "", "", "all_rows", check.of, {"heads": heads}), case, observation).passed:
         return
+    rows = read_removals(check, observation)
     if not all(0 <= row.accuracy <= 1 for row in rows):
         return
     removed = np.array([bin(bits).count("1") for bits in range(len(table))])

@@ -12,7 +12,7 @@ from grader import discreet
 from grader.bundle import Exercise, RecordedCase
 from grader.case import Check
 from grader.i18n import _
-from grader.judge import JUDGES
+from grader.judge import decide
 from grader.judge.finding import Finding, departures, failed
 from grader.kept import EMPTY
 from grader.observation import Observation, StudentError
@@ -62,7 +62,7 @@ def judged(check: Check, case: RecordedCase, observation: Observation) -> Findin
     """What the judge of a check finds. What comes from beside student code may be anything: where a judge
     cannot read it, the check fails."""
     try:
-        return JUDGES[check.judge](check, case, observation)
+        return decide(check, case, observation)
     except Exception:
         return failed("unjudged", _("what came back cannot be judged"))
 

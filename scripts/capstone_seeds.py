@@ -22,7 +22,6 @@ from grader.case import Case
 from grader.content import Assignment, read
 from grader.given import source as given_source
 from grader.judge.written import right_ones
-from grader.observation import Seen
 from grader.shown import with_requirements
 from grader.worker.load import Loaded, load
 from grader.worker.program import Program
@@ -43,7 +42,7 @@ def trained(loaded: Loaded, case: Case) -> tuple[float, float, float]:
     states = {name: tensor for name, tensor in observed.items() if name.startswith("state ")}
     scores = run(loaded, case.exam, states).observed[check.of[0]].numpy()
     labels, lens = (case.exam.tensors[check.params[key]] for key in ("labels", "lens"))
-    share = right_ones(Seen(scores.shape, "float32", scores), labels, lens).mean()
+    share = right_ones(scores, labels, lens).mean()
     return float(share), check.params["least"], seconds
 
 

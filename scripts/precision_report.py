@@ -24,7 +24,7 @@ from grader.case import Check
 from grader.content import Assignment, read_all
 from grader.intake.names import match, read_names
 from grader.intake.read import Submission, Unit
-from grader.judge import JUDGES
+from grader.judge import decide
 from grader.judge.finding import TOLERANCE
 from grader.record import _recorded, definitions, observe
 
@@ -107,7 +107,7 @@ def _of(
         for check in case.checks:
             if check.judge not in ("precise", "equal") or check.facet == "gradients":
                 continue
-            finding = JUDGES[check.judge](check, case, seen)
+            finding = decide(check, case, seen)
             if not finding.passed:
                 failed = f"{case.id}: {seen.error.message if seen.error else finding.message}"
             for name in check.of:

@@ -169,13 +169,13 @@ def test_the_dtype_inside_is_nobodys_business(inside, engine):
 def test_the_dtype_of_the_result_is_that_of_the_case(got, params, passes, tmp_path):
     from grader.bundle import Header, RecordedCase
     from grader.case import Check
-    from grader.judge import JUDGES
+    from grader.judge import decide
     from grader.observation import Observation, Seen
 
     want = np.array([1.0, 2.0])
     case = RecordedCase("c", "f", "float16", (), (), {}, {"out": Header((2,), "float16")}, {"out": want})
     check = Check("c/precision", "precision", "numbers", "precise", ("out",), params)
-    found = JUDGES["precise"](check, case, Observation({"out": Seen((2,), got, want.astype(got))}))
+    found = decide(check, case, Observation({"out": Seen((2,), got, want.astype(got))}))
     assert found.passed is passes
     assert found.passed or found.message == f"the dtype is {got}, it should be float16"
 

@@ -1,7 +1,7 @@
 """Hold an observation against a recorded case. Pure functions of data; no student code, no torch.
 
-A judge takes (check, case, observation) and answers with a Finding. To add one: a function in a file of
-this folder, and its name here.
+A judge takes (check, case, observation) and answers with a Finding, or raises `Wrong` with one. To add one: a
+function in a file of this folder, and its name here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from grader.case import Check
 from grader.judge.cost import cost
 from grader.judge.dropout import dropped_elements, dropped_regions, dropped_weights, varies
 from grader.judge.equal import equal, one_of, precise
-from grader.judge.finding import Finding
+from grader.judge.finding import Finding, Wrong
 from grader.judge.forms import parameters, raises, shape, unchanged, value
 from grader.judge.properties import carries, kept_weights, same, sums_to_one
 from grader.judge.ranks import ranks
@@ -53,3 +53,11 @@ JUDGES: dict[str, Judge] = {
         trained,
     )
 }
+
+
+def decide(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """What the judge of a check finds. Raises whatever a judge raises over numbers that it cannot read."""
+    try:
+        return JUDGES[check.judge](check, case, observation)
+    except Wrong as wrong:
+        return wrong.finding

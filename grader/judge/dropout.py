@@ -10,7 +10,7 @@ import numpy as np
 from grader.bundle import RecordedCase
 from grader.case import Check
 from grader.i18n import _
-from grader.judge.finding import PASSED, Finding, failed, wrong_form
+from grader.judge.finding import PASSED, Finding, Wrong, failed, numbers
 from grader.observation import Observation
 from grader.tensors import Array
 
@@ -29,15 +29,9 @@ def dropped_weights(check: Check, case: RecordedCase, observation: Observation) 
     features show the same sum.
     """
     (name,) = check.of
-    seen = observation.seen.get(name)
-    wrong = wrong_form(name, seen, case.headers[name])
-    if wrong is not None:
-        return wrong
-    assert seen is not None and seen.array is not None
+    got = _finite(name, case, observation)
     p, keys, features = check.params["p"], check.params["keys"], check.params["features"]
-    sums = seen.array.astype(np.float64).reshape(-1, features)  # (rows · heads, features)
-    if not np.isfinite(sums).all():
-        return failed("not finite", _("in training the result is not finite"))
+    sums = got.reshape(-1, features)  # (rows · heads, features)
     if np.ptp(sums, axis=1).max() > EXACT:
         return failed(
             _where(sums, p),
@@ -52,6 +46,14 @@ def dropped_weights(check: Check, case: RecordedCase, observation: Observation) 
             )
         return failed("constant", _("in training all results are the same number"))
     return _rate(rows, p, keys)
+
+
+def _finite(name: str, case: RecordedCase, observation: Observation) -> Array:
+    """The numbers of a result in training. Raises Wrong where one of them is none."""
+    array = numbers(name, case, observation).astype(np.float64)
+    if not np.isfinite(array).all():
+        raise Wrong(failed("not finite", _("in training the result is not finite")))
+    return array
 
 
 def _where(sums: Array, p: float) -> str:
@@ -83,13 +85,8 @@ def dropped_elements(check: Check, case: RecordedCase, observation: Observation)
 
     `of`: the result in training, then the same in evaluation. `p`: the rate.
     """
-    name, still = check.of
-    for each in check.of:
-        wrong = wrong_form(each, observation.seen.get(each), case.headers[each])
-        if wrong is not None:
-            return wrong
+    train, base = (numbers(name, case, observation).astype(np.float64) for name in check.of)
     p = check.params["p"]
-    train, base = (np.asarray(observation.seen[n].array, dtype=np.float64).ravel() for n in (name, still))
     zero = np.abs(train) <= EXACT
     kept = np.abs(train * (1 - p) - base) <= EXACT * (1 + np.abs(base))
     if np.abs(train - base).max(initial=0.0) <= EXACT:
@@ -104,7 +101,7 @@ def dropped_elements(check: Check, case: RecordedCase, observation: Observation)
     share, count = zero[informative].mean(), informative.sum()
     if abs(share - p) > STANDARD_ERRORS * (p * (1 - p) / count) ** 0.5:
         return failed("rate", _("in training another share of the elements is dropped than was asked for"))
-    if informative.all() and _together(zero.reshape(case.headers[name].shape), p):
+    if informative.all() and _together(zero, p):
         return failed("together", _("elements are not dropped each by itself, but in whole rows"))
     return PASSED
 
@@ -134,14 +131,8 @@ def dropped_regions(check: Check, case: RecordedCase, observation: Observation) 
     sum of that many dropped attention weights, different from row to row, with the mean that `kept` shows.
     """
     (name,) = check.of
-    seen = observation.seen.get(name)
-    wrong = wrong_form(name, seen, case.headers[name])
-    if wrong is not None:
-        return wrong
-    assert seen is not None and seen.array is not None
-    rows = seen.array.astype(np.float64).reshape(-1, seen.array.shape[-1])
-    if not np.isfinite(rows).all():
-        return failed("not finite", _("in training the result is not finite"))
+    got = _finite(name, case, observation)
+    rows = got.reshape(-1, got.shape[-1])
     regions = {
         key: rows[:, slice(*check.params[key])]
         for key in ("dropped", "steady", "floor", "kept")
@@ -205,12 +196,7 @@ def _scaled(times: Array, p: float, keys: int | None) -> Finding | None:
 
 def varies(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """Two calls on the same input in training differ: something is dropped."""
-    arrays = []
-    for name in check.of:
-        wrong = wrong_form(name, observation.seen.get(name), case.headers[name])
-        if wrong is not None:
-            return wrong
-        arrays.append(np.asarray(observation.seen[name].array, dtype=np.float64))
-    if np.abs(arrays[0] - arrays[1]).max(initial=0.0) > EXACT:
+    one, other = (numbers(name, case, observation).astype(np.float64) for name in check.of)
+    if np.abs(one - other).max(initial=0.0) > EXACT:
         return PASSED
     return failed("none", _("two calls in training give the same: nothing is dropped"))

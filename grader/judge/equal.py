@@ -14,9 +14,11 @@ from grader.judge.finding import (
     around,
     departures,
     failed,
+    first_index,
+    numbers,
     place,
+    tensor,
     wrong_dtype,
-    wrong_form,
 )
 from grader.observation import Observation
 from grader.tensors import Array
@@ -26,11 +28,8 @@ def equal(check: Check, case: RecordedCase, observation: Observation) -> Finding
     """Every observation of the check equals what the reference gives. `tol` widens it where a case says so."""
     tolerance = check.params.get("tol", TOLERANCE[case.dtype])
     for name in check.of:
-        seen, header = observation.seen.get(name), case.headers[name]
-        wrong = wrong_form(name, seen, header)
-        if wrong is None:
-            assert seen is not None and seen.array is not None
-            wrong = compare(name, seen.array, case.expected[name], header.axes, tolerance)
+        got = numbers(name, case, observation)
+        wrong = compare(name, got, case.expected[name], case.headers[name].axes, tolerance)
         if wrong is not None:
             return wrong
     return PASSED
@@ -45,15 +44,12 @@ def precise(check: Check, case: RecordedCase, observation: Observation) -> Findi
     `tol` widens the tolerance; `wider`: a wider dtype is as good, as for the scores that a loss is made of.
     """
     (name,) = check.of
-    seen, header = observation.seen.get(name), case.headers[name]
-    wrong = wrong_form(name, seen, header)
-    if wrong is None and not (check.params.get("wider") and seen and seen.dtype in WIDER[header.dtype]):
-        wrong = wrong_dtype(seen, header)
-    if wrong is not None:
-        return wrong
-    assert seen is not None and seen.array is not None
+    seen, header = tensor(name, case, observation), case.headers[name]
+    is_wider = check.params.get("wider", False) and seen.dtype in WIDER[header.dtype]
+    wrong = None if is_wider else wrong_dtype(seen, header)
     tolerance = max(TOLERANCE[case.dtype], check.params.get("tol", 0.0))
-    return compare(name, seen.array, case.expected[name], header.axes, tolerance) or PASSED
+    got = numbers(name, case, observation)
+    return wrong or compare(name, got, case.expected[name], header.axes, tolerance) or PASSED
 
 
 def one_of(check: Check, case: RecordedCase, observation: Observation) -> Finding:
@@ -62,15 +58,10 @@ def one_of(check: Check, case: RecordedCase, observation: Observation) -> Findin
     What the others gave is recorded as `name|id`. A wrong result is told by its distance from the nearest.
     """
     (name,) = check.of
-    seen, header = observation.seen.get(name), case.headers[name]
-    wrong = wrong_form(name, seen, header)
-    if wrong is not None:
-        return wrong
-    assert seen is not None and seen.array is not None
-    got, tolerance = seen.array, TOLERANCE[case.dtype]
+    got, tolerance = numbers(name, case, observation), TOLERANCE[case.dtype]
     accepted = [case.expected[name], *(a for n, a in case.expected.items() if n.startswith(f"{name}|"))]
     nearest = min(accepted, key=lambda want: int(departures(got, want, tolerance).sum()))
-    return compare(name, got, nearest, header.axes, tolerance) or PASSED
+    return compare(name, got, nearest, case.headers[name].axes, tolerance) or PASSED
 
 
 def compare(name: str, got: Array, want: Array, axes: tuple[str, ...], tolerance: float) -> Finding | None:
@@ -78,7 +69,7 @@ def compare(name: str, got: Array, want: Array, axes: tuple[str, ...], tolerance
     wrong = departures(got, want, tolerance)
     if not wrong.any():
         return None
-    index = tuple(int(i) for i in np.argwhere(wrong)[0])
+    index = first_index(wrong)
     where = place(index, axes)
     if name.startswith("grad "):
         where = f"{name}: {where}" if where else name

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grader.bundle import Header
+from grader.bundle import Header, RecordedCase
 from grader.i18n import _
-from grader.observation import Seen
+from grader.observation import Observation, Seen
 from grader.tensors import Array
 
 # Relative to 1 + |reference|. Measured on correct answers written in many ways (docs/precision.md): at least
@@ -38,13 +38,38 @@ def failed(code: str, message: str, expected: str = "", got: str = "", where: st
     return Finding(False, code, message, expected, got, where)
 
 
+class Wrong(Exception):
+    """A judge need not look further: this is what it found."""
+
+    def __init__(self, finding: Finding):
+        super().__init__(finding.code)
+        self.finding = finding
+
+
+def tensor(name: str, case: RecordedCase, observation: Observation) -> Seen:
+    """What was observed under this name. Raises Wrong unless it has the shape and the kind of the reference's."""
+    seen = observation.seen.get(name)
+    wrong = wrong_form(seen, case.headers[name])
+    if wrong is not None:
+        raise Wrong(wrong)
+    assert seen is not None
+    return seen
+
+
+def numbers(name: str, case: RecordedCase, observation: Observation) -> Array:
+    """The numbers of such a tensor, in the reference's shape. Raises Wrong as `tensor` does."""
+    array = tensor(name, case, observation).array
+    assert array is not None
+    return array
+
+
 def shape_text(shape: Sequence[int], axes: Sequence[str] = ()) -> str:
     """(2, 3, 5) with the names of its axes where they are known."""
     sizes = "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
     return f"{sizes}  [{', '.join(axes)}]" if axes and len(axes) == len(shape) else sizes
 
 
-def wrong_form(name: str, seen: Seen | None, want: Header) -> Finding | None:
+def wrong_form(seen: Seen | None, want: Header) -> Finding | None:
     """A failure if there is no tensor of the expected shape and kind; None if the numbers can be read."""
     shown = shape_text(want.shape, want.axes)
     if seen is None:
@@ -70,9 +95,9 @@ def wrong_form(name: str, seen: Seen | None, want: Header) -> Finding | None:
     return None
 
 
-def wrong_dtype(seen: Seen | None, want: Header) -> Finding | None:
+def wrong_dtype(seen: Seen, want: Header) -> Finding | None:
     """A failure if a tensor has another dtype than it should."""
-    if seen is None or seen.dtype == want.dtype:
+    if seen.dtype == want.dtype:
         return None
     return failed(
         f"dtype {seen.dtype}",
@@ -89,6 +114,11 @@ def departures(got: Array, want: Array, tolerance: float) -> Array:
         near = np.abs(got - want) <= tolerance * (1 + np.abs(want))
     same_special = (got == want) | (np.isnan(got) & np.isnan(want))
     return ~(near & np.isfinite(got) | same_special)
+
+
+def first_index(wrong: Array) -> tuple[int, ...]:
+    """The index of the first place that is true."""
+    return tuple(int(i) for i in np.argwhere(wrong)[0])
 
 
 def place(index: Sequence[int], axes: Sequence[str]) -> str:

@@ -7,7 +7,18 @@ import numpy as np
 from grader.bundle import RecordedCase
 from grader.case import Check
 from grader.i18n import _
-from grader.judge.finding import PASSED, Finding, around, failed, place, shape_text, wrong_dtype, wrong_form
+from grader.judge.finding import (
+    PASSED,
+    Finding,
+    around,
+    failed,
+    first_index,
+    numbers,
+    place,
+    shape_text,
+    tensor,
+    wrong_dtype,
+)
 from grader.observation import Observation
 
 
@@ -17,12 +28,8 @@ def shape(check: Check, case: RecordedCase, observation: Observation) -> Finding
     `any_float`: nothing floating went in, so that float64 is as good as float32.
     """
     for name in check.of:
-        seen, want = observation.seen.get(name), case.headers[name]
-        wrong = wrong_form(name, seen, want)
-        if wrong is not None:
-            return wrong
-        wrong = None if check.params.get("any_float") else wrong_dtype(seen, want)
-        if wrong is not None:
+        wrong = wrong_dtype(tensor(name, case, observation), case.headers[name])
+        if wrong is not None and not check.params.get("any_float"):
             return wrong
     return PASSED
 
@@ -30,22 +37,17 @@ def shape(check: Check, case: RecordedCase, observation: Observation) -> Finding
 def unchanged(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """Arguments hold exactly what they held before the call."""
     for name in check.of:
-        before = case.tensors.get(name.removeprefix("after "))
-        seen = observation.seen.get(name)
-        wrong = wrong_form(name, seen, case.headers[name])
-        if wrong is not None:
-            return wrong
-        assert seen is not None and seen.array is not None
-        want = before if before is not None else case.expected[name]
-        differs = ~((seen.array == want) | (np.isnan(seen.array) & np.isnan(want)))
+        argument = name.removeprefix("after ")
+        got = numbers(name, case, observation)
+        want = case.tensors[argument] if argument in case.tensors else case.expected[name]
+        differs = ~((got == want) | (np.isnan(got) & np.isnan(want)))
         if differs.any():
-            index = tuple(int(i) for i in np.argwhere(differs)[0])
-            argument = name.removeprefix("after ")
+            index = first_index(differs)
             return failed(
                 f"changed {argument}",
                 _("the argument {name} is not what it was before the call").format(name=argument),
                 around(want, index),
-                around(seen.array, index),
+                around(got, index),
                 place(index, case.headers[name].axes),
             )
     return PASSED

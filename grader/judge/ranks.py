@@ -7,7 +7,7 @@ import numpy as np
 from grader.bundle import RecordedCase
 from grader.case import Check
 from grader.i18n import _
-from grader.judge.finding import PASSED, Finding, failed, wrong_form
+from grader.judge.finding import PASSED, Finding, failed, numbers
 from grader.observation import Observation
 from grader.tensors import Array
 
@@ -30,13 +30,8 @@ def _ranks(row: Array) -> Array:
 def ranks(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """The rank correlation with `planted` is at least `least`."""
     (name,) = check.of
-    seen = observation.seen.get(name)
-    wrong = wrong_form(name, seen, case.headers[name])
-    if wrong is not None:
-        return wrong
-    assert seen is not None and seen.array is not None
-    planted = np.array(check.params["planted"])
-    found = spearman(seen.array, planted) if np.isfinite(seen.array).all() else 0.0
+    got, planted = numbers(name, case, observation), np.array(check.params["planted"])
+    found = spearman(got, planted) if np.isfinite(got).all() else 0.0
     if found >= check.params["least"]:
         return PASSED
     return failed(
@@ -45,7 +40,7 @@ def ranks(check: Check, case: RecordedCase, observation: Observation) -> Finding
             found=found
         ),
         _listed(planted),
-        _listed(seen.array),
+        _listed(got),
     )
 
 

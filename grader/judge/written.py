@@ -10,9 +10,9 @@ import numpy as np
 from grader.bundle import RecordedCase
 from grader.case import Check
 from grader.i18n import _
-from grader.judge.finding import PASSED, Finding, failed, wrong_form
+from grader.judge.finding import PASSED, Finding, failed, numbers, wrong_form
 from grader.kept import EMPTY
-from grader.observation import Observation, Seen
+from grader.observation import Observation
 from grader.tensors import Array
 
 
@@ -25,19 +25,15 @@ def accuracy(check: Check, case: RecordedCase, observation: Observation) -> Find
     """
     (name,) = check.of
     source = case if case.exam is None or name in case.headers else case.exam
-    seen = observation.seen.get(name)
-    wrong = wrong_form(name, seen, source.headers[name])
-    if wrong is not None:
-        return wrong
-    assert seen is not None and seen.array is not None
+    scores = numbers(name, source, observation)  # (N, T, V)
     labels, lens = (source.tensors[check.params[key]].astype(np.int64) for key in ("labels", "lens"))
-    right = right_ones(seen, labels, lens)
+    right = right_ones(scores, labels, lens)
     share, least = float(right.mean()), check.params["least"]
     told = _("{share} % of {n} fresh sequences come out right").format(share=int(100 * share), n=len(right))
     if share >= least:
         return Finding(True, message=told)
     first = int(np.flatnonzero(~right)[0])
-    best = seen.array[first].astype(np.float64).argmax(-1)  # (T,)
+    best = scores[first].astype(np.float64).argmax(-1)  # (T,)
     return failed(
         "accuracy",
         _("{told}; at least {least} % should").format(told=told, least=round(100 * least)),
@@ -47,12 +43,11 @@ def accuracy(check: Check, case: RecordedCase, observation: Observation) -> Find
     )
 
 
-def right_ones(seen: Seen, labels: Array, lens: Array) -> Array:
+def right_ones(scores: Array, labels: Array, lens: Array) -> Array:
     """(N,) of truth: the best word is the right one at each of the steps that count. Scores (N, T, V)."""
-    assert seen.array is not None
-    best = seen.array.astype(np.float64).argmax(-1)  # (N, T)
+    best = scores.astype(np.float64).argmax(-1)  # (N, T)
     beyond = np.arange(labels.shape[1]) >= lens[:, None]
-    right: Array = ((best == labels) | beyond).all(1) & np.isfinite(seen.array).all((1, 2))
+    right: Array = ((best == labels) | beyond).all(1) & np.isfinite(scores).all((1, 2))
     return right
 
 
@@ -61,7 +56,7 @@ def sentences(check: Check, case: RecordedCase, observation: Observation) -> Fin
     (name,) = check.of
     seen, header = observation.seen.get(name), case.headers[name]
     if seen is None or seen.array is None or seen.array.ndim != 2 or seen.dtype != "int64":
-        form = wrong_form(name, seen, header)
+        form = wrong_form(seen, header)
         return form if form is not None else failed("odd", _("sentences of whole numbers should come back"))
     want, got = (_rows(array) for array in (case.expected[name], seen.array))
     if len(want) != len(got):
@@ -93,7 +88,7 @@ def trained(check: Check, case: RecordedCase, observation: Observation) -> Findi
             return failed(
                 "odd", _("{what} came back where the model's state dict belongs").format(what=seen.odd)
             )
-        wrong = wrong_form(name, seen, case.headers[name])
+        wrong = wrong_form(seen, case.headers[name])
         if wrong is not None:
             return replace(wrong, where=weight)
     return PASSED

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from grader import judge as judges
 from grader.bundle import Header, RecordedCase
 from grader.case import Check
-from grader.judge import JUDGES
 from grader.judge.finding import Finding
 from grader.observation import Observation, Seen, StudentError
 
@@ -50,6 +50,6 @@ def decide() -> Callable[..., Finding]:
         check = Check("c/x", "values", "title", judge, of or tuple(want), params)
         case = RecordedCase("c", "f", dtype, steps, (check,), tensors or {}, headers, arrays)
         observation = Observation({n: seen(v) for n, v in got.items()}, error, parameters, values or {})
-        return JUDGES[judge](check, case, observation)
+        return judges.decide(check, case, observation)
 
     return decided

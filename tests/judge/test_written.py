@@ -5,7 +5,8 @@ import pytest
 
 from grader.bundle import Header, RecordedCase
 from grader.case import Check
-from grader.judge.written import accuracy, sentences, trained
+from grader.judge import decide
+from grader.judge.written import sentences, trained
 from grader.observation import Observation, Seen
 
 LABELS = np.array([[3, 4, 2], [5, 2, 0], [6, 7, 2], [3, 2, 0]], dtype=np.uint8)
@@ -24,7 +25,7 @@ def scores(words):
 def judged(array):
     seen = Observation({"s": Seen(array.shape, "float32", array)})
     one = case({"s": Header((4, 3, 9), "float32")}, tensors={"labels": LABELS, "lens": LENS})
-    return accuracy(Check("c/values", "values", "t", "accuracy", ("s",), PARAMS), one, seen)
+    return decide(Check("c/values", "values", "t", "accuracy", ("s",), PARAMS), one, seen)
 
 
 def test_a_sentence_counts_when_every_word_of_it_is_the_best_one():
