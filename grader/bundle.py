@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.case import Check
+from grader.checks import Check
 from grader.files import write_atomically
 from grader.precision import in_dtype, in_short
 from grader.tensors import Array, decode, encode

@@ -19,8 +19,11 @@ from typing import Any
 
 import numpy as np
 
+from grader.checks import Again, Check, Checks
 from grader.measures import Measures
 from grader.tensors import Array
+
+__all__ = ["Case", "Check", "Filled", "Ref", "eye", "filled", "round_to", "zeros"]
 
 Json = Any
 
@@ -39,22 +42,6 @@ class Ref:
 
     def to_json(self) -> Json:
         return {"ref": self.name, "at": list(self.at)} if self.at else {"ref": self.name}
-
-
-@dataclass(frozen=True)
-class Check:
-    """One line of the report: a facet, a title, and how the judge decides it.
-
-    `judge` names a function of grader/judge; `of` names the observations it looks at; `params` are its
-    settings.
-    """
-
-    id: str
-    facet: str
-    title: str
-    judge: str
-    of: tuple[str, ...]
-    params: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -82,35 +69,7 @@ def eye(size: int) -> Filled:
     return Filled((size, size), 1.0, diagonal=True)
 
 
-# What a result must be right in besides float32. Whether the CPU has the operations is measured: see docs/precision.md.
-OTHER_DTYPES = ("float16", "bfloat16", "float64")
-
-
-@dataclass(frozen=True)
-class Again:
-    """A result that is looked at once more in other dtypes: see grader/precision.py."""
-
-    see: str
-    title: str
-    dtypes: tuple[str, ...]
-    params: Mapping[str, Json]
-
-
-FACETS = (
-    "shapes",
-    "values",
-    "masking",
-    "gradients",
-    "modes",
-    "purity",
-    "weights",
-    "device",
-    "precision",
-    "pruning",
-)
-
-
-class Case(Measures):
+class Case(Measures, Checks):
     """A case under construction, and the case itself once its author is done.
 
     `id` is unique within its exercise. `dtype` is that of every floating tensor in it.
@@ -381,73 +340,6 @@ class Case(Measures):
         for ref in inputs:
             self._step("after", name=f"after {ref.name}", of=ref.name)
         return tuple(f"after {ref.name}" for ref in inputs)
-
-    # ---- what is checked ----------------------------------------------------------------------------
-
-    def check(self, facet: str, judge: str, of: Sequence[str], title: str, **params: Json) -> None:
-        """Add a check by the judge's name; the methods below are the usual ones."""
-        if facet not in FACETS:
-            raise ValueError(f"unknown facet {facet!r}")
-        id = f"{self.id}/{facet}"
-        taken = sum(check.id.split("#")[0] == id for check in self.checks)
-        self.checks.append(
-            Check(f"{id}#{taken + 1}" if taken else id, facet, title, judge, tuple(of), params)
-        )
-
-    def check_shape(self, ref: Ref, title: str = "shape and dtype of what comes back") -> None:
-        self.check("shapes", "shape", [self.see(ref)], title)
-
-    def check_values(self, ref: Ref, title: str, facet: str = "values", **params: Json) -> None:
-        self.check(facet, "equal", [self.see(ref)], title, **params)
-
-    def check_precision(
-        self, ref: Ref, title: str, dtypes: Sequence[str] = OTHER_DTYPES, **params: Json
-    ) -> None:
-        """The result is right in other dtypes too, and keeps them: the case is run once more in each.
-
-        A case that has such a dtype itself is simply judged. `tol`: as in `check_values`.
-        """
-        see = self.see(ref)
-        if self.dtype == "float32":
-            self.again.append(Again(see, title, tuple(dtypes), params))
-        else:
-            self.check("precision", "precise", [see], f"{self.dtype}: {title}", **params)
-
-    def check_one_of(self, ref: Ref, title: str, facet: str = "values") -> None:
-        """Equal to what the reference gives, or to what another answer gives that is right too (`bank.also`)."""
-        self.check(facet, "one_of", [self.see(ref)], title)
-
-    def check_gradients(self, names: Sequence[str], title: str, **params: Json) -> None:
-        self.check("gradients", "equal", names, title, **params)
-
-    def check_unchanged(self, *inputs: Ref, title: str = "arguments are left as they were") -> None:
-        self.check("purity", "unchanged", self.after(*inputs), title)
-
-    def check_parameters(
-        self, title: str = "parameters have the names and shapes asked for", may_have: Sequence[str] = ()
-    ) -> None:
-        """`may_have`: names of further parameters that change no result."""
-        self.check(
-            "purity",
-            "parameters",
-            ["parameters"],
-            title,
-            **({"may_have": list(may_have)} if may_have else {}),
-        )
-
-    def check_weights(
-        self, name: str, title: str = "the weights kept are those that were used", optional: bool = False
-    ) -> None:
-        """`optional`: keeping none, or in a layout of one's own, is no fault."""
-        self.check("weights", "kept_weights", [name], title, optional=optional)
-
-    def check_value(self, ref: Ref, want: Json, facet: str, title: str, says: str = "") -> None:
-        """A plain Python value is `want`. `says`: the sentence when it is not."""
-        self.check(facet, "value", [self.see_value(ref)], title, want=want, says=says)
-
-    def check_same(self, left: Ref, right: Ref, title: str, facet: str, says: str = "") -> None:
-        """A property: two results of the student's own code must agree, whatever their values."""
-        self.check(facet, "same", [self.see(left), self.see(right)], title, says=says)
 
     # ---- inside -------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ sentence is told only if it stands here; a finding that is not known here is tol
 
 from __future__ import annotations
 
-from grader.case import Check
+from grader.checks import Check
 from grader.i18n import _
 from grader.judge.finding import Finding
 from grader.sanitize import sanitize

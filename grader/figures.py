@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from grader.bundle import RecordedCase
-from grader.case import Check
+from grader.checks import Check
 from grader.judge import decide
 from grader.judge.cost import is_count
 from grader.judge.removals import ORDERS, Removal, chains, read_removals

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from grader.case import Case, Check, round_to
+from grader.case import Case, round_to
+from grader.checks import Check
 from grader.tensors import Array
 
 # What is neither on the way to the result nor the result itself.

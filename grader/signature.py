@@ -15,7 +15,7 @@ from math import prod
 import numpy as np
 
 from grader.bundle import RecordedCase
-from grader.case import Check
+from grader.checks import Check
 from grader.observation import Observation, StudentError
 from grader.tensors import Array
 from grader.verdict import judged, lacks

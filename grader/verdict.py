@@ -10,7 +10,7 @@ import numpy as np
 
 from grader import discreet
 from grader.bundle import Exercise, RecordedCase
-from grader.case import Check
+from grader.checks import Check
 from grader.i18n import _
 from grader.judge import decide
 from grader.judge.finding import Finding, departures, failed

@@ -20,7 +20,7 @@ import numpy as np
 
 from grader.bank import apply
 from grader.bundle import RecordedCase
-from grader.case import Check
+from grader.checks import Check
 from grader.content import Assignment, read_all
 from grader.intake.names import match, read_names
 from grader.intake.read import Submission, Unit

@@ -22,6 +22,7 @@ ANSWER_SIDE = (
     "verify",
     "hidden",
     "case",
+    "checks",
     "given",
 )
 

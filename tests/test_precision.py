@@ -9,7 +9,8 @@ import pytest
 
 from grader.bank import KnownAnswer, apply
 from grader.bundle import dump, load, save
-from grader.case import OTHER_DTYPES, Case
+from grader.case import Case
+from grader.checks import OTHER_DTYPES
 from grader.content import Assignment, read_all
 from grader.engine import Engine
 from grader.intake.read import Submission, Unit

@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 
 from grader.bundle import Header, RecordedCase
-from grader.case import Check
+from grader.checks import Check
 from grader.observation import Observation, Seen, StudentError
 from grader.signature import PROJECTIONS, project, signature, slots
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from grader.bundle import Exercise, Header, RecordedCase
-from grader.case import Check
+from grader.checks import Check
 from grader.judge import JUDGES
 from grader.judge.finding import Finding
 from grader.observation import Observation, Seen, StudentError

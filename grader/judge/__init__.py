@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from grader.bundle import RecordedCase
-from grader.case import Check
+from grader.checks import Check
 from grader.judge.cost import cost
 from grader.judge.dropout import dropped_elements, dropped_regions, dropped_weights, varies
 from grader.judge.equal import equal, one_of, precise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeGuard
 
 from grader.bundle import RecordedCase
-from grader.case import Check
+from grader.checks import Check
 from grader.i18n import _
 from grader.judge.finding import PASSED, Finding, failed
 from grader.observation import Observation

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from grader.bundle import RecordedCase
-from grader.case import Check
+from grader.checks import Check
 from grader.i18n import _
 from grader.judge.equal import compare
 from grader.judge.finding import (

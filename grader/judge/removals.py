@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from grader.bundle import RecordedCase
-from grader.case import Check
+from grader.checks import Check
 from grader.i18n import _
 from grader.judge.finding import PASSED, Finding, Wrong, failed
 from grader.judge.ranks import spearman

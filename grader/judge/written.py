@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from grader.bundle import RecordedCase
-from grader.case import Check
+from grader.checks import Check
 from grader.i18n import _
 from grader.judge.finding import PASSED, Finding, failed, numbers, wrong_form
 from grader.kept import EMPTY

@@ -10,7 +10,7 @@ import pytest
 
 from grader import judge as judges
 from grader.bundle import Header, RecordedCase
-from grader.case import Check
+from grader.checks import Check
 from grader.judge.finding import Finding
 from grader.observation import Observation, Seen, StudentError
 

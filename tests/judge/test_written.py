@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from grader.bundle import Header, RecordedCase
-from grader.case import Check
+from grader.checks import Check
 from grader.judge import decide
 from grader.judge.written import sentences, trained
 from grader.observation import Observation, Seen

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from grader.bundle import Header, RecordedCase
-from grader.case import Check
+from grader.checks import Check
 from grader.figures import figures
 from grader.observation import Observation, Seen
 from grader.report import pruning_html
