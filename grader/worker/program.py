@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from grader.worker import layouts
+from grader.worker.copies import kind_of, plain_copy
 from grader.worker.errors import definition, describe, text_of
 from grader.worker.evidence import watching
 from grader.worker.measures import Measures
@@ -23,25 +24,7 @@ from grader.worker.sentences import in_rows
 from grader.worker.standins import Switch
 from grader.worker.telling import Tell, nobody, telling
 
-MAX_NUMBERS = 1 << 22  # numbers of one tensor that are sent; more is told by shape alone
-
 Step = Mapping[str, Any]
-
-_SENT = frozenset(
-    getattr(torch, name)
-    for name in (
-        "float64",
-        "float32",
-        "float16",
-        "bfloat16",
-        "int64",
-        "int32",
-        "int16",
-        "int8",
-        "uint8",
-        "bool",
-    )
-)
 
 
 class Program(Measures):
@@ -285,7 +268,7 @@ class Program(Measures):
         if isinstance(value, (bool, int, float)) or value is None:
             self.told.setdefault("values", {})[step["name"]] = value
         else:
-            self.told["odd"][step["name"]] = {"is": _kind_of(value)}
+            self.told["odd"][step["name"]] = {"is": kind_of(value)}
 
     def _do_state(self, step: Step) -> None:
         """The weights in a state dict by the contract's names; the module itself is as good."""
@@ -338,29 +321,11 @@ class Program(Measures):
 
     def _observe(self, name: str, value: Any) -> None:
         """Keep a plain copy of a tensor; of anything else, what it is."""
-        if not issubclass(type(value), Tensor):  # isinstance would ask the value itself
-            self.told["odd"][name] = {"is": _kind_of(value)}
-            return
-        with torch._C.DisableTorchFunctionSubclass():
-            plain = Tensor.detach(value)
-            if self.device.type != "cpu":
-                plain = plain.to("cpu")
-            if type(plain) is not Tensor:
-                self.told["odd"][name] = {"is": _kind_of(plain)}
-            elif (
-                plain.layout is not torch.strided
-                or plain.device.type == "meta"
-                or plain.is_complex()
-                or plain.is_quantized
-                or plain.is_nested
-            ):
-                self.told["odd"][name] = {"is": f"a {plain.layout} tensor on {plain.device.type}"}
-            elif plain.dtype not in _SENT:
-                self.told["odd"][name] = {"is": f"a tensor of {plain.dtype}"}
-            elif plain.numel() > MAX_NUMBERS:
-                self.told["odd"][name] = {"is": "a tensor", "shape": list(plain.shape)}
-            else:
-                self.observed[name] = plain.to("cpu").clone(memory_format=torch.contiguous_format)
+        copy = plain_copy(value, self.device)
+        if isinstance(copy, Tensor):
+            self.observed[name] = copy
+        else:
+            self.told["odd"][name] = copy
 
 
 def _named_parameters(build: Any) -> frozenset[str]:
@@ -398,12 +363,3 @@ def _kept_weights(module: Any) -> Any:
         if kept is not None:
             return kept
     return None
-
-
-def _kind_of(value: Any) -> str:
-    """ "a tuple of 2", "None", "a list of 3", "a float": what came back instead of a tensor."""
-    if value is None:
-        return "None"
-    name = str(type(value).__name__)[:60]
-    article = "an" if name[:1].lower() in "aeiou" else "a"
-    return f"{article} {name} of {len(value)}" if type(value) in (tuple, list, dict) else f"{article} {name}"

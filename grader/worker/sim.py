@@ -22,13 +22,15 @@ from __future__ import annotations
 import copy
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
+
+from grader.worker.recurrent import STEPS
 
 TESTED = ("2.13",)  # versions of torch that tests/test_sim.py has passed with
 NAME = "sim"
@@ -259,7 +261,7 @@ def _compute(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     plain = {key: _inner(value) for key, value in kwargs.items()}
     if asked is not None:
         plain["device"] = torch.device("cpu")
-    run = _ELSEWHERE.get(name, func)
+    run = STEPS.get(name, func)
     out = run(*map(_inner, args), **plain)
     if torch.Tag.inplace_view in func.tags:  # the shape that torch knows the tensor by changes as well
         with torch._C._DisableTorchDispatch():
@@ -359,66 +361,3 @@ def _argument(func: Any, args: Sequence[Any], first: str) -> str:
 
 def _device(tensor: Tensor) -> str:
     return SAYS if isinstance(tensor, SimTensor) else "cpu"
-
-
-# ---- operations that torch asks of an accelerator and the CPU does not have ------------------------
-
-
-def _gru_cell(
-    into: Tensor, back: Tensor, hidden: Tensor, bias: Tensor | None = None, hidden_bias: Tensor | None = None
-) -> tuple[Tensor, Tensor]:
-    """One step of a GRU from its products with the weights, and what its gradient needs."""
-    r_in, z_in, n_in = _gates(into, bias, 3)
-    r_back, z_back, n_back = _gates(back, hidden_bias, 3)
-    reset, update = torch.sigmoid(r_in + r_back), torch.sigmoid(z_in + z_back)
-    new = torch.tanh(n_in + reset * n_back)
-    return new + update * (hidden - new), torch.cat([reset, update, new, n_back, hidden], dim=1)
-
-
-def _gru_cell_backward(grad: Tensor, kept: Tensor, has_bias: bool) -> tuple[Any, ...]:
-    reset, update, new, n_back, hidden = kept.chunk(5, dim=1)
-    d_new = grad * (1 - update) * (1 - new * new)
-    d_update = grad * (hidden - new) * update * (1 - update)
-    d_reset = d_new * n_back * reset * (1 - reset)
-    into = torch.cat([d_reset, d_update, d_new], dim=1)
-    back = torch.cat([d_reset, d_update, d_new * reset], dim=1)
-    return into, back, grad * update, *((into.sum(0), back.sum(0)) if has_bias else (None, None))
-
-
-def _lstm_cell(
-    into: Tensor, back: Tensor, cell: Tensor, bias: Tensor | None = None, hidden_bias: Tensor | None = None
-) -> tuple[Tensor, ...]:
-    """One step of an LSTM from its products with the weights, and what its gradient needs."""
-    i, f, g, o = (a + b for a, b in zip(_gates(into, bias, 4), _gates(back, hidden_bias, 4), strict=True))
-    i, f, g, o = torch.sigmoid(i), torch.sigmoid(f), torch.tanh(g), torch.sigmoid(o)
-    new = f * cell + i * g
-    return o * torch.tanh(new), new, torch.cat([i, f, g, o], dim=1)
-
-
-def _lstm_cell_backward(
-    grad: Tensor | None, grad_cell: Tensor | None, cell: Tensor, new: Tensor, kept: Tensor, has_bias: bool
-) -> tuple[Any, ...]:
-    i, f, g, o = kept.chunk(4, dim=1)
-    out = torch.zeros_like(new) if grad is None else grad
-    squashed = torch.tanh(new)
-    d_new = out * o * (1 - squashed * squashed) + (0 if grad_cell is None else grad_cell)
-    gates = [
-        d_new * g * i * (1 - i),
-        d_new * cell * f * (1 - f),
-        d_new * i * (1 - g * g),
-        out * squashed * o * (1 - o),
-    ]
-    joined = torch.cat(gates, dim=1)
-    return joined, d_new * f, joined.sum(0) if has_bias else None
-
-
-def _gates(products: Tensor, bias: Tensor | None, count: int) -> Sequence[Tensor]:
-    return (products if bias is None else products + bias).chunk(count, dim=1)
-
-
-_ELSEWHERE: dict[str, Callable[..., Any]] = {
-    "_thnn_fused_gru_cell": _gru_cell,
-    "_thnn_fused_gru_cell_backward": _gru_cell_backward,
-    "_thnn_fused_lstm_cell": _lstm_cell,
-    "_thnn_fused_lstm_cell_backward_impl": _lstm_cell_backward,
-}

@@ -1,0 +1,61 @@
+"""What of a result leaves the worker: a plain copy of a tensor, or a word for what came back in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+MAX_NUMBERS = 1 << 22  # numbers of one tensor that are sent; more is told by shape alone
+
+_SENT = frozenset(
+    (
+        *(torch.float64, torch.float32, torch.float16, torch.bfloat16),
+        *(torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool),
+    )
+)
+
+
+def plain_copy(value: Any, device: torch.device) -> Tensor | Mapping[str, Any]:
+    """A contiguous copy on the CPU that is no part of any graph; of what cannot be sent, what it `is`.
+
+    device: the one that the program runs on.
+    """
+    if not issubclass(type(value), Tensor):  # isinstance would ask the value itself
+        return {"is": kind_of(value)}
+    with torch._C.DisableTorchFunctionSubclass():
+        plain = Tensor.detach(value)
+        if device.type != "cpu":
+            plain = plain.to("cpu")
+        odd = _odd(plain)
+        return plain.to("cpu").clone(memory_format=torch.contiguous_format) if odd is None else odd
+
+
+def _odd(plain: Tensor) -> Mapping[str, Any] | None:
+    """What a tensor is that cannot be sent; None for one that can."""
+    if type(plain) is not Tensor:
+        return {"is": kind_of(plain)}
+    if (
+        plain.layout is not torch.strided
+        or plain.device.type == "meta"
+        or plain.is_complex()
+        or plain.is_quantized
+        or plain.is_nested
+    ):
+        return {"is": f"a {plain.layout} tensor on {plain.device.type}"}
+    if plain.dtype not in _SENT:
+        return {"is": f"a tensor of {plain.dtype}"}
+    if plain.numel() > MAX_NUMBERS:
+        return {"is": "a tensor", "shape": list(plain.shape)}
+    return None
+
+
+def kind_of(value: Any) -> str:
+    """ "a tuple of 2", "None", "a list of 3", "a float": what came back instead of a tensor."""
+    if value is None:
+        return "None"
+    name = str(type(value).__name__)[:60]
+    article = "an" if name[:1].lower() in "aeiou" else "a"
+    return f"{article} {name} of {len(value)}" if type(value) in (tuple, list, dict) else f"{article} {name}"

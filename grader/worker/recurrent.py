@@ -1,0 +1,72 @@
+"""Steps of recurrent layers that torch asks of an accelerator in one piece, and the CPU does not have.
+
+Each is what `nn.GRUCell` and `nn.LSTMCell` document, and its gradient, on the products with the weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+def _gru_cell(
+    into: Tensor, back: Tensor, hidden: Tensor, bias: Tensor | None = None, hidden_bias: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """One step of a GRU from its products with the weights (B, 3D), and what its gradient needs (B, 5D)."""
+    r_in, z_in, n_in = _gates(into, bias, 3)
+    r_back, z_back, n_back = _gates(back, hidden_bias, 3)
+    reset, update = torch.sigmoid(r_in + r_back), torch.sigmoid(z_in + z_back)
+    new = torch.tanh(n_in + reset * n_back)
+    return new + update * (hidden - new), torch.cat([reset, update, new, n_back, hidden], dim=1)
+
+
+def _gru_cell_backward(grad: Tensor, kept: Tensor, has_bias: bool) -> tuple[Any, ...]:
+    reset, update, new, n_back, hidden = kept.chunk(5, dim=1)
+    d_new = grad * (1 - update) * (1 - new * new)
+    d_update = grad * (hidden - new) * update * (1 - update)
+    d_reset = d_new * n_back * reset * (1 - reset)
+    into = torch.cat([d_reset, d_update, d_new], dim=1)
+    back = torch.cat([d_reset, d_update, d_new * reset], dim=1)
+    return into, back, grad * update, *((into.sum(0), back.sum(0)) if has_bias else (None, None))
+
+
+def _lstm_cell(
+    into: Tensor, back: Tensor, cell: Tensor, bias: Tensor | None = None, hidden_bias: Tensor | None = None
+) -> tuple[Tensor, ...]:
+    """One step of an LSTM from its products with the weights (B, 4D), and what its gradient needs (B, 4D)."""
+    i, f, g, o = (a + b for a, b in zip(_gates(into, bias, 4), _gates(back, hidden_bias, 4), strict=True))
+    i, f, g, o = torch.sigmoid(i), torch.sigmoid(f), torch.tanh(g), torch.sigmoid(o)
+    new = f * cell + i * g
+    return o * torch.tanh(new), new, torch.cat([i, f, g, o], dim=1)
+
+
+def _lstm_cell_backward(
+    grad: Tensor | None, grad_cell: Tensor | None, cell: Tensor, new: Tensor, kept: Tensor, has_bias: bool
+) -> tuple[Any, ...]:
+    i, f, g, o = kept.chunk(4, dim=1)
+    out = torch.zeros_like(new) if grad is None else grad
+    squashed = torch.tanh(new)
+    d_new = out * o * (1 - squashed * squashed) + (0 if grad_cell is None else grad_cell)
+    gates = [
+        d_new * g * i * (1 - i),
+        d_new * cell * f * (1 - f),
+        d_new * i * (1 - g * g),
+        out * squashed * o * (1 - o),
+    ]
+    joined = torch.cat(gates, dim=1)
+    return joined, d_new * f, joined.sum(0) if has_bias else None
+
+
+def _gates(products: Tensor, bias: Tensor | None, count: int) -> Sequence[Tensor]:
+    return (products if bias is None else products + bias).chunk(count, dim=1)
+
+
+STEPS: dict[str, Callable[..., Any]] = {
+    "_thnn_fused_gru_cell": _gru_cell,
+    "_thnn_fused_gru_cell_backward": _gru_cell_backward,
+    "_thnn_fused_lstm_cell": _lstm_cell,
+    "_thnn_fused_lstm_cell_backward_impl": _lstm_cell_backward,
+}
