@@ -11,9 +11,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tarfile
 import time
-import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
 from xml.etree import ElementTree
@@ -21,12 +19,10 @@ from xml.etree import ElementTree
 import jsonschema
 import psutil
 import pytest
+from tests_files import fill
 from tests_schema import REPORT
 
-from grader.bundle import Bundle
-from grader.grading.archives import BadArchive, members
 from grader.grading.forms import plain
-from grader.grading.found import find
 from grader.grading.live import speed
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -72,14 +68,6 @@ def school(tmp_path_factory) -> Path:
     (root / "seed").write_text("a seed that only this test knows", "utf-8")
     fill(root / "class", CLASS)
     return root
-
-
-def fill(folder: Path, files: dict[str, str]) -> Path:
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-    return folder
 
 
 def environment(school: Path) -> dict[str, str]:
@@ -265,6 +253,12 @@ def test_junit_and_gradescope(school, records):
     assert "exactly one submission" in refused.stderr
 
 
+def test_rate_and_time_left():
+    assert speed(60, 120, 60.0) == "120 a minute, 0:30 left"
+    assert speed(0, 120, 60.0) == "120 a minute"
+    assert speed(5, 0, 1.0) == ""
+
+
 # ---- killed, and started again
 
 
@@ -362,76 +356,3 @@ def test_the_basic_sandbox_is_for_trusted_submissions_and_stands_in_the_result(s
     done = run(school, folder, "--sandbox", "basic", "--trusted-submissions", "--format", "jsonl")
     assert done.returncode == 0
     assert json.loads(done.stdout)["sandbox"] == "basic"
-
-
-# ---- what lies in a folder
-
-
-def test_whose_a_file_is_and_what_its_place_calls_for(bundles: list[Bundle], tmp_path):
-    heads = next(b for b in bundles if b.assignment == "04_heads")
-    fill(
-        tmp_path,
-        {
-            "ada.py": "x",
-            "bob/notes.py": "x",
-            "bob/heads.py": "x",
-            "cyd/04_heads/mine.ipynb": "x",
-            ".git/x.py": "x",
-            "readme.txt": "x",
-        },
-    )
-    (tmp_path / "bob" / "heads.ipynb").write_text("{}", "utf-8")
-    os.utime(tmp_path / "bob" / "heads.py", (1, 1))
-    (tmp_path / "link.py").symlink_to(tmp_path / "ada.py")
-    found = {h.submission: (h.student, h.expected) for h in find(tmp_path, bundles)}
-    both = tuple(e.name for e in heads.exercises)
-    assert found == {
-        "ada.py": ("ada", ()),
-        "bob/notes.py": ("bob", ()),
-        "bob/heads.ipynb": ("bob", both),
-        "cyd/04_heads/mine.ipynb": ("cyd", both),
-    }
-
-
-def test_an_archive_counts_as_the_folder_it_holds(bundles: list[Bundle], tmp_path):
-    with zipfile.ZipFile(tmp_path / "ada.zip", "w") as archive:
-        archive.writestr("04_heads/heads.py", RIGHT)
-        archive.writestr("__MACOSX/heads.py", "x")
-    with tarfile.open(tmp_path / "bob.tar.gz", "w:gz") as archive:
-        archive.add(fill(tmp_path / "elsewhere.d", {"mine.py": RIGHT}) / "mine.py", "mine.py")
-    shutil.rmtree(tmp_path / "elsewhere.d")
-    found = {h.submission: h for h in find(tmp_path, bundles)}
-    assert {name: h.student for name, h in found.items()} == {
-        "ada.zip/04_heads/heads.py": "ada",
-        "bob.tar.gz/mine.py": "bob",
-    }
-    assert all(h.read().decode() == RIGHT for h in found.values())
-    assert found["ada.zip/04_heads/heads.py"].expected
-
-
-@pytest.mark.parametrize("name", ["../up.py", "/etc/x.py", "a/../../b.py", "C:/x.py"])
-def test_an_archive_that_points_outside_is_refused(tmp_path, bundles, name):
-    path = tmp_path / "bad.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(name, "x")
-    with pytest.raises(BadArchive, match="outside itself"):
-        members(path)
-    assert "outside itself" in find(tmp_path, bundles)[0].problem
-
-
-def test_an_archive_that_would_swell_is_refused(tmp_path):
-    path = tmp_path / "bomb.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for number in range(9):
-            archive.writestr(f"{number}.py", b" " * (8 << 20))
-    with pytest.raises(BadArchive, match="more than 64 MiB"):
-        members(path)
-    path.write_bytes(b"PK\3\4 and no more")
-    with pytest.raises(BadArchive, match="cannot be read"):
-        members(path)
-
-
-def test_rate_and_time_left():
-    assert speed(60, 120, 60.0) == "120 a minute, 0:30 left"
-    assert speed(0, 120, 60.0) == "120 a minute"
-    assert speed(5, 0, 1.0) == ""

@@ -1,0 +1,44 @@
+"""The kit of the first four assignments, made once, and a secret seed to look for in it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from grader.release import answers as known
+from grader.release.kit import Plan, fill, plan
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def seed(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("secret") / "seed"
+    path.write_text("6a1f" * 16 + "\n", "utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def chosen() -> Plan:
+    return plan(ROOT / "solutions", ROOT / "assignments", "04")
+
+
+@pytest.fixture(scope="session")
+def filled(tmp_path_factory, chosen) -> Path:
+    """The kit of assignments 01 to 04, before its proof; that of the whole course is proved by a test of its own."""
+    folder = tmp_path_factory.mktemp("kit")
+    fill(chosen, ROOT / "student_template", ROOT / "assignments", folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def secret(chosen) -> list[known.Answer]:
+    return known.answers(chosen.solutions)
+
+
+@pytest.fixture
+def copy(filled, tmp_path) -> Path:
+    """A copy of the kit that a test may spoil."""
+    return Path(shutil.copytree(filled, tmp_path / "kit"))

@@ -1,0 +1,225 @@
+"""One multi-head attention in every layout that students write: the same four projections, held in other ways."""
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+B, T, S, H, D = 2, 3, 4, 2, 6
+d = D // H
+SIZES = {"query_size": 5, "key_size": 7, "value_size": 8}
+EVEN = {"query_size": D, "key_size": D, "value_size": D}
+
+
+def attend(q, k, v):
+    """(B, T, D), (B, S, D), (B, S, D) → (B, T, D), heads joined."""
+    q, k, v = (x.unflatten(-1, (H, d)).transpose(1, 2) for x in (q, k, v))
+    return F.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2)
+
+
+class Renamed(nn.Module):
+    """The four projections under names of the student's choosing."""
+
+    names = ("q_proj", "k_proj", "v_proj", "out_proj")
+    order = "qkvo"
+
+    def __init__(self, query_size, key_size, value_size, bias):
+        super().__init__()
+        sizes = {"q": query_size, "k": key_size, "v": value_size, "o": D}
+        for role in self.order:
+            setattr(self, self.names["qkvo".index(role)], self.layer(sizes[role], bias))
+
+    def layer(self, size, bias):
+        return nn.Linear(size, D, bias=bias)
+
+    def use(self, role, x):
+        return getattr(self, self.names["qkvo".index(role)])(x)
+
+    def forward(self, q, k, v):
+        return self.use("o", attend(self.use("q", q), self.use("k", k), self.use("v", v)))
+
+
+def renamed(*names, order="qkvo"):
+    return type("Renamed", (Renamed,), {"names": names, "order": order})
+
+
+class Convolutions(Renamed):
+    def layer(self, size, bias):
+        return nn.Conv1d(size, D, kernel_size=1, bias=bias)
+
+    def use(self, role, x):
+        return super().use(role, x.transpose(1, 2)).transpose(1, 2)
+
+
+class Bare(nn.Module):
+    """`x @ W_q + b_q`: parameters (in, out)."""
+
+    def __init__(self, query_size, key_size, value_size, bias):
+        super().__init__()
+        for role, size in zip("qkvo", (query_size, key_size, value_size, D), strict=True):
+            setattr(self, f"W_{role}", nn.Parameter(torch.randn(size, D)))
+            setattr(self, f"b_{role}", nn.Parameter(torch.randn(D)) if bias else 0.0)
+
+    def use(self, role, x):
+        return x @ getattr(self, f"W_{role}") + getattr(self, f"b_{role}")
+
+    forward = Renamed.forward
+
+
+class BareOfNoRole(Bare):
+    """The same under names that say nothing, in the contract's order."""
+
+    def __init__(self, query_size, key_size, value_size, bias):
+        nn.Module.__init__(self)
+        self.A = nn.Parameter(torch.randn(query_size, D))
+        self.B = nn.Parameter(torch.randn(key_size, D))
+        self.C = nn.Parameter(torch.randn(value_size, D))
+        self.E = nn.Parameter(torch.randn(D, D))
+
+    def use(self, role, x):
+        return x @ getattr(self, {"q": "A", "k": "B", "v": "C", "o": "E"}[role])
+
+
+class Fused(nn.Module):
+    """One matrix for queries, keys and values."""
+
+    def __init__(self, query_size, key_size, value_size, bias):
+        super().__init__()
+        self.qkv = nn.Linear(query_size, 3 * D, bias=bias)
+        self.proj = nn.Linear(D, D, bias=bias)
+
+    def forward(self, q, k, v):
+        weights = self.qkv.weight.chunk(3)
+        biases = self.qkv.bias.chunk(3) if self.qkv.bias is not None else (None,) * 3
+        return self.proj(
+            attend(*(F.linear(x, w, b) for x, w, b in zip((q, k, v), weights, biases, strict=True)))
+        )
+
+
+class PerHead(nn.Module):
+    """A small Linear for every head: `heads.0.query`, …"""
+
+    def __init__(self, query_size, key_size, value_size, bias):
+        super().__init__()
+        sizes = {"query": query_size, "key": key_size, "value": value_size}
+        self.heads = nn.ModuleList(
+            nn.ModuleDict({n: nn.Linear(s, d, bias=bias) for n, s in sizes.items()}) for _ in range(H)
+        )
+        self.fc_out = nn.Linear(D, D, bias=bias)
+
+    def forward(self, q, k, v):
+        one = [F.scaled_dot_product_attention(h["query"](q), h["key"](k), h["value"](v)) for h in self.heads]
+        return self.fc_out(torch.cat(one, -1))
+
+
+class ListPerRole(nn.Module):
+    """`W_q = ModuleList([Linear, Linear])`."""
+
+    def __init__(self, query_size, key_size, value_size, bias):
+        super().__init__()
+        for role, size in zip("qkv", (query_size, key_size, value_size), strict=True):
+            setattr(self, f"W_{role}", nn.ModuleList(nn.Linear(size, d, bias=bias) for _ in range(H)))
+        self.W_o = nn.Linear(D, D, bias=bias)
+
+    def forward(self, q, k, v):
+        triples = zip(self.W_q, self.W_k, self.W_v, strict=True)
+        return self.W_o(
+            torch.cat([F.scaled_dot_product_attention(a(q), b(k), c(v)) for a, b, c in triples], -1)
+        )
+
+
+class Numbered(ListPerRole):
+    """`q0, k0, v0, q1, …`: heads that are attributes."""
+
+    def __init__(self, query_size, key_size, value_size, bias):
+        nn.Module.__init__(self)
+        for h in range(H):
+            for role, size in zip("qkv", (query_size, key_size, value_size), strict=True):
+                setattr(self, f"{role}{h}", nn.Linear(size, d, bias=bias))
+        self.W_o = nn.Linear(D, D, bias=bias)
+
+    W_q = property(lambda self: [self.q0, self.q1])
+    W_k = property(lambda self: [self.k0, self.k1])
+    W_v = property(lambda self: [self.v0, self.v1])
+
+
+class ThreeAxes(nn.Module):
+    """Parameters of three axes; `shape` tells in which order, `path` how they are used."""
+
+    shape, path, bare_output = "Hid", "bti,hid->bhtd", False
+
+    def __init__(self, query_size, key_size, value_size, bias):
+        super().__init__()
+        for role, size in zip("qkv", (query_size, key_size, value_size), strict=True):
+            sizes = {"H": H, "i": size, "d": d}
+            setattr(self, f"W_{role}", nn.Parameter(torch.randn([sizes[axis] for axis in self.shape])))
+            setattr(self, f"b_{role}", nn.Parameter(torch.randn(H, d)) if bias else torch.zeros(H, d))
+        if self.bare_output:
+            self.W_o = nn.Parameter(torch.randn(H, d, D))
+            self.b_o = nn.Parameter(torch.randn(D)) if bias else 0.0
+        else:
+            self.W_o = nn.Linear(D, D, bias=bias)
+
+    def forward(self, q, k, v):
+        def split(role, x):
+            return (
+                torch.einsum(self.path, x, getattr(self, f"W_{role}")) + getattr(self, f"b_{role}")[:, None]
+            )
+
+        heads = F.scaled_dot_product_attention(split("q", q), split("k", k), split("v", v))  # (B, H, T, d)
+        if self.bare_output:
+            return torch.einsum("bhtd,hdo->bto", heads, self.W_o) + self.b_o
+        return self.W_o(heads.transpose(1, 2).flatten(2))
+
+
+def three_axes(shape, path, bare_output=False):
+    return type("ThreeAxes", (ThreeAxes,), {"shape": shape, "path": path, "bare_output": bare_output})
+
+
+class Wrapped(nn.Module):
+    """PyTorch's own, whose query size is D."""
+
+    def __init__(self, query_size, key_size, value_size, bias):
+        super().__init__()
+        self.mha = nn.MultiheadAttention(
+            query_size, H, bias=bias, kdim=key_size, vdim=value_size, batch_first=True
+        )
+
+    def forward(self, q, k, v):
+        return self.mha(q, k, v, need_weights=False)[0]
+
+
+class Lazy(Renamed):
+    names = ("W_q", "W_k", "W_v", "W_o")
+
+    def layer(self, size, bias):
+        return nn.LazyLinear(D, bias=bias)
+
+
+LAYOUTS = {
+    "the contract's own": (renamed("W_q", "W_k", "W_v", "W_o"), SIZES),
+    "q_proj": (renamed("q_proj", "k_proj", "v_proj", "out_proj"), SIZES),
+    "q_proj, in another order": (renamed("q_proj", "k_proj", "v_proj", "out_proj", order="ovkq"), EVEN),
+    "query": (renamed("query", "key", "value", "fc_out"), EVEN),
+    "queries, in another order": (renamed("queries", "keys", "values", "output", order="kvqo"), EVEN),
+    "to_q": (renamed("to_q", "to_k", "to_v", "to_out", order="vkqo"), EVEN),
+    "linear_q": (renamed("linear_q", "linear_k", "linear_v", "linear_out", order="kqvo"), EVEN),
+    "Wq": (renamed("Wq", "Wk", "Wv", "Wo", order="kqvo"), EVEN),
+    "q_linear": (renamed("q_linear", "k_linear", "v_linear", "proj", order="kqvo"), EVEN),
+    "same order": (renamed("first", "second", "third", "last"), EVEN),
+    "convolutions": (Convolutions, SIZES),
+    "bare": (Bare, SIZES),
+    "bare and square": (Bare, EVEN),
+    "bare, square and in order": (BareOfNoRole, EVEN),
+    "fused": (Fused, EVEN),
+    "Linear per head": (PerHead, SIZES),
+    "list per role": (ListPerRole, SIZES),
+    "numbered": (Numbered, SIZES),
+    "(H, in, d)": (three_axes("Hid", "bti,hid->bhtd"), SIZES),
+    "(H, d, in)": (three_axes("Hdi", "bti,hdi->bhtd"), SIZES),
+    "(in, H, d)": (three_axes("iHd", "bti,ihd->bhtd"), SIZES),
+    "(H, in, d) and (H, d, out)": (three_axes("Hid", "bti,hid->bhtd", bare_output=True), SIZES),
+    "nn.MultiheadAttention": (Wrapped, EVEN),
+    "nn.MultiheadAttention with kdim and vdim": (Wrapped, {**EVEN, "key_size": 7, "value_size": 8}),
+    "lazy": (Lazy, SIZES),
+}
+WITHOUT_BIAS_ONLY = {"bare, square and in order"}
