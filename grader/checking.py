@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
 import click
 
+from grader import progress
 from grader.bundle import Bundle
 from grader.course import Course, choose, find
 from grader.devices import launcher_for, others
 from grader.engine import Engine
 from grader.i18n import _
-from grader.intake.read import Blocked, read_submission
+from grader.intake.names import read_names
+from grader.intake.read import Blocked, Submission, read_submission
 from grader.parts import Part, earlier_parts, is_made_of_parts
 from grader.remembered import FOLDER, Remembered
 from grader.report.model import ExerciseResult, Report
@@ -37,7 +40,8 @@ def check(
 
     `quick` leaves out trainings that take more than a few seconds.
 
-    Raises SandboxError if the sandbox tier asked for cannot be had, and click.UsageError for anything that cannot be meant, with one sentence.
+    Raises SandboxError if the sandbox tier asked for cannot be had, NoCourse where there is no course, and
+    click.UsageError for anything that cannot be meant, each with one sentence.
     """
     with ExitStack() as opened:
         launcher = choose_tier(sandbox)  # torch is imported over there while files are read over here
@@ -103,8 +107,6 @@ def wanted_exercises(names: Sequence[str], bundles: Sequence[Bundle]) -> list[st
 
 
 def _check_file(engine: Engine, file: Path, wanted: Sequence[str] | None, quiet: bool) -> Report:
-    from grader import progress
-
     try:
         submission = read_submission(file)
     except Blocked as blocked:
@@ -120,22 +122,13 @@ def _check_file(engine: Engine, file: Path, wanted: Sequence[str] | None, quiet:
         return engine.grade(submission, wanted)
 
 
-def _because(submission: object) -> str:
-    from grader.intake.names import read_names
-
-    broken = read_names(submission).broken  # type: ignore[arg-type]
-    return (
-        _(" (it does not parse: {unit}, {why})").format(
-            unit=next(iter(broken)), why=next(iter(broken.values()))
-        )
-        if broken
-        else ""
-    )
+def _because(submission: Submission) -> str:
+    for unit, why in read_names(submission).broken.items():
+        return _(" (it does not parse: {unit}, {why})").format(unit=unit, why=why)
+    return ""
 
 
 def _check_course(engine: Engine, where: Course, wanted: Sequence[str], quiet: bool) -> Report:
-    from grader import progress
-
     results: list[ExerciseResult] = []
     remarks: list[str] = []
     with progress.line(quiet) as tell:
@@ -149,10 +142,8 @@ def _check_course(engine: Engine, where: Course, wanted: Sequence[str], quiet: b
             try:
                 parts = parts_for(engine, where, bundle, mine)
                 results += engine.grade(read_submission(path), mine, parts).exercises
-            except Blocked as blocked:
-                results += [_blocked(bundle, name, str(blocked)) for name in mine]
-    from dataclasses import replace
-
+            except Blocked as why:
+                results += [blocked(bundle, name, str(why)) for name in mine]
     report = replace(engine.report(results), remarks=tuple(remarks))
     if not engine.hidden:
         progress.remember(where.root, results)
@@ -166,7 +157,8 @@ def parts_for(engine: Engine, course: Course, bundle: Bundle, names: Sequence[st
     return earlier_parts(course, bundle, wanted, engine.constructors) if made_of else ()
 
 
-def _blocked(bundle: Bundle, name: str, message: str) -> ExerciseResult:
+def blocked(bundle: Bundle, name: str, message: str) -> ExerciseResult:
+    """The result of an exercise whose file cannot be read."""
     exercise = bundle.exercise(name)
     return ExerciseResult(
         name, bundle.assignment, "blocked", 0.0, exercise.points, _(exercise.title), message

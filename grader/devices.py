@@ -110,13 +110,14 @@ def _compared(here: ExerciseResult, there: ExerciseResult, device: str) -> Check
     )
     broken = next((c for c in mine if c.outcome == "failed"), None)
     if broken is not None:
-        told = {
-            "message": broken.message,
-            "expected": broken.expected,
-            "got": broken.got,
-            "where": broken.where,
-        }
-        return replace(base, outcome="failed", **told)  # type: ignore[arg-type]
+        return replace(
+            base,
+            outcome="failed",
+            message=broken.message,
+            expected=broken.expected,
+            got=broken.got,
+            where=broken.where,
+        )
     if there.outcome == "blocked":
         return replace(base, outcome="failed", message=there.message)
     lost = next((c for c in there.checks if c.outcome == "could_not_grade"), None)

@@ -14,6 +14,8 @@ from grader.sentences import last_line
 from grader.session import Session, WorkerGone
 from grader.tensors import Array, encode
 
+_LOAD: dict[str, object] = {"op": "load", "units": [], "withheld": [], "replace": [], "skip": []}
+
 
 def examined(
     case: RecordedCase, observation: Observation, launcher: Launcher, limits: Limits, given: Mapping[str, str]
@@ -43,15 +45,6 @@ def examined(
 
 def _raised(error: StudentError) -> str:
     return sanitize(f"{error.type}: {error.message}" if error.message else error.type, 300)
-
-
-_LOAD: dict[str, object] = {
-    "op": "load",
-    "units": [],
-    "withheld": [],
-    "replace": [],
-    "skip": [],
-}
 
 
 def _weights(case: RecordedCase, observation: Observation) -> dict[str, Array] | None:

@@ -25,7 +25,7 @@ SEED_VARIABLE = "HEADWAY_SEED_FILE"
 
 def seed_file() -> Path:
     """The file that holds the secret seed: `$HEADWAY_SEED_FILE`, else one in the user's configuration
-    folder, made with mode 600 on first use."""
+    folder, made with mode 600 on first use. Raises UsageError where the variable names none."""
     named = os.environ.get(SEED_VARIABLE)
     if named:
         path = Path(named)
@@ -44,12 +44,15 @@ def seed_file() -> Path:
 
 
 def hidden_bundles(solutions: Path) -> Sequence[Bundle]:
-    """The bundles of the secret seed."""
+    """The bundles of the secret seed. Raises what `hidden_folder` does."""
     return bundles.load_all(hidden_folder(solutions))
 
 
 def hidden_folder(solutions: Path) -> Path:
-    """Where the bundles of the secret seed lie. Recorded once for a state of solutions, seed, grader and torch."""
+    """Where the bundles of the secret seed lie. Recorded once for a state of solutions, seed, grader and torch.
+
+    Raises UsageError for a seed that cannot be one, and ClickException where the cases cannot be recorded.
+    """
     seed = seed_file().read_text("utf-8").strip()
     if len(seed) < 16:
         raise click.UsageError(_("the secret seed in {path} is too short to be one").format(path=seed_file()))

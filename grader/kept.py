@@ -11,6 +11,8 @@ import numpy as np
 
 from grader.observation import Observation, Seen
 
+EMPTY, PAD = -1, 0  # what fills up shorter rows: here, and in a tensor of tokens
+
 
 def arranged(observation: Observation, steps: Iterable[Mapping[str, Any]]) -> Observation:
     """The same observation with every result in one form, as far as it came in an accepted one.
@@ -29,9 +31,6 @@ def arranged(observation: Observation, steps: Iterable[Mapping[str, Any]]) -> Ob
         elif step["do"] == "sentences" and step["name"] in seen:
             seen[step["name"]] = _written(seen[step["name"]], step["steps"], step["eos"])
     return replace(observation, seen=seen)
-
-
-EMPTY, PAD = -1, 0
 
 
 def _written(seen: Seen, steps: int, eos: int) -> Seen:

@@ -15,8 +15,6 @@ from grader.report.model import ExerciseResult
 from grader.session import Training
 
 FILE = ".headway/progress.json"
-
-
 BAR = 24  # characters
 
 

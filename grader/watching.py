@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from grader import progress
-from grader.bundle import Bundle, Exercise
-from grader.checking import parts_for
-from grader.course import Course, choose
+from grader.bundle import Bundle
+from grader.checking import blocked, parts_for
+from grader.course import Course
 from grader.engine import Engine
 from grader.intake.names import Names, read_names
 from grader.intake.read import Blocked, read_submission
 from grader.remembered import FOLDER, Remembered
-from grader.report.model import ExerciseResult, Report
+from grader.report.model import Report
 from grader.sandbox.base import Launcher
 
 STEP, DEBOUNCE = 10, 60  # milliseconds without a change that end a save; the longest wait for them
@@ -41,9 +41,7 @@ class Watcher:
             torch_version=version("torch"),
             remembered=Remembered(self.course.root / FOLDER),
         )
-        self._home: dict[str, tuple[Bundle, Exercise]] = {
-            e.name: (b, e) for b in self.course.bundles for e in b.exercises
-        }
+        self._home: dict[str, Bundle] = {e.name: b for b in self.course.bundles for e in b.exercises}
         self.current = self.current or self._first_open(list(self._home))
         for bundle in self.course.bundles:
             self._changed(bundle)
@@ -51,8 +49,7 @@ class Watcher:
     @property
     def file(self) -> Path:
         """The file in which the exercise at hand is written."""
-        bundle = self._home[self.current][0]
-        return choose(self.course.root / bundle.assignment, bundle)[0]
+        return self.course.file_for(self._home[self.current])
 
     def saved(self, path: Path) -> bool:
         """Take note of a changed file; whether it is one to grade. The exercise that was changed comes to hand."""
@@ -72,27 +69,14 @@ class Watcher:
 
     def grade(self) -> Report:
         """Grade the exercise at hand and remember the outcome."""
-        bundle, exercise = self._home[self.current]
-        path, _remark = choose(self.course.root / bundle.assignment, bundle)
+        bundle = self._home[self.current]
         try:
             parts = parts_for(self.engine, self.course, bundle, [self.current])
             with progress.line(quiet=False) as tell:
                 self.engine.training = tell.training
-                report = self.engine.grade(read_submission(path), [self.current], parts)
-        except Blocked as blocked:
-            report = self.engine.report(
-                [
-                    ExerciseResult(
-                        exercise.name,
-                        bundle.assignment,
-                        "blocked",
-                        0.0,
-                        exercise.points,
-                        exercise.title,
-                        str(blocked),
-                    )
-                ]
-            )
+                report = self.engine.grade(read_submission(self.file), [self.current], parts)
+        except Blocked as why:
+            report = self.engine.report([blocked(bundle, self.current, str(why))])
         progress.remember(self.course.root, report.exercises)
         return report
 
@@ -116,7 +100,7 @@ class Watcher:
     def _changed(self, bundle: Bundle) -> list[str]:
         """Exercises of an assignment whose definitions are not what they were when this was last asked."""
         try:
-            names = read_names(read_submission(choose(self.course.root / bundle.assignment, bundle)[0]))
+            names = read_names(read_submission(self.course.file_for(bundle)))
         except Blocked:
             names = Names({})
         trees = {

@@ -122,7 +122,6 @@ class SimTensor(Tensor):
     """A tensor on the simulated device; `_numbers` holds its numbers on the CPU."""
 
     _numbers: Tensor
-    _is_param: bool
 
     @staticmethod
     def __new__(cls, inner: Tensor) -> SimTensor:
