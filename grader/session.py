@@ -80,6 +80,7 @@ class Session:
         self.files = frozenset(files)  # the submission's, to know its lines by
         self._process: Process = launcher.start(limits)
         self._log = bytearray()
+        self._log_open = True
         self._printed = 0
         self._ready = False
 
@@ -202,16 +203,13 @@ class Session:
             self._drain()
             raise WorkerGone("time")
         process = self._process
-        readers = (
-            [] if writing else [process.from_worker]
-        )  # a reply that nobody reads yet would wake us for nothing
+        # A reply that nobody reads yet would wake us for nothing.
+        readers = [] if writing else [process.from_worker]
         readers += [process.log] if self._log_open else []
         readable, writable, _ = select.select(readers, [process.to_worker] if writing else [], [], left)
         if process.log in readable:
             self._drain()
         return process.from_worker in readable, bool(writable)
-
-    _log_open = True
 
     def _drain(self) -> None:
         while self._log_open:
@@ -244,8 +242,6 @@ class Session:
         except WorkerGone:
             return []
         stack = self.printed.rpartition("Timeout (")[2]
-        files = {
-            file.encode("ascii", "backslashreplace").decode(): file for file in self.files
-        }  # as it spells them
+        spelled = {file.encode("ascii", "backslashreplace").decode(): file for file in self.files}
         found = re.findall(r'File "([^\n]+)", line (\d{1,7})\b', stack)
-        return [(files[file], int(line)) for file, line in found if file in files]
+        return [(spelled[file], int(line)) for file, line in found if file in spelled]

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from grader.i18n import _
 from grader.report.forms import FORMS
+
+if TYPE_CHECKING:
+    from grader.report.model import Report
 
 EXAMPLES = """\b
 Examples:
@@ -85,7 +89,7 @@ def command(
     sys.exit(report.exit_status)
 
 
-def _show(report, form: str, output: Path | None, full: bool) -> None:  # type: ignore[no-untyped-def]
+def _show(report: Report, form: str, output: Path | None, full: bool) -> None:
     from rich.console import Console
 
     from grader.files import write_atomically

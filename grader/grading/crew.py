@@ -52,9 +52,8 @@ class Crew:
         self._jobs = jobs
         self._members: list[_Member] = []
         self._lost: dict[int, int] = {}
-        os.environ.setdefault(
-            "OPENBLAS_NUM_THREADS", "1"
-        )  # each process has a core; idle threads would spin on another's
+        # Each process has a core; idle threads would spin on another's.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
     def __enter__(self) -> Crew:
         return self

@@ -13,9 +13,8 @@ _ASSIGNED = re.compile(r"^(?P<indent>\s*)(?P<target>[A-Za-z_][\w, ]*)=\s*(!|%[A-
 _FOREIGN_CELL = re.compile(
     r"^%%(bash|sh|script|html|javascript|js|latex|markdown|perl|ruby|svg|writefile|file|cmd|R)\b"
 )
-_CELL_OF_ANOTHER = re.compile(
-    r"^%%(?!(time|timeit|capture|prun)\b)"
-)  # ours or another language's: does it parse?
+# A cell of another magic may be in ours or another language: does it parse?
+_CELL_OF_ANOTHER = re.compile(r"^%%(?!(time|timeit|capture|prun)\b)")
 MAX_MAGICS = 16  # lines of one cell that are taken out one by one; each costs a reading of the cell
 
 

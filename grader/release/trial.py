@@ -219,9 +219,8 @@ def _all_in_one_file(engine: Engine, exercise: Exercise, trials: Sequence[Candid
     """One file that imports them all; each is graded as if it bore the exercise's name. Numbers of those that pass."""
     exercise = _first_case(exercise)
     setup = "".join(dict.fromkeys(c.setup for c in trials))
-    lines = "\n".join(
-        _bound(c, f"tried_{n}") for n, c in enumerate(trials)
-    )  # run one by one: some cannot be had
+    # Run one by one: some cannot be had.
+    lines = "\n".join(_bound(c, f"tried_{n}") for n, c in enumerate(trials))
     file = Submission(Path("tried.py"), (Unit("tried.py", f"{_TAME}{setup}{lines}"),))
     for number in range(len(trials)):
         run = Run(engine, file, Names({}))

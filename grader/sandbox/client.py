@@ -34,9 +34,8 @@ class SandboxLauncher:
         self._level = "none"
         self._lock = threading.Lock()
         self._pool: list[SandboxedProcess] = []
-        self._number = int.from_bytes(
-            os.urandom(2), "big"
-        )  # root gives each number a user: not those of others
+        # Root gives each number a user: not those of others.
+        self._number = int.from_bytes(os.urandom(2), "big")
         self._closed = False
         self._server = Server(self.tier, self._program)
         self.warm(warm)

@@ -158,9 +158,8 @@ def _fused(prefix: str, group: Shapes, own: Own) -> list[Slot]:
             n for n, t in own.items() if tuple(t.shape) == (rows, *shapes[0][1:]) and _is_bias(n) == bias
         ]
         if len(names) != 1 or len(set(shapes)) != 1:
-            apart = _renamed(
-                prefix, {name: group[name] for name in parts if name}, own
-            )  # kdim, vdim: only biases are fused
+            # With kdim or vdim only the biases are fused.
+            apart = _renamed(prefix, {name: group[name] for name in parts if name}, own)
             if not apart:
                 return []
             slots += apart
@@ -256,9 +255,8 @@ def _three_axes(name: str, shape: tuple[int, ...], own: str, tensor: Tensor) -> 
     if tensor.dim() != 3 or len(shape) != 2 or tensor.numel() != shape[0] * shape[1]:
         return []
     heads, a, b = tensor.shape
-    if (
-        _role(name.split(".")[-2]) == "o"
-    ):  # (H, d, out): rows of the contract are outputs, so all heads fill all rows
+    if _role(name.split(".")[-2]) == "o":
+        # (H, d, out): rows of the contract are outputs, so all heads fill all rows.
         if heads * a == shape[1] and b == shape[0]:
             return [Slot(name, own, lambda t: t.permute(2, 0, 1).reshape(t.shape[2], -1))]
         return []
@@ -281,9 +279,8 @@ def _turned(index: Any) -> View:
 
 def _in_order(prefix: str, group: Shapes, own: Own) -> list[Slot]:
     """The same shapes in the same order under names of the student's choosing, biases by themselves if they show."""
-    if (
-        len(own) != len(group) or own.keys() & group.keys()
-    ):  # a name of the contract with another shape is no other name
+    # A name of the contract with another shape is no other name.
+    if len(own) != len(group) or own.keys() & group.keys():
         return []
     names, mine = list(group), list(own)
     if sum(map(_is_bias, names)) == sum(map(_is_bias, mine)):

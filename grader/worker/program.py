@@ -150,9 +150,8 @@ class Program(Measures):
             module.load_state_dict(wanted, strict=False)
             self._move(module)  # what was made just now
         everything = dict(module.named_parameters(remove_duplicate=False))
-        shapeless = [
-            n for n, p in everything.items() if isinstance(p, nn.UninitializedParameter)
-        ]  # lazy, and not found by name
+        # Lazy, and not found by name.
+        shapeless = [n for n, p in everything.items() if isinstance(p, nn.UninitializedParameter)]
         own = {n: p for n, p in everything.items() if (p.requires_grad or n in wanted) and n not in shapeless}
         found = layouts.fit(own, {name: tuple(t.shape) for name, t in wanted.items()})
         _fill_the_rest(own, found)
