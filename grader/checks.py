@@ -76,9 +76,11 @@ class Checks:
         )
 
     def check_shape(self, ref: Ref, title: str = "shape and dtype of what comes back") -> None:
+        """Shape as the reference's, dtype as what went in; see `grader.judge.forms.shape`."""
         self.check("shapes", "shape", [self.see(ref)], title)
 
     def check_values(self, ref: Ref, title: str, facet: str = "values", **params: Json) -> None:
+        """The numbers are those of the reference. `tol`: a wider tolerance, relative to 1 + |reference|."""
         self.check(facet, "equal", [self.see(ref)], title, **params)
 
     def check_precision(
@@ -99,9 +101,11 @@ class Checks:
         self.check(facet, "one_of", [self.see(ref)], title)
 
     def check_gradients(self, names: Sequence[str], title: str, **params: Json) -> None:
+        """`names`: what `gradients` returned. `tol`: as in `check_values`."""
         self.check("gradients", "equal", names, title, **params)
 
     def check_unchanged(self, *inputs: Ref, title: str = "arguments are left as they were") -> None:
+        """Inputs hold after all the steps so far exactly what they held before."""
         self.check("purity", "unchanged", self.after(*inputs), title)
 
     def check_parameters(

@@ -84,7 +84,7 @@ class Attempt:
     def _reached(self, checks: Sequence[CheckResult], observations: Mapping[str, Observation]) -> float:
         seen = [(case, observations[case.id]) for case in self.exercise.cases if case.id in observations]
         values_fail = any(c.facet == "values" and c.outcome != "passed" for c in checks)
-        trivial = values_fail and is_trivial(self.exercise, seen)
+        trivial = values_fail and is_trivial(seen)
         return score(self.exercise.points, self.exercise.weights, checks, trivial)
 
     def _remarks(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -38,10 +37,6 @@ class Course:
                 )
             )
         return found
-
-    @property
-    def settings(self) -> dict[str, object]:
-        return tomllib.loads((self.root / MARK).read_text("utf-8"))
 
     def file_for(self, bundle: Bundle) -> Path:
         """The file in which the student works on an assignment (see `choose`)."""

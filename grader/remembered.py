@@ -31,6 +31,7 @@ class Remembered:
     folder: Path
 
     def find(self, key: str, exercise: Exercise) -> ExerciseResult | None:
+        """What is kept under a key, if it is a result that this exercise can have; None otherwise."""
         try:
             result = from_text(self._path(key, exercise).read_text("utf-8"))
         except (OSError, ValueError):

@@ -278,6 +278,7 @@ def _why_not(case: RecordedCase, checks: Sequence[CheckResult], lost: int) -> st
 
 
 def request_for(case: RecordedCase, aliases: Mapping[str, str], about: Sequence[str] = ()) -> dict[str, Any]:
+    """What a worker is asked for a case. about: calls whose use is to be noted."""
     return {
         "op": "run",
         "case": {"steps": case.steps, "dtype": case.dtype, "aliases": aliases, "about": about},

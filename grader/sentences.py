@@ -13,6 +13,7 @@ from grader.session import WorkerGone
 
 
 def last_line(fault: object) -> str:
+    """Of a traceback, what was raised; "" where there is none."""
     return sanitize(str(fault).strip().splitlines()[-1] if str(fault).strip() else "", 300)
 
 
@@ -37,12 +38,14 @@ def how_it_ended(gone: WorkerGone, hidden: bool = False) -> str:
 
 
 def how_loading_ended(gone: WorkerGone) -> str:
+    """One sentence about a worker that was lost before any case ran."""
     if gone.why == "time":
         return _("the file did not finish loading: its top-level code does not end{at}").format(at=_at(gone))
     return _("the file could not be loaded: {how}").format(how=how_it_ended(gone))
 
 
 def of_use(use: Use, costs: float) -> str:
+    """A remark on a call that does what the exercise is about. costs: the share of the points that go, from 0 to 1."""
     place = _(" ({file}, line {line})").format(file=sanitize(use.unit), line=use.line) if use.unit else ""
     told = _("uses {call}{place}, which this exercise is about; your instructor may ask you to write it out")
     cost = _(" (it costs {share:.0%} of the points)").format(share=costs) if costs else ""

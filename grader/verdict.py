@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from grader import discreet
-from grader.bundle import Exercise, RecordedCase
+from grader.bundle import RecordedCase
 from grader.checks import Check
 from grader.i18n import _
 from grader.judge import decide
@@ -148,7 +148,7 @@ def _result(
     )
 
 
-def is_trivial(exercise: Exercise, observations: Iterable[tuple[RecordedCase, Observation]]) -> bool:
+def is_trivial(observations: Iterable[tuple[RecordedCase, Observation]]) -> bool:
     """Whether every result whose values are judged was had for nothing: see `_computed_nothing`.
 
     Only asked about answers whose values are wrong. Results that the reference, too, has for nothing

@@ -196,6 +196,7 @@ def patience(exercise: Exercise, case: RecordedCase) -> float:
 
 
 def short(bounds: Limits) -> float:
+    """Seconds for what need not take long."""
     return min(bounds.wall_seconds, SHORT_SECONDS)
 
 

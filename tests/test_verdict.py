@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from grader.bundle import Exercise, Header, RecordedCase
+from grader.bundle import Header, RecordedCase
 from grader.checks import Check
 from grader.judge import JUDGES
 from grader.judge.finding import Finding
@@ -224,8 +224,7 @@ X = np.random.default_rng(1).standard_normal((2, 3))
 
 def trivial(got, want=WANT):
     case = RecordedCase("c", "f", "float64", (), (CHECKS["equal"],), {"X": X}, HEADERS, {"out": want})
-    exercise = Exercise("f", "a", "", 1.0, {}, {}, (), (), (), (), 1, (case,))
-    return is_trivial(exercise, [(case, Observation(seen(got)))])
+    return is_trivial([(case, Observation(seen(got)))])
 
 
 @pytest.mark.parametrize(

@@ -169,7 +169,7 @@ def test_confused_replies_never_get_past_the_reader_as_anything_but_a_result(bun
             checks = judge_case(case, observation, hidden=hidden, device="cpu")
             assert not all(check.outcome == "passed" for check in checks)
         observations = {case.id: observation}
-        is_trivial(exercise, [(case, observation)])
+        is_trivial([(case, observation)])
         result = ExerciseResult(
             name,
             "a",
