@@ -923,15 +923,15 @@ anywhere, and so does a tensor without axes.
 ]
 
 
-def in_other_dtypes(id, of, swap, says, asks, page):
+def in_other_dtypes(id, of, swap, says, asks, page, seen=""):
     """Right in float32; in another dtype it stops, or comes back in the wrong one."""
-    return mistake(id, of=of, kind="policy", breaks=("precision",), swap=swap, says=says, asks=asks, page=page)
+    return mistake(id, of=of, kind="policy", breaks=("precision",), swap=swap, says=says, asks=asks, page=page, seen=seen)
 
 
-def filled_too_low(id, of):
-    return in_other_dtypes(
-        id,
-        of,
+PRECISION = [
+    in_other_dtypes(
+        "additive-fill-minus-1e9",
+        "AdditiveAttention",
         {
             WEIGHTS: "hidden = masked_softmax(torch.zeros_like(scores), valid_lens) == 0\n        self.attention_weights = scores.masked_fill(hidden, -1e9).softmax(dim=-1)",
         },
@@ -943,13 +943,10 @@ number that a dtype holds is `torch.finfo(scores.dtype).min`, and minus infinity
 
     >>> torch.zeros(2, dtype=torch.float16).masked_fill(torch.tensor([True, False]), -1e9)
 """,
-    )
-
-
-def weights_in_single(id, of):
-    return in_other_dtypes(
-        id,
-        of,
+    ),
+    in_other_dtypes(
+        "additive-weights-in-single",
+        "AdditiveAttention",
         {
             WEIGHTS: "self.attention_weights = masked_softmax(scores.float(), valid_lens)",
         },
@@ -961,14 +958,37 @@ meet values in another dtype in the next product, which wants both alike.
 
     >>> torch.ones(2, 2) @ torch.ones(2, 2, dtype=torch.float16)
 """,
-    )
+    ),
+    in_other_dtypes(
+        "dot-fill-minus-1e9",
+        "DotProductAttention",
+        {
+            WEIGHTS: "hidden = masked_softmax(torch.zeros_like(scores), valid_lens) == 0\n        self.attention_weights = scores.masked_fill(hidden, -1e9).softmax(dim=-1)",
+        },
+        "hidden scores are filled with a number that is too large for half precision",
+        "Which is the lowest number that the dtype of the scores can hold?",
+        """
+In `float32` the number does its work. Half precision ends at 65504, so PyTorch refuses to write it there. The lowest
+number that a dtype holds is `torch.finfo(scores.dtype).min`, and minus infinity exists in all of them.
 
+    >>> torch.zeros(2, dtype=torch.float16).masked_fill(torch.tensor([True, False]), -1e9)
+""",
+    ),
+    in_other_dtypes(
+        "dot-weights-in-single",
+        "DotProductAttention",
+        {
+            WEIGHTS: "self.attention_weights = masked_softmax(scores.float(), valid_lens)",
+        },
+        "the weights are in single precision when they meet the values, whatever dtype those have",
+        "In which dtype are the values, and in which are the weights that they are multiplied with?",
+        """
+A softmax in `float32` is wise in half precision, and PyTorch does so inside by itself. Weights that stay in `float32`
+meet values in another dtype in the next product, which wants both alike.
 
-PRECISION = [
-    filled_too_low("additive-fill-minus-1e9", "AdditiveAttention"),
-    weights_in_single("additive-weights-in-single", "AdditiveAttention"),
-    filled_too_low("dot-fill-minus-1e9", "DotProductAttention"),
-    weights_in_single("dot-weights-in-single", "DotProductAttention"),
+    >>> torch.ones(2, 2) @ torch.ones(2, 2, dtype=torch.float16)
+""",
+    ),
 ]
 
 MISTAKES = [*ADDITIVE, *DOT, LENS_REQUIRED, *DEVICE, *PRECISION]
