@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from importlib.metadata import version
@@ -17,7 +17,7 @@ from grader.devices import launcher_for, others
 from grader.engine import Engine
 from grader.i18n import _
 from grader.intake.names import read_names
-from grader.intake.read import Blocked, Submission, read_submission
+from grader.intake.read import Blocked, read_submission
 from grader.parts import Part, earlier_parts, is_made_of_parts
 from grader.remembered import FOLDER, Remembered
 from grader.report.model import ExerciseResult, Report
@@ -115,15 +115,15 @@ def _check_file(engine: Engine, file: Path, wanted: Sequence[str] | None, quiet:
     if not known and wanted is None:
         raise click.UsageError(
             _("{file} defines no exercise of this course; `grader` lists their names").format(file=file.name)
-            + _because(submission)
+            + _because(read_names(submission).broken)
         )
     with progress.line(quiet) as tell:
         engine.progress, engine.training = tell, tell.training
         return engine.grade(submission, wanted)
 
 
-def _because(submission: Submission) -> str:
-    for unit, why in read_names(submission).broken.items():
+def _because(broken: Mapping[str, str]) -> str:
+    for unit, why in broken.items():
         return _(" (it does not parse: {unit}, {why})").format(unit=unit, why=why)
     return ""
 

@@ -66,7 +66,7 @@ def _removals(out: Figures, check: Check, case: RecordedCase, observation: Obser
     heads = len(table).bit_length() - 1
     if not decide(Check("", "", "", "all_rows", check.of, {"heads": heads}), case, observation).passed:
         return
-    rows = read_removals(check, observation)
+    rows = read_removals(observation.seen.get(check.of[0]))
     if not all(0 <= row.accuracy <= 1 for row in rows):
         return
     removed = np.array([bin(bits).count("1") for bits in range(len(table))])

@@ -152,9 +152,12 @@ def _block(row: Row, engine: Engine, assignment: Assignment, exercise: Exercise)
     """The building block of the same name, where there is one, must pass as an answer."""
     if exercise.name not in given.BLOCKS:
         return
-    alone = replace(exercise, given=(exercise.name,))
+    blocks = replace(exercise, given=(exercise.name,))
     source = f"from grader.given import {exercise.name}\n{exercise.name} = {exercise.name}\n"
-    single = Engine([replace(_bundle_of(engine, assignment), exercises=(alone,))], engine.launcher)
+    single = Engine(
+        [replace(_bundle_of(engine, assignment), exercises=(blocks,))],
+        engine.launcher,
+    )
     single.place = engine.place
     result = single.grade(_submission(assignment, source), [exercise.name]).exercises[0]
     if result.outcome != "passed":

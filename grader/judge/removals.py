@@ -18,7 +18,7 @@ from grader.checks import Check
 from grader.i18n import _
 from grader.judge.finding import PASSED, Finding, Wrong, failed
 from grader.judge.ranks import spearman
-from grader.observation import Observation
+from grader.observation import Observation, Seen
 
 ORDERS = ("importance", "random", "reverse")  # as grader/worker/measures.py counts them
 FEWEST_SEEDS = 3
@@ -34,9 +34,8 @@ class Removal:
     accuracy: float
 
 
-def read_removals(check: Check, observation: Observation) -> list[Removal]:
+def read_removals(seen: Seen | None) -> list[Removal]:
     """The rows that were observed. Raises Wrong where there are none."""
-    seen = observation.seen.get(check.of[0])
     if seen is None or seen.array is None or seen.array.ndim != 2 or seen.array.shape[1] < 4:
         what = seen.odd if seen is not None and seen.odd else _("nothing")
         says = _("{what} came back; a list of rows should, as the text describes them").format(what=what)
@@ -60,7 +59,7 @@ def chains(rows: Sequence[Removal]) -> dict[tuple[str, float], list[Removal]]:
 def all_rows(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """Every order, three seeds or more, one row for 1 … `heads` - 1 removed heads (none removed may be told
     too), and each row keeps what the row before it removed."""
-    rows = read_removals(check, observation)
+    rows = read_removals(observation.seen.get(check.of[0]))
     heads = check.params["heads"]
     found = chains(rows)
     for order in ORDERS:
@@ -106,7 +105,7 @@ def accuracies(check: Check, case: RecordedCase, observation: Observation) -> Fi
     `table`: right answers for every set of removed heads, by the number whose bits are the heads; `of`: how
     many answers there are.
     """
-    rows = read_removals(check, observation)
+    rows = read_removals(observation.seen.get(check.of[0]))
     if not rows:
         return failed("empty", _("there are no rows"))
     table, total = check.params["table"], check.params["total"]
@@ -162,7 +161,7 @@ def _pattern(rows: Sequence[Removal], table: Sequence[int], total: int) -> str:
 def in_order(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """`importance` takes the heads that were planted as weak first, `reverse` those that were planted as
     strong. `planted`: the strength of every head; `least`: the rank correlation that is asked for."""
-    rows = read_removals(check, observation)
+    rows = read_removals(observation.seen.get(check.of[0]))
     planted, least = np.array(check.params["planted"]), check.params["least"]
     for order, sign in (("importance", 1), ("reverse", -1)):
         found = [_agrees(chain, planted) for (name, _seed), chain in chains(rows).items() if name == order]
@@ -192,7 +191,7 @@ def _agrees(chain: Sequence[Removal], planted: np.ndarray) -> float:
 
 def drawn(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """The random orders differ from seed to seed. That three of eight heads agree by chance is rarer than 1e-9."""
-    rows = read_removals(check, observation)
+    rows = read_removals(observation.seen.get(check.of[0]))
     orders = {
         tuple(frozenset(row.removed) for row in chain if row.removed)
         for (name, _seed), chain in chains(rows).items()
