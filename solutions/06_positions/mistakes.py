@@ -1067,7 +1067,11 @@ A number of `bfloat16` has eight binary digits: behind 256 it counts in twos, be
 off by one or two turns a sine into noise. In `float16` angles of several hundred are off by a quarter. The table is
 computed once, in single or double precision, and only its rows are converted.
 
-    >>> torch.arange(254, 262, dtype=torch.bfloat16)
+    >>> encoding, X = PositionalEncoding(4, 0.0), torch.zeros(1, 600, 4)
+    >>> fine = encoding(X); coarse = encoding.bfloat16()(X.bfloat16())
+    >>> (coarse - fine).abs().max()
+
+A sine that is rounded to `bfloat16` is off by less than 0.01, at step 600 too.
 """,
     ),
 ]
