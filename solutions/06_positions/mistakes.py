@@ -1044,6 +1044,8 @@ A table that is a plain attribute is not converted with the module, and a sum ta
 half precision is handed `float32` and stops at its next layer.
 
     >>> PositionalEncoding(4, 0.0).half()(torch.zeros(1, 3, 4).half()).dtype
+
+It should be `torch.float16`, as what went in was.
 """,
         seen="the d2l book, which moves the table to the device of the input and leaves its dtype",
     ),

@@ -1810,6 +1810,8 @@ Computing in `float32` inside is wise in half precision. What is handed on shoul
 the next product meets two dtypes and stops, and in `float64` the extra digits are gone.
 
     >>> AddNorm([2], 0.0).half()(torch.ones(1, 1, 2).half(), torch.ones(1, 1, 2).half()).dtype
+
+It should be `torch.float16`, as what went in was.
 """,
     ),
     in_other_dtypes(

@@ -23,6 +23,14 @@ A model that only keeps weights: four sentences and two heads, once in each of t
 come out as (4, 2, 6, 6).
 """
 
+SEE_LAYERS = """
+
+    >>> model = nn.Identity(); model.attention_weights = [torch.full((4, 2, 6, 6), float(layer)) for layer in range(3)]
+    >>> [m.mean() for m in attention_maps(model, torch.zeros(4, 6))["encoder"]]
+
+A model that only keeps numbers, those of their layers. They should come out as 0, 1, 2.
+"""
+
 SEE_DECODER = """
 
     >>> from grader.given import TransformerDecoder
@@ -175,20 +183,35 @@ The device "meta" holds no numbers, and every machine has it: a good place to lo
 go through, and be the only device in the set.
 """
 
+SEE_INDICES = """
+
+    >>> class Watch(torch.overrides.TorchFunctionMode):
+    ...     def __torch_function__(self, done, types, given=(), named=None):
+    ...         if done.__name__ in ("index_select", "gather"): print([getattr(x, "device", x) for x in given])
+    ...         return done(*given, **(named or {}))
+    >>> mha = MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.0, bias=True).to("meta")
+    >>> with Watch(): small = prune_heads(mha, [1])
+
+Where one of the two is used, it is shown what it was given. Weights and index should both lie on "meta". Square brackets
+show nothing, and need not.
+"""
+
 SEE_ROWS = """
 
     >>> model, X = Classifier(num_hiddens=8, num_heads=4, num_classes=3), torch.randn(60, 3, 8)
-    >>> model.attention.W_o.weight.data *= torch.tensor([9.0, 0.0, 0.0, 0.0]).repeat_interleave(2)
+    >>> model.attention.W_o.weight.data *= torch.tensor([50.0, 0.0, 0.0, 0.0]).repeat_interleave(2)
     >>> rows = removal_experiment(model, (X, model(X).argmax(dim=-1)))
     >>> for row in rows: print(row["seed"], row["order"], row["removed"], row["accuracy"])
 
 Only head 0 is heard here, and the labels are the model's own answers. So each order begins at 1.0 and falls in the row
-where head 0 goes, to stay there: never by importance, at once in reverse. Three orders of four rows, for every seed.
+where head 0 goes, to stay there: never by importance, at once in reverse. Three orders of four rows, for three seeds or
+more.
 """
 
 SEE_RISING = """
 
-    >>> model = Classifier(num_hiddens=16, num_heads=8, num_classes=3); X, labels = torch.randn(60, 3, 16), torch.arange(60) % 3
+    >>> model = Classifier(num_hiddens=16, num_heads=8, num_classes=3)
+    >>> X, labels = torch.randn(60, 3, 16), torch.arange(60) % 3
     >>> importance = head_importance(model.attention, [(X, X, X, None, labels)], model.loss, "ablation")
     >>> rows = [row for row in removal_experiment(model, (X, labels)) if row["order"] == "importance"]
     >>> importance[rows[7]["removed"]].diff() > 0
@@ -200,7 +223,7 @@ Seven heads in the order in which they went. Each should matter more than the on
 SEE_UNSURE = """
 
     >>> model, X = Classifier(num_hiddens=8, num_heads=4, num_classes=3), torch.randn(60, 3, 8)
-    >>> model.attention.W_o.weight.data *= torch.tensor([9.0, 0.0, 0.0, 0.0]).repeat_interleave(2)
+    >>> model.attention.W_o.weight.data *= torch.tensor([50.0, 0.0, 0.0, 0.0]).repeat_interleave(2)
     >>> model.attention.W_q.weight.data[:2] = 0
     >>> rows = removal_experiment(model, (X, model(X).argmax(dim=-1)))
     >>> [row["removed"] for row in rows if row["order"] == "importance"][3]
@@ -210,7 +233,8 @@ Head 0 looks everywhere alike, and is the only one that is heard. It should not 
 
 SEE_RANDOM = """
 
-    >>> model, data = Classifier(num_hiddens=16, num_heads=8, num_classes=3), (torch.randn(9, 3, 16), torch.arange(9) % 3)
+    >>> model = Classifier(num_hiddens=16, num_heads=8, num_classes=3)
+    >>> data = torch.randn(9, 3, 16), torch.arange(9) % 3
     >>> for row in removal_experiment(model, data):
     ...     if row["order"] == "random": print(row["seed"], row["removed"])
 
@@ -219,7 +243,7 @@ Every row should hold the heads of the row above it and one more, and no two see
 
 SEE_SAME_AGAIN = """
 
-    >>> model, data = Classifier(8, 4, 3, dropout=0.5), (torch.randn(60, 3, 8), torch.arange(60) % 3)
+    >>> model, data = Classifier(8, 4, 3, dropout=0.5), (9 * torch.randn(60, 3, 8), torch.arange(60) % 3)
     >>> removal_experiment(model.train(), data) == removal_experiment(model.train(), data)
 
 Nothing is left to chance but the random orders, and those belong to their seeds: `True`, if yours are drawn from them.
@@ -228,9 +252,9 @@ Nothing is left to chance but the random orders, and those belong to their seeds
 SEE_REMOVAL_ON_META = """
 
     >>> from unittest import mock
-    >>> model, data = Classifier(8, 4, 3).to("meta"), (torch.zeros(6, 3, 8, device="meta"), torch.zeros(6, device="meta").long())
+    >>> model, X = Classifier(num_hiddens=8, num_heads=4, num_classes=3).to("meta"), torch.zeros(6, 3, 8, device="meta")
     >>> with mock.patch.dict(globals(), head_importance=lambda *_: torch.arange(4.0)):
-    ...     try: removal_experiment(model, data)
+    ...     try: removal_experiment(model, (X, X[:, 0, 0].long()))
     ...     except RuntimeError as error: print(error)
 
 The device "meta" holds no numbers, and every machine has it; the importances are made up, since none can be measured
@@ -302,6 +326,7 @@ LOOKS = [
         "your layers are listed from the last to the first",
         "Under which index does a reader look for the layer that sees the words first?",
         "The list is turned around, so layer 0 shows what the last layer did.",
+        see=SEE_LAYERS,
     ),
     maps(
         "mean-over-heads",
@@ -883,7 +908,7 @@ PRUNE = [
         "Square brackets take an index from the CPU, `index_select` and `gather` do not.",
         kind="policy",
         breaks=["device"],
-        see=SEE_PRUNED_ON_META,
+        see=SEE_INDICES,
     ),
 ]
 

@@ -10,8 +10,9 @@ SEE_STEP = """
     >>> model, fed, slopes = new_model(), [], []
     >>> def look(part, given, out): fed.append(given[0]); out[0].register_hook(slopes.append)
     >>> hook = model.decoder.register_forward_hook(look)
-    >>> src, tgt = torch.tensor([[6, 8, 5, 2, 0], [7, 9, 3, 4, 2]]), torch.tensor([[1, 5, 8, 6, 2, 0], [1, 4, 3, 9, 7, 2]])
-    >>> weights = train(model, [(src, torch.tensor([4, 5]), tgt, torch.tensor([5, 6]))], 1)
+    >>> src, src_valid_len = torch.tensor([[6, 8, 5, 2, 0], [7, 9, 3, 4, 2]]), torch.tensor([4, 5])
+    >>> tgt, tgt_valid_len = torch.tensor([[1, 5, 8, 6, 2, 0], [1, 4, 3, 9, 7, 2]]), torch.tensor([5, 6])
+    >>> weights = train(model, [(src, src_valid_len, tgt, tgt_valid_len)], 1)
     >>> fed[0], slopes[0].argmin(dim=-1), (slopes[0] < 0).any(dim=-1)
 
 Three small tables: what the decoder is fed, what it is asked for, which steps count. The first row of each should be
@@ -75,8 +76,8 @@ SEE_WRITING = """
     >>> model = nn.Module(); model.encoder, model.decoder = (lambda src, lens: src), Counts()
     >>> greedy_decode(model, torch.tensor([[3], [1], [2]]), torch.ones(3), 5, bos=1, eos=7)
 
-This model counts: its best word is always the one that it was fed plus the number in its source. Begun with 1, in
-threes, ones and twos, five words at most and 7 for the end, it should write `[[4], [2, 3, 4, 5, 6], [3, 5]]`.
+This model counts: its best word is always the one that it was fed plus the number in its source. It begins behind 1,
+goes on for five words at most, and is done at 7: `[[4], [2, 3, 4, 5, 6], [3, 5]]`.
 """
 
 SEE_STATE = """
@@ -94,12 +95,13 @@ top of 0, 1, 2 and 3 old ones.
 
 SEE_LENS = """
 
-    >>> model = new_model(); src, src_valid_len, _, _ = reverse_batch(200)
-    >>> noisy = src.masked_fill(src == PAD, 7)
-    >>> greedy_decode(model, src, src_valid_len, 5, BOS, EOS) == greedy_decode(model, noisy, src_valid_len, 5, BOS, EOS)
+    >>> model, told = new_model(), []
+    >>> hook = model.encoder.register_forward_pre_hook(lambda part, given: told.append(given[1:]))
+    >>> hook = model.decoder.register_forward_pre_hook(lambda part, given: told.append(given[1][1]))
+    >>> src, src_valid_len, _, _ = reverse_batch(4)
+    >>> written = greedy_decode(model, src, src_valid_len, 1, BOS, EOS); told, src_valid_len
 
-What stands behind the end of a source is no part of it, and even an untrained model should write the same for both:
-`True`.
+What the encoder is told, what the decoder is told, and how long the sources are: three times the same four numbers.
 """
 
 FED = "tgt[:, :-1]"
