@@ -25,10 +25,11 @@ come out as (4, 2, 6, 6).
 
 SEE_LAYERS = """
 
-    >>> model = nn.Identity(); model.attention_weights = [torch.full((4, 2, 6, 6), float(layer)) for layer in range(3)]
-    >>> [m.mean() for m in attention_maps(model, torch.zeros(4, 6))["encoder"]]
+    >>> encoder = TransformerEncoder(9, 8, 8, 8, 8, [8], 8, 16, num_heads=2, num_layers=3, dropout=0.0)
+    >>> maps = attention_maps(encoder, torch.randint(0, 9, (4, 6)), None)["encoder"]
+    >>> [torch.equal(a.flatten(), b.flatten()) for a, b in zip(maps, encoder.attention_weights)]
 
-A model that only keeps numbers, those of their layers. They should come out as 0, 1, 2.
+Each layer should be where the model keeps it: three times `True`.
 """
 
 SEE_DECODER = """
@@ -100,8 +101,9 @@ SEE_CONFIDENCE = """
 
     >>> mha = MultiHeadAttention(2, 2, 2, 2, num_heads=2, dropout=0.0)
     >>> mha.W_q.weight.data = mha.W_k.weight.data = torch.diag(torch.tensor([0.0, 9.0]))
+    >>> loss = lambda output, target: output.sum(dim=(1, 2)) - target
     >>> queries, keys = torch.tensor([[0.0, 1.0], [0.0, 0.0]]).expand(2, 2, 2), torch.eye(4, 2).expand(2, 4, 2)
-    >>> head_importance(mha, [(queries, keys, keys, None, None)], None, "confidence")
+    >>> head_importance(mha, [(queries, keys, keys, None, torch.zeros(2))], loss, "confidence")
 
 Two sentences, two queries, four keys. The first head deals its weight out evenly, 0.25 for each key. The second puts
 all of it on one key for the first query and deals it out for the other: (1 + 0.25) / 2. So it should be 0.25 and 0.625.
@@ -180,7 +182,8 @@ SEE_PRUNED_ON_META = """
     >>> {p.device for p in prune_heads(mha, [1]).parameters()}
 
 The device "meta" holds no numbers, and every machine has it: a good place to look for tensors left behind. It should
-go through, and be the only device in the set.
+be the only device in the set. (A mask of heads in brackets, and a layer that is filled on the CPU and moved then, stop
+here as well, though a graphics card would let them pass.)
 """
 
 SEE_INDICES = """
@@ -200,7 +203,8 @@ SEE_ROWS = """
 
     >>> model, X = Classifier(num_hiddens=8, num_heads=4, num_classes=3), torch.randn(60, 3, 8)
     >>> model.attention.W_o.weight.data *= torch.tensor([50.0, 0.0, 0.0, 0.0]).repeat_interleave(2)
-    >>> rows = removal_experiment(model, (X, model(X).argmax(dim=-1)))
+    >>> with torch.no_grad(): labels = model(X).argmax(dim=-1)
+    >>> rows = removal_experiment(model, (X, labels))
     >>> for row in rows: print(row["seed"], row["order"], row["removed"], row["accuracy"])
 
 Only head 0 is heard here, and the labels are the model's own answers. So each order begins at 1.0 and falls in the row
@@ -214,7 +218,7 @@ SEE_RISING = """
     >>> X, labels = torch.randn(60, 3, 16), torch.arange(60) % 3
     >>> importance = head_importance(model.attention, [(X, X, X, None, labels)], model.loss, "ablation")
     >>> rows = [row for row in removal_experiment(model, (X, labels)) if row["order"] == "importance"]
-    >>> importance[rows[7]["removed"]].diff() > 0
+    >>> importance[list(rows[-1]["removed"])].diff() > 0
 
 Seven heads in the order in which they went. Each should matter more than the one before it: `True` six times. (Put
 "gradient" there if your experiment measures so.)
@@ -225,8 +229,9 @@ SEE_UNSURE = """
     >>> model, X = Classifier(num_hiddens=8, num_heads=4, num_classes=3), torch.randn(60, 3, 8)
     >>> model.attention.W_o.weight.data *= torch.tensor([50.0, 0.0, 0.0, 0.0]).repeat_interleave(2)
     >>> model.attention.W_q.weight.data[:2] = 0
-    >>> rows = removal_experiment(model, (X, model(X).argmax(dim=-1)))
-    >>> [row["removed"] for row in rows if row["order"] == "importance"][3]
+    >>> with torch.no_grad(): labels = model(X).argmax(dim=-1)
+    >>> rows = removal_experiment(model, (X, labels))
+    >>> [row["removed"] for row in rows if row["order"] == "importance"][-1]
 
 Head 0 looks everywhere alike, and is the only one that is heard. It should not be among the three that went.
 """
@@ -258,7 +263,7 @@ SEE_REMOVAL_ON_META = """
     ...     except RuntimeError as error: print(error)
 
 The device "meta" holds no numbers, and every machine has it; the importances are made up, since none can be measured
-there. It stops in any case: it should complain that there is no number to read, and not that two devices have met.
+there. Where it stops, it should be because there is no number to read, and not because two devices have met.
 """
 
 

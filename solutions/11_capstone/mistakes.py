@@ -24,9 +24,9 @@ SEE_ROUNDS = """
 
     >>> model, sizes = new_model(), []
     >>> hook = model.decoder.register_forward_pre_hook(lambda part, given: sizes.append(len(given[0])))
-    >>> weights = train(model, [reverse_batch(1), reverse_batch(2), reverse_batch(3)], 7); sizes
+    >>> weights = train(model, [reverse_batch(2), reverse_batch(4), reverse_batch(6)], 7); sizes
 
-Three batches, of one, two and three sentences, and seven steps: 1, 2, 3, 1, 2, 3, 1.
+Three batches, of two, four and six sentences, and seven steps: 2, 4, 6, 2, 4, 6, 2.
 """
 
 SEE_MODE = """
@@ -87,7 +87,7 @@ SEE_STATE = """
     ...     words, (_, _, cache) = given
     ...     seen.append((words.shape[1], 0 if cache[0] is None else cache[0].shape[1]))
     >>> hook = model.decoder.register_forward_pre_hook(look)
-    >>> written = greedy_decode(model, *reverse_batch(4)[:2], 4, BOS, eos=-1); seen
+    >>> written = greedy_decode(model, *reverse_batch(1)[:2], 4, BOS, eos=-1); seen
 
 For each call: how many words are fed, and how many the cache holds already. It should be one new word every time, on
 top of 0, 1, 2 and 3 old ones.
@@ -98,10 +98,10 @@ SEE_LENS = """
     >>> model, told = new_model(), []
     >>> hook = model.encoder.register_forward_pre_hook(lambda part, given: told.append(given[1:]))
     >>> hook = model.decoder.register_forward_pre_hook(lambda part, given: told.append(given[1][1]))
-    >>> src, src_valid_len, _, _ = reverse_batch(4)
+    >>> src, src_valid_len, _, _ = reverse_batch(1)
     >>> written = greedy_decode(model, src, src_valid_len, 1, BOS, EOS); told, src_valid_len
 
-What the encoder is told, what the decoder is told, and how long the sources are: three times the same four numbers.
+What the encoder is told, what the decoder is told, and how long the sources are: three times the same number.
 """
 
 FED = "tgt[:, :-1]"
@@ -579,12 +579,13 @@ error about two devices. On a machine without one nothing shows.
 
     >>> model, devices = new_model().to("meta"), []
     >>> hook = model.decoder.register_forward_pre_hook(lambda part, given: devices.append(str(given[0].device)))
-    >>> try: greedy_decode(model, torch.ones(2, 5, dtype=torch.long, device="meta"), None, 3, BOS, EOS)
+    >>> src, src_valid_len = torch.full((1, 5), 3, device="meta"), torch.full((1,), 5, device="meta")
+    >>> try: greedy_decode(model, src, src_valid_len, 3, BOS, EOS)
     ... except RuntimeError as error: print(error)
     >>> devices
 
-The device "meta" holds no numbers, and every machine has it. What is fed should be there three times, as the source is;
-that it stops in the end, when words are to be read, is as it should be.
+The device "meta" holds no numbers, and every machine has it. What is fed should be there, as the source is. That it
+stops when words are to be read is as it should be: there are none.
 """,
         "",
         kind="policy",
