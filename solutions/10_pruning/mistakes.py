@@ -195,8 +195,8 @@ SEE_INDICES = """
     >>> mha = MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.0, bias=True).to("meta")
     >>> with Watch(): small = prune_heads(mha, [1])
 
-Where one of the two is used, it is shown what it was given. Weights and index should both lie on "meta". Square brackets
-show nothing, and need not.
+Where one of the two is used, what it was given is shown: weights and index should both lie on "meta". Square
+brackets show nothing, and need not.
 """
 
 SEE_ROWS = """
@@ -268,7 +268,7 @@ there. Where it stops, it should be because there is no number to read, and not 
 
 
 def of(exercise, prefix, see):
-    """A maker of mistakes of one exercise, whose pages end with the same way to look."""
+    """A maker of mistakes of one exercise, whose pages end with the same way to look if they have none of their own."""
 
     def made(id, swap, says, asks, page, see=see, **more):
         code = {"code": swap} if isinstance(swap, str) else {"swap": swap}
