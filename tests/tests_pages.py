@@ -44,7 +44,8 @@ class Lesson:
         for node in reversed(self.lines):
             if isinstance(node, ast.Assign):
                 made = set().union(*map(names_in, node.targets))
-                if not made & wanted:
+                plain = not any(isinstance(part, ast.Call) for part in ast.walk(node.value))
+                if not made & wanted and not plain:  # what costs nothing is made: functions may read it
                     continue
                 wanted |= names_in(node.value)
             elif not isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef):

@@ -640,6 +640,8 @@ Computing in `float32` inside is wise in half precision. What is handed on shoul
 the next product meets two dtypes and stops, and in `float64` the extra digits are gone.
 
     >>> kernel_attention_weights(torch.zeros(2).double(), torch.ones(3).double()).dtype
+
+It should be `torch.float64`, as what went in was.
 """,
     ),
     in_other_dtypes(
@@ -655,6 +657,8 @@ Computing in `float32` inside is wise in half precision. What is handed on shoul
 the next product meets two dtypes and stops, and in `float64` the extra digits are gone.
 
     >>> x = torch.ones(3).double(); kernel_regression(x, x, x).dtype
+
+It should be `torch.float64`, as what went in was.
 """,
     ),
 ]

@@ -64,7 +64,7 @@ SEE_HALF = """
     >>> scores = torch.randn(2, 3, 4, dtype=torch.float16)
     >>> masked_softmax(scores, torch.tensor([2, 4])).dtype
 
-Compare what you see in `float16` with what you see in `float32`.
+It should go through, and the weights should be `torch.float16`, as the scores were.
 """
 
 MASK = [
@@ -913,7 +913,9 @@ A number of `bfloat16` has eight binary digits: behind 256 it counts 256, 258, 2
 `float16` that begins at 2048. Rows that are longer get a mask that is off by one, here and there, without a word.
 Whole numbers count in an integer dtype, which is what `torch.arange` makes when it is not told otherwise.
 
-    >>> torch.arange(254, 262, dtype=torch.bfloat16)
+    >>> (sequence_mask(torch.ones(1, 300, dtype=torch.bfloat16), torch.tensor([257])) == 1).sum()
+
+Count: 257 steps should be left, not one fewer.
 """,
     ),
     in_other_dtypes(
@@ -929,7 +931,9 @@ A number of `bfloat16` has eight binary digits: behind 256 it counts 256, 258, 2
 `float16` that begins at 2048. Rows that are longer get a mask that is off by one, here and there, without a word.
 Whole numbers count in an integer dtype, which is what `torch.arange` makes when it is not told otherwise.
 
-    >>> torch.arange(254, 262, dtype=torch.bfloat16)
+    >>> (masked_softmax(torch.zeros(1, 1, 300, dtype=torch.bfloat16), torch.tensor([257])) > 0).sum()
+
+Count: 257 keys should have a weight, not one fewer.
 """,
     ),
 ]

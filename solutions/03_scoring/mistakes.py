@@ -941,7 +941,10 @@ PRECISION = [
 In `float32` the number does its work. Half precision ends at 65504, so PyTorch refuses to write it there. The lowest
 number that a dtype holds is `torch.finfo(scores.dtype).min`, and minus infinity exists in all of them.
 
-    >>> torch.zeros(2, dtype=torch.float16).masked_fill(torch.tensor([True, False]), -1e9)
+    >>> attention = AdditiveAttention(key_size=2, query_size=2, num_hiddens=4, dropout=0.0).half()
+    >>> X = torch.ones(1, 3, 2).half(); attention(X, X, X, torch.tensor([2])).dtype
+
+It should go through, and what comes out should be `torch.float16`, as what went in was.
 """,
     ),
     in_other_dtypes(
@@ -956,7 +959,10 @@ number that a dtype holds is `torch.finfo(scores.dtype).min`, and minus infinity
 A softmax in `float32` is wise in half precision, and PyTorch does so inside by itself. Weights that stay in `float32`
 meet values in another dtype in the next product, which wants both alike.
 
-    >>> torch.ones(2, 2) @ torch.ones(2, 2, dtype=torch.float16)
+    >>> attention = AdditiveAttention(key_size=2, query_size=2, num_hiddens=4, dropout=0.0).half()
+    >>> X = torch.ones(1, 3, 2).half(); attention(X, X, X, torch.tensor([2])).dtype
+
+It should go through, and what comes out should be `torch.float16`, as what went in was.
 """,
     ),
     in_other_dtypes(
@@ -971,7 +977,10 @@ meet values in another dtype in the next product, which wants both alike.
 In `float32` the number does its work. Half precision ends at 65504, so PyTorch refuses to write it there. The lowest
 number that a dtype holds is `torch.finfo(scores.dtype).min`, and minus infinity exists in all of them.
 
-    >>> torch.zeros(2, dtype=torch.float16).masked_fill(torch.tensor([True, False]), -1e9)
+    >>> attention = DotProductAttention(dropout=0.0)
+    >>> X = torch.ones(1, 3, 2).half(); attention(X, X, X, torch.tensor([2])).dtype
+
+It should go through, and what comes out should be `torch.float16`, as what went in was.
 """,
     ),
     in_other_dtypes(
@@ -986,7 +995,10 @@ number that a dtype holds is `torch.finfo(scores.dtype).min`, and minus infinity
 A softmax in `float32` is wise in half precision, and PyTorch does so inside by itself. Weights that stay in `float32`
 meet values in another dtype in the next product, which wants both alike.
 
-    >>> torch.ones(2, 2) @ torch.ones(2, 2, dtype=torch.float16)
+    >>> attention = DotProductAttention(dropout=0.0)
+    >>> X = torch.ones(1, 3, 2).half(); attention(X, X, X, torch.tensor([2])).dtype
+
+It should go through, and what comes out should be `torch.float16`, as what went in was.
 """,
     ),
 ]

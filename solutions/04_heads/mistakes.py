@@ -484,6 +484,8 @@ without a word. A model in half precision stops at the next layer, one in double
 `X.new_zeros(…)` has the dtype and the device of `X`.
 
     >>> transpose_qkv(torch.zeros(2, 3, 4).double(), 2).dtype
+
+It should be `torch.float64`, as what went in was.
 """,
     ),
     in_other_dtypes(
@@ -500,6 +502,8 @@ without a word. A model in half precision stops at the next layer, one in double
 `X.new_zeros(…)` has the dtype and the device of `X`.
 
     >>> transpose_output(torch.zeros(4, 3, 2).double(), 2).dtype
+
+It should be `torch.float64`, as what went in was.
 """,
     ),
 ]

@@ -1428,7 +1428,10 @@ PRECISION = [
 In `float32` the number does its work. Half precision ends at 65504, so PyTorch refuses to write it there. The lowest
 number that a dtype holds is `torch.finfo(scores.dtype).min`, and minus infinity exists in all of them.
 
-    >>> torch.zeros(2, dtype=torch.float16).masked_fill(torch.tensor([True, False]), -1e9)
+    >>> attention = MultiHeadAttention(2, 2, 2, num_hiddens=4, num_heads=2, dropout=0.0).half()
+    >>> X = torch.ones(1, 3, 2).half(); attention(X, X, X, torch.tensor([2])).dtype
+
+It should go through, and what comes out should be `torch.float16`, as what went in was.
 """,
     ),
     in_other_dtypes(
@@ -1443,7 +1446,10 @@ number that a dtype holds is `torch.finfo(scores.dtype).min`, and minus infinity
 Attention in `float32` is wise in half precision. A layer wants its input in the dtype of its weights, though: what was
 widened inside must be narrowed again before the output layer, or the model stops there.
 
-    >>> nn.Linear(2, 2).half()(torch.ones(1, 2))
+    >>> attention = MultiHeadAttention(2, 2, 2, num_hiddens=4, num_heads=2, dropout=0.0).half()
+    >>> X = torch.ones(1, 3, 2).half(); attention(X, X, X, torch.tensor([2])).dtype
+
+It should go through, and what comes out should be `torch.float16`, as what went in was.
 """,
     ),
 ]

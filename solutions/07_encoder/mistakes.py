@@ -1810,6 +1810,8 @@ Computing in `float32` inside is wise in half precision. What is handed on shoul
 the next product meets two dtypes and stops, and in `float64` the extra digits are gone.
 
     >>> AddNorm([2], 0.0).half()(torch.ones(1, 1, 2).half(), torch.ones(1, 1, 2).half()).dtype
+
+It should be `torch.float16`, as what went in was.
 """,
     ),
     in_other_dtypes(
@@ -1824,7 +1826,9 @@ the next product meets two dtypes and stops, and in `float64` the extra digits a
 Where tensors of two dtypes meet, the wider one wins: the hidden features become `float32`, and the second layer, whose
 weights are in half precision, stops. A plain number, or `torch.relu`, leaves the dtype alone.
 
-    >>> torch.maximum(torch.ones(2).half(), torch.zeros(1)).dtype
+    >>> PositionWiseFFN(2, 4, 2).half()(torch.ones(1, 3, 2).half()).dtype
+
+It should go through, and what comes out should be `torch.float16`, as what went in was.
 """,
     ),
     in_other_dtypes(
@@ -1839,7 +1843,10 @@ weights are in half precision, stops. A plain number, or `torch.relu`, leaves th
 A tensor with an axis brings its dtype along, and where two meet the wider one wins: the first layer of a model in half
 precision is handed `float32` and stops. A plain Python number, or a tensor without axes, leaves the dtype alone.
 
-    >>> (torch.ones(2).half() * torch.tensor([4]).sqrt()).dtype, (torch.ones(2).half() * 2.0).dtype
+    >>> encoder = TransformerEncoder(9, 8, 8, 8, 8, [8], 8, 16, num_heads=2, num_layers=1, dropout=0.0).half()
+    >>> encoder(torch.tensor([[3, 4, 5]]), torch.tensor([3])).dtype
+
+It should go through, and what comes out should be `torch.float16`, as the weights are.
 """,
     ),
 ]

@@ -1634,7 +1634,11 @@ PRECISION = [
 A tensor with an axis brings its dtype along, and where two meet the wider one wins: the first layer of a model in half
 precision is handed `float32` and stops. A plain Python number, or a tensor without axes, leaves the dtype alone.
 
-    >>> (torch.ones(2).half() * torch.tensor([4]).sqrt()).dtype, (torch.ones(2).half() * 2.0).dtype
+    >>> decoder = TransformerDecoder(9, 8, 8, 8, 8, [8], 8, 16, num_heads=2, num_layers=1, dropout=0.0).half()
+    >>> state = decoder.init_state(torch.ones(1, 4, 8).half(), torch.tensor([4]))
+    >>> decoder(torch.tensor([[3, 4, 5]]), state)[0].dtype
+
+It should go through, and what comes out should be `torch.float16`, as the weights are.
 """,
     ),
 ]

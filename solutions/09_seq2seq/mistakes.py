@@ -779,7 +779,11 @@ A new tensor has the default dtype, `float32`, unless it is told otherwise: what
 without a word. A model in half precision stops at the next layer, one in double precision loses half its digits.
 `X.new_zeros(…)` has the dtype and the device of `X`.
 
-    >>> (torch.zeros(2) + torch.ones(2).half()).dtype
+    >>> decoder = Seq2SeqAttentionDecoder(vocab_size=9, embed_size=4, num_hiddens=8, num_layers=1).half()
+    >>> state = decoder.init_state((torch.ones(5, 2, 8).half(), torch.ones(1, 2, 8).half()), None)
+    >>> decoder(torch.tensor([[3, 4], [5, 6]]), state)[0].dtype
+
+It should go through, and what comes out should be `torch.float16`, as the weights are.
 """,
     ),
 ]

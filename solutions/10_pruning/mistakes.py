@@ -13,27 +13,110 @@ SEE_MAPS = """
 Three layers of (4, 2, 6, 6); the rows shown belong to a sentence of three words: zeros behind the third key.
 """
 
+SEE_LAYOUTS = """
+
+    >>> model, kept = nn.Identity(), torch.rand(4, 2, 6, 6)
+    >>> model.attention_weights = [kept.flatten(0, 1), kept, [kept[:, 0], kept[:, 1]]]
+    >>> [m.shape for m in attention_maps(model, torch.zeros(4, 6))["encoder"]]
+
+A model that only keeps weights: four sentences and two heads, once in each of the three layouts. All three should
+come out as (4, 2, 6, 6).
+"""
+
+SEE_LAYERS = """
+
+    >>> encoder = TransformerEncoder(9, 8, 8, 8, 8, [8], 8, 16, num_heads=2, num_layers=3, dropout=0.0)
+    >>> maps = attention_maps(encoder, torch.randint(0, 9, (4, 6)), None)["encoder"]
+    >>> [torch.equal(a.flatten(), b.flatten()) for a, b in zip(maps, encoder.attention_weights)]
+
+Each layer should be where the model keeps it: three times `True`.
+"""
+
+SEE_DECODER = """
+
+    >>> from grader.given import TransformerDecoder
+    >>> decoder = TransformerDecoder(9, 8, 8, 8, 8, [8], 8, 16, num_heads=2, num_layers=1, dropout=0.0)
+    >>> state = decoder.init_state(torch.randn(4, 5, 8), None)
+    >>> maps = attention_maps(decoder, torch.randint(0, 9, (4, 3)), state)
+    >>> maps["decoder"][0].shape, maps["cross"][0].shape
+
+Three words are written and five were read: (4, 2, 3, 3), then (4, 2, 3, 5).
+"""
+
 SEE_GATES = """
 
-    >>> mha = MultiHeadAttention(8, 8, 8, 8, num_heads=2, dropout=0.0, bias=True)
-    >>> X = torch.randn(3, 5, 8); plain = mha(X, X, X, None)
-    >>> gates = torch.tensor([1.0, 1.0], requires_grad=True)
-    >>> gated = gated_attention(mha, gates, X, X, X, None); (gated - plain).abs().max()
-    >>> torch.autograd.grad(gated.pow(2).sum(), gates)
+    >>> mha = MultiHeadAttention(8, 8, 8, 8, num_heads=2, dropout=0.0, bias=True); mha.W_o.weight.data = torch.eye(8)
+    >>> X, lens, gates = torch.randn(3, 5, 8), torch.tensor([5, 2, 1]), torch.tensor([2.0, 3.0], requires_grad=True)
+    >>> gated = gated_attention(mha, gates, X, X, X, lens); plain = mha(X, X, X, lens)
+    >>> ((gated - mha.W_o.bias) / (plain - mha.W_o.bias))[:, 0].round(decimals=2)
+    >>> torch.autograd.grad(gated.sum(), gates)
 
-The first number should be about 0.0000001, the gradient two numbers that are not zero. Then try gates of 0.5.
+This output layer hands on what it gets, so the heads can be seen behind it: for each sentence four times 2 and four
+times 3. The gradient should be there, two numbers that are not zero.
+"""
+
+SEE_DROPPED = """
+
+    >>> mha, X = MultiHeadAttention(8, 8, 8, 8, num_heads=2, dropout=0.5), torch.randn(2, 9, 8)
+    >>> once, again = (gated_attention(mha, torch.ones(2), X, X, X, None) for _ in range(2))
+    >>> mha.training, torch.equal(once, again)
+
+The module comes in training mode and should be left in it: `True`. What is dropped differs from call to call: `False`.
 """
 
 SEE_IMPORTANCE = """
 
-    >>> mha = MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.5)
-    >>> X = torch.randn(6, 5, 8); target = mha.eval()(X, X, X, None).detach() + torch.randn(6, 5, 8)
-    >>> loss = lambda output, target: (output - target).pow(2).mean(dim=(1, 2))
-    >>> both = [head_importance(mha, [(X, X, X, None, target)], loss, "METHOD") for _ in range(2)]
-    >>> halves = [(X[:2], X[:2], X[:2], None, target[:2]), (X[2:], X[2:], X[2:], None, target[2:])]
-    >>> both, head_importance(mha, halves, loss, "METHOD")
+    >>> mha = MultiHeadAttention(2, 2, 2, 2, num_heads=2, dropout=0.0)
+    >>> mha.W_v.weight.data, mha.W_o.weight.data = torch.diag(torch.tensor([3.0, 1.0])), torch.eye(2)
+    >>> loss = lambda output, target: (output.sum(dim=(1, 2)) - target).pow(2)
+    >>> X = torch.ones(3, 1, 2); one = (X[:1], X[:1], X[:1], None, torch.tensor([5.0]))
+    >>> head_importance(mha, [one, (X, X, X, None, torch.tensor([3.0, 5.0, 3.0]))], loss, "METHOD")
 
-Three times the same four numbers: once more changes nothing, and neither does another cut into batches.
+This is the example by hand in the lesson, with each sample twice, cut into a batch of one and a batch of three. It
+should be RESULT.
+"""
+
+SEE_TWICE = """
+
+    >>> mha, X = MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.5), torch.randn(6, 5, 8)
+    >>> loss = lambda output, target: (output - target).pow(2).mean(dim=(1, 2))
+    >>> once, again = (head_importance(mha, [(X, X, X, None, X)], loss, "ablation") for _ in range(2))
+    >>> (once - again).abs().max()
+
+The module comes in training mode, and is measured without dropout all the same: exactly 0.
+"""
+
+SEE_PADDING = """
+
+    >>> mha = MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.0)
+    >>> X, lens = torch.randn(6, 5, 8), torch.full((6,), 2); noisy = X.clone(); noisy[:, 2:] = 9.0
+    >>> loss = lambda output, target: (output - target).pow(2).mean(dim=(1, 2))
+    >>> a, b = (head_importance(mha, [(X, keys, keys, lens, X)], loss, "ablation") for keys in (X, noisy))
+    >>> (a - b).abs().max()
+
+Only padding has changed, so the importances should not: 0, or about 0.0000001.
+"""
+
+SEE_CONFIDENCE = """
+
+    >>> mha = MultiHeadAttention(2, 2, 2, 2, num_heads=2, dropout=0.0)
+    >>> mha.W_q.weight.data = mha.W_k.weight.data = torch.diag(torch.tensor([0.0, 9.0]))
+    >>> loss = lambda output, target: output.sum(dim=(1, 2)) - target
+    >>> queries, keys = torch.tensor([[0.0, 1.0], [0.0, 0.0]]).expand(2, 2, 2), torch.eye(4, 2).expand(2, 4, 2)
+    >>> head_importance(mha, [(queries, keys, keys, None, torch.zeros(2))], loss, "confidence")
+
+Two sentences, two queries, four keys. The first head deals its weight out evenly, 0.25 for each key. The second puts
+all of it on one key for the first query and deals it out for the other: (1 + 0.25) / 2. So it should be 0.25 and 0.625.
+"""
+
+SEE_IMPORTANCE_ON_META = """
+
+    >>> mha = MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.0).to("meta")
+    >>> X = torch.zeros(2, 5, 8, device="meta")
+    >>> head_importance(mha, [(X, X, X, None, X)], lambda output, target: output.sum(dim=(1, 2)), "gradient").device
+
+The device "meta" holds no numbers, and every machine has it: a good place to look for tensors left behind. It should
+go through, and say `meta`.
 """
 
 SEE_PRUNED = """
@@ -46,21 +129,148 @@ SEE_PRUNED = """
 The difference should be about 0.0000001; rows of W_q, W_k, W_v and columns of W_o are half as many, all trainable.
 """
 
+SEE_PRUNED_TWICE = """
+
+    >>> once = prune_heads(MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.0), [0]); once.num_heads
+    >>> again = prune_heads(once, [0]); again.num_heads
+
+Both times the first head of those that are there goes: 3 are left, then 2.
+"""
+
+SEE_REFUSED = """
+
+    >>> try: print(prune_heads(MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.0), [0, 1, 2, 3]))
+    ... except ValueError as error: print("refused:", error)
+
+The answer should begin with "refused".
+"""
+
+SEE_REPEATED = """
+
+    >>> prune_heads(MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.0), [1, 1, 1, 1]).num_heads
+
+One head was named, so 3 should be left.
+"""
+
+SEE_FIRST_AND_THIRD = """
+
+    >>> mha, X = MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.0), torch.randn(2, 5, 8)
+    >>> gated = gated_attention(mha, torch.tensor([0.0, 1.0, 0.0, 1.0]), X, X, X, None)
+    >>> (prune_heads(mha, [0, 2])(X, X, X, None) - gated).abs().max()
+
+The numbers are those of the whole module, for both heads: the difference should be about 0.0000001.
+"""
+
+SEE_STILL_EVALUATED = """
+
+    >>> prune_heads(MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.5).eval(), [1]).training
+
+It came in evaluation mode, so this should be `False`.
+"""
+
+SEE_STILL_DROPPED = """
+
+    >>> mha, X = MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.5), torch.randn(2, 5, 8)
+    >>> small = prune_heads(mha, [1]); torch.equal(small(X, X, X, None), small(X, X, X, None))
+
+In training mode two calls drop different weights: `False`.
+"""
+
+SEE_PRUNED_ON_META = """
+
+    >>> mha = MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.0, bias=True).to("meta")
+    >>> {p.device for p in prune_heads(mha, [1]).parameters()}
+
+The device "meta" holds no numbers, and every machine has it: a good place to look for tensors left behind. It should
+be the only device in the set. (A mask of heads in brackets, and a layer that is filled on the CPU and moved then, stop
+here as well, though a graphics card would let them pass.)
+"""
+
+SEE_INDICES = """
+
+    >>> class Watch(torch.overrides.TorchFunctionMode):
+    ...     def __torch_function__(self, done, types, given=(), named=None):
+    ...         if done.__name__ in ("index_select", "gather"): print([getattr(x, "device", x) for x in given])
+    ...         return done(*given, **(named or {}))
+    >>> mha = MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.0, bias=True).to("meta")
+    >>> with Watch(): small = prune_heads(mha, [1])
+
+Where one of the two is used, what it was given is shown: weights and index should both lie on "meta". Square
+brackets show nothing, and need not.
+"""
+
 SEE_ROWS = """
 
-    >>> torch.manual_seed(0); model = Classifier(num_hiddens=8, num_heads=4, num_classes=3)
-    >>> X, labels = torch.randn(60, 3, 8), torch.randint(0, 3, (60,))
+    >>> model, X = Classifier(num_hiddens=8, num_heads=4, num_classes=3), torch.randn(60, 3, 8)
+    >>> model.attention.W_o.weight.data *= torch.tensor([50.0, 0.0, 0.0, 0.0]).repeat_interleave(2)
+    >>> with torch.no_grad(): labels = model(X).argmax(dim=-1)
     >>> rows = removal_experiment(model, (X, labels))
-    >>> for row in rows: print(row)
+    >>> for row in rows: print(row["seed"], row["order"], row["removed"], row["accuracy"])
 
-Read the rows of one order from top to bottom: one head more is gone in each, and the accuracy is its own.
+Only head 0 is heard here, and the labels are the model's own answers. So each order begins at 1.0 and falls in the row
+where head 0 goes, to stay there: never by importance, at once in reverse. Three orders of four rows, for three seeds or
+more.
+"""
+
+SEE_RISING = """
+
+    >>> model = Classifier(num_hiddens=16, num_heads=8, num_classes=3)
+    >>> X, labels = torch.randn(60, 3, 16), torch.arange(60) % 3
+    >>> importance = head_importance(model.attention, [(X, X, X, None, labels)], model.loss, "ablation")
+    >>> rows = [row for row in removal_experiment(model, (X, labels)) if row["order"] == "importance"]
+    >>> importance[list(rows[-1]["removed"])].diff() > 0
+
+Seven heads in the order in which they went. Each should matter more than the one before it: `True` six times. (Put
+"gradient" there if your experiment measures so.)
+"""
+
+SEE_UNSURE = """
+
+    >>> model, X = Classifier(num_hiddens=8, num_heads=4, num_classes=3), torch.randn(60, 3, 8)
+    >>> model.attention.W_o.weight.data *= torch.tensor([50.0, 0.0, 0.0, 0.0]).repeat_interleave(2)
+    >>> model.attention.W_q.weight.data[:2] = 0
+    >>> with torch.no_grad(): labels = model(X).argmax(dim=-1)
+    >>> rows = removal_experiment(model, (X, labels))
+    >>> [row["removed"] for row in rows if row["order"] == "importance"][-1]
+
+Head 0 looks everywhere alike, and is the only one that is heard. It should not be among the three that went.
+"""
+
+SEE_RANDOM = """
+
+    >>> model = Classifier(num_hiddens=16, num_heads=8, num_classes=3)
+    >>> data = torch.randn(9, 3, 16), torch.arange(9) % 3
+    >>> for row in removal_experiment(model, data):
+    ...     if row["order"] == "random": print(row["seed"], row["removed"])
+
+Every row should hold the heads of the row above it and one more, and no two seeds should go the same way.
+"""
+
+SEE_SAME_AGAIN = """
+
+    >>> model, data = Classifier(8, 4, 3, dropout=0.5), (9 * torch.randn(60, 3, 8), torch.arange(60) % 3)
+    >>> removal_experiment(model.train(), data) == removal_experiment(model.train(), data)
+
+Nothing is left to chance but the random orders, and those belong to their seeds: `True`, if yours are drawn from them.
+"""
+
+SEE_REMOVAL_ON_META = """
+
+    >>> from unittest import mock
+    >>> model, X = Classifier(num_hiddens=8, num_heads=4, num_classes=3).to("meta"), torch.zeros(6, 3, 8, device="meta")
+    >>> with mock.patch.dict(globals(), head_importance=lambda *_: torch.arange(4.0)):
+    ...     try: removal_experiment(model, (X, X[:, 0, 0].long()))
+    ...     except RuntimeError as error: print(error)
+
+The device "meta" holds no numbers, and every machine has it; the importances are made up, since none can be measured
+there. Where it stops, it should be because there is no number to read, and not because two devices have met.
 """
 
 
 def of(exercise, prefix, see):
-    """A maker of mistakes of one exercise, whose pages end with the same way to look."""
+    """A maker of mistakes of one exercise, whose pages end with the same way to look if they have none of their own."""
 
-    def made(id, swap, says, asks, page, **more):
+    def made(id, swap, says, asks, page, see=see, **more):
         code = {"code": swap} if isinstance(swap, str) else {"swap": swap}
         return mistake(f"{prefix}-{id}", of=exercise, says=says, asks=asks, page=page.strip() + see, **code, **more)
 
@@ -69,9 +279,9 @@ def of(exercise, prefix, see):
 
 maps = of("attention_maps", "maps", SEE_MAPS)
 gates = of("gated_attention", "gates", SEE_GATES)
-ablation = of("head_importance", "importance", SEE_IMPORTANCE.replace("METHOD", "ablation"))
-gradient = of("head_importance", "importance", SEE_IMPORTANCE.replace("METHOD", "gradient"))
-confidence = of("head_importance", "importance", SEE_IMPORTANCE.replace("METHOD", "confidence"))
+ablation = of("head_importance", "importance", SEE_IMPORTANCE.replace("METHOD", "ablation").replace("RESULT", "9 and 1"))
+gradient = of("head_importance", "importance", SEE_IMPORTANCE.replace("METHOD", "gradient").replace("RESULT", "6 and 2"))
+confidence = of("head_importance", "importance", SEE_CONFIDENCE)
 prune = of("prune_heads", "prune", SEE_PRUNED)
 removal = of("removal_experiment", "removal", SEE_ROWS)
 
@@ -97,6 +307,7 @@ LOOKS = [
         "of a list with one tensor a head, your maps have the heads in front of the sentences",
         "Each tensor of the list has the sentences in front. Where must the new axis for the heads go?",
         "Stacking puts the new axis in front unless told otherwise: (H, B, T, S) instead of (B, H, T, S).",
+        see=SEE_LAYOUTS,
     ),
     maps(
         "cross-and-self-swapped",
@@ -105,6 +316,7 @@ LOOKS = [
         "One of the two has a zero above every diagonal. Under which key does yours stand?",
         "A decoder keeps its self-attentions first. They are causal, so a map of the future is empty; the maps of\n"
         "the encoder have a column for every source word.",
+        see=SEE_DECODER,
     ),
     maps(
         "first-layer-only",
@@ -119,6 +331,7 @@ LOOKS = [
         "your layers are listed from the last to the first",
         "Under which index does a reader look for the layer that sees the words first?",
         "The list is turned around, so layer 0 shows what the last layer did.",
+        see=SEE_LAYERS,
     ),
     maps(
         "mean-over-heads",
@@ -141,6 +354,7 @@ LOOKS = [
         "weights that already have an axis for the heads are split once more",
         "One of the three layouts needs no change at all. What does your code do to it?",
         "A tensor that is (B, H, T, S) already gets a fifth axis.",
+        see=SEE_LAYOUTS,
     ),
     maps(
         "lists-not-expected",
@@ -148,6 +362,7 @@ LOOKS = [
         "a layer that keeps a list with one tensor a head is not expected",
         "Of the three layouts in the table, which one is not a tensor?",
         "Code that loops over the heads keeps their weights in a list. It has to be made into one tensor first.",
+        see=SEE_LAYOUTS,
     ),
     maps(
         "queries-and-keys-exchanged",
@@ -169,6 +384,7 @@ LOOKS = [
         "your cross-attention maps are those of the self-attention once more",
         "How many columns should a map have whose keys are the words of the source?",
         "A line was copied. The maps under \"cross\" should have S columns, one a source word.",
+        see=SEE_DECODER,
     ),
 ]
 
@@ -281,6 +497,7 @@ GATES = [
         "in training nothing is dropped any more: the module was switched to evaluation",
         "Which mode was the module in when you got it, and in which one do you leave it?",
         "Gates change the heads and nothing else. The mode belongs to whoever calls.",
+        see=SEE_DROPPED,
     ),
     gates(
         "on-the-output-layer-bias",
@@ -372,6 +589,7 @@ IMPORTANCE = [
         "Measure twice in a row. Do you get the same numbers?",
         "In training mode, weights are dropped at random, in the whole model and in the one with a silent head. The\n"
         "difference of the two is mostly chance.",
+        see=SEE_TWICE,
     ),
     ablation(
         "other-way-round",
@@ -426,6 +644,7 @@ IMPORTANCE = [
         "the lengths are ignored: heads are weighed on padding too",
         "A batch has five parts. What became of the fourth?",
         "Without its lengths a sequence is another sequence.",
+        see=SEE_PADDING,
     ),
     ablation(
         "normalised",
@@ -472,6 +691,7 @@ IMPORTANCE = [
         "On a GPU the gates meet queries that live there, and torch refuses to multiply the two.",
         kind="policy",
         breaks=["device"],
+        see=SEE_IMPORTANCE_ON_META,
     ),
 ]
 
@@ -564,6 +784,7 @@ PRUNE = [
         "Head 1 is gone. Which head is number 1 now?",
         "Heads are numbered as in the module that is handed over. Keeping the old names is a way to do it too, but\n"
         "then whoever calls must know the history of the module.",
+        see=SEE_PRUNED_TWICE,
     ),
     prune(
         "keeps-what-should-go",
@@ -578,6 +799,7 @@ PRUNE = [
         "removing all heads is not refused",
         "What would an attention without any head give?",
         "Layers without any output are legal in torch, and everything after them breaks or gives nothing.",
+        see=SEE_REFUSED,
     ),
     prune(
         "repetitions-counted",
@@ -585,6 +807,7 @@ PRUNE = [
         "heads that are named more than once are counted more than once",
         "How many heads go when the same one is named three times?",
         "The length of the list is not the number of heads in it.",
+        see=SEE_REPEATED,
     ),
     prune(
         "one-after-another",
@@ -608,6 +831,7 @@ PRUNE = [
         "heads are removed one after another, and the numbers of the others have moved by then",
         "Remove 0, then 2, from four heads. Which one is number 2 when its turn comes?",
         "After each removal the heads behind it move up by one. Remove them all at once, or from the last to the first.",
+        see=SEE_FIRST_AND_THIRD,
     ),
     prune(
         "values-forgotten",
@@ -636,6 +860,7 @@ PRUNE = [
         "what was in evaluation mode comes back in training mode, and drops weights",
         "In which mode is a module that has just been built?",
         "Modules begin in training mode. A new one has to be put into the mode of the old one.",
+        see=SEE_STILL_EVALUATED,
     ),
     prune(
         "dropout-lost",
@@ -643,6 +868,7 @@ PRUNE = [
         "the rate of dropout is lost: in training nothing is dropped",
         "What did the old module do in training that the new one does not?",
         "The rate of dropout belongs to the attention inside. A new module has to be told it.",
+        see=SEE_STILL_DROPPED,
     ),
     prune(
         "head-size-of-the-new-number",
@@ -673,6 +899,7 @@ PRUNE = [
         "On a GPU the first call meets layers on two devices.",
         kind="policy",
         breaks=["device"],
+        see=SEE_PRUNED_ON_META,
     ),
     prune(
         "indices-on-the-cpu",
@@ -686,6 +913,7 @@ PRUNE = [
         "Square brackets take an index from the CPU, `index_select` and `gather` do not.",
         kind="policy",
         breaks=["device"],
+        see=SEE_INDICES,
     ),
 ]
 
@@ -707,6 +935,7 @@ REMOVAL = [
         "The first entry of your order: is it the head that goes first, or the place of head 0?",
         "Sorting the sorted places gives each head's rank. As an order of heads it is a different permutation, and\n"
         "looks just as good.",
+        see=SEE_RISING,
     ),
     removal(
         "by-confidence",
@@ -714,6 +943,7 @@ REMOVAL = [
         "heads are removed by confidence, which says nothing about the loss",
         "What did the lesson say about heads that are sure where to look?",
         "Confident heads are kept, whether anybody needs them or not.",
+        see=SEE_UNSURE,
     ),
     removal(
         "one-random-order",
@@ -721,6 +951,7 @@ REMOVAL = [
         "the random order is the same with every seed",
         "What should change from one seed to the next?",
         "Three times the same order is one experiment, told three times.",
+        see=SEE_RANDOM,
     ),
     removal(
         "unshuffled",
@@ -728,6 +959,7 @@ REMOVAL = [
         "the random order is 0, 1, 2, …, with every seed",
         "Who shuffled your random order?",
         "The order of the numbers is as good as any other one, and it is only one.",
+        see=SEE_RANDOM,
     ),
     removal(
         "drawn-for-every-row",
@@ -735,6 +967,7 @@ REMOVAL = [
         "the random order is drawn anew for every row, so heads that were gone come back",
         "Hold two neighbouring rows together: what should the second have kept of the first?",
         "Each row should remove one head more than the row before.",
+        see=SEE_RANDOM,
     ),
     removal(
         "one-head-a-row",
@@ -800,6 +1033,7 @@ REMOVAL = [
         "accuracies are measured in training mode, with dropout on",
         "Run it twice on a model in training mode. Do you get the same accuracies?",
         "With dropout on, an accuracy is partly chance.",
+        see=SEE_SAME_AGAIN,
     ),
     removal(
         "too-few-seeds",
@@ -830,6 +1064,7 @@ REMOVAL = [
         "On a GPU the gates meet heads that live there, and torch refuses to multiply the two.",
         kind="policy",
         breaks=["device"],
+        see=SEE_REMOVAL_ON_META,
     ),
 ]
 

@@ -2,68 +2,106 @@
 
 from grader.bank import mistake
 
-# Ways to look, for the pages. `model`, `fresh`, `new_model`, `reverse_batch` and `share_right` are those of the
-# lesson's cells.
+# Ways to look, for the pages. `new_model` and `reverse_batch` are those of the lesson's cells. Nothing here needs a
+# model that can do its task, so that a page helps before the first training, too.
 
 SEE_STEP = """
 
-    >>> src, src_valid_len, tgt, tgt_valid_len = reverse_batch(2)
-    >>> tgt, tgt_valid_len
+    >>> model, fed, slopes = new_model(), [], []
+    >>> def look(part, given, out): fed.append(given[0]); out[0].register_hook(slopes.append)
+    >>> hook = model.decoder.register_forward_hook(look)
+    >>> src, src_valid_len = torch.tensor([[6, 8, 5, 2, 0], [7, 9, 3, 4, 2]]), torch.tensor([4, 5])
+    >>> tgt, tgt_valid_len = torch.tensor([[1, 5, 8, 6, 2, 0], [1, 4, 3, 9, 7, 2]]), torch.tensor([5, 6])
+    >>> weights = train(model, [(src, src_valid_len, tgt, tgt_valid_len)], 1)
+    >>> fed[0], slopes[0].argmin(dim=-1), (slopes[0] < 0).any(dim=-1)
 
-Write three rows under one line of it: what the decoder is fed, what it is asked for, which steps count.
+Three small tables: what the decoder is fed, what it is asked for, which steps count. The first row of each should be
+that of the example by hand in the lesson. (The slope of the loss is below zero at the word that is asked for, and zero
+everywhere at a step that does not count.)
 """
 
-SEE_LOSS = """
+SEE_ROUNDS = """
 
-    >>> for steps in (50, 100, 200):
-    ...     model = new_model(); train(model, [reverse_batch() for _ in range(50)], steps)
-    ...     print(steps, share_right(model, fresh))
+    >>> model, sizes = new_model(), []
+    >>> hook = model.decoder.register_forward_pre_hook(lambda part, given: sizes.append(len(given[0])))
+    >>> weights = train(model, [reverse_batch(2), reverse_batch(4), reverse_batch(6)], 7); sizes
 
-Print the loss beside it in your loop: the two should tell the same story.
+Three batches, of two, four and six sentences, and seven steps: 2, 4, 6, 2, 4, 6, 2.
+"""
+
+SEE_MODE = """
+
+    >>> model, modes = new_model().eval(), []
+    >>> hook = model.decoder.register_forward_pre_hook(lambda part, given: modes.append(part.training))
+    >>> weights = train(model, [reverse_batch(4)], 3); modes
+
+The model comes from a measurement. In all three steps it should be in training mode: three times `True`.
 """
 
 SEE_MOVED = """
 
-    >>> model = new_model(); before = {n: p.detach().clone() for n, p in model.named_parameters()}
-    >>> train(model, [reverse_batch(4), reverse_batch(4)], 5)
-    >>> [n for n, p in model.named_parameters() if torch.equal(p, before[n])]
+    >>> model = new_model(); before = {name: p.detach().clone() for name, p in model.named_parameters()}
+    >>> weights = train(model, [reverse_batch(4), reverse_batch(4)], 5)
+    >>> [name for name in before if torch.equal(weights[name], before[name])]
 
-Every weight takes part in the loss, so none should be what it was.
+Every weight takes part in the loss, so none that comes back should be what it was: the list should be empty.
 """
 
 SEE_GRADIENT = """
 
-    >>> batch = reverse_batch(4); model = new_model()
-    >>> train(model, [batch], 1); one = model.decoder.dense.bias.grad.abs().sum()
-    >>> model = new_model(); train(model, [batch], 30); one, model.decoder.dense.bias.grad.abs().sum()
+    >>> model, new, there = new_model(), [], []; bias = model.decoder.dense.bias
+    >>> hook = bias.register_hook(lambda slope: new.append(slope.clone()))
+    >>> hook = bias.register_post_accumulate_grad_hook(lambda bias: there.append(bias.grad.clone()))
+    >>> weights = train(model, [reverse_batch(4)], 3)
+    >>> [(a - b).abs().max() for a, b in zip(new, there)]
 
-The gradient of the last step alone is smaller the better the model is. A sum of thirty is not.
+At each step: how far what the optimizer finds is from the gradient of this step alone. It should be 0 three times.
+"""
+
+SEE_TOLD = """
+
+    >>> model, told = new_model(), []
+    >>> hook = model.encoder.register_forward_pre_hook(lambda part, given: told.append(given[1]))
+    >>> src, src_valid_len, tgt, tgt_valid_len = batch = reverse_batch(4)
+    >>> weights = train(model, [batch], 1); told[0], src_valid_len
+
+What the encoder is told should be how long the sources are: twice the same four numbers.
 """
 
 SEE_WRITING = """
 
-    >>> src, src_valid_len, tgt, tgt_valid_len = fresh
-    >>> for row in zip(tgt.tolist(), greedy_decode(model, src, src_valid_len, 5, BOS, EOS)): print(*row)
+    >>> class Counts(nn.Module):
+    ...     def init_state(self, numbers, lens): return numbers
+    ...     def forward(self, word, numbers): return nn.functional.one_hot(word + numbers, 99).float(), numbers
+    >>> model = nn.Module(); model.encoder, model.decoder = (lambda src, lens: src), Counts()
+    >>> greedy_decode(model, torch.tensor([[3], [1], [2]]), torch.ones(3), 5, bos=1, eos=7)
 
-Look at the first ten: which word is the first that differs, and is it always the same step?
+This model counts: its best word is always the one that it was fed plus the number in its source. It begins behind 1,
+goes on for five words at most, and is done at 7: `[[4], [2, 3, 4, 5, 6], [3, 5]]`.
 """
 
 SEE_STATE = """
 
-    >>> state = model.eval().decoder.init_state(model.encoder(fresh[0], fresh[1]), fresh[1])
-    >>> for t in range(3):
-    ...     _, state = model.decoder(fresh[2][:, t : t + 1], state); print(state[2][0].shape)
+    >>> model, seen = new_model(), []
+    >>> def look(part, given):
+    ...     words, (_, _, cache) = given
+    ...     seen.append((words.shape[1], 0 if cache[0] is None else cache[0].shape[1]))
+    >>> hook = model.decoder.register_forward_pre_hook(look)
+    >>> written = greedy_decode(model, *reverse_batch(1)[:2], 4, BOS, eos=-1); seen
 
-The cache grows by one step a call.
+For each call: how many words are fed, and how many the cache holds already. It should be one new word every time, on
+top of 0, 1, 2 and 3 old ones.
 """
 
 SEE_LENS = """
 
-    >>> src, src_valid_len, _, _ = fresh
-    >>> noisy = src.masked_fill(src == PAD, 7)
-    >>> greedy_decode(model, src, src_valid_len, 5, BOS, EOS) == greedy_decode(model, noisy, src_valid_len, 5, BOS, EOS)
+    >>> model, told = new_model(), []
+    >>> hook = model.encoder.register_forward_pre_hook(lambda part, given: told.append(given[1:]))
+    >>> hook = model.decoder.register_forward_pre_hook(lambda part, given: told.append(given[1][1]))
+    >>> src, src_valid_len, _, _ = reverse_batch(1)
+    >>> written = greedy_decode(model, src, src_valid_len, 1, BOS, EOS); told, src_valid_len
 
-What stands behind the end of a source is no part of it: this should be true.
+What the encoder is told, what the decoder is told, and how long the sources are: three times the same number.
 """
 
 FED = "tgt[:, :-1]"
@@ -182,7 +220,7 @@ thing asked for is padding.
 Without lengths, padding is read like words. A model that is trained so gets used to it, and then depends on how
 much padding there is: the same sentence in a longer batch comes out otherwise.
 """,
-        SEE_LENS,
+        SEE_TOLD,
     ),
     in_training(
         "target-lens-for-source",
@@ -193,7 +231,7 @@ much padding there is: the same sentence in a longer batch comes out otherwise.
 The two lengths have the same shape and nearly the same values, so nothing complains. Some sources lose their last
 words, others are read with a piece of padding.
 """,
-        SEE_LENS,
+        SEE_TOLD,
     ),
 ]
 
@@ -240,7 +278,7 @@ In evaluation mode nothing is dropped, and a decoder keeps a cache and may leave
 the words for the next ones of a sentence. With parts that are strict about it, the model then sees the words that
 it should find out.
 """,
-        SEE_LOSS,
+        SEE_MODE,
     ),
     in_training(
         "one-round-only",
@@ -251,7 +289,7 @@ it should find out.
 One round over the data is seldom enough. Here the steps are the budget, and the batches are gone through again and
 again until it is spent.
 """,
-        SEE_LOSS,
+        SEE_ROUNDS,
     ),
     in_training(
         "steps-for-every-batch",
@@ -262,7 +300,7 @@ again until it is spent.
 A step is one batch and one move of the weights. With two loops inside each other, over rounds and over batches, the
 number of rounds has been taken for the number of steps.
 """,
-        SEE_LOSS,
+        SEE_ROUNDS,
     ),
     in_training(
         "first-batch-only",
@@ -272,7 +310,7 @@ number of rounds has been taken for the number of steps.
         """
 A model that sees one batch learns it by heart. The loss is splendid, and fresh sentences come out wrong.
 """,
-        SEE_LOSS,
+        SEE_ROUNDS,
     ),
     in_training(
         "nothing-returned",
@@ -539,7 +577,15 @@ DEVICE = [
 A new tensor lies on the CPU unless it is told otherwise. Beside a GPU, the first call of the decoder stops with an
 error about two devices. On a machine without one nothing shows.
 
-    >>> torch.full((2, 1), BOS).device, fresh[0].device
+    >>> model, devices = new_model().to("meta"), []
+    >>> hook = model.decoder.register_forward_pre_hook(lambda part, given: devices.append(str(given[0].device)))
+    >>> src, src_valid_len = torch.full((1, 5), 3, device="meta"), torch.full((1,), 5, device="meta")
+    >>> try: greedy_decode(model, src, src_valid_len, 3, BOS, EOS)
+    ... except RuntimeError as error: print(error)
+    >>> devices
+
+The device "meta" holds no numbers, and every machine has it. What is fed should be there, as the source is. That it
+stops when words are to be read is as it should be: there are none.
 """,
         "",
         kind="policy",
