@@ -37,6 +37,9 @@ from grader.worker.load import load
 from grader.worker.program import Program
 from grader.worker.standins import install
 
+LOOKS = 4  # at a mistake that draws: what it gives every time is what it is known by
+VARIES = 1e-6  # above the rounding of float64
+
 
 def record_all(assignments: Sequence[Assignment], seed: str, *, diagnosis: bool = True) -> list[Bundle]:
     """The bundles of several assignments, as many at a time as there are processors."""
@@ -77,9 +80,7 @@ def _exercise(assignment: Assignment, fields: Mapping[str, Any], seed: str, diag
         for case in cases
     )
     # At level 0 nothing may name a mistake, so nothing that names one goes into the bundle.
-    mistakes = (
-        [m for m in assignment.mistakes(name) if m.steady] if diagnosis and _level(assignment, fields) else []
-    )
+    mistakes = assignment.mistakes(name) if diagnosis and _level(assignment, fields) else []
     bare = Exercise(
         name=name,
         assignment=assignment.name,
@@ -121,13 +122,18 @@ def signatures(
     rows: list[tuple[tuple[str, ...], str]] = [((), reference)]
     for one in mistakes:
         rows += [((one.id,), source) for source in _forms([one], reference, others)]
-    for one, other in combinations([m for m in mistakes if m.id in paired], 2):
+    for one, other in combinations([m for m in mistakes if m.steady and m.id in paired], 2):
         if _independent(one, other, reference):
             rows += [((one.id, other.id), source) for source in _forms([one, other], reference, others)]
     unseen = {(m.id,) for m in mistakes if m.kind == "policy" and m.breaks == ("precision",)}
+    drawing = {(m.id,) for m in mistakes if not m.steady}
     known: list[_Row] = []
     for ids, source in rows:
-        known.append(_row(ids, source, cases, given, known[0] if known else None, ids in unseen))
+        looks = [
+            _row(ids, source, cases, given, known[0] if known else None, ids in unseen)
+            for _look in range(LOOKS if ids in drawing else 1)
+        ]
+        known.append(_in_common(looks))
     kept = list(_told_apart(known))
     return Signatures(
         slots=slots(cases),
@@ -170,6 +176,22 @@ def _row(
         return row._replace(elsewhere=(ANY,) * sum(len(case.checks) for case in there))
     seen = {case.id: observe(source, given, [case], case.dtype)[case.id] for case in there}
     return row._replace(elsewhere=signature(there, seen)[0])
+
+
+def _in_common(looks: Sequence[_Row]) -> _Row:
+    """What several looks at an answer that draws agree in; what varies is left open: any state, no number."""
+    first = looks[0]
+    numbers = np.array([row.numbers for row in looks])  # (looks, slots, projections)
+    varies = (np.abs(numbers - numbers[0]) > VARIES * (1 + np.abs(numbers[0]))).any(axis=(0, 2))
+    return first._replace(
+        states=_states_in_common([row.states for row in looks]),
+        elsewhere=_states_in_common([row.elsewhere for row in looks]),
+        numbers=np.where(varies[:, None], np.nan, first.numbers),
+    )
+
+
+def _states_in_common(looks: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(slot[0] if len(set(slot)) == 1 else ANY for slot in zip(*looks, strict=True))
 
 
 def _alike(one: _Row, other: _Row) -> bool:

@@ -352,6 +352,18 @@ def prune_heads(draw):
         case.check_values(case.call(*given, on=pruned, axes=AXES), f"half of the heads, {title}", "masking")
         yield case
 
+    case, mha = start("same-call-again", bias=True)
+    given = asked(case, draw, B, T, S, q, k, v)
+    left, right = (case.call(mha, [2], name=name) for name in ("pruned", "again"))
+    for pruned in (left, right):
+        case.eval(pruned)
+    says = "the same heads were removed twice, and what was left gave something else"
+    case.check_same(
+        case.call(*given, on=left, axes=AXES), case.call(*given, on=right, axes=AXES),
+        "pruning the same heads again gives the same", "purity", says,
+    )  # fmt: skip
+    yield case
+
     for id, first, second, bias in (("twice", [1], [1], True), ("twice-unsorted", [3, 0], [1], False)):
         case, mha = start(id, bias=bias)
         given = asked(case, draw, B, T, S, q, k, v)
