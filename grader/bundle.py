@@ -105,6 +105,16 @@ class Exercise:
     signatures: Signatures | None = None
     forbids_costs: float = 0.0  # the share of the points that such a use costs
 
+    @cached_property
+    def is_made_of_parts(self) -> bool:
+        """Whether a case builds a model from the student's own parts."""
+        return any(step.get("own") for case in self.cases for step in case.steps)
+
+    @cached_property
+    def brings_classes(self) -> bool:
+        """Whether a case comes with a class of its own."""
+        return any(step["do"] == "provide" for case in self.cases for step in case.steps)
+
 
 @dataclass(frozen=True)
 class Bundle:

@@ -13,6 +13,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -100,7 +101,7 @@ def _exercise(assignment: Assignment, fields: Mapping[str, Any], seed: str, diag
         return bare
     known = tuple(KnownMistake(m.id, m.kind, m.says, m.asks, m.page) for m in mistakes)
     table = signatures(assignment, mistakes, named_by(recorded), given, paired=fields.get("pairs", ()))
-    return Exercise(**{**vars(bare), "mistakes": known, "signatures": table})
+    return replace(bare, mistakes=known, signatures=table)
 
 
 def _level(assignment: Assignment, fields: Mapping[str, Any]) -> int:
@@ -130,8 +131,8 @@ def signatures(
     known: list[_Row] = []
     for ids, source in rows:
         looks = [
-            _row(ids, source, cases, given, known[0] if known else None, ids in unseen)
-            for _look in range(LOOKS if ids in drawing else 1)
+            _row(ids, source, cases, given, known[0] if known else None, ids in unseen, look)
+            for look in range(LOOKS if ids in drawing else 1)
         ]
         known.append(_in_common(looks))
     kept = list(_told_apart(known))
@@ -161,6 +162,7 @@ def _row(
     given: Sequence[str],
     reference: _Row | None,
     unseen: bool,
+    look: int,
 ) -> _Row:
     """`unseen`: float32 tells nothing of it. (It would stop in the float64 that everything is recorded in.)
 
@@ -171,7 +173,7 @@ def _row(
     if reference is not None and unseen:
         row = reference._replace(explains=ids)
     else:
-        row = _Row(ids, *signature(here, observe(source, given, here)))
+        row = _Row(ids, *signature(here, observe(source, given, here, look=look)))
     if reference is not None and not _alike(row, reference):
         return row._replace(elsewhere=(ANY,) * sum(len(case.checks) for case in there))
     seen = {case.id: observe(source, given, [case], case.dtype)[case.id] for case in there}
@@ -242,9 +244,16 @@ def blocks(*names: str) -> list[Any]:
 
 
 def observe(
-    source: str, given: Sequence[str], cases: Sequence[Case | RecordedCase], dtype: str | None = None
+    source: str,
+    given: Sequence[str],
+    cases: Sequence[Case | RecordedCase],
+    dtype: str | None = None,
+    look: int = 0,
 ) -> dict[str, Observation]:
-    """Run cases on a module's source in this process. Floating tensors are float64, unless told otherwise."""
+    """Run cases on a module's source in this process. Floating tensors are float64, unless told otherwise.
+
+    look: where chance begins in each case that does not say so itself.
+    """
     sources = {name: given_source(name) for name in with_requirements(given)}
     out = {}
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
@@ -253,6 +262,7 @@ def observe(
         for case in cases:
             tensors = {name: torch.from_numpy(np.array(array)) for name, array in case.tensors.items()}
             wanted = dtype or ("float64" if case.dtype in FLOATS else case.dtype)
+            torch.manual_seed(look)
             program = Program(loaded.names, {"steps": list(case.steps), "dtype": wanted}, tensors)
             program.run(loaded.files)
             out[case.id] = arranged(_observation(program, {wanted: case.dtype}), case.steps)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader import given
@@ -152,10 +152,10 @@ def _block(row: Row, engine: Engine, assignment: Assignment, exercise: Exercise)
     """The building block of the same name, where there is one, must pass as an answer."""
     if exercise.name not in given.BLOCKS:
         return
-    blocks = Exercise(**{**vars(exercise), "given": (exercise.name,)})
+    blocks = replace(exercise, given=(exercise.name,))
     source = f"from grader.given import {exercise.name}\n{exercise.name} = {exercise.name}\n"
     single = Engine(
-        [Bundle(**{**vars(_bundle_of(engine, assignment)), "exercises": (blocks,)})],
+        [replace(_bundle_of(engine, assignment), exercises=(blocks,))],
         engine.launcher,
     )
     single.place = engine.place

@@ -265,9 +265,6 @@ def loop(draw):
         for b in range(2)
     ]
     returned = case.call(module, case.value("batches", batches), steps, name="returned")
-    state = case.state(module, returned)
-    case.check("shapes", "trained", state, "the state dict comes back")
-    case.check("values", "moved", state, "the weights that come back have been trained", module=module.name)
     axes = ("sentence", "step")
     for name, facet, title in (
         ("fed", "values", "the decoder is fed the true words, the start first"),
@@ -289,6 +286,9 @@ def loop(draw):
         "the model was in evaluation mode while it was trained, or was not trained at all",
     )  # fmt: skip
     case.check_unchanged(*[ref for batch in batches for ref in batch], title="the batches are left as they were")
+    state = case.state(module, returned)  # last: it loads what came back, which may be other weights
+    case.check("shapes", "trained", state, "the state dict comes back")
+    case.check("values", "moved", state, "the weights that come back have been trained", module=module.name)
     return case
 
 
