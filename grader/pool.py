@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
 from typing import Any
 
@@ -61,12 +62,13 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Processes started here do not hear Ctrl-C: this one decides when they end."""
-    if threading.current_thread() is not threading.main_thread():
+    """Processes started here do not hear Ctrl-C: this one decides when they end. It hears of it afterwards."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    resource_tracker.ensure_running()  # its start would let the signal through
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
