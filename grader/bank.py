@@ -26,7 +26,7 @@ class KnownAnswer:
     "trivial" gets nothing.
     says: what the answer equals, one sentence, no code. asks: a question that leads on. page: what it
     does to a model and how to see it, for `grader explain`. seen: where real code did it. steady: gives
-    the same numbers at every call; one that does not is caught and can never be named.
+    the same numbers at every call; one that does not is named by what it always does.
     """
 
     id: str

@@ -82,7 +82,7 @@ class Signatures:
     slots: tuple[str, ...]
     explains: tuple[tuple[str, ...], ...]
     states: Array  # (rows, slots) of texts
-    numbers: Array  # (rows, slots, PROJECTIONS)
+    numbers: Array  # (rows, slots, PROJECTIONS); NaN where the mistake draws them
 
 
 @dataclass(frozen=True)
@@ -104,6 +104,16 @@ class Exercise:
     mistakes: tuple[KnownMistake, ...] = ()
     signatures: Signatures | None = None
     forbids_costs: float = 0.0  # the share of the points that such a use costs
+
+    @cached_property
+    def is_made_of_parts(self) -> bool:
+        """Whether a case builds a model from the student's own parts."""
+        return any(step.get("own") for case in self.cases for step in case.steps)
+
+    @cached_property
+    def brings_classes(self) -> bool:
+        """Whether a case comes with a class of its own."""
+        return any(step["do"] == "provide" for case in self.cases for step in case.steps)
 
 
 @dataclass(frozen=True)
@@ -199,7 +209,8 @@ def _exercise_words(exercise: Exercise, numbers: dict[str, Array]) -> dict[str, 
 def _signature_words(name: str, table: Signatures, numbers: dict[str, Array]) -> dict[str, Any]:
     """The table, packed: states as places in a vocabulary, numbers only where a row departs from the first."""
     vocabulary, places = np.unique(table.states, return_inverse=True)
-    departs = (np.abs(table.numbers - table.numbers[0]) > 1e-9 * (1 + np.abs(table.numbers[0]))).max(axis=2)
+    near = np.abs(table.numbers - table.numbers[0]) <= 1e-9 * (1 + np.abs(table.numbers[0]))
+    departs = ~near.all(axis=2)  # a number that is left open is NaN, and never near
     departs[0] = True
     numbers[f"{name}/signatures/states"] = places.reshape(table.states.shape).astype(np.int16)
     numbers[f"{name}/signatures/departs"] = departs

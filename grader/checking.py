@@ -18,7 +18,7 @@ from grader.engine import Engine
 from grader.i18n import _
 from grader.intake.names import read_names
 from grader.intake.read import Blocked, read_submission
-from grader.parts import Part, earlier_parts, is_made_of_parts
+from grader.parts import Part, earlier_parts
 from grader.remembered import FOLDER, Remembered
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.base import Launcher
@@ -152,7 +152,7 @@ def _check_course(engine: Engine, where: Course, wanted: Sequence[str], quiet: b
 
 def parts_for(engine: Engine, course: Course, bundle: Bundle, names: Sequence[str]) -> tuple[Part, ...]:
     """What a student wrote for earlier assignments, if one of the exercises is made of it."""
-    made_of = [e for e in bundle.exercises if e.name in names and is_made_of_parts(e)]
+    made_of = [e for e in bundle.exercises if e.name in names and e.is_made_of_parts]
     wanted = {block for exercise in made_of for block in exercise.given}
     return earlier_parts(course, bundle, wanted, engine.constructors) if made_of else ()
 

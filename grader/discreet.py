@@ -14,7 +14,10 @@ from grader.sentences import without_numbers
 
 # Judges whose place is one along the recorded axes, or the recorded name of a weight.
 _PLACED = frozenset(
-    ("equal", "one_of", "precise", "same", "unchanged", "sums_to_one", "carries", "kept_weights", "trained")
+    (
+        *("equal", "one_of", "precise", "same", "unchanged", "sums_to_one", "carries"),
+        *("kept_weights", "trained", "moved"),
+    )
 )
 
 # Findings told in the judge's own words, but for the numbers: by the first word of their code. Those words
@@ -30,6 +33,7 @@ _OWN_WORDS = {
     "carries": ("absent",),
     "kept_weights": ("values", "absent"),
     "trained": ("absent",),
+    "moved": ("as", "absent"),
     "raises": ("accepted",),
     "dropped_weights": ("none", "constant", "features:", "scale", "rate", "not", "absent"),
     "dropped_elements": ("none", "structure", "rate", "together", "absent"),

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.bundle import Bundle, Exercise
+from grader.bundle import Bundle
 from grader.course import Course, choose
 from grader.i18n import _
 from grader.intake.names import match, read_names, untouched
@@ -26,11 +26,6 @@ class Part:
             "units": [vars(unit) for unit in self.submission.units],
             "names": {name: bound for name, bound in self.names.items() if name not in without},
         }
-
-
-def is_made_of_parts(exercise: Exercise) -> bool:
-    """Whether a case builds a model from the student's own parts."""
-    return any(step.get("own") for case in exercise.cases for step in case.steps)
 
 
 def earlier_parts(

@@ -13,6 +13,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -36,6 +37,9 @@ from grader.tensors import Array
 from grader.worker.load import load
 from grader.worker.program import Program
 from grader.worker.standins import install
+
+LOOKS = 4  # at a mistake that draws: what it gives every time is what it is known by
+VARIES = 1e-6  # above the rounding of float64
 
 
 def record_all(assignments: Sequence[Assignment], seed: str, *, diagnosis: bool = True) -> list[Bundle]:
@@ -77,9 +81,7 @@ def _exercise(assignment: Assignment, fields: Mapping[str, Any], seed: str, diag
         for case in cases
     )
     # At level 0 nothing may name a mistake, so nothing that names one goes into the bundle.
-    mistakes = (
-        [m for m in assignment.mistakes(name) if m.steady] if diagnosis and _level(assignment, fields) else []
-    )
+    mistakes = assignment.mistakes(name) if diagnosis and _level(assignment, fields) else []
     bare = Exercise(
         name=name,
         assignment=assignment.name,
@@ -99,7 +101,7 @@ def _exercise(assignment: Assignment, fields: Mapping[str, Any], seed: str, diag
         return bare
     known = tuple(KnownMistake(m.id, m.kind, m.says, m.asks, m.page) for m in mistakes)
     table = signatures(assignment, mistakes, named_by(recorded), given, paired=fields.get("pairs", ()))
-    return Exercise(**{**vars(bare), "mistakes": known, "signatures": table})
+    return replace(bare, mistakes=known, signatures=table)
 
 
 def _level(assignment: Assignment, fields: Mapping[str, Any]) -> int:
@@ -121,13 +123,18 @@ def signatures(
     rows: list[tuple[tuple[str, ...], str]] = [((), reference)]
     for one in mistakes:
         rows += [((one.id,), source) for source in _forms([one], reference, others)]
-    for one, other in combinations([m for m in mistakes if m.id in paired], 2):
+    for one, other in combinations([m for m in mistakes if m.steady and m.id in paired], 2):
         if _independent(one, other, reference):
             rows += [((one.id, other.id), source) for source in _forms([one, other], reference, others)]
     unseen = {(m.id,) for m in mistakes if m.kind == "policy" and m.breaks == ("precision",)}
+    drawing = {(m.id,) for m in mistakes if not m.steady}
     known: list[_Row] = []
     for ids, source in rows:
-        known.append(_row(ids, source, cases, given, known[0] if known else None, ids in unseen))
+        looks = [
+            _row(ids, source, cases, given, known[0] if known else None, ids in unseen, look)
+            for look in range(LOOKS if ids in drawing else 1)
+        ]
+        known.append(_in_common(looks))
     kept = list(_told_apart(known))
     return Signatures(
         slots=slots(cases),
@@ -155,6 +162,7 @@ def _row(
     given: Sequence[str],
     reference: _Row | None,
     unseen: bool,
+    look: int,
 ) -> _Row:
     """`unseen`: float32 tells nothing of it. (It would stop in the float64 that everything is recorded in.)
 
@@ -165,11 +173,27 @@ def _row(
     if reference is not None and unseen:
         row = reference._replace(explains=ids)
     else:
-        row = _Row(ids, *signature(here, observe(source, given, here)))
+        row = _Row(ids, *signature(here, observe(source, given, here, look=look)))
     if reference is not None and not _alike(row, reference):
         return row._replace(elsewhere=(ANY,) * sum(len(case.checks) for case in there))
     seen = {case.id: observe(source, given, [case], case.dtype)[case.id] for case in there}
     return row._replace(elsewhere=signature(there, seen)[0])
+
+
+def _in_common(looks: Sequence[_Row]) -> _Row:
+    """What several looks at an answer that draws agree in; what varies is left open: any state, no number."""
+    first = looks[0]
+    numbers = np.array([row.numbers for row in looks])  # (looks, slots, projections)
+    varies = (np.abs(numbers - numbers[0]) > VARIES * (1 + np.abs(numbers[0]))).any(axis=(0, 2))
+    return first._replace(
+        states=_states_in_common([row.states for row in looks]),
+        elsewhere=_states_in_common([row.elsewhere for row in looks]),
+        numbers=np.where(varies[:, None], np.nan, first.numbers),
+    )
+
+
+def _states_in_common(looks: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(slot[0] if len(set(slot)) == 1 else ANY for slot in zip(*looks, strict=True))
 
 
 def _alike(one: _Row, other: _Row) -> bool:
@@ -220,9 +244,16 @@ def blocks(*names: str) -> list[Any]:
 
 
 def observe(
-    source: str, given: Sequence[str], cases: Sequence[Case | RecordedCase], dtype: str | None = None
+    source: str,
+    given: Sequence[str],
+    cases: Sequence[Case | RecordedCase],
+    dtype: str | None = None,
+    look: int = 0,
 ) -> dict[str, Observation]:
-    """Run cases on a module's source in this process. Floating tensors are float64, unless told otherwise."""
+    """Run cases on a module's source in this process. Floating tensors are float64, unless told otherwise.
+
+    look: where chance begins in each case that does not say so itself.
+    """
     sources = {name: given_source(name) for name in with_requirements(given)}
     out = {}
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
@@ -231,6 +262,7 @@ def observe(
         for case in cases:
             tensors = {name: torch.from_numpy(np.array(array)) for name, array in case.tensors.items()}
             wanted = dtype or ("float64" if case.dtype in FLOATS else case.dtype)
+            torch.manual_seed(look)
             program = Program(loaded.names, {"steps": list(case.steps), "dtype": wanted}, tensors)
             program.run(loaded.files)
             out[case.id] = arranged(_observation(program, {wanted: case.dtype}), case.steps)

@@ -20,7 +20,7 @@ from grader.intake.read import Submission
 from grader.kept import arranged
 from grader.loading import PERHAPS_CHANCE, Blocked, Loading
 from grader.observation import BadReply, Observation, read_observation
-from grader.parts import Part, content, is_made_of_parts, told
+from grader.parts import Part, content, told
 from grader.remembered import key
 from grader.report.model import CheckOutcome, CheckResult, ExerciseResult
 from grader.sandbox.base import SandboxError
@@ -74,7 +74,7 @@ class Run:
         return self.loading.lost + sum(run._lost() for run in self.earlier.values())
 
     def _without_inherited_faults(self, exercise: Exercise, result: ExerciseResult) -> ExerciseResult:
-        if result.outcome != "failed" or (is_made_of_parts(exercise) and not _by_parts(exercise, result)):
+        if result.outcome != "failed" or (exercise.is_made_of_parts and not _by_parts(exercise, result)):
             return result
         faulty = tuple(
             name
@@ -83,7 +83,7 @@ class Run:
         )
         says = _("graded with the course's own {blocks}: yours has a fault of its own, reported there")
         again = self._with_ours(exercise, result, faulty, says)
-        if not is_made_of_parts(exercise) or not _by_parts(exercise, again):
+        if not exercise.is_made_of_parts or not _by_parts(exercise, again):
             return again
         every = tuple(name for name, _run in self._own(exercise))
         says = _(
@@ -107,7 +107,7 @@ class Run:
     def _own(self, exercise: Exercise) -> list[tuple[str, Run]]:
         """The blocks of an exercise that its author wrote, and where: in this file or in an earlier one."""
         here = {n: self for n in exercise.given if n in self.aliases and n in self.engine.exercises}
-        if not is_made_of_parts(exercise):
+        if not exercise.is_made_of_parts:
             return list(here.items())
         for part in self.parts:
             run = self.earlier.setdefault(
@@ -160,7 +160,7 @@ class Run:
         except SandboxError as error:
             return attempt.result("could_not_grade", message=str(error))
         remarks += self.loading.remarks()
-        if is_made_of_parts(exercise):
+        if exercise.is_made_of_parts:
             known = [name for name in exercise.given if name in self.engine.exercises]
             remarks.append(told(self.place.own, known))
         partial = self.engine.quick and any(case.costly for case in exercise.cases)
@@ -177,7 +177,7 @@ class Run:
 
     def _session(self, exercise: Exercise, replaced: tuple[str, ...]) -> Session:
         """With the earlier files, and what this one defines, for an exercise that is made of the student's own parts."""
-        if not is_made_of_parts(exercise):
+        if not exercise.is_made_of_parts:
             return self.loading.session(exercise, replaced)
         here = {n: self.aliases[n] for n, run in self._own(exercise) if run is self and n not in replaced}
         own = {n: bound for n, bound in here.items() if not self._untouched(self.engine.exercises[n], bound)}

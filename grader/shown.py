@@ -35,8 +35,7 @@ def _closure(given: tuple[str, ...]) -> tuple[str, ...]:
 
 def shown(exercise: Exercise) -> frozenset[str]:
     """Blocks that it may use, and classes that its cases bring along."""
-    provides = any(step["do"] == "provide" for case in exercise.cases for step in case.steps)
-    brought = {f"cases of {exercise.name}"} if provides else set()
+    brought = {f"cases of {exercise.name}"} if exercise.brings_classes else set()
     return frozenset(with_requirements(exercise.given)) | brought
 
 

@@ -25,7 +25,7 @@ MAX_PROJECTED = (
     1 << 17
 )  # numbers; a wrong answer may be far larger than any right one, and the directions are twice that
 # Judges whose answer is a matter of structure, not of numbers: their finding's code is the signature.
-_BY_CODE = ("parameters", "raises", "value", "unchanged", "shape", "cost", "trained")
+_BY_CODE = ("parameters", "raises", "value", "unchanged", "shape", "same", "cost", "trained", "moved")
 NUMBERS = "#"
 ANY = "*"  # agrees with every other state
 

@@ -85,7 +85,7 @@ def _mistake(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
     row.caught += 1
     if any(answer.id in names for names in result.diagnosis.alternatives):
         row.named += 1
-    elif answer.steady and result.diagnosis.kind != "none":
+    elif result.diagnosis.kind != "none":
         row.problems.append(f"mistake {answer.id} is caught and not named")
 
 

@@ -181,6 +181,25 @@ def test_wrong_use_is_one_sentence_and_status_2(course, args, sentence):
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+INTERRUPTED = """
+import sys
+
+class CtrlC:
+    def find_spec(self, name, path, target=None):
+        if name == "click":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, CtrlC())
+from grader.cli import main
+main()
+"""
+
+
+def test_ctrl_c_while_it_loads_is_one_word():
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped\n")
+
+
 def test_outside_a_course_it_says_where_it_looked(tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()

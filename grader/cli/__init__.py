@@ -1,5 +1,17 @@
 """The command line: one file a command. `main` is the entry point."""
 
-from grader.cli.main import main
+from __future__ import annotations
 
-__all__ = ["main"]
+import sys
+
+
+def main() -> None:
+    """Load the commands and run the one that was asked for. Ctrl-C is as quiet while they load as later."""
+    try:
+        from grader.cli.main import main as run
+    except KeyboardInterrupt:
+        from grader.i18n import _
+
+        print(_("stopped"), file=sys.stderr)
+        sys.exit(130)
+    run()

@@ -18,7 +18,7 @@ from grader.judge.forms import parameters, raises, shape, unchanged, value
 from grader.judge.properties import carries, kept_weights, same, sums_to_one
 from grader.judge.ranks import ranks
 from grader.judge.removals import accuracies, all_rows, drawn, in_order
-from grader.judge.written import accuracy, sentences, trained
+from grader.judge.written import accuracy, moved, sentences, trained
 from grader.observation import Observation
 
 Judge = Callable[[Check, RecordedCase, Observation], Finding]
@@ -51,6 +51,7 @@ JUDGES: dict[str, Judge] = {
         accuracy,
         sentences,
         trained,
+        moved,
     )
 }
 

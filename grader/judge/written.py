@@ -94,6 +94,19 @@ def trained(check: Check, case: RecordedCase, observation: Observation) -> Findi
     return PASSED
 
 
+def moved(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """The weights that came back are not those that `module` began with, every one of them."""
+    back = trained(check, case, observation)
+    if not back.passed:
+        return back
+    module = check.params["module"]
+    for name in check.of:
+        begun = case.tensors[f"{module}.{name.removeprefix('state ')}"]
+        if not np.array_equal(numbers(name, case, observation), begun):
+            return PASSED
+    return failed("as begun", _("the weights that came back are those of before the training"))
+
+
 def _rows(array: Array) -> list[list[int]]:
     return [row[row != EMPTY].tolist() for row in array]
 

@@ -57,6 +57,7 @@ def clean_the_process(scratch: str) -> None:
 def reset_signals() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def give_up_privileges() -> None:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
+from functools import cache
 from types import FrameType
 from typing import Any
 
@@ -26,13 +27,11 @@ def watching(calls: Sequence[str], found: set[str]) -> Iterator[None]:
         yield
         return
 
+    about = tuple(calls)
+
     def note(name: str) -> None:
-        for call in calls:
-            if (
-                call not in found
-                and fnmatchcase(name, call.rpartition(".")[2])
-                and not _by_a_block(sys._getframe(2))
-            ):
+        for call in _called(name, about):
+            if call not in found and not _by_a_block(sys._getframe(2)):
                 found.add(call)
 
     class Mode(TorchFunctionMode):
@@ -51,6 +50,12 @@ def watching(calls: Sequence[str], found: set[str]) -> Iterator[None]:
             yield
     finally:
         hook.remove()
+
+
+@cache
+def _called(name: str, calls: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of `calls` that a function or class of this name is. Asked for every operation of torch."""
+    return tuple(call for call in calls if fnmatchcase(name, call.rpartition(".")[2]))
 
 
 def _by_a_block(frame: FrameType | None) -> bool:

@@ -10,6 +10,7 @@ import sys
 import types
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
+from functools import lru_cache
 from typing import Any
 
 from grader.worker import standins
@@ -83,20 +84,19 @@ def _run_unit(
     linecache.cache[file] = (len(source), None, list(io.StringIO(source)), file)
     loaded.module.__file__ = file
     try:
-        tree = ast.parse(source, file)
+        tree = _parsed(source, file)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         loaded.notes.append(
             {"file": file, "line": getattr(error, "lineno", 0) or 0, "whole": True, **_told(error, loaded)}
         )
         return
-    flags = _future_flags(tree)
-    for node in tree.body:
+    for place, node in enumerate(tree.body):
         first, last = node.lineno, node.end_lineno or node.lineno
         if any(name == file and first <= line <= last for name, line in skip):
             loaded.notes.append({"file": file, "line": first, "endless": True})
             continue
         try:
-            exec(_compiled(_replaced(node, replace), file, flags), loaded.names)
+            exec(_compiled(source, file, place, frozenset(replace)), loaded.names)
         except BaseException as error:
             loaded.notes.append(
                 {"file": file, "line": first, "defines": _defined(node), **_told(error, loaded)}
@@ -107,8 +107,18 @@ def _told(error: BaseException, loaded: Loaded) -> dict[str, Any]:
     return {"error": describe(error, loaded.files)}
 
 
-def _compiled(node: ast.stmt, file: str, flags: int) -> types.CodeType:
-    return compile(ast.Module([node], []), file, "exec", flags=flags, dont_inherit=True)
+# A worker loads the same file again for each exercise that may be shown more.
+@lru_cache(maxsize=256)
+def _parsed(source: str, file: str) -> ast.Module:
+    return ast.parse(source, file)
+
+
+@lru_cache(maxsize=4096)
+def _compiled(source: str, file: str, place: int, replace: frozenset[str]) -> types.CodeType:
+    """One statement of a unit, or what takes its place."""
+    tree = _parsed(source, file)
+    body = [_replaced(tree.body[place], replace)]
+    return compile(ast.Module(body, []), file, "exec", flags=_future_flags(tree), dont_inherit=True)
 
 
 def _future_flags(tree: ast.Module) -> int:

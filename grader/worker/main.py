@@ -9,6 +9,7 @@ import traceback
 from functools import partial
 from typing import Any
 
+import safetensors.numpy
 import safetensors.torch
 import torch
 
@@ -102,4 +103,11 @@ def _run(
     program.run(loaded.files)
     reply, tensors = program.told, program.observed
     gc.collect(0)
-    return reply, safetensors.torch.save(tensors) if tensors else b""
+    return reply, _packed(tensors) if tensors else b""
+
+
+def _packed(tensors: dict[str, torch.Tensor]) -> bytes:
+    """As safetensors. By way of numpy that is four times as quick; numpy knows no bfloat16."""
+    if any(tensor.dtype is torch.bfloat16 for tensor in tensors.values()):
+        return safetensors.torch.save(tensors)
+    return safetensors.numpy.save({name: tensor.numpy() for name, tensor in tensors.items()})

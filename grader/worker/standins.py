@@ -12,7 +12,10 @@ import sys
 import types
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
 from typing import Any
+
+_offered: set[str] = set()  # names of modules that were put where `import` finds them
 
 Switch = Callable[[], AbstractContextManager[None]]
 
@@ -82,10 +85,16 @@ class _Given(types.ModuleType):
         module = types.ModuleType(f"{self._stem}{name}")
         module.__file__ = file
         sys.modules[module.__name__] = module
-        exec(compile(source, file, "exec"), module.__dict__)
+        _offered.add(module.__name__)
+        exec(_compiled(source, file), module.__dict__)
         block = getattr(module, name)
         setattr(self, name, block)
         return block
+
+
+@lru_cache(maxsize=256)
+def _compiled(source: str, file: str) -> types.CodeType:
+    return compile(source, file, "exec")
 
 
 class _Book(types.ModuleType):
@@ -131,8 +140,7 @@ def install(
     own: parts that the student wrote. Within the context that is returned they take the place of the blocks
     of the same names, also inside of other blocks.
     """
-    for name in [n for n in sys.modules if n == "submission" or n.startswith(("grader.given", "d2l"))]:
-        del sys.modules[name]
+    _remove_those_of_before()
     usual = _modules(_Given(sources, withheld))
     theirs = _modules(_Given(sources, withheld, {} if own is None else own))
     _offer(usual)
@@ -148,7 +156,18 @@ def install(
     return switch
 
 
+def _remove_those_of_before() -> None:
+    """Those that were put there: to look through all of sys.modules would copy a page for each name of it."""
+    there = sys.modules.get("grader.given")
+    if there is not None and not isinstance(there, _Given):  # the package itself: this is no worker
+        _offered.update(name for name in sys.modules if name.startswith(("grader.given", "d2l")))
+    for name in (*_offered, "submission"):
+        sys.modules.pop(name, None)
+    _offered.clear()
+
+
 def _offer(modules: Mapping[str, types.ModuleType]) -> None:
+    _offered.update(modules)
     sys.modules.update(modules)
     sys.modules["grader"].__dict__.update({"given": modules["grader.given"], "check": _no_check})
 

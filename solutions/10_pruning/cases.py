@@ -352,6 +352,8 @@ def prune_heads(draw):
         case.check_values(case.call(*given, on=pruned, axes=AXES), f"half of the heads, {title}", "masking")
         yield case
 
+    yield same_call_again(draw, B, T, S, sizes)
+
     for id, first, second, bias in (("twice", [1], [1], True), ("twice-unsorted", [3, 0], [1], False)):
         case, mha = start(id, bias=bias)
         given = asked(case, draw, B, T, S, q, k, v)
@@ -394,6 +396,23 @@ def prune_heads(draw):
     yield case
 
     yield half(draw)
+
+
+def same_call_again(draw, B, T, S, sizes):
+    """Two attentions that are alike, since a function may take the heads out of the one that it is handed."""
+    case = Case("same-call-again", "prune_heads")
+    layers = weights.multi_head(draw, H * HEAD, bias=True, **sizes)
+    twins = [
+        attention(case, draw, H, HEAD, name=name, loaded=layers, bias=True, **sizes) for name in ("mha", "twin")
+    ]
+    given = asked(case, draw, B, T, S, *sizes.values())
+    pruned = [case.call(mha, [2]) for mha in twins]
+    for module in pruned:
+        case.eval(module)
+    left, right = (case.call(*given, on=module, axes=AXES) for module in pruned)
+    says = "the same heads of two attentions that are alike were removed, and what is left is not alike"
+    case.check_same(left, right, "pruning is no matter of chance", "purity", says)
+    return case
 
 
 def half(draw):

@@ -265,7 +265,6 @@ def loop(draw):
         for b in range(2)
     ]
     returned = case.call(module, case.value("batches", batches), steps, name="returned")
-    case.check("shapes", "trained", case.state(module, returned), "the state dict comes back")
     axes = ("sentence", "step")
     for name, facet, title in (
         ("fed", "values", "the decoder is fed the true words, the start first"),
@@ -287,6 +286,9 @@ def loop(draw):
         "the model was in evaluation mode while it was trained, or was not trained at all",
     )  # fmt: skip
     case.check_unchanged(*[ref for batch in batches for ref in batch], title="the batches are left as they were")
+    state = case.state(module, returned)  # last: it loads what came back, which may be other weights
+    case.check("shapes", "trained", state, "the state dict comes back")
+    case.check("values", "moved", state, "the weights that come back have been trained", module=module.name)
     return case
 
 
@@ -375,6 +377,16 @@ def greedy_decode(draw):
     other = case.input("src2", src[::-1].copy()), case.input("src_valid_len2", lens[::-1].copy())
     written = case.sentences(case.call(module, *other, steps, bos, eos, name="out"), steps, eos)
     case.check("modes", "sentences", [written], "a second batch knows nothing of the first")
+    yield case
+
+    case, module = given_model("same-call-again", w)
+    sources, told = case.input("src", src), case.input("src_valid_len", lens)
+    once, again = (
+        case.sentences(case.call(module, sources, told, steps, bos, eos), steps, eos, name=name)
+        for name in ("once", "again")
+    )
+    says = "the same sources came out otherwise the second time"
+    case.check("purity", "same", [once, again], "the same sources come out the same again", says=says)
     yield case
 
     short = 3

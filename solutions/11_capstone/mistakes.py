@@ -335,7 +335,6 @@ they must be handed over.
 A state dict refers to the weights, it does not hold a copy; but a copy that was made too early stays what it was.
 """,
         SEE_MOVED,
-        steady=False,  # the loop itself is right, and what a training ends with depends on more than the mistake
     ),
 ]
 
@@ -511,7 +510,7 @@ Scores are not losses: the larger, the likelier.
         {
             "scores[:, -1].argmax(dim=-1, keepdim=True)": "torch.multinomial(scores[:, -1].softmax(dim=-1), 1)"
         },
-        "words are drawn by chance, as likely as they are, instead of the best being taken",
+        "words are drawn by chance instead of the best being taken",
         "Call it twice with the same sentence. Should it write the same?",
         """
 Drawing is a way to write too, and for stories a better one. It is not greedy decoding: the same source comes out in

@@ -6,7 +6,7 @@ import pytest
 from grader.bundle import Header, RecordedCase
 from grader.checks import Check
 from grader.judge import decide
-from grader.judge.written import sentences, trained
+from grader.judge.written import moved, sentences, trained
 from grader.observation import Observation, Seen
 
 LABELS = np.array([[3, 4, 2], [5, 2, 0], [6, 7, 2], [3, 2, 0]], dtype=np.uint8)
@@ -90,3 +90,20 @@ def test_a_state_dict_must_be_there_whole():
     odd = trained(check, one, Observation({"state a": Seen(odd="None"), "state b": Seen(odd="None")}))
     assert odd.message == "None came back where the model's state dict belongs"
     assert trained(check, one, Observation({"state a": b, "state b": b})).where == "a"
+
+
+def test_what_came_back_must_be_other_weights_than_those_of_before():
+    check = Check("c/values", "values", "t", "moved", ("state a", "state b"), {"module": "m"})
+    one = case(
+        {"state a": Header((2,), "float32"), "state b": Header((1,), "float32")},
+        tensors={"m.a": np.zeros(2), "m.b": np.ones(1)},
+    )
+
+    def of(a, b):
+        seen = {"state a": Seen((2,), "float32", np.array(a)), "state b": Seen((1,), "float32", np.array(b))}
+        return moved(check, one, Observation(seen))
+
+    assert of([0.0, 0.0], [1.0]).code == "as begun"
+    assert of([0.0, 0.0], [1.5]).passed
+    assert of([0.0, np.nan], [1.0]).passed
+    assert moved(check, one, Observation({})).code == "absent"
