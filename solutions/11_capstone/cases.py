@@ -48,8 +48,8 @@ class Watched(EncoderDecoder):
         shape = (len(sources), width)
         self.notes = {"fed": torch.full(shape, NEVER), "aims": torch.full(shape, NEVER)}
         self.notes |= {"beyond": torch.full(shape, NEVER), "lens": torch.full(shape[:1], NEVER)}
-        self.modes, self.updates, self.fresh = [], 0, True
-        self.rows, self.before, self.sum = [], None, 0
+        self.modes, self.updates, self.fresh, self.has_optimizer = [], 0, True, False
+        self.rows, self.before, self.sum, self.first = [], None, 0, None
         self.encoder.register_forward_pre_hook(self.reads, with_kwargs=True)
         self.decoder.register_forward_hook(self.writes)
         self.bias = [self.decoder.dense.bias]
@@ -59,6 +59,7 @@ class Watched(EncoderDecoder):
 
     def reads(self, encoder, args, kwargs):
         X, lens = args[0], args[1] if len(args) > 1 else kwargs.get("valid_lens")
+        self.first = self.first or [p.detach().clone() for p in self.parameters()]
         self.rows = [self.row_of(x) for x in X]
         for place, row in enumerate(self.rows):
             if row is not None:
@@ -92,7 +93,7 @@ class Watched(EncoderDecoder):
                     kept[row, t] = value
 
     def flows(self, grad):
-        if self.before is not None and not torch.equal(self.bias[0], self.before):
+        if self.moved_by_hand():
             self.stepped()
         self.before = self.bias[0].detach().clone()
         self.sum = self.sum + grad
@@ -101,17 +102,25 @@ class Watched(EncoderDecoder):
         self.fresh = self.fresh and bool(torch.allclose(bias.grad, self.sum, atol=1e-6))
 
     def moves(self, optimizer, args, kwargs):
-        if any(p is self.bias[0] for group in optimizer.param_groups for p in group["params"]):
+        watches = any(p is self.bias[0] for group in optimizer.param_groups for p in group["params"])
+        if watches and self.bias[0].grad is not None:
+            self.has_optimizer = True
             self.stepped()
             self.before = self.bias[0].detach().clone()
 
     def stepped(self):
         self.updates, self.sum = self.updates + 1, 0
 
+    def moved_by_hand(self):
+        """Beside an optimizer this is no step of its own: weights are averaged, or brought back."""
+        moved = self.before is not None and not torch.equal(self.bias[0], self.before)
+        return moved and not self.has_optimizer
+
     def __getitem__(self, name):
         if name == "updates":
-            late = self.before is not None and not torch.equal(self.bias[0], self.before)
-            return self.updates + late
+            return self.updates + self.moved_by_hand()
+        if name == "all moved":
+            return bool(self.first) and not any(map(torch.equal, self.first, self.parameters()))
         if name == "fresh":
             return self.fresh
         if name == "training":
@@ -245,9 +254,9 @@ LEAST = {"small": 0.4, "reverse": 0.5, "induction": 0.5}
 
 
 def loop(draw):
-    """Two batches of three sentences, round and round, and what the loop does with them."""
+    """Two batches of three sentences, round and round, and what the loop does with them. There is nothing to learn."""
     case, vocabulary, D, steps, size = Case("loop", "train"), 9, 8, 24, 3
-    columns = distinct(draw, 2 * size, vocabulary)
+    columns = unlike(draw, vocabulary)
     src, _, tgt, tgt_lens = columns
     module = case.provide(
         WATCHED,
@@ -279,6 +288,10 @@ def loop(draw):
         "the weights were not moved as many times as asked for",
     )  # fmt: skip
     case.check_value(
+        module["all moved"], True, "gradients", "all weights of the model are moved",
+        "some weights of the model are what they were before",
+    )  # fmt: skip
+    case.check_value(
         module["fresh"], True, "gradients", "every step begins with fresh gradients",
         "gradients of earlier steps were still there when a new one came",
     )  # fmt: skip
@@ -290,17 +303,17 @@ def loop(draw):
     return case
 
 
-def distinct(draw, count, vocabulary):
-    """Sentences that all differ, of lengths that do too, so that every batch has padding."""
-    table = lookup(draw, vocabulary)
-    columns = reverse(draw, 200, vocabulary, 1, 4, table)
-    places = {}
-    for i, row in enumerate(columns[0]):
-        places.setdefault((row.tobytes()), i)
-    by_length = sorted(places.values(), key=lambda i: (columns[1][i], i))
-    chosen = by_length[:: max(1, len(by_length) // count)][:count]
-    order = [chosen[i] for i in np.argsort(draw.normal(count))]
-    return [column[order] for column in columns]
+WORDS = ((4, 2), (1, 4), (3, 3), (2, 4), (4, 1), (3, 2))  # of a source and its target
+
+
+def unlike(draw, vocabulary):
+    """Six pairs of sentences in any order. Lengths of a source and of its target have nothing to do with each other,
+    and no three targets are equally long, so that each batch has padding."""
+    longest = max(max(pair) for pair in WORDS)
+    order = np.argsort(draw.normal(len(WORDS)))
+    words = draw.integers(FIRST, vocabulary - 1, 2, len(WORDS), longest)
+    pairs = [(words[0, i, : WORDS[i][0]], words[1, i, : WORDS[i][1]]) for i in order]
+    return sequences(pairs, longest + 1, longest + 2)
 
 
 def training(draw, id, task, size, steps, vocabulary, low, high, *, batches, costly=True):

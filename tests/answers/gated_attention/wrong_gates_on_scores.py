@@ -21,5 +21,4 @@ def gated_attention(mha, gates, queries, keys, values, valid_lens):
         scores = scores.masked_fill(hidden, float("-inf"))
     weights = scores.softmax(-1)
     Y = mha.attention.dropout(weights) @ v  # (B, H, T, d)
-    Y = Y * gates.view(1, H, 1, 1)
     return mha.W_o(Y.transpose(1, 2).reshape(B, T, -1))

@@ -1,5 +1,5 @@
 # exercise: head_importance
-# says: torch.func.jacrev over the gates, vmap over the heads that are silenced
+# says: torch.func.jacrev over the gates
 # kind: same
 # breaks:
 

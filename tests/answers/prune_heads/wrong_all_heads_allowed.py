@@ -1,7 +1,7 @@
 # exercise: prune_heads
 # says: nothing said when no head is left
 # kind: mistake
-# breaks: pruning
+# breaks: values
 
 import copy
 

@@ -1,7 +1,7 @@
 # exercise: prune_heads
 # says: an AssertionError when no head is left
 # kind: mistake
-# breaks: pruning
+# breaks: values
 
 import math
 

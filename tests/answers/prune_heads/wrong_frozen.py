@@ -17,9 +17,9 @@ def prune_heads(mha, heads):
         raise ValueError("cannot remove every head")
     for layer in (new.W_q, new.W_k, new.W_v):
         rows = keep.repeat_interleave(layer.weight.shape[0] // mha.num_heads).to(layer.weight.device)
-        layer.weight = nn.Parameter(layer.weight[rows].detach().clone(), requires_grad=False)
+        layer.weight = nn.Parameter(layer.weight[rows].detach().clone())
         if layer.bias is not None:
-            layer.bias = nn.Parameter(layer.bias[rows].detach().clone(), requires_grad=False)
-    new.W_o.weight = nn.Parameter(new.W_o.weight[:, rows].detach().clone(), requires_grad=False)
+            layer.bias = nn.Parameter(layer.bias[rows].detach().clone())
+    new.W_o.weight = nn.Parameter(new.W_o.weight[:, rows].detach().clone())
     new.num_heads = int(keep.sum())
-    return new
+    return new.requires_grad_(False)

@@ -1,7 +1,7 @@
 # exercise: removal_experiment
 # says: importance by confidence
 # kind: mistake
-# breaks: values
+# breaks: pruning
 
 import copy
 import random

@@ -31,7 +31,9 @@ def removal_experiment(model, data):
         importance = []
         for h in range(heads):
             silence([h])
-            importance.append((losses().mean() - base).item())
+            without = losses().mean()
+            attention.W_o.weight.copy_(whole)
+            importance.append((without - base).item())
         ranking = np.argsort(importance)
         for seed in range(5):
             orders = {"importance": ranking, "reverse": ranking[::-1],

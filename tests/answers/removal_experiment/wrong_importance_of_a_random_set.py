@@ -1,7 +1,7 @@
 # exercise: removal_experiment
 # says: sorts by which head is tried, not by score
 # kind: mistake
-# breaks: values
+# breaks: pruning
 
 import copy
 import random

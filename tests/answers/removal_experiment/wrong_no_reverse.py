@@ -1,7 +1,7 @@
 # exercise: removal_experiment
 # says: two orders
 # kind: mistake
-# breaks: values
+# breaks: shapes, pruning
 
 import copy
 import random

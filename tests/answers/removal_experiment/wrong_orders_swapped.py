@@ -1,7 +1,7 @@
 # exercise: removal_experiment
 # says: the most important head goes first
 # kind: mistake
-# breaks: values
+# breaks: pruning
 
 import copy
 import random

@@ -1,7 +1,7 @@
 # exercise: removal_experiment
 # says: the same random order with every seed
 # kind: mistake
-# breaks: values
+# breaks: pruning
 
 import copy
 import random

@@ -1,7 +1,7 @@
 # exercise: removal_experiment
 # says: two seeds
 # kind: mistake
-# breaks: values
+# breaks: shapes
 
 import copy
 import random

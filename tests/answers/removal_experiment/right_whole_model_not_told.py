@@ -1,7 +1,7 @@
 # exercise: removal_experiment
 # says: begins with one head removed
-# kind: mistake
-# breaks: values
+# kind: policy
+# breaks:
 
 import copy
 import random

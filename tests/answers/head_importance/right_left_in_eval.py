@@ -1,7 +1,7 @@
 # exercise: head_importance
 # says: the module stays in evaluation mode
-# kind: mistake
-# breaks: modes, purity
+# kind: policy
+# breaks:
 
 import torch
 from grader.given import gated_attention

@@ -1,7 +1,7 @@
 # exercise: greedy_decode
 # says: the end is written too
-# kind: mistake
-# breaks: values
+# kind: policy
+# breaks:
 
 import torch
 

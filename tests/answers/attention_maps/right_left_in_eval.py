@@ -1,7 +1,7 @@
 # exercise: attention_maps
 # says: puts the model into evaluation mode and leaves it there
-# kind: mistake
-# breaks: modes, purity
+# kind: policy
+# breaks:
 
 import torch
 

@@ -1,7 +1,7 @@
 # exercise: greedy_decode
 # says: word 0 is never allowed
-# kind: mistake
-# breaks: values
+# kind: policy
+# breaks:
 
 import torch
 

@@ -1,7 +1,7 @@
 # exercise: train
 # says: the model in place of its state dict
-# kind: mistake
-# breaks: shapes, values
+# kind: policy
+# breaks:
 
 import itertools
 
