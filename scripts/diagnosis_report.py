@@ -68,7 +68,7 @@ def main() -> None:
 
 def grade_all(bundles, exercises: dict[str, Exercise]) -> list[Graded]:
     labels = json.loads((ANSWERS / "equals.json").read_text("utf-8"))
-    launcher = choose()
+    launcher = choose(warm="full")
     engine = Engine(bundles, launcher, quick=True)
     out = []
     try:

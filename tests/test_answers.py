@@ -65,6 +65,12 @@ def test_there_are_enough_answers_of_both_kinds(known):
     assert {a.exercise for a in ANSWERS} <= known
 
 
+@pytest.fixture(scope="module", autouse=True)
+def warm(engine):
+    """So many workers: what each would import, the first optimizer above all, is imported once."""
+    engine.launcher.warm("full")
+
+
 @pytest.fixture
 def graded(engine, monkeypatch):
     """Grade an answer, once, and keep what its diagnosis was made from. What passes without a training is trained."""
@@ -74,7 +80,9 @@ def graded(engine, monkeypatch):
         if name not in GRADED:
             plain = diagnosis._facts
             monkeypatch.setattr(diagnosis, "_facts", lambda *told: TOLD.update({name: told}) or plain(*told))
-            GRADED[name] = graded_without_training(answer) or graded_by(answer, engine.exercises[answer.exercise])
+            GRADED[name] = graded_without_training(answer) or graded_by(
+                answer, engine.exercises[answer.exercise]
+            )
         return GRADED[name]
 
     def graded_without_training(answer: Answer) -> ExerciseResult | None:

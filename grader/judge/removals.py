@@ -186,9 +186,9 @@ def in_order(check: Check, case: RecordedCase, observation: Observation) -> Find
             return failed(f"none {order}", _("there is no order {order}").format(order=order))
         if min(sign * each for each in found) < least:
             turned = max(sign * each for each in found) <= -least
-            went = "" if turned else " ".join(map(str, _went(rows, order)))  # two other orders are two mistakes
+            other = " ".join(["other", *map(str, _went(rows, order))])  # two wrong orders are two mistakes
             return failed(
-                f"{order} {'turned' if turned else f'other {went}'}",
+                f"{order} {'turned' if turned else other}",
                 _("the order {order} removes strong heads first").format(order=order)
                 if sign > 0
                 else _("the order {order} removes weak heads first").format(order=order),

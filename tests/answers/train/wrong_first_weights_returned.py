@@ -1,7 +1,7 @@
 # exercise: train
 # says: a copy of the weights from before the training
 # kind: mistake
-# breaks: values
+# breaks: values, gradients
 
 import copy
 
