@@ -472,7 +472,7 @@ def experiment(draw, id, train):
         case.check("pruning", "drawn", [rows], "the random order is another one with another seed")
         after = case.call(data[0], on=model, name="after")
         says = "after the experiment the model that was handed over gives something else"
-        case.check_same(before, after, "the model is whole again", "purity", says)
+        case.check_same(before, after, "the model is whole again", "pruning", says)
     return case
 
 

@@ -1,7 +1,7 @@
 # exercise: removal_experiment
 # says: the given model is left without heads
 # kind: mistake
-# breaks: purity
+# breaks: pruning
 
 import random
 
