@@ -256,8 +256,9 @@ LEAST = {"small": 0.4, "reverse": 0.5, "induction": 0.5}
 def loop(draw):
     """Two batches of three sentences, round and round, and what the loop does with them. There is nothing to learn."""
     case, vocabulary, D, steps, size = Case("loop", "train"), 9, 8, 24, 3
-    columns = unlike(draw, vocabulary)
-    src, _, tgt, tgt_lens = columns
+    src, src_lens, *targets = distinct(draw, 2 * size, vocabulary)
+    columns = src, src_lens, *exchanged(src_lens, *targets)
+    _, _, tgt, tgt_lens = columns
     module = case.provide(
         WATCHED,
         "Watched",
@@ -303,17 +304,28 @@ def loop(draw):
     return case
 
 
-WORDS = ((4, 2), (1, 4), (3, 3), (2, 4), (4, 1), (3, 2))  # of a source and its target
+def distinct(draw, count, vocabulary):
+    """Sentences that all differ, of lengths that do too, so that every batch has padding."""
+    table = lookup(draw, vocabulary)
+    columns = reverse(draw, 200, vocabulary, 1, 4, table)
+    places = {}
+    for i, row in enumerate(columns[0]):
+        places.setdefault((row.tobytes()), i)
+    by_length = sorted(places.values(), key=lambda i: (columns[1][i], i))
+    chosen = by_length[:: max(1, len(by_length) // count)][:count]
+    order = [chosen[i] for i in np.argsort(draw.normal(count))]
+    return [column[order] for column in columns]
 
 
-def unlike(draw, vocabulary):
-    """Six pairs of sentences in any order. Lengths of a source and of its target have nothing to do with each other,
-    and no three targets are equally long, so that each batch has padding."""
-    longest = max(max(pair) for pair in WORDS)
-    order = np.argsort(draw.normal(len(WORDS)))
-    words = draw.integers(FIRST, vocabulary - 1, 2, len(WORDS), longest)
-    pairs = [(words[0, i, : WORDS[i][0]], words[1, i, : WORDS[i][1]]) for i in order]
-    return sequences(pairs, longest + 1, longest + 2)
+def exchanged(src_lens, tgt, tgt_lens):
+    """Each source with the target of another one: so who takes one length for the other is seen."""
+
+    def told_apart(by):
+        lens = np.roll(tgt_lens, by)
+        return ((lens != src_lens) & (lens != src_lens + 1)).sum()
+
+    by = max(range(1, len(tgt)), key=told_apart)
+    return np.roll(tgt, by, axis=0), np.roll(tgt_lens, by)
 
 
 def training(draw, id, task, size, steps, vocabulary, low, high, *, batches, costly=True):
