@@ -7,9 +7,9 @@ of heads depends on the set alone, so all sets are tabulated when the case is re
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from grader.i18n import _
 from grader.judge.finding import PASSED, Finding, Wrong, failed
 from grader.judge.ranks import spearman
 from grader.observation import Observation, Seen
+from grader.tensors import Array
 
 ORDERS = ("importance", "random", "reverse")  # as grader/worker/measures.py counts them
 FEWEST_SEEDS = 3
@@ -132,7 +133,7 @@ def accuracies(check: Check, case: RecordedCase, observation: Observation) -> Fi
     )
 
 
-def _right(table: Sequence[int], removed: Sequence[int]) -> int | None:
+def _right(table: Sequence[int], removed: Iterable[int]) -> int | None:
     """Right answers without these heads; None where one of them is no head."""
     if not all(0 <= head < len(table).bit_length() - 1 for head in removed):
         return None
@@ -141,21 +142,32 @@ def _right(table: Sequence[int], removed: Sequence[int]) -> int | None:
 
 def _pattern(rows: Sequence[Removal], table: Sequence[int], total: int) -> str:
     """A word for the way in which accuracies are wrong, so that one mistake can be told from another."""
-    heads = set(range(len(table).bit_length() - 1))
-    right = [(row, _right(table, row.removed)) for row in rows]
-    if any(count is None for _row, count in right):
+    heads = frozenset(range(len(table).bit_length() - 1))
+    right = [_right(table, row.removed) for row in rows]
+    if any(count is None for count in right):
         return "accuracies of no heads"
-    readings: Mapping[str, list[float]] = {
-        "percent": [(count or 0) * 100 for _row, count in right],
-        "errors": [total - (count or 0) for _row, count in right],
-        "the others": [_right(table, tuple(heads - set(row.removed))) or 0 for row in rows],
-        "the last alone": [_right(table, row.removed[-1:]) or 0 for row in rows],
-        "none removed": [table[0]] * len(rows),
-    }
-    for word, counts in readings.items():
-        if all(abs(row.accuracy * total - count) < 0.5 for row, count in zip(rows, counts, strict=True)):
+    counts = np.array([row.accuracy * total for row in rows])
+    for word, factor, offset in (("percent", 100, 0), ("errors", -1, total)):
+        if np.abs(counts - [offset + factor * (count or 0) for count in right]).max() < 0.5:
             return f"accuracies {word}"
-    return "accuracies"
+    removed = [frozenset(row.removed) for row in rows]
+    readings: Mapping[str, Iterable[frozenset[int]]] = {
+        "the others": [heads - row for row in removed],
+        "the last alone": [frozenset(row.removed[-1:]) for row in rows],
+        "none removed": [frozenset()] * len(rows),
+        "never restored": accumulate(removed, frozenset.union),
+    }
+    for word, gone in readings.items():
+        if _tell(counts, gone, heads, table):
+            return f"accuracies {word}"
+    shares = (counts <= total).all() or np.abs(counts - counts.round()).max() < 1e-2
+    return "accuracies" if shares else "accuracies no shares"
+
+
+def _tell(counts: Array, gone: Iterable[frozenset[int]], heads: frozenset[int], table: Sequence[int]) -> bool:
+    """Whether these are the right answers without the heads in `gone`. Without any head they are not tabulated."""
+    known = [(count, _right(table, row)) for count, row in zip(counts, gone, strict=True) if row != heads]
+    return bool(known) and all(abs(count - (right or 0)) < 0.5 for count, right in known)
 
 
 def in_order(check: Check, case: RecordedCase, observation: Observation) -> Finding:
@@ -169,14 +181,24 @@ def in_order(check: Check, case: RecordedCase, observation: Observation) -> Find
             return failed(f"none {order}", _("there is no order {order}").format(order=order))
         if min(sign * each for each in found) < least:
             turned = max(sign * each for each in found) <= -least
+            other = " ".join(["other", *map(str, _went(rows, order))])  # two wrong orders are two mistakes
             return failed(
-                f"{order} {'turned' if turned else 'other'}",
+                f"{order} {'turned' if turned else other}",
                 _("the order {order} removes strong heads first").format(order=order)
                 if sign > 0
                 else _("the order {order} removes weak heads first").format(order=order),
                 where=_("rank correlation {found:.2f}").format(found=min(found) if sign > 0 else max(found)),
             )
     return PASSED
+
+
+def _went(rows: Sequence[Removal], order: str) -> list[int]:
+    """The heads as they went one after another, with the first seed."""
+    chain = next(chain for (name, _seed), chain in chains(rows).items() if name == order)
+    out: list[int] = []
+    for row in chain:
+        out += [head for head in row.removed if head not in out]
+    return out
 
 
 def _agrees(chain: Sequence[Removal], planted: np.ndarray) -> float:

@@ -92,6 +92,7 @@ def attention_maps(draw):
     yield encoder_maps(draw, "as-many-sentences-as-heads", "flat", 2, 2, T, S, "as many sentences as heads")
     yield decoder_maps(draw, "one-sentence", "flat", 1, 2, T, S, "one sentence")
     yield encoder_maps(draw, "one-head", "by-head", 3, 1, T, S, "one head", called_before=True)
+    yield decoder_maps(draw, "first-step", "flat", 2, 3, 1, S, "the first step of a sentence, in evaluation", train=False)
 
 
 def encoder_maps(draw, id, layout, B, H, T, S, title, called_before=False):
@@ -110,11 +111,12 @@ def encoder_maps(draw, id, layout, B, H, T, S, title, called_before=False):
     return case
 
 
-def decoder_maps(draw, id, layout, B, H, T, S, title):
+def decoder_maps(draw, id, layout, B, H, T, S, title, train=True):
     case = Case(f"decoder-{id}", "attention_maps")
     model = stack(case, "Decoder", DECODER, layout, H)
     case.load(model, weights.transformer_decoder(draw, VOCABULARY, D_MODEL, HIDDEN, LAYERS))
-    case.train(model)  # all steps at once: what a call with many steps gives in evaluation is not prescribed
+    # In training all steps come at once; what a call with many steps gives in evaluation is not prescribed.
+    (case.train if train else case.eval)(model)
     tokens = case.input("tokens", draw.integers(0, VOCABULARY - 1, B, T))
     enc = case.input("enc_outputs", draw.normal(B, S, D_MODEL))
     state = case.method(model, "init_state", enc, case.input("enc_valid_lens", draw.lens(B, S)), name="state")
@@ -473,6 +475,10 @@ def experiment(draw, id, train):
     (case.train if train else case.eval)(model)
     case.seed(1)  # somebody may draw from the common generator
     data = [case.input("X", X), case.input("labels", labels)]
+    if not train:
+        case.grad(False)  # weights that are kept with a graph cannot be copied
+        before = case.call(data[0], on=model, name="before")
+        case.grad(True)
     rows = case.removals(case.call(model, data, name="rows"), JURY)
     where = ", on a model in training mode" if train else ""
     known = {"table": right, "total": SAMPLES} | ({} if train else {"draw": "removals"})
@@ -483,6 +489,9 @@ def experiment(draw, id, train):
         ranked = {"planted": strength.tolist(), "least": 0.9}
         case.check("pruning", "in_order", [rows], "weak heads go first by importance, strong ones in reverse", **ranked)
         case.check("pruning", "drawn", [rows], "the random order is another one with another seed")
+        after = case.call(data[0], on=model, name="after")
+        says = "after the experiment the model that was handed over gives something else"
+        case.check_same(before, after, "the model is whole again", "pruning", says)
     return case
 
 

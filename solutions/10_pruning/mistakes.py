@@ -494,9 +494,10 @@ GATES = [
     gates(
         "dropout-switched-off",
         {"num_heads = mha.num_heads": "mha.eval()\n    num_heads = mha.num_heads"},
-        "in training nothing is dropped any more: the module was switched to evaluation",
-        "Which mode was the module in when you got it, and in which one do you leave it?",
-        "Gates change the heads and nothing else. The mode belongs to whoever calls.",
+        "in training nothing is dropped any more",
+        "What does the module itself do with its weights in training, and what is left of that in yours?",
+        "Gates change the heads and nothing else. Attention weights that are dropped without gates are dropped with\n"
+        "gates too, and the mode belongs to whoever calls: it is not switched to evaluation, not even for a while.",
         see=SEE_DROPPED,
     ),
     gates(
@@ -633,7 +634,7 @@ IMPORTANCE = [
     ),
     ablation(
         "last-batch-only",
-        {"total = total +": "total =", "count += len(queries)": "count = len(queries)", "count += largest.shape": "count = largest.shape"},
+        {"    for *inputs, target in batches:\n": "    for *inputs, target in batches:\n        total, count = 0.0, 0\n"},
         "only the last batch counts",
         "Do the numbers change when the first batch is left out?",
         "The sum starts anew with every batch.",

@@ -48,8 +48,8 @@ class Watched(EncoderDecoder):
         shape = (len(sources), width)
         self.notes = {"fed": torch.full(shape, NEVER), "aims": torch.full(shape, NEVER)}
         self.notes |= {"beyond": torch.full(shape, NEVER), "lens": torch.full(shape[:1], NEVER)}
-        self.modes, self.updates, self.fresh = [], 0, True
-        self.rows, self.before, self.sum = [], None, 0
+        self.modes, self.updates, self.fresh, self.has_optimizer = [], 0, True, False
+        self.rows, self.before, self.sum, self.first = [], None, 0, None
         self.encoder.register_forward_pre_hook(self.reads, with_kwargs=True)
         self.decoder.register_forward_hook(self.writes)
         self.bias = [self.decoder.dense.bias]
@@ -59,6 +59,7 @@ class Watched(EncoderDecoder):
 
     def reads(self, encoder, args, kwargs):
         X, lens = args[0], args[1] if len(args) > 1 else kwargs.get("valid_lens")
+        self.first = self.first or [p.detach().clone() for p in self.parameters()]
         self.rows = [self.row_of(x) for x in X]
         for place, row in enumerate(self.rows):
             if row is not None:
@@ -92,7 +93,7 @@ class Watched(EncoderDecoder):
                     kept[row, t] = value
 
     def flows(self, grad):
-        if self.before is not None and not torch.equal(self.bias[0], self.before):
+        if self.moved_by_hand():
             self.stepped()
         self.before = self.bias[0].detach().clone()
         self.sum = self.sum + grad
@@ -101,17 +102,25 @@ class Watched(EncoderDecoder):
         self.fresh = self.fresh and bool(torch.allclose(bias.grad, self.sum, atol=1e-6))
 
     def moves(self, optimizer, args, kwargs):
-        if any(p is self.bias[0] for group in optimizer.param_groups for p in group["params"]):
+        watches = any(p is self.bias[0] for group in optimizer.param_groups for p in group["params"])
+        if watches and self.bias[0].grad is not None:
+            self.has_optimizer = True
             self.stepped()
             self.before = self.bias[0].detach().clone()
 
     def stepped(self):
         self.updates, self.sum = self.updates + 1, 0
 
+    def moved_by_hand(self):
+        """Beside an optimizer this is no step of its own: weights are averaged, or brought back."""
+        moved = self.before is not None and not torch.equal(self.bias[0], self.before)
+        return moved and not self.has_optimizer
+
     def __getitem__(self, name):
         if name == "updates":
-            late = self.before is not None and not torch.equal(self.bias[0], self.before)
-            return self.updates + late
+            return self.updates + self.moved_by_hand()
+        if name == "all moved":
+            return bool(self.first) and not any(map(torch.equal, self.first, self.parameters()))
         if name == "fresh":
             return self.fresh
         if name == "training":
@@ -245,10 +254,11 @@ LEAST = {"small": 0.4, "reverse": 0.5, "induction": 0.5}
 
 
 def loop(draw):
-    """Two batches of three sentences, round and round, and what the loop does with them."""
+    """Two batches of three sentences, round and round, and what the loop does with them. There is nothing to learn."""
     case, vocabulary, D, steps, size = Case("loop", "train"), 9, 8, 24, 3
-    columns = distinct(draw, 2 * size, vocabulary)
-    src, _, tgt, tgt_lens = columns
+    src, src_lens, *targets = distinct(draw, 2 * size, vocabulary)
+    columns = src, src_lens, *exchanged(src_lens, *targets)
+    _, _, tgt, tgt_lens = columns
     module = case.provide(
         WATCHED,
         "Watched",
@@ -278,6 +288,10 @@ def loop(draw):
         "the weights were not moved as many times as asked for",
     )  # fmt: skip
     case.check_value(
+        module["all moved"], True, "gradients", "all weights of the model are moved",
+        "some weights of the model are what they were before",
+    )  # fmt: skip
+    case.check_value(
         module["fresh"], True, "gradients", "every step begins with fresh gradients",
         "gradients of earlier steps were still there when a new one came",
     )  # fmt: skip
@@ -303,6 +317,17 @@ def distinct(draw, count, vocabulary):
     chosen = by_length[:: max(1, len(by_length) // count)][:count]
     order = [chosen[i] for i in np.argsort(draw.normal(count))]
     return [column[order] for column in columns]
+
+
+def exchanged(src_lens, tgt, tgt_lens):
+    """Each source with the target of another one: so who takes one length for the other is seen."""
+
+    def told_apart(by):
+        lens = np.roll(tgt_lens, by)
+        return ((lens != src_lens) & (lens != src_lens + 1)).sum()
+
+    by = max(range(1, len(tgt)), key=told_apart)
+    return np.roll(tgt, by, axis=0), np.roll(tgt_lens, by)
 
 
 def training(draw, id, task, size, steps, vocabulary, low, high, *, batches, costly=True):

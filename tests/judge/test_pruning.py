@@ -165,6 +165,43 @@ def test_the_way_in_which_accuracies_are_wrong_is_told_apart(decide, word, accur
     assert decide("accuracies", WANT, rows(change), **PARAMS).code == f"accuracies {word}"
 
 
+def test_heads_that_stay_away_are_told_apart_whatever_the_order_of_rows(decide):
+    def away(out):
+        gone = 0
+        for row in out:
+            gone |= sum(1 << int(h) for h in row[3:] if h >= 0)
+            row[2] = 0.3 if gone == 7 else LEFT[gone] / 10  # without any head it answers too
+
+    by_order = rows(away)
+    by_size = rows(lambda out: out.sort(key=lambda row: sum(h >= 0 for h in row[3:])), away)
+    for got in (by_order, by_size):
+        assert decide("accuracies", WANT, got, **PARAMS).code == "accuracies never restored"
+
+
+def test_wrong_accuracies_of_no_known_kind_equal_nothing_known(decide):
+    def loss(out):
+        for number, row in enumerate(out):
+            row[2] = 0.83 + number / 7
+
+    assert decide("accuracies", WANT, rows(loss), **PARAMS).code == "accuracies no shares"
+    assert decide("accuracies", WANT, rows(put(1, 2, 0.7)), **PARAMS).code == "accuracies"
+    assert decide("accuracies", WANT, rows(put(1, 2, 0.7123)), **PARAMS).code == "accuracies"
+
+
+def test_two_wrong_orders_are_two_mistakes(decide):
+    def order(*heads):
+        def change(out):
+            for row in out:
+                if row[1] == 0:
+                    size = sum(h >= 0 for h in row[3:])
+                    row[3:] = [*heads[:size], *[-1] * (3 - size)]
+
+        return decide("in_order", WANT, rows(change), **PARAMS).code
+
+    assert order(1, 2, 0) == "importance other 1 2"
+    assert order(1, 0, 2) == "importance other 1 0"
+
+
 @pytest.mark.parametrize("judge", JUDGES)
 def test_what_is_no_list_of_rows_is_told(decide, judge):
     found = decide(judge, WANT, {"r": Seen(odd="a row without 'removed'")}, **PARAMS)

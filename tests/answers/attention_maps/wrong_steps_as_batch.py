@@ -1,0 +1,23 @@
+# exercise: attention_maps
+# says: B read from the wrong axis of the tokens
+# kind: mistake
+# breaks: shapes, values
+
+import torch
+
+
+def attention_maps(model, *inputs):
+    B = inputs[0].shape[-1]
+    model(*inputs)
+
+    def one_layout(entry):
+        if isinstance(entry, (list, tuple)):
+            return torch.stack(list(entry), dim=1)  # (B, H, T, S)
+        if entry.dim() == 4:
+            return entry
+        return entry.reshape(B, -1, entry.shape[1], entry.shape[2])
+
+    if hasattr(model, "init_state"):
+        own, cross = model.attention_weights
+        return {"decoder": [one_layout(w) for w in own], "cross": [one_layout(w) for w in cross]}
+    return {"encoder": [one_layout(w) for w in model.attention_weights]}

@@ -1,0 +1,29 @@
+# exercise: prune_heads
+# says: only queries and keys become smaller; of the values the first features are taken
+# kind: mistake
+# breaks: values
+
+import copy
+
+import torch
+from torch import nn
+
+
+def prune_heads(mha, heads):
+    new = copy.deepcopy(mha)
+    gone = set(heads)
+    keep = torch.tensor([h not in gone for h in range(mha.num_heads)])
+    if not keep.any():
+        raise ValueError("cannot remove every head")
+    n = int(keep.sum()) * (mha.W_v.weight.shape[0] // mha.num_heads)
+    new.W_v.weight = nn.Parameter(mha.W_v.weight[:n].detach().clone())
+    if new.W_v.bias is not None:
+        new.W_v.bias = nn.Parameter(mha.W_v.bias[:n].detach().clone())
+    for layer in (new.W_q, new.W_k):
+        rows = keep.repeat_interleave(layer.weight.shape[0] // mha.num_heads).to(layer.weight.device)
+        layer.weight = nn.Parameter(layer.weight[rows].detach().clone())
+        if layer.bias is not None:
+            layer.bias = nn.Parameter(layer.bias[rows].detach().clone())
+    new.W_o.weight = nn.Parameter(new.W_o.weight[:, rows].detach().clone())
+    new.num_heads = int(keep.sum())
+    return new
