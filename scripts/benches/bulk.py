@@ -91,4 +91,4 @@ def _watch(process: subprocess.Popen[str], peaks: list[int]) -> None:
                 with contextlib.suppress(psutil.Error):
                     total += one.memory_full_info().pss
         peaks[0] = max(peaks[0], total)
-        time.sleep(2.0)
+        time.sleep(5.0)  # to look takes a tenth of a second

@@ -59,7 +59,7 @@ def where(folder: Path, count: int) -> dict[str, float]:
     launcher = choose(warm="full")
     engine = Engine(load_all(ROOT / "assignments"), launcher)
     try:
-        _submissions(engine, store, Clock(), range(-2, 0))
+        _submissions(engine, store, Clock(), _handed_in(range(-2, 0)))
         time.sleep(4.0)
         with ExitStack() as stack:
             for target, name, wrapped in (
@@ -70,8 +70,9 @@ def where(folder: Path, count: int) -> dict[str, float]:
                 (grader.conclude, "diagnose", clock.around("diagnose", grader.conclude.diagnose)),
             ):
                 stack.enter_context(patch.object(target, name, wrapped))
+            texts = _handed_in(range(count))
             started = time.perf_counter()
-            _submissions(engine, store, clock, range(count))
+            _submissions(engine, store, clock, texts)
             total = time.perf_counter() - started
     finally:
         engine.close()
@@ -81,11 +82,16 @@ def where(folder: Path, count: int) -> dict[str, float]:
     return {step: clock.spent[step] / count for step in STEPS}
 
 
-def _submissions(engine: Engine, store: Store, clock: Clock, marks: Sequence[int]) -> None:
-    for mark in marks:
-        text = notebook(mark)
-        if mark % 3 == 0:
-            text = text.replace("return X.masked_fill", "return 1 + X.masked_fill")
+def _handed_in(marks: Sequence[int]) -> list[str]:
+    texts = {mark: notebook(mark) for mark in marks}
+    return [
+        text.replace("return X.masked_fill", "return 1 + X.masked_fill") if mark % 3 == 0 else text
+        for mark, text in texts.items()
+    ]
+
+
+def _submissions(engine: Engine, store: Store, clock: Clock, texts: Sequence[str]) -> None:
+    for text in texts:
         with clock.on("read"):
             submission = submission_from(Path("homework.ipynb"), text.encode())
         report = engine.grade(submission)
