@@ -163,15 +163,20 @@ def save(bundle: Bundle, folder: Path) -> None:
     write_atomically(folder / WORDS, words.encode())
 
 
-def load(folder: Path) -> Bundle:
-    """Read a bundle. Raises ValueError with a sentence when it is not one of this version."""
-    words = json.loads((folder / WORDS).read_text("utf-8"))
-    if words.get("schema") != SCHEMA:
-        raise ValueError(f"{folder / WORDS} was written by another version of the grader")
-    numbers = decode((folder / NUMBERS).read_bytes())
+def undump(text: str, data: bytes, where: str = "this") -> Bundle:
+    """The bundle of two files' contents. Raises ValueError with a sentence when it is not one of this version."""
+    words = json.loads(text)
+    if words.pop("schema", None) != SCHEMA:
+        raise ValueError(f"{where} was written by another version of the grader")
+    numbers = decode(data)
     exercises = tuple(_exercise(fields, words["assignment"], numbers) for fields in words.pop("exercises"))
-    words.pop("schema")
     return Bundle(**words, exercises=exercises)
+
+
+def load(folder: Path) -> Bundle:
+    """Read a bundle. Raises ValueError as `undump` does."""
+    text = (folder / WORDS).read_text("utf-8")
+    return undump(text, (folder / NUMBERS).read_bytes(), str(folder / WORDS))
 
 
 def load_all(root: Path) -> list[Bundle]:

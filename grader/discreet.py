@@ -14,10 +14,7 @@ from grader.sentences import without_numbers
 
 # Judges whose place is one along the recorded axes, or the recorded name of a weight.
 _PLACED = frozenset(
-    (
-        *("equal", "one_of", "precise", "same", "unchanged", "sums_to_one", "carries"),
-        *("kept_weights", "trained", "moved"),
-    )
+    ("equal", "one_of", "precise", "same", "unchanged", "sums_to_one", "carries", "kept_weights", "trained")
 )
 
 # Findings told in the judge's own words, but for the numbers: by the first word of their code. Those words

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
 from multiprocessing.util import Finalize
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from grader.bundle import load_all, save
+from grader.bundle import dump, undump
 from grader.content import PUBLIC_SEED, Assignment, read_all
 from grader.devices import launcher_for
 from grader.engine import Engine
@@ -41,11 +40,10 @@ def verify(
     """
     wanted = _wanted(read_all(solutions), only)
     assignments = list({assignment.name: assignment for assignment, _name in wanted}.values())
-    bundles = record_all(assignments, seed)
-    with tempfile.TemporaryDirectory(prefix="verify-") as folder:
-        for bundle in bundles:
-            save(bundle, Path(folder) / bundle.assignment)
-        yield from _shared_out(wanted, min(jobs, len(wanted)), (solutions, Path(folder), device), tell)
+    recorded = [
+        dump(bundle) for bundle in record_all(assignments, seed)
+    ]  # handed on as files would hold them
+    yield from _shared_out(wanted, min(jobs, len(wanted)), (solutions, recorded, device), tell)
 
 
 def _wanted(assignments: Sequence[Assignment], only: Sequence[str]) -> list[tuple[Assignment, str]]:
@@ -66,7 +64,7 @@ def _wanted(assignments: Sequence[Assignment], only: Sequence[str]) -> list[tupl
 def _shared_out(
     wanted: Sequence[tuple[Assignment, str]],
     jobs: int,
-    given: tuple[Path, Path, str],
+    given: tuple[Path, Sequence[tuple[str, bytes]], str],
     tell: Callable[[str], None],
 ) -> Iterator[Row]:
     """The longest first; told as they end, given in order."""
@@ -90,21 +88,21 @@ def _answers(wanted: tuple[Assignment, str]) -> tuple[float, int]:
     return longest, len(assignment.mistakes(name)) + len(assignment.variants(name))
 
 
-def _begin(solutions: Path, bundles: Path, device: str) -> None:
+def _begin(solutions: Path, recorded: Sequence[tuple[str, bytes]], device: str) -> None:
     try:
-        _prepare(solutions, bundles, device)
+        _prepare(solutions, recorded, device)
     except SandboxError as fault:
         _faults.append(fault)
 
 
-def _prepare(solutions: Path, bundles: Path, device: str) -> None:
+def _prepare(solutions: Path, recorded: Sequence[tuple[str, bytes]], device: str) -> None:
     """In each process: workers, and the course as it was recorded."""
     launcher = choose()
     other = launcher_for(device) if device else None
-    recorded = load_all(bundles)
-    engine = Engine(recorded, launcher, trusting=True)  # all of it is ours
+    bundles = [undump(*files) for files in recorded]
+    engine = Engine(bundles, launcher, trusting=True)  # all of it is ours
     # Trainings that take longer are tried on the CPU alone.
-    there = None if other is None else Engine(recorded, other, device=device, trusting=True, quick=True)
+    there = None if other is None else Engine(bundles, other, device=device, trusting=True, quick=True)
     for part in (engine, launcher, there, other):
         if part is not None:
             Finalize(None, part.close, exitpriority=1)

@@ -133,7 +133,7 @@ def test_a_sandbox_that_cannot_be_had_is_told_in_one_sentence(monkeypatch):
 
     monkeypatch.setattr(verifying, "choose", none)
     monkeypatch.setattr(verifying, "_faults", [])
-    verifying._begin(ROOT / "solutions", ROOT / "assignments", "")
+    verifying._begin(ROOT / "solutions", (), "")
     with pytest.raises(SandboxError, match="there is none"):
         verifying._row("04_heads", "transpose_qkv")
 
