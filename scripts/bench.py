@@ -22,12 +22,15 @@ from benches import bulk, diagnosis, ours, session, stock, where
 from benches.measure import GRADER, ROOT, Each, interleaved, load, machine, milliseconds, seconds, timed
 
 Row = tuple[str, str]
+SEVEN = (
+    *("sequence_mask", "masked_softmax", "transpose_qkv", "transpose_output"),
+    *("MultiHeadAttention", "MixedUpAttention", "DecoderBlock"),
+)
 
 
 def cold(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
     """`grader check` from nothing, over the import of torch."""
-    for name, file in files(folder):
-        command = checking(file)
+    for name, command in checks(folder):
         floor, ours = interleaved(
             options.pairs,
             lambda: timed([sys.executable, "-c", "import torch"]),
@@ -42,11 +45,11 @@ def cold(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
 
 def device(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
     """`grader check --device sim` over the same on the CPU alone."""
-    for name, file in files(folder):
+    for name, command in checks(folder):
         plain, both = interleaved(
             options.pairs,
-            lambda file=file: timed(checking(file)),
-            lambda file=file: timed([*checking(file), "--device", "sim"]),
+            lambda command=command: timed(command),
+            lambda command=command: timed([*command, "--device", "sim"]),
         )
         ratio = statistics.median(b / a for a, b in zip(plain, both, strict=True))
         yield (
@@ -55,22 +58,30 @@ def device(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
         )
 
 
-def files(folder: Path) -> tuple[tuple[str, Path], ...]:
-    """The references of one assignment, and of all in one file."""
-    everything = folder / "everything.py"
-    references = [
-        p
-        for p in sorted(ROOT.glob("solutions/*/*.py"))
-        if p.stem == p.parent.name.split("_", 1)[1]
-        and p.stem != "capstone"  # training is no matter of grading
-    ]
-    everything.write_text("\n\n".join(path.read_text("utf-8") for path in references), "utf-8")
+def checks(folder: Path) -> tuple[tuple[str, list[str]], ...]:
+    """Commands that check references: one assignment's, the seven exercises of a first week, and all of 01 to 10."""
     one = ROOT / "solutions/05_multi_head_attention/multi_head_attention.py"
-    return ("one assignment", one), ("all but the capstone", everything)
+    everything = folder / "everything.py"
+    references = (
+        p for p in sorted(ROOT.glob("solutions/*/*.py")) if p.stem == p.parent.name.split("_", 1)[1]
+    )
+    everything.write_text(
+        # training is no matter of grading
+        "\n\n".join(path.read_text("utf-8") for path in references if path.stem != "capstone"),
+        "utf-8",
+    )
+    return (
+        ("one assignment", checking(one)),
+        ("seven exercises of 02, 04, 05 and 08", checking(everything, *SEVEN)),
+        ("01 to 10", checking(everything)),
+    )
 
 
-def checking(file: Path) -> list[str]:
-    return [str(GRADER), "check", "--file", str(file), "--course", "assignments", "--format", "json"]
+def checking(file: Path, *names: str) -> list[str]:
+    return [
+        *(str(GRADER), "check", *names, "--file", str(file)),
+        *("--course", "assignments", "--format", "json"),
+    ]
 
 
 def watch(folder: Path, options: argparse.Namespace) -> Iterator[Row]:

@@ -95,12 +95,22 @@ def _run_unit(
         if any(name == file and first <= line <= last for name, line in skip):
             loaded.notes.append({"file": file, "line": first, "endless": True})
             continue
+        before = dict(loaded.names) if isinstance(node, ast.ImportFrom) else {}
         try:
             exec(_compiled(source, file, place, frozenset(replace)), loaded.names)
         except BaseException as error:
             loaded.notes.append(
                 {"file": file, "line": first, "defines": _defined(node), **_told(error, loaded)}
             )
+        _keep_own(loaded.names, before)
+
+
+def _keep_own(names: dict[str, Any], before: Mapping[str, Any]) -> None:
+    """A block that may not be used takes the place of nothing: a file of several lessons imports in one what it
+    defines in another."""
+    for name, value in before.items():
+        if isinstance(names.get(name), standins.Withheld):
+            names[name] = value
 
 
 def _told(error: BaseException, loaded: Loaded) -> dict[str, Any]:

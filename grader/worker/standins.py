@@ -35,7 +35,7 @@ class _Silent:
         return None
 
 
-class _Withheld:
+class Withheld:
     """A block that exists and that this exercise may not use: importing it is no fault, using it is."""
 
     def __init__(self, name: str):
@@ -76,7 +76,7 @@ class _Given(types.ModuleType):
             if bound in namespace:
                 return namespace[bound]
         if name in self._withheld:
-            return _Withheld(name)
+            return Withheld(name)
         if name not in self._sources:
             raise AttributeError(f"grader.given has no building block {name}")
         file = f"given/{name}.py"

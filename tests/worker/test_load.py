@@ -215,6 +215,20 @@ def test_a_block_that_this_exercise_may_not_use_can_be_imported_and_not_used():
     )
 
 
+def test_a_block_that_may_not_be_used_does_not_take_the_place_of_ones_own():
+    """As where a file of several lessons imports in one what it defines in another."""
+    loaded = run(
+        "def masked_softmax(X, valid_lens): return X\n"
+        "from grader.given import masked_softmax, transpose_qkv\n"
+        "from d2l.torch import masked_softmax",
+        given={},
+        withheld=["masked_softmax", "transpose_qkv"],
+    )
+    assert loaded.names["masked_softmax"](1, None) == 1
+    with pytest.raises(NameError, match="transpose_qkv is not among the building blocks"):
+        loaded.names["transpose_qkv"](1, 2)
+
+
 def test_a_block_that_there_is_not_cannot_be_imported():
     assert note(run("from grader.given import nothing_of_the_kind"))["error"]["type"] == "ImportError"
 
