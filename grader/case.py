@@ -23,8 +23,6 @@ from grader.checks import Again, Check, Checks
 from grader.measures import Measures
 from grader.tensors import Array
 
-__all__ = ["Case", "Check", "Filled", "Ref", "eye", "filled", "round_to", "zeros"]
-
 Json = Any
 
 

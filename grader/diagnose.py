@@ -61,7 +61,8 @@ def _distances(table: Signatures, states: Sequence[str], numbers: Array) -> Arra
     if rows.size:
         free = (table.states[agree] == ANY) | (mine == ANY)
         departs = np.abs(rows - numbers).max(axis=2) / (1 + np.abs(rows).max(axis=2))
-        out[agree] = np.where(free | np.isnan(departs), 0.0, departs).max(axis=1)
+        free |= np.isnan(rows).any(axis=2)
+        out[agree] = np.where(free, 0.0, np.nan_to_num(departs, nan=np.inf)).max(axis=1)
     elif agree.any():
         out[agree] = 0.0
     return out

@@ -26,6 +26,9 @@ def pool(
 ) -> Iterator[ProcessPoolExecutor]:
     """Up to `jobs` processes, in each of which `begin(*given)` is called first. An error in the body ends them at once.
 
+    `given` must be small: it goes through a pipe, and if a process ends before it has read more than that holds,
+    this one waits for ever.
+
     Raises SandboxError when one of them dies.
     """
     executor = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(begin, given))
@@ -63,8 +66,9 @@ def _end_with_parent() -> None:
 @contextmanager
 def uninterrupted() -> Iterator[None]:
     """Processes started here do not hear Ctrl-C: this one decides when they end. It hears of it afterwards."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
+    if not hasattr(signal, "pthread_sigmask"):  # Windows: there they hear it too
+        with _heard_later():
+            yield
         return
     resource_tracker.ensure_running()  # its start would let the signal through
     with _heard_later():

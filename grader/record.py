@@ -176,7 +176,7 @@ def _row(
         row = _Row(ids, *signature(here, observe(source, given, here, look=look)))
     if reference is not None and not _alike(row, reference):
         return row._replace(elsewhere=(ANY,) * sum(len(case.checks) for case in there))
-    seen = {case.id: observe(source, given, [case], case.dtype)[case.id] for case in there}
+    seen = {case.id: observe(source, given, [case], case.dtype, look)[case.id] for case in there}
     return row._replace(elsewhere=signature(there, seen)[0])
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
+from contextlib import contextmanager
+from multiprocessing.shared_memory import SharedMemory
 from multiprocessing.util import Finalize
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -40,10 +44,34 @@ def verify(
     """
     wanted = _wanted(read_all(solutions), only)
     assignments = list({assignment.name: assignment for assignment, _name in wanted}.values())
-    recorded = [
-        dump(bundle) for bundle in record_all(assignments, seed)
-    ]  # handed on as files would hold them
-    yield from _shared_out(wanted, min(jobs, len(wanted)), (solutions, recorded, device), tell)
+    recorded = pickle.dumps(
+        [dump(bundle) for bundle in record_all(assignments, seed)]
+    )  # as files would hold it
+    with _shared(recorded) as name:
+        yield from _shared_out(wanted, min(jobs, len(wanted)), (solutions, name, device), tell)
+
+
+@contextmanager
+def _shared(data: bytes) -> Iterator[str]:
+    """The name of shared memory that holds the data. Nothing is left of it, even after a kill."""
+    memory = SharedMemory(create=True, size=len(data))
+    try:
+        assert memory.buf is not None
+        memory.buf[: len(data)] = data
+        yield memory.name
+    finally:
+        memory.close()
+        memory.unlink()
+
+
+def _read(name: str) -> Any:
+    """What was pickled there; the memory may be longer than that."""
+    memory = SharedMemory(name)
+    try:
+        assert memory.buf is not None
+        return pickle.loads(bytes(memory.buf))
+    finally:
+        memory.close()
 
 
 def _wanted(assignments: Sequence[Assignment], only: Sequence[str]) -> list[tuple[Assignment, str]]:
@@ -64,7 +92,7 @@ def _wanted(assignments: Sequence[Assignment], only: Sequence[str]) -> list[tupl
 def _shared_out(
     wanted: Sequence[tuple[Assignment, str]],
     jobs: int,
-    given: tuple[Path, Sequence[tuple[str, bytes]], str],
+    given: tuple[Path, str, str],
     tell: Callable[[str], None],
 ) -> Iterator[Row]:
     """The longest first; told as they end, given in order."""
@@ -88,18 +116,18 @@ def _answers(wanted: tuple[Assignment, str]) -> tuple[float, int]:
     return longest, len(assignment.mistakes(name)) + len(assignment.variants(name))
 
 
-def _begin(solutions: Path, recorded: Sequence[tuple[str, bytes]], device: str) -> None:
+def _begin(solutions: Path, memory: str, device: str) -> None:
     try:
-        _prepare(solutions, recorded, device)
+        _prepare(solutions, memory, device)
     except SandboxError as fault:
         _faults.append(fault)
 
 
-def _prepare(solutions: Path, recorded: Sequence[tuple[str, bytes]], device: str) -> None:
-    """In each process: workers, and the course as it was recorded."""
+def _prepare(solutions: Path, memory: str, device: str) -> None:
+    """In each process: workers, and the course as it was recorded, from shared memory of that name."""
     launcher = choose()
     other = launcher_for(device) if device else None
-    bundles = [undump(*files) for files in recorded]
+    bundles = [undump(*files) for files in _read(memory)]
     engine = Engine(bundles, launcher, trusting=True)  # all of it is ours
     # Trainings that take longer are tried on the CPU alone.
     there = None if other is None else Engine(bundles, other, device=device, trusting=True, quick=True)

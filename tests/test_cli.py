@@ -186,17 +186,19 @@ import sys
 
 class CtrlC:
     def find_spec(self, name, path, target=None):
-        if name == "click":
+        if name == "MODULE":
             raise KeyboardInterrupt
 
 sys.meta_path.insert(0, CtrlC())
-from grader.cli import main
-main()
+from grader.cli import run
+run()
 """
 
 
-def test_ctrl_c_while_it_loads_is_one_word():
-    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True)
+@pytest.mark.parametrize("module", ["click", "numpy"])
+def test_ctrl_c_while_it_loads_is_one_word(module):
+    code = INTERRUPTED.replace("MODULE", module)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped\n")
 
 

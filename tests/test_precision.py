@@ -169,7 +169,7 @@ def test_the_dtype_inside_is_nobodys_business(inside, engine):
 )
 def test_the_dtype_of_the_result_is_that_of_the_case(got, params, passes, tmp_path):
     from grader.bundle import Header, RecordedCase
-    from grader.case import Check
+    from grader.checks import Check
     from grader.judge import decide
     from grader.observation import Observation, Seen
 

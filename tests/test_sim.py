@@ -22,6 +22,8 @@ from grader.report.model import ExerciseResult
 ROOT = Path(__file__).resolve().parents[1]
 ASSIGNMENTS = read_all(ROOT / "solutions")
 STRANDED = [(a, m) for a in ASSIGNMENTS for m in a.mistakes() if m.kind == "policy" and "device" in m.breaks]
+# Exercises whose points do not depend on a device: their cases are made for the CPU.
+ON_THE_CPU = {e["name"] for a in ASSIGNMENTS for e in a.exercises if e.get("facets", {}).get("device") == 0}
 MIXED = "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
 
 # What each line gives, with X (2, 3, 4) on the device, Y a copy of it, and D the device: a value, or what it raises.
@@ -69,6 +71,18 @@ RULES = {
     ),
     "made without a device": ("torch.arange(3).device.type", "cpu"),
     "made where x is": ("torch.arange(3, device=X.device).device == X.device", True),
+    "what is made has its shape": (
+        "[list(t.shape) for t in (torch.arange(3, device=D), torch.arange(1, 7, 2, device=D), torch.eye(2, 3, device=D))]",
+        [[3], [3], [2, 3]],
+    ),
+    "a row of what is made": ("torch.eye(3, device=D)[1].tolist()", [0.0, 1.0, 0.0]),
+    "one by one": ("[int(i) for i in torch.arange(3, device=D)]", [0, 1, 2]),
+    "written into an empty one": ("tuple(torch.add(X, 1, out=torch.empty(0, device=D)).shape)", (2, 3, 4)),
+    "resized": ("tuple(torch.ones(4, device=D).resize_(2, 2).shape)", (2, 2)),
+    "a grid": (
+        "torch.meshgrid(torch.arange(2, device=D), torch.arange(3, device=D), indexing='ij')[1].tolist()",
+        [[0, 1, 2], [0, 1, 2]],
+    ),
     "made like x": (
         "torch.zeros_like(X).is_cuda and X.new_ones(2).is_cuda and torch.ones(2).to(X).is_cuda",
         True,
@@ -318,7 +332,7 @@ def test_a_worker_that_is_lost_there_costs_nothing(masking, engine, there):
 
 ON_SIM = {
     exercise: [a for a in ANSWERS if a.exercise == exercise and a.is_right and "device" not in a.later]
-    for exercise in sorted({a.exercise for a in ANSWERS})
+    for exercise in sorted({a.exercise for a in ANSWERS} - ON_THE_CPU)
 }
 SAMPLE = 3  # of each exercise's; `HEADWAY_ALL_ANSWERS=1` takes all
 

@@ -1,17 +1,18 @@
-"""The command line: one file a command. `main` is the entry point."""
+"""The command line: one file a command. `run` is the entry point."""
 
 from __future__ import annotations
 
 import sys
 
 
-def main() -> None:
+def run() -> None:
     """Load the commands and run the one that was asked for. Ctrl-C is as quiet while they load as later."""
     try:
-        from grader.cli.main import main as run
+        from grader.cli.main import main
+
+        main()
     except KeyboardInterrupt:
         from grader.i18n import _
 
         print(_("stopped"), file=sys.stderr)
         sys.exit(130)
-    run()

@@ -147,6 +147,8 @@ def _pattern(rows: Sequence[Removal], table: Sequence[int], total: int) -> str:
     if any(count is None for count in right):
         return "accuracies of no heads"
     counts = np.array([row.accuracy * total for row in rows])
+    if not np.isfinite(counts).all():
+        return "accuracies no shares"
     for word, factor, offset in (("percent", 100, 0), ("errors", -1, total)):
         if np.abs(counts - [offset + factor * (count or 0) for count in right]).max() < 0.5:
             return f"accuracies {word}"
@@ -181,7 +183,8 @@ def in_order(check: Check, case: RecordedCase, observation: Observation) -> Find
             return failed(f"none {order}", _("there is no order {order}").format(order=order))
         if min(sign * each for each in found) < least:
             turned = max(sign * each for each in found) <= -least
-            other = " ".join(["other", *map(str, _went(rows, order))])  # two wrong orders are two mistakes
+            # Two wrong orders are two mistakes.
+            other = " ".join(["other", *map(str, _went(rows, order, len(planted)))])
             return failed(
                 f"{order} {'turned' if turned else other}",
                 _("the order {order} removes strong heads first").format(order=order)
@@ -192,13 +195,10 @@ def in_order(check: Check, case: RecordedCase, observation: Observation) -> Find
     return PASSED
 
 
-def _went(rows: Sequence[Removal], order: str) -> list[int]:
-    """The heads as they went one after another, with the first seed."""
+def _went(rows: Sequence[Removal], order: str, heads: int) -> list[int]:
+    """The heads as they went one after another, with the first seed; what is no head is left out."""
     chain = next(chain for (name, _seed), chain in chains(rows).items() if name == order)
-    out: list[int] = []
-    for row in chain:
-        out += [head for head in row.removed if head not in out]
-    return out
+    return list(dict.fromkeys(head for row in chain for head in row.removed if 0 <= head < heads))
 
 
 def _agrees(chain: Sequence[Removal], planted: np.ndarray) -> float:

@@ -95,7 +95,7 @@ def trained(check: Check, case: RecordedCase, observation: Observation) -> Findi
 
 
 def moved(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """The weights that came back are not those that `module` began with, every one of them."""
+    """At least one of the weights that came back differs from what `module` began with."""
     back = trained(check, case, observation)
     if not back.passed:
         return back

@@ -262,14 +262,27 @@ def _compute(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         plain["device"] = torch.device("cpu")
     run = STEPS.get(name, func)
     out = run(*map(_inner, args), **plain)
-    if torch.Tag.inplace_view in func.tags:  # the shape that torch knows the tensor by changes as well
-        with torch._C._DisableTorchDispatch():
+    if torch.Tag.inplace_view in func.tags and name != "resize_":
+        with torch._C._DisableTorchDispatch():  # the shape that torch knows the tensor by changes as well
             func(*args, **kwargs)
         return args[0]
+    if func._schema.is_mutable:
+        _reshape(here)
     if not stays:
         return out
     known = {id(t._numbers): t for t in here} if func._schema.is_mutable else {}
     return _wrapped(out, known)
+
+
+def _reshape(tensors: Sequence[SimTensor]) -> None:
+    """Operations that write a result give it the shape it needs: torch must know the tensor by that one.
+
+    `torch.arange`, for one, makes an empty tensor on the device and writes into it.
+    """
+    for tensor in tensors:
+        if tensor.shape != tensor._numbers.shape:
+            with torch._C._DisableTorchDispatch():
+                _SET_DATA(tensor, SimTensor(tensor._numbers))
 
 
 def _tensors(values: Any) -> Iterator[Tensor]:

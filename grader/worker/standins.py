@@ -159,7 +159,7 @@ def install(
 def _remove_those_of_before() -> None:
     """Those that were put there: to look through all of sys.modules would copy a page for each name of it."""
     there = sys.modules.get("grader.given")
-    if there is not None and not isinstance(there, _Given):  # the package itself: this is no worker
+    if there is not None and type(there) is not _Given:  # the package itself: this is no worker
         _offered.update(name for name in sys.modules if name.startswith(("grader.given", "d2l")))
     for name in (*_offered, "submission"):
         sys.modules.pop(name, None)

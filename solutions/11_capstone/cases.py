@@ -49,7 +49,8 @@ class Watched(EncoderDecoder):
         self.notes = {"fed": torch.full(shape, NEVER), "aims": torch.full(shape, NEVER)}
         self.notes |= {"beyond": torch.full(shape, NEVER), "lens": torch.full(shape[:1], NEVER)}
         self.modes, self.updates, self.fresh, self.has_optimizer = [], 0, True, False
-        self.rows, self.before, self.sum, self.first = [], None, 0, None
+        self.rows, self.before, self.sum = [], None, 0
+        self.first, self.moved = [], set()
         self.encoder.register_forward_pre_hook(self.reads, with_kwargs=True)
         self.decoder.register_forward_hook(self.writes)
         self.bias = [self.decoder.dense.bias]
@@ -59,11 +60,17 @@ class Watched(EncoderDecoder):
 
     def reads(self, encoder, args, kwargs):
         X, lens = args[0], args[1] if len(args) > 1 else kwargs.get("valid_lens")
-        self.first = self.first or [p.detach().clone() for p in self.parameters()]
+        self.looks()
         self.rows = [self.row_of(x) for x in X]
         for place, row in enumerate(self.rows):
             if row is not None:
                 self.notes["lens"][row] = NOTHING if lens is None else int(lens[place])
+
+    def looks(self):
+        """Which weights have ever been others than at first: whoever copies the best may put the first back."""
+        now = [p.detach() for p in self.parameters()]
+        self.first = self.first or [p.clone() for p in now]
+        self.moved |= {i for i, (a, b) in enumerate(zip(self.first, now)) if not torch.equal(a, b)}
 
     def row_of(self, x):
         found = [r for r, source in enumerate(self.sources) if x.shape == source.shape and bool((x == source).all())]
@@ -120,7 +127,8 @@ class Watched(EncoderDecoder):
         if name == "updates":
             return self.updates + self.moved_by_hand()
         if name == "all moved":
-            return bool(self.first) and not any(map(torch.equal, self.first, self.parameters()))
+            self.looks()
+            return len(self.moved) == len(self.first)
         if name == "fresh":
             return self.fresh
         if name == "training":

@@ -229,6 +229,14 @@ def test_a_block_that_may_not_be_used_does_not_take_the_place_of_ones_own():
         loaded.names["transpose_qkv"](1, 2)
 
 
+def test_a_name_that_answers_nothing_does_not_stop_an_import():
+    loaded = run(
+        "import weakref\nclass A: pass\ngone = weakref.proxy(A())\nfrom math import pi\nfrom grader.given import masked_softmax"
+    )
+    assert loaded.notes == []
+    assert loaded.names["pi"] > 3
+
+
 def test_a_block_that_there_is_not_cannot_be_imported():
     assert note(run("from grader.given import nothing_of_the_kind"))["error"]["type"] == "ImportError"
 
