@@ -1,11 +1,11 @@
 """Measure speed and memory, and write docs/benchmarks.md.
 
-    python scripts/bench.py                   everything; some minutes, on a machine with nothing else to do
+    python scripts/bench.py                   everything; twenty minutes, on a machine with nothing else to do
     python scripts/bench.py cold watch        some of it, shown and not written
 
 Parts: cold, device, watch, first, memory, diagnosis, bulk (grader grade and stock nbgrader), nbgrader (its
-autograde, stock and with our preprocessors), where. Ratios say more than
-seconds: those say much about the machine.
+autograde, stock and with our preprocessors), where. Ratios say more than seconds: those say much about the
+machine.
 """
 
 from __future__ import annotations
