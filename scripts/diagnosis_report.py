@@ -39,6 +39,7 @@ class Graded:
     name: str
     exercise: str
     right: bool
+    rounds: bool  # right in float32 alone
     equals: tuple[frozenset[str], ...] | None  # None: not labelled
     result: ExerciseResult
     nearest: float
@@ -100,9 +101,11 @@ def _graded(engine: Engine, exercise: Exercise, path: Path, labels: dict[str, li
         result = engine.grade(read_submission(path), [exercise.name]).exercises[0]
     label = labels.get(name)
     equals = None if label is None else tuple(frozenset(entry.split("+")) for entry in label)
-    breaks = re.search(r"^# breaks: *(.*)$", path.read_text("utf-8").split("\n\n")[0], re.M)
+    head = path.read_text("utf-8").split("\n\n")[0]
+    breaks = re.search(r"^# breaks: *(.*)$", head, re.M)
     right = not breaks or not set(re.findall(r"\w+", breaks[1])) - {"device", "precision"}
-    return Graded(name, exercise.name, right, equals, result, kept[-1] if kept else np.inf, spent[0])
+    rounds = re.search(r"^# later:.*precision", head, re.M) is not None
+    return Graded(name, exercise.name, right, rounds, equals, result, kept[-1] if kept else np.inf, spent[0])
 
 
 def report(exercises: dict[str, Exercise], graded: list[Graded]) -> str:
@@ -110,7 +113,7 @@ def report(exercises: dict[str, Exercise], graded: list[Graded]) -> str:
     known = [g for g in wrong if g.equals]
     named = [g for g in wrong if g.named]
     unknown = [g for g in wrong if not g.equals]
-    right = [g for g in graded if g.right]
+    right, rounding = ([g for g in graded if g.right and g.rounds == rounds] for rounds in (False, True))
     lines = [
         "# How well mistakes are named",
         "",
@@ -126,6 +129,7 @@ def report(exercises: dict[str, Exercise], graded: list[Graded]) -> str:
         f"| wrong answers that equal no known mistake | {len(unknown)} |",
         f"| … of these given a name (false names) | {_share(sum(g.named for g in unknown), len(unknown))} |",
         f"| right answers given a name | {sum(g.named for g in right)} of {len(right)} |",
+        f"| answers that are wrong in another dtype alone, given a name | {sum(g.named for g in rounding)} of {len(rounding)} |",
         f"| CPU time of a diagnosis | {_times(named)} |",
         "",
         "## By exercise",
