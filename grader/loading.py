@@ -14,8 +14,10 @@ from grader.parts import Part
 from grader.sanitize import sanitize
 from grader.sentences import how_loading_ended, of_note
 from grader.session import Session, WorkerGone
+from grader.setting import Setting
 from grader.workplace import Workplace
 
+NO_OWN: Mapping[str, str] = {}
 MAX_ENDLESS = 3  # top-level statements that did not end, before the file is given up
 
 # Ways to lose a worker that may be chance (somebody killed it) or the doing of the exercise before.
@@ -42,7 +44,7 @@ class Loading:
         exercise: Exercise,
         replaced: tuple[str, ...] = (),
         parts: Sequence[Part] = (),
-        own: Mapping[str, str] | None = None,
+        own: Mapping[str, str] = NO_OWN,
     ) -> Session:
         """A session in which the file is loaded; a top-level statement that does not end is left out the next time.
 
@@ -51,7 +53,8 @@ class Loading:
         lost = 0
         while True:
             try:
-                session = self.place.session(self.submission, exercise, replaced, self.skip, parts, own)
+                setting = Setting(self.submission, exercise, replaced, tuple(self.skip), parts, own)
+                session = self.place.session(setting)
                 if not self.place.again or self._defines(exercise):
                     return session
                 self.place.close()  # what a first loading defines, and says, is what counts

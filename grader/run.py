@@ -27,9 +27,9 @@ from grader.sandbox.base import SandboxError
 from grader.sanitize import sanitize
 from grader.sentences import how_it_ended, last_line
 from grader.session import Session, WorkerGone
+from grader.setting import limits, patience
 from grader.shown import with_requirements
 from grader.verdict import judge_case, unseen_case
-from grader.workplace import limits, patience
 
 if TYPE_CHECKING:
     from grader.engine import Engine

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from grader.bundle import Exercise, RecordedCase
-from grader.given import BLOCKS, source
 from grader.i18n import _
 from grader.intake.read import Submission, Unit
-from grader.parts import Part, content
 from grader.sandbox.base import Launcher, Limits, SandboxError
 from grader.sentences import last_line
 from grader.session import Session, WorkerGone
-from grader.shown import shown, with_requirements
-
-SHORT_SECONDS = 60.0  # at most, for loading a file and for a case that is not costly
+from grader.setting import Setting, patience, short
 
 NOTHING = Submission(Path("nothing.py"), (Unit("nothing.py", "pass"),))
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """A submission in a worker: the names it has, and what is to be said about loading it."""
+    """A setting in a worker: the names it has, and what is to be said about loading it."""
 
-    key: tuple[object, ...]
-    content: str
-    shown: frozenset[str]
-    limits: Limits
+    setting: Setting
+    bounds: Limits
     names: frozenset[str]
     own: frozenset[str]  # parts that the student wrote in earlier files, of those that are there
     notes: tuple[dict[str, Any], ...]
@@ -64,53 +57,19 @@ class Workplace:
     def notes(self) -> tuple[dict[str, Any], ...]:
         return self._loaded.notes if self._loaded else ()
 
-    def session(
-        self,
-        submission: Submission,
-        exercise: Exercise,
-        replaced: tuple[str, ...] = (),
-        skip: Sequence[tuple[str, int]] = (),
-        parts: Sequence[Part] = (),
-        own: Mapping[str, str] | None = None,
-    ) -> Session:
-        """A session in which the submission is loaded with what this exercise may use. Raises WorkerGone.
-
-        `parts`, `own`: the parts of earlier files and of this one that models may be made of.
-        """
-        sight, bounds = shown(exercise), limits(exercise)
-        whole = content(submission, parts)
-        key = (whole, tuple(own or ()), sight, replaced, tuple(skip))
-        there = self._loaded
-        if self._session and there and there.key == key and _same_process(there.limits, bounds):
-            self._session.limits = bounds
+    def session(self, setting: Setting) -> Session:
+        """A session in which this is loaded. Raises WorkerGone."""
+        if self._session and self._holds(setting):
+            self._session.limits = setting.bounds
             return self._session
-        if not self._may_go_on(whole, sight, bounds):
-            self.close()
-        again = self._loaded is not None and not self.trusting
-        if self._session is None:
-            self._session = Session(self.launcher, bounds)
-        self._session.limits = bounds
-        files = (submission, *(part.submission for part in parts))
-        self._session.files = frozenset(unit.name for file in files for unit in file.units)
-        try:
-            words = self._load(submission, exercise, replaced, skip, parts, own or {})
-        except WorkerGone:
-            if not again:
-                raise
-            # In a worker that did nothing before.
-            return self.session(submission, exercise, replaced, skip, parts, own)
-        notes = words.get("notes")
-        self._loaded = Loaded(
-            key,
-            whole,
-            sight,
-            bounds,
-            _names(words.get("names")),
-            _names(words.get("own")),
-            tuple(n for n in notes if isinstance(n, dict)) if isinstance(notes, list) and not again else (),
-        )
-        self.again = again
-        return self._session
+        if self._may_go_on_to(setting):
+            try:
+                return self._load(setting, again=not self.trusting)
+            except WorkerGone:  # perhaps the doing of what it ran before
+                if self.trusting:
+                    raise
+        self.close()
+        return self._load(setting)
 
     def close(self) -> None:
         """End the worker, not the launcher. Safe to call twice."""
@@ -128,7 +87,7 @@ class Workplace:
         """
         self.close()
         try:
-            session = self.session(NOTHING, exercise)
+            session = self.session(Setting(NOTHING, exercise))
             seconds = None if case is None else patience(exercise, case)
             broken = case is not None and "fault" in session.ask(request or {}, case.body, seconds).words
         except WorkerGone:
@@ -140,72 +99,50 @@ class Workplace:
                 _("the worker failed: {what}").format(what=_("on a hidden case") if self._hidden else why)
             )
 
-    def _may_go_on(self, whole: str, sight: frozenset[str], bounds: Limits) -> bool:
-        """Whether the worker there is may serve: its bounds are set for good, and what it saw it may have kept."""
+    def _holds(self, setting: Setting) -> bool:
         there = self._loaded
-        if there is None or not _same_process(there.limits, bounds):
-            return False
-        return self.trusting or (there.content == whole and there.shown <= sight)
+        return there is not None and there.setting.key == setting.key and self._is_bound_by(setting.bounds)
 
-    def _load(
-        self,
-        submission: Submission,
-        exercise: Exercise,
-        replaced: tuple[str, ...],
-        skip: Sequence[tuple[str, int]],
-        parts: Sequence[Part],
-        own: Mapping[str, str],
-    ) -> dict[str, Any]:
-        assert self._session is not None
-        bounds = self._session.limits
-        allowed = with_requirements(exercise.given)
-        request = {
-            "op": "load",
-            "device": self._device,
-            "units": [vars(unit) for unit in submission.units],
-            "given": {name: source(name) for name in allowed},
-            "withheld": [name for name in BLOCKS if name not in allowed],
-            "replace": list(replaced),
-            "skip": list(skip),
-            "parts": [part.request(replaced) for part in parts],
-            "own": dict(own),
-        }
+    def _may_go_on_to(self, setting: Setting) -> bool:
+        """Whether the worker there is may serve: what it saw it may have kept."""
+        there = self._loaded
+        if there is None or not self._is_bound_by(setting.bounds):
+            return False
+        before = there.setting
+        return self.trusting or (before.content == setting.content and before.sight <= setting.sight)
+
+    def _is_bound_by(self, bounds: Limits) -> bool:
+        """Whether the worker was started with these: only wall seconds are not set for good."""
+        there = self._loaded
+        return there is not None and replace(there.bounds, wall_seconds=0.0) == replace(
+            bounds, wall_seconds=0.0
+        )
+
+    def _load(self, setting: Setting, again: bool = False) -> Session:
+        bounds = setting.bounds
+        if self._session is None:
+            self._session = Session(self.launcher, bounds)
+        session = self._session
+        session.limits = bounds
+        session.files = setting.files
         try:
-            words = self._session.ask(request, seconds=short(bounds)).words
+            words = session.ask(setting.request(self._device), seconds=short(bounds)).words
             if "fault" in words:
                 raise WorkerGone("fault", last_line(words["fault"]))
         except WorkerGone:
             self.close()
             raise
-        return words
-
-
-def _same_process(one: Limits, other: Limits) -> bool:
-    """Whether a process that was started with the one may serve the other: only wall seconds are not set for good."""
-    return replace(one, wall_seconds=0.0) == replace(other, wall_seconds=0.0)
+        notes = [] if again else words.get("notes")
+        self._loaded = Loaded(
+            setting,
+            bounds,
+            _names(words.get("names")),
+            _names(words.get("own")),
+            tuple(n for n in notes if isinstance(n, dict)) if isinstance(notes, list) else (),
+        )
+        self.again = again
+        return session
 
 
 def _names(told: object) -> frozenset[str]:
     return frozenset(n for n in told if isinstance(n, str)) if isinstance(told, list) else frozenset()
-
-
-def patience(exercise: Exercise, case: RecordedCase) -> float:
-    """Seconds for one case: only what is known to be costly may take all that the exercise may."""
-    bounds = limits(exercise)
-    return bounds.wall_seconds if case.costly else short(bounds)
-
-
-def short(bounds: Limits) -> float:
-    """Seconds for what need not take long."""
-    return min(bounds.wall_seconds, SHORT_SECONDS)
-
-
-def limits(exercise: Exercise) -> Limits:
-    """The manifest's, and the defaults for what it does not name."""
-    chosen = exercise.limits
-    return Limits(
-        wall_seconds=chosen.get("wall_seconds", Limits.wall_seconds),
-        cpu_seconds=int(chosen.get("cpu_seconds", Limits.cpu_seconds)),
-        memory_bytes=int(chosen.get("memory_bytes", Limits.memory_bytes)),
-        output_bytes=int(chosen.get("output_bytes", Limits.output_bytes)),
-    )

@@ -115,14 +115,14 @@ def test_a_failing_demo_costs_nothing_and_is_told(grade_one):
 
 
 def test_top_level_code_that_never_ends_is_left_out(engine, grade_one, monkeypatch):
-    monkeypatch.setattr("grader.workplace.limits", short_limits)
+    monkeypatch.setattr("grader.setting.limits", short_limits)
     result = grade_one("import torch\nwhile True:\n    pass\n" + RIGHT_SOFTMAX, "masked_softmax")
     assert result.outcome == "passed"
     assert any("line 2: this statement did not end" in remark for remark in result.remarks)
 
 
 def test_an_endless_answer_is_stopped_with_its_line_and_the_next_is_unharmed(grade, monkeypatch):
-    monkeypatch.setattr("grader.workplace.limits", short_limits)
+    monkeypatch.setattr("grader.setting.limits", short_limits)
     endless = (
         "import torch\ndef sequence_mask(X, valid_len, value=0):\n    while True:\n        X = X + 1\n"
         + RIGHT_SOFTMAX

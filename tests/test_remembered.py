@@ -202,7 +202,7 @@ def test_what_may_be_chance_in_a_part_is_not_kept(keeping, bundles, monkeypatch)
 
 
 def test_an_endless_training_is_told_with_its_line(keeping, monkeypatch):
-    monkeypatch.setattr("grader.workplace.SHORT_SECONDS", 4.0)
+    monkeypatch.setattr("grader.setting.SHORT_SECONDS", 4.0)
     (case,) = keeping.exercises["train"].cases
     keeping.exercises["train"] = replace(keeping.exercises["train"], cases=(replace(case, costly=False),))
     result = graded(keeping, "def train(model, batches, steps):\n    while True:\n        steps += 1\n")

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from grader.workplace import NOTHING, SHORT_SECONDS, Workplace, limits, patience
+from grader.setting import SHORT_SECONDS, Setting, limits, patience
+from grader.workplace import NOTHING, Workplace
 
 
 @pytest.fixture
@@ -18,15 +19,15 @@ def place(engine):
 
 def test_an_exercise_that_is_shown_the_same_has_its_own_limits(engine, place):
     small = engine.exercises["masked_softmax"]
-    first = place.session(NOTHING, small)
+    first = place.session(Setting(NOTHING, small))
     longer = replace(small, limits={**small.limits, "wall_seconds": 20.0})
-    assert place.session(NOTHING, longer) is first, "wall seconds hold for a request"
+    assert place.session(Setting(NOTHING, longer)) is first, "wall seconds hold for a request"
     assert first.limits == limits(longer)
     larger = replace(longer, limits={**longer.limits, "cpu_seconds": 60.0})
-    other = place.session(NOTHING, larger)
+    other = place.session(Setting(NOTHING, larger))
     assert other is not first, "what a process was started with holds for good"
     assert other.granted == other.limits == limits(larger)
-    assert place.session(NOTHING, larger) is other
+    assert place.session(Setting(NOTHING, larger)) is other
 
 
 def test_only_a_costly_case_may_take_long(engine):
