@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 import tempfile
 import time
@@ -67,17 +68,17 @@ def _children() -> list[str]:
 
 def _listening() -> list[str]:
     """Inodes of sockets of this process that wait for connections."""
-    own = set()
+    own = []
     for descriptor in os.listdir("/proc/self/fd"):
         try:
             target = os.readlink(f"/proc/self/fd/{descriptor}")
+            if target.startswith("socket:[") and _listens(int(descriptor)):
+                own.append(target[8:-1])
         except OSError:
             continue
-        if target.startswith("socket:["):
-            own.add(target[8:-1])
-    out = []
-    for table in ("tcp", "tcp6"):
-        path = Path(f"/proc/self/net/{table}")
-        rows = [line.split() for line in path.read_text().splitlines()[1:]] if path.exists() else []
-        out += [row[1] for row in rows if row[3] == "0A" and row[9] in own]
-    return sorted(out)
+    return sorted(own)
+
+
+def _listens(descriptor: int) -> bool:
+    with socket.socket(fileno=os.dup(descriptor)) as copy:
+        return bool(copy.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN))
