@@ -24,10 +24,11 @@ check: install
 	$(BIN)/ruff format --check grader tests scripts
 	$(BIN)/mypy
 
-# What can run side by side; then what counts processes and files on the machine, or watches its clock.
+# What can run side by side; attacks, which starve what runs beside them; then what watches the machine's clock.
 test: install
-	$(BIN)/python -m pytest -n logical --dist loadfile --ignore=tests/sandbox --ignore=tests/attacks
-	$(BIN)/python -m pytest tests/sandbox tests/attacks
+	$(BIN)/python -m pytest -n logical --dist loadgroup --no-loadscope-reorder --ignore=tests/sandbox --ignore=tests/attacks
+	$(BIN)/python -m pytest -n logical --dist worksteal tests/attacks
+	$(BIN)/python -m pytest tests/sandbox
 	$(BIN)/grader verify
 
 bench: install

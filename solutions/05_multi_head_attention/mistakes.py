@@ -49,11 +49,15 @@ def with_inputs_kept(swap):
     return {first: f"        asked = queries, keys\n{first}", **swap}
 
 
+SIZES = "sizes = dict(key_size=8, query_size=8, value_size=8, num_hiddens=8)"
+
+
 def page(text, *look):
     """A page of `grader explain`: what it is and does, then lines to try at a prompt."""
     code = "\n".join(
         (
-            "mha = MultiHeadAttention(key_size=8, query_size=8, value_size=8, num_hiddens=8, num_heads=2, dropout=0.5).eval()",
+            SIZES,
+            "mha = MultiHeadAttention(**sizes, num_heads=2, dropout=0.5).eval()",
             "q, k, v = torch.randn(2, 3, 8), torch.randn(2, 5, 8), torch.randn(2, 5, 8)",
             *look,
         )
@@ -61,26 +65,30 @@ def page(text, *look):
     return f"{dedent(text).strip()}\n\nSee it yourself:\n\n```python\n{code}\n```\n"
 
 
-WHO_LEARNS = "mha(q, k, v, None).sum().backward(); print([name for name, p in mha.named_parameters() if p.grad is None])"
+WHO_LEARNS = "mha(q, k, v, None).sum().backward()\nprint([name for name, p in mha.named_parameters() if p.grad is None])"
 PADDING = "k2 = k.clone(); k2[0, 2:] = 9.0  # beyond the length of the first sequence"
-SAME_BEFORE_AND_AFTER = "lens = torch.tensor([2, 5]); print((mha(q, k, v, lens) - mha(q, k2, v, lens)).abs().amax(dim=(1, 2)))"
+SAME_BEFORE_AND_AFTER = "lens = torch.tensor([2, 5])\nprint((mha(q, k, v, lens) - mha(q, k2, v, lens)).abs().amax(dim=(1, 2)))"
 
-PLAIN = "for p in mha.parameters(): nn.init.eye_(p)  # every layer hands on what it gets"
+PLAIN = "for p in mha.parameters():\n    nn.init.eye_(p)  # every layer hands on what it gets"
 ITSELF = (
     PLAIN,
-    "x, v = 20 * torch.eye(4).repeat(1, 2)[None], torch.arange(32.0).reshape(1, 4, 8)",
-    "print(mha(x, x, v, None) - v)  # each head of each step sees itself alone: all should be 0",
+    "x = 20 * torch.eye(4).repeat(1, 2)[None]",
+    "v = torch.arange(32.0).reshape(1, 4, 8)",
+    "print(mha(x, x, v, None) - v)  # each head sees its own step alone: all 0",
 )
 WEIGHED = (
     PLAIN,
     "k = torch.stack((torch.zeros(1, 8), torch.ones(1, 8)), dim=1)",
-    "mha(torch.ones(1, 1, 8), k, k, None); print(mha.attention.attention_weights)  # the scores are 0 and 2: 0.119 and 0.881",
+    "mha(torch.ones(1, 1, 8), k, k, None)",
+    "print(mha.attention.attention_weights)  # scores 0 and 2: 0.119 and 0.881",
 )
 DROPPED = (
-    "mha = MultiHeadAttention(key_size=8, query_size=8, value_size=8, num_hiddens=8, num_heads=2, dropout=0.2).train()",
+    "mha = MultiHeadAttention(**sizes, num_heads=2, dropout=0.2).train()",
     PLAIN,
-    "y = mha(torch.zeros(1, 9, 8), torch.zeros(1, 1000, 8), torch.ones(1, 1000, 8), None)  # each number sums up what was kept",
-    "print(y.mean(), y.std(), (y[..., :4].amax(-1) - y[..., :4].amin(-1)).max())  # near 1, near 0.016, and 0",
+    "q, k, v = torch.zeros(1, 9, 8), torch.zeros(1, 999, 8), torch.ones(1, 999, 8)",
+    "y = mha(q, k, v, None)  # each number sums up what was kept",
+    "print(y.mean(), y.std())  # near 1 and near 0.016",
+    "print((y[..., :4].amax(-1) - y[..., :4].amin(-1)).max())  # 0 within a head",
 )
 
 PROJECTIONS = [
@@ -191,7 +199,8 @@ PROJECTIONS = [
             good as any: only the names are wrong. It breaks when weights come from elsewhere, or when keys and
             values have different sizes.
             """,
-            "nn.init.zeros_(mha.W_v.weight); print(mha(q, k, v, None).abs().max())  # no value gets through: 0",
+            "nn.init.zeros_(mha.W_v.weight)",
+            "print(mha(q, k, v, None).abs().max())  # no value gets through: 0",
         ),
     ),
     mistake(
@@ -206,8 +215,10 @@ PROJECTIONS = [
             The layer called W_k makes the queries and the other way round. As a model this is sound, the two names
             are free to choose; but weights that come by name land in the wrong place.
             """,
-            "mha = MultiHeadAttention(key_size=8, query_size=6, value_size=8, num_hiddens=8, num_heads=2, dropout=0.0)",
-            "print(mha(torch.randn(2, 3, 6), k, v, None).shape)  # queries of six features, keys of eight",
+            "sizes = dict(key_size=8, query_size=6, value_size=8, num_hiddens=8)",
+            "mha = MultiHeadAttention(**sizes, num_heads=2, dropout=0.0)",
+            "q = torch.randn(2, 3, 6)  # queries of six features, keys of eight",
+            "print(mha(q, k, v, None).shape)",
         ),
     ),
     mistake(
@@ -221,7 +232,8 @@ PROJECTIONS = [
             The query layer takes as many features as a key has. While all sizes are equal nothing happens; in
             cross-attention between two models of different width the first call fails.
             """,
-            "print(MultiHeadAttention(key_size=4, query_size=6, value_size=5, num_hiddens=8, num_heads=2, dropout=0.0))",
+            "sizes = dict(key_size=4, query_size=6, value_size=5, num_hiddens=8)",
+            "print(MultiHeadAttention(**sizes, num_heads=2, dropout=0.0))",
         ),
     ),
     mistake(
@@ -239,7 +251,8 @@ PROJECTIONS = [
             All projections go from the hidden size to the hidden size. That is right for inputs that already have
             this width and for no others.
             """,
-            "print(MultiHeadAttention(key_size=4, query_size=6, value_size=5, num_hiddens=8, num_heads=2, dropout=0.0))",
+            "sizes = dict(key_size=4, query_size=6, value_size=5, num_hiddens=8)",
+            "print(MultiHeadAttention(**sizes, num_heads=2, dropout=0.0))",
         ),
     ),
     mistake(
@@ -296,7 +309,8 @@ PROJECTIONS = [
             """
             The key layer is used, on the wrong tensor: the keys that were passed in are never read.
             """,
-            "print((mha(q, k, v, None) - mha(q, k + torch.randn_like(k), v, None)).abs().max())",
+            "other = k + torch.randn_like(k)",
+            "print((mha(q, k, v, None) - mha(q, other, v, None)).abs().max())",
         ),
     ),
     mistake(
@@ -329,7 +343,8 @@ PROJECTIONS = [
             away from each other, and no score can be negative.
             """,
             PLAIN,
-            "print(mha(q, k, -torch.ones(2, 5, 8), None))  # a mean of values that are all -1 is -1",
+            "v = -torch.ones(2, 5, 8)  # a mean of values that are all -1 is -1",
+            "print(mha(q, k, v, None))",
         ),
     ),
     mistake(
@@ -375,7 +390,8 @@ PROJECTIONS = [
             A layer that is born inside forward is unknown to the module: it is not saved, not moved to another
             device, not given to the optimizer, and it is a different one each time.
             """,
-            "print((mha(q, k, v, None) - mha(q, k, v, None)).abs().max(), [name for name, _ in mha.named_parameters()])",
+            "print((mha(q, k, v, None) - mha(q, k, v, None)).abs().max())",
+            "print([name for name, _ in mha.named_parameters()])",
         ),
     ),
     mistake(
@@ -387,7 +403,8 @@ PROJECTIONS = [
         page=page(
             "The same matrix is applied a second time to what it has just made.",
             PLAIN,
-            "mha.W_o.weight.data *= 2; print(mha(q, k, torch.ones(2, 5, 8), None))  # the values are 1, doubled once",
+            "mha.W_o.weight.data *= 2",
+            "print(mha(q, k, torch.ones(2, 5, 8), None))  # values of 1, doubled once",
         ),
     ),
     mistake(
@@ -780,7 +797,8 @@ HEADS = [
         asks="Which part of the query weights do your later heads depend on?",
         page=page(
             "All heads read the same slice of the queries; the rest of the query layer has no effect.",
-            "mha(q, k, v, None).sum().backward(); print(mha.W_q.weight.grad.abs().sum(dim=1))",
+            "mha(q, k, v, None).sum().backward()",
+            "print(mha.W_q.weight.grad.abs().sum(dim=1))",
         ),
     ),
     mistake(
@@ -795,7 +813,9 @@ HEADS = [
         asks="Compare the weights of two heads. Can they ever differ in yours?",
         page=page(
             "Only the first slice of each projection is ever read.",
-            "mha(q, k, v, None); print(mha.attention.attention_weights[0] - mha.attention.attention_weights[1])",
+            "mha(q, k, v, None)",
+            "first, second = mha.attention.attention_weights[:2]",
+            "print(first - second)",
         ),
     ),
     mistake(
@@ -879,8 +899,11 @@ LENGTHS = [
             a row, and what should be the next head's length becomes the next query's. Lengths per sequence have one
             axis only and come out right.
             """,
-            "lens = torch.tensor([[1, 2, 3], [4, 5, 5]]); print(lens.repeat_interleave(2), lens.repeat_interleave(2, dim=0))",
-            "mha(q, k, v, lens); print((mha.attention.attention_weights > 0).sum(-1))  # twice 1, 2, 3, then twice 4, 5, 5",
+            "lens = torch.tensor([[1, 2, 3], [4, 5, 5]])",
+            "print(lens.repeat_interleave(2), lens.repeat_interleave(2, dim=0))",
+            "mha(q, k, v, lens)",
+            "seen = mha.attention.attention_weights > 0",
+            "print(seen.sum(-1))  # twice 1, 2, 3, then twice 4, 5, 5",
         ),
     ),
     mistake(
@@ -940,7 +963,9 @@ LENGTHS = [
         asks="A decoder gives query number three a length of four. Which length does it get in yours?",
         page=page(
             "Only one length a sequence is read. A decoder's causal mask becomes: everybody sees the first token alone.",
-            "lens = torch.tensor([[1, 2, 3]] * 2); mha(q, k, v, lens); print(mha.attention.attention_weights[0])",
+            "lens = torch.tensor([[1, 2, 3]] * 2)",
+            "mha(q, k, v, lens)",
+            "print(mha.attention.attention_weights[0])",
         ),
     ),
     mistake(
@@ -958,7 +983,8 @@ LENGTHS = [
         asks="Print the weights of every head of a short sequence. Which of them look beyond its end?",
         page=page(
             "The mask covers one head and was not spread over the others.",
-            "mha(q, k, v, torch.tensor([2, 5])); print(mha.attention.attention_weights[:2])",
+            "mha(q, k, v, torch.tensor([2, 5]))",
+            "print(mha.attention.attention_weights[:2])",
         ),
     ),
     mistake(
@@ -969,7 +995,8 @@ LENGTHS = [
         asks="A sequence of length two has the keys number zero and one. Which other does yours see?",
         page=page(
             "Lengths count, positions start at zero: the first padded position equals the length.",
-            "mha(q, k, v, torch.tensor([2, 5])); print(mha.attention.attention_weights[0])",
+            "mha(q, k, v, torch.tensor([2, 5]))",
+            "print(mha.attention.attention_weights[0])",
         ),
     ),
     mistake(
@@ -980,7 +1007,8 @@ LENGTHS = [
         asks="What do the weights of one query sum to when half of the keys are padding?",
         page=page(
             "The padding has already taken its share of the sum. Short sequences get small results.",
-            "mha(q, k, v, torch.tensor([2, 5])); print(mha.attention.attention_weights.sum(dim=-1))",
+            "mha(q, k, v, torch.tensor([2, 5]))",
+            "print(mha.attention.attention_weights.sum(dim=-1))",
         ),
     ),
     mistake(
@@ -991,7 +1019,8 @@ LENGTHS = [
         asks="Which weight does a softmax give to a score of zero?",
         page=page(
             "A score of zero is neither low nor absent: where other scores are negative, padding even wins.",
-            "mha(q, k, v, torch.tensor([2, 5])); print(mha.attention.attention_weights[0])",
+            "mha(q, k, v, torch.tensor([2, 5]))",
+            "print(mha.attention.attention_weights[0])",
         ),
     ),
     mistake(
@@ -1089,7 +1118,8 @@ FLOW = [
         asks="Which block of a Transformer has the task of adding what went in to what came out?",
         page=page(
             "The addition belongs to a block of its own, around the attention; with both it happens twice.",
-            "print(MultiHeadAttention(8, 6, 8, 8, 2, 0.0)(torch.randn(2, 3, 6), k, v, None))",
+            "mha = MultiHeadAttention(8, 6, 8, 8, 2, 0.0)",
+            "print(mha(torch.randn(2, 3, 6), k, v, None))",
         ),
     ),
     mistake(
@@ -1278,7 +1308,8 @@ DROPOUT = [
         asks="Should a picture of the weights show holes that are there by chance?",
         page=page(
             "The result is right. A picture drawn in training shows rows that do not sum to one.",
-            "mha.train()(q, k, v, None); print(mha.attention.attention_weights.sum(dim=-1))",
+            "mha.train()(q, k, v, None)",
+            "print(mha.attention.attention_weights.sum(dim=-1))",
         ),
     ),
 ]
