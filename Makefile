@@ -26,7 +26,7 @@ check: install
 
 # What can run side by side; attacks, which starve what runs beside them; then what watches the machine's clock.
 test: install
-	$(BIN)/python -m pytest -n logical --dist loadgroup --no-loadscope-reorder --ignore=tests/sandbox --ignore=tests/attacks
+	$(BIN)/python -m pytest -n logical --dist loadfile --no-loadscope-reorder --ignore=tests/sandbox --ignore=tests/attacks
 	$(BIN)/python -m pytest -n logical --dist worksteal tests/attacks
 	$(BIN)/python -m pytest tests/sandbox
 	$(BIN)/grader verify

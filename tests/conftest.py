@@ -8,6 +8,7 @@ import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import torch
@@ -20,9 +21,13 @@ from grader.report.model import ExerciseResult, Report
 from grader.sandbox.base import Limits
 from grader.sandbox.choose import choose
 
+if TYPE_CHECKING:
+    from xdist.remote import Producer
+    from xdist.scheduler import LoadFileScheduling
+
 _shared: list[Engine] = []
 ROOT = Path(__file__).resolve().parents[1]
-NBGRADER = ROOT / "tests" / "nbgrader"
+NBGRADER = "tests/nbgrader/"
 
 
 def pytest_configure() -> None:
@@ -32,12 +37,18 @@ def pytest_configure() -> None:
     torch.set_num_threads(1)  # tensors are tiny, and threads of tests side by side wait for one another
 
 
-@pytest.hookimpl(tryfirst=True)  # the plugin reads the marks
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Side by side, tests of a file stay together, and those of nbgrader: they look at the same made-up classes."""
-    for item in items:
-        group = NBGRADER if NBGRADER in item.path.parents else item.path
-        item.add_marker(pytest.mark.xdist_group(str(group.relative_to(ROOT))))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
+    """Files side by side, and those of nbgrader as one: their tests look at the same made-up classes."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Together(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return NBGRADER if nodeid.startswith(NBGRADER) else super()._split_scope(nodeid)
+
+    return Together(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)
