@@ -79,7 +79,8 @@ def main(kit: Path, references: dict[str, str]) -> Seen:
     candidates = [*_package(Path(grader.__file__).parent), *_stubs(bundles)]
     seen.callables = len(candidates)
     launcher = ColdLauncher()
-    full = Engine(bundles, launcher, trusting=True, quick=True)  # a training that takes long gives nothing away
+    # Quick: a training that takes longer gives nothing away.
+    full = Engine(bundles, launcher, trusting=True, quick=True)
     quick = Engine([_quick(b) for b in bundles], launcher, trusting=True)
     try:
         seen.started = list(_started(full, kit))
