@@ -102,7 +102,7 @@ goes on for five words at most, and is done at 7: `[[4], [2, 3, 4, 5, 6], [3, 5]
 SEE_STATE = """
 
     >>> model, seen = new_model(), []
-    >>> def look(part, given):
+    >>> def look(decoder, given):
     ...     words, (_, _, cache) = given
     ...     held = 0 if cache[0] is None else cache[0].shape[1]
     ...     seen.append((words.shape[1], held))
