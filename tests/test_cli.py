@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -245,6 +246,17 @@ def test_explain_lists_and_shows_pages(course):
     assert listed.strip()
     name = listed.split()[0]
     assert name in run("explain", name, cwd=course).stdout
+
+
+def test_explain_lists_one_line_each_in_a_pipe_and_sets_in_what_goes_on_in_a_terminal(course):
+    piped = run("explain", "masked_softmax", cwd=course).stdout.splitlines()
+    assert all("  masked_softmax: " in line for line in piped)
+    assert max(map(len, piped)) > 80  # else nothing here is ever broken
+    colored = run("explain", "masked_softmax", cwd=course, FORCE_COLOR="1", COLUMNS="50").stdout
+    seen = re.sub(r"\x1b\[[0-9;]*m", "", colored)
+    assert max(map(len, seen.splitlines())) <= 50
+    entries = seen.replace("\n    ", " ").splitlines()
+    assert [entry.split() for entry in entries] == [line.split() for line in piped]
 
 
 def test_after_a_known_mistake_hints_go_on_from_there(course):

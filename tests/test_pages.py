@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests_pages import Lesson, difference, example
+from tests_pages import Lesson, difference, example, lines
 
 import grader
 import grader.given
@@ -59,3 +59,15 @@ def test_no_example_shows_a_right_answer_as_wrong():
         assert {code: d for code in codes if (d := difference(right[code], other.shows(code)))} == {}, (
             variant.id
         )
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=[a.name for a in ASSIGNMENTS])
+def test_an_example_fits_into_eighty_columns(assignment):
+    """As it is shown: with its prompts, and with a blank on either side."""
+    wide = {
+        line: mistake.id
+        for mistake in assignment.mistakes()
+        for line in lines(mistake.page)
+        if len(line.strip()) > 78
+    }
+    assert wide == {}

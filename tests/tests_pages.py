@@ -30,6 +30,12 @@ def example(page: str) -> str:
     return "\n".join(prompt) if prompt else fenced[1] if fenced else ""
 
 
+def lines(page: str) -> list[str]:
+    """The lines of a page that hold code, with their prompts."""
+    prompt = re.findall(r"^ *(?:>>>|\.\.\.).*$", page, re.M)
+    return prompt or example(page).splitlines()
+
+
 class Lesson:
     """A module: its definitions, and of its demo cells the lines that make the names which an example uses."""
 

@@ -56,4 +56,7 @@ def command(name: str | None, course: Path | None) -> None:
             + (_("; near: {near}").format(near=", ".join(near)) if near else "")
         )
     for exercise, mistake in listed:
-        console.print(Text.assemble((mistake.id, "bold"), f"  {exercise.name}: {_(mistake.says)}"))
+        line = Text.assemble((mistake.id, "bold"), f"  {exercise.name}: {_(mistake.says)}")
+        if console.is_terminal:
+            line = Text("\n    ").join(line.wrap(console, console.width - 4))
+        console.print(line, soft_wrap=True)  # whole where it goes into a pipe, so that grep finds it

@@ -30,7 +30,9 @@ The larger `w`, the less weight the far key should get; with 0 both should get o
 TRY_GRADIENT = """
 
     >>> w = torch.ones(1, requires_grad=True)
-    >>> kernel_attention_weights(torch.randn(3), torch.randn(5), w).square().sum().backward()
+    >>> queries, keys = torch.randn(3), torch.randn(5)
+    >>> weights = kernel_attention_weights(queries, keys, w)
+    >>> weights.square().sum().backward()
     >>> w.grad
 
 There should be a number, and not 0.
@@ -47,7 +49,8 @@ The lesson does this by hand: 12.5 and 12.8.
 TRY_LEARNING = """
 
     >>> w = torch.ones(1, requires_grad=True)
-    >>> kernel_regression(torch.randn(3), torch.randn(5), torch.randn(5), w).sum().backward()
+    >>> queries, keys, values = torch.randn(3), torch.randn(5), torch.randn(5)
+    >>> kernel_regression(queries, keys, values, w).sum().backward()
     >>> w.grad
 
 There should be a number, and not 0.
@@ -252,7 +255,8 @@ Here the queries are data, and nobody misses their gradient. Later they come out
 learn.
 
     >>> queries = torch.randn(3, requires_grad=True)
-    >>> kernel_attention_weights(queries, torch.randn(5)).square().sum().backward()
+    >>> weights = kernel_attention_weights(queries, torch.randn(5))
+    >>> weights.square().sum().backward()
     >>> queries.grad
 """,
     ),
@@ -291,7 +295,8 @@ There are two ways to repeat a list: as a whole, or entry by entry. A row of the
 so its entries must stand next to each other.
 
     >>> torch.tensor([1, 2]).repeat(3), torch.tensor([1, 2]).repeat_interleave(3)
-    >>> kernel_attention_weights(torch.tensor([0., 9.]), torch.tensor([0., 0., 9.]))
+    >>> queries, keys = torch.tensor([0., 9.]), torch.tensor([0., 0., 9.])
+    >>> kernel_attention_weights(queries, keys)
 
 Query 0 stands at the first two keys, which should share its weight; query 1 at the third, which should get it all.
 """,
@@ -456,7 +461,8 @@ There should be three answers.
 A column looks harmless, and then a loss compares it with a row: broadcasting makes a whole table of all
 differences, without a word, and the model learns the mean.
 
-    >>> answers = kernel_regression(torch.randn(3), torch.randn(5), torch.randn(5))
+    >>> queries, keys, values = torch.randn(3), torch.randn(5), torch.randn(5)
+    >>> answers = kernel_regression(queries, keys, values)
     >>> answers.shape, (answers - torch.zeros(3)).shape
 
 Three answers and three differences: both should have one axis.
@@ -639,7 +645,8 @@ PRECISION = [
 Computing in `float32` inside is wise in half precision. What is handed on should have the dtype of what came in:
 the next product meets two dtypes and stops, and in `float64` the extra digits are gone.
 
-    >>> kernel_attention_weights(torch.zeros(2).double(), torch.ones(3).double()).dtype
+    >>> queries, keys = torch.zeros(2).double(), torch.ones(3).double()
+    >>> kernel_attention_weights(queries, keys).dtype
 
 It should be `torch.float64`, as what went in was.
 """,

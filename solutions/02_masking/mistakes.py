@@ -30,7 +30,9 @@ Every sum should be 1, and the last columns of each sequence should be exactly 0
 SEE_SHARES = """
 
     >>> scores = torch.tensor([[[1.0, 2.0, 3.0]]]).log()
-    >>> masked_softmax(scores, None), masked_softmax(scores.clone(), torch.tensor([2]))
+    >>> without_lens = masked_softmax(scores, None)
+    >>> with_lens = masked_softmax(scores.clone(), torch.tensor([2]))
+    >>> without_lens, with_lens
 
 The scores are the logarithms of 1, 2 and 3. The weights should be 1/6, 1/3 and 1/2, and 1/3, 2/3 and 0.
 """
@@ -53,7 +55,8 @@ All scores are equal, so each row shares itself out evenly among as many keys as
 SEE_FLOW = """
 
     >>> scores = torch.randn(2, 3, 4, requires_grad=True)
-    >>> (masked_softmax(scores * 1, torch.tensor([2, 4])) * torch.randn(2, 3, 4)).sum().backward()
+    >>> weights = masked_softmax(scores * 1, torch.tensor([2, 4]))
+    >>> (weights * torch.randn(2, 3, 4)).sum().backward()
     >>> scores.grad
 
 The gradient should be there, with zeros in the padded columns only.
@@ -251,7 +254,8 @@ sequence through or blanks it out, depending on where in the batch it stands.
 With the default of 0 the product is 0, and so is the replacement: no difference. With any other value the
 padding keeps a trace of what stood there, and nobody may rely on it being the same everywhere.
 
-    >>> sequence_mask(torch.arange(6.0).reshape(2, 3), torch.tensor([1, 2]), value=-7)
+    >>> X = torch.arange(6.0).reshape(2, 3)
+    >>> sequence_mask(X, torch.tensor([1, 2]), value=-7)
 
 There should be three entries of exactly -7.
 """,
@@ -913,7 +917,8 @@ A number of `bfloat16` has eight binary digits: behind 256 it counts 256, 258, 2
 `float16` that begins at 2048. Rows that are longer get a mask that is off by one, here and there, without a word.
 Whole numbers count in an integer dtype, which is what `torch.arange` makes when it is not told otherwise.
 
-    >>> (sequence_mask(torch.ones(1, 300, dtype=torch.bfloat16), torch.tensor([257])) == 1).sum()
+    >>> X = torch.ones(1, 300, dtype=torch.bfloat16)
+    >>> (sequence_mask(X, torch.tensor([257])) == 1).sum()
 
 Count: 257 steps should be left, not one fewer.
 """,
@@ -931,7 +936,8 @@ A number of `bfloat16` has eight binary digits: behind 256 it counts 256, 258, 2
 `float16` that begins at 2048. Rows that are longer get a mask that is off by one, here and there, without a word.
 Whole numbers count in an integer dtype, which is what `torch.arange` makes when it is not told otherwise.
 
-    >>> (masked_softmax(torch.zeros(1, 1, 300, dtype=torch.bfloat16), torch.tensor([257])) > 0).sum()
+    >>> scores = torch.zeros(1, 1, 300, dtype=torch.bfloat16)
+    >>> (masked_softmax(scores, torch.tensor([257])) > 0).sum()
 
 Count: 257 keys should have a weight, not one fewer.
 """,

@@ -4,8 +4,11 @@ from grader.bank import mistake
 
 TRY_ADDITIVE = """
 
-    >>> attention = AdditiveAttention(key_size=4, query_size=5, num_hiddens=6, dropout=0.0)
-    >>> attention(torch.randn(2, 3, 5), torch.randn(2, 7, 4), torch.randn(2, 7, 8)).shape
+    >>> sizes = dict(key_size=4, query_size=5, num_hiddens=6)
+    >>> attention = AdditiveAttention(**sizes, dropout=0.0)
+    >>> queries = torch.randn(2, 3, 5)
+    >>> keys, values = torch.randn(2, 7, 4), torch.randn(2, 7, 8)
+    >>> attention(queries, keys, values).shape
     >>> attention.attention_weights.sum(-1)
 
 The result should be `(2, 3, 8)`, and every sum 1.
@@ -14,7 +17,9 @@ The result should be `(2, 3, 8)`, and every sum 1.
 TRY_DOT = """
 
     >>> attention = DotProductAttention(dropout=0.0)
-    >>> attention(torch.randn(2, 3, 4), torch.randn(2, 7, 4), torch.randn(2, 7, 8)).shape
+    >>> queries = torch.randn(2, 3, 4)
+    >>> keys, values = torch.randn(2, 7, 4), torch.randn(2, 7, 8)
+    >>> attention(queries, keys, values).shape
     >>> attention.attention_weights.sum(-1)
 
 The result should be `(2, 3, 8)`, and every sum 1.
@@ -23,7 +28,8 @@ The result should be `(2, 3, 8)`, and every sum 1.
 TRY_SCALE = """
 
     >>> attention = DotProductAttention(dropout=0.0)
-    >>> attention(torch.ones(1, 1, 4), torch.tensor([[[1., 1, 0, 0], [0, 0, 0, 0]]]), torch.tensor([[[10.], [0]]]))
+    >>> keys = torch.tensor([[[1., 1, 0, 0], [0, 0, 0, 0]]])
+    >>> attention(torch.ones(1, 1, 4), keys, torch.tensor([[[10.], [0]]]))
 
 The lesson does this by hand and gets 7.31.
 """
@@ -39,8 +45,11 @@ Both keys point where the query points, and the second is longer. Its scores are
 
 TRY_QUERIES = """
 
-    >>> attention = AdditiveAttention(key_size=4, query_size=4, num_hiddens=6, dropout=0.0)
-    >>> attention(torch.randn(1, 3, 4), torch.randn(1, 5, 4), torch.randn(1, 5, 2))
+    >>> sizes = dict(key_size=4, query_size=4, num_hiddens=6)
+    >>> attention = AdditiveAttention(**sizes, dropout=0.0)
+    >>> queries = torch.randn(1, 3, 4)
+    >>> keys, values = torch.randn(1, 5, 4), torch.randn(1, 5, 2)
+    >>> attention(queries, keys, values)
     >>> attention.attention_weights
 
 The three rows belong to three different queries. Should they be alike?
@@ -48,10 +57,12 @@ The three rows belong to three different queries. Should they be alike?
 
 TRY_BEND = """
 
-    >>> attention = AdditiveAttention(key_size=1, query_size=1, num_hiddens=2, dropout=0.0)
+    >>> sizes = dict(key_size=1, query_size=1, num_hiddens=2)
+    >>> attention = AdditiveAttention(**sizes, dropout=0.0)
     >>> for p in attention.parameters():
     ...     p.data.fill_(1.0)
-    >>> attention(torch.ones(1, 1, 1), torch.tensor([[[-3.0], [0.0], [1.0]]]), torch.ones(1, 3, 1))
+    >>> keys = torch.tensor([[[-3.0], [0.0], [1.0]]])
+    >>> attention(torch.ones(1, 1, 1), keys, torch.ones(1, 3, 1))
     >>> attention.attention_weights
 
 All layers add up what they get, so a score is twice the tanh of 1 and the key: -1.928, 1.523 and 1.928. The weights
@@ -60,8 +71,11 @@ should be 0.0125, 0.3951 and 0.5924.
 
 TRY_LEARNING = """
 
-    >>> attention = AdditiveAttention(key_size=4, query_size=4, num_hiddens=6, dropout=0.0)
-    >>> attention(torch.randn(1, 3, 4), torch.randn(1, 5, 4), torch.randn(1, 5, 2)).square().sum().backward()
+    >>> sizes = dict(key_size=4, query_size=4, num_hiddens=6)
+    >>> attention = AdditiveAttention(**sizes, dropout=0.0)
+    >>> queries = torch.randn(1, 3, 4)
+    >>> keys, values = torch.randn(1, 5, 4), torch.randn(1, 5, 2)
+    >>> attention(queries, keys, values).square().sum().backward()
     >>> [name for name, p in attention.named_parameters() if p.grad is None]
 
 Every layer takes part, so the list should be empty.
@@ -69,7 +83,7 @@ Every layer takes part, so the list should be empty.
 
 TRY_TRAINING = """
 
-    >>> attention = {name}(dropout=0.5{sizes}).train()
+{made}
     >>> ones = torch.ones(1, 6, 4)
     >>> attention(ones, ones, ones), attention.attention_weights
 
@@ -77,19 +91,25 @@ All weights are alike here, so each result is the sum of the weights that were n
 differ from row to row and be the same along a row, and the kept weights should all be one sixth.
 """
 
-TRAIN_DOT = TRY_TRAINING.format(name="DotProductAttention", sizes="")
-TRAIN_ADDITIVE = TRY_TRAINING.format(name="AdditiveAttention", sizes=", key_size=4, query_size=4, num_hiddens=6")
+TRAIN_DOT = TRY_TRAINING.format(made="    >>> attention = DotProductAttention(dropout=0.5).train()")
+TRAIN_ADDITIVE = TRY_TRAINING.format(
+    made="    >>> sizes = dict(key_size=4, query_size=4, num_hiddens=6)\n"
+    "    >>> attention = AdditiveAttention(**sizes, dropout=0.5).train()"
+)
 
 MADE_ADDITIVE = """
 
-    >>> attention = AdditiveAttention(key_size=4, query_size=4, num_hiddens=6, dropout=0.0)
-    >>> queries, keys, values = torch.randn(2, 3, 4), torch.randn(2, 7, 4), torch.randn(2, 7, 8)
+    >>> sizes = dict(key_size=4, query_size=4, num_hiddens=6)
+    >>> attention = AdditiveAttention(**sizes, dropout=0.0)
+    >>> queries = torch.randn(2, 3, 4)
+    >>> keys, values = torch.randn(2, 7, 4), torch.randn(2, 7, 8)
 """
 
 MADE_DOT = """
 
     >>> attention = DotProductAttention(dropout=0.0)
-    >>> queries, keys, values = torch.randn(2, 3, 4), torch.randn(2, 7, 4), torch.randn(2, 7, 8)
+    >>> queries = torch.randn(2, 3, 4)
+    >>> keys, values = torch.randn(2, 7, 4), torch.randn(2, 7, 8)
 """
 
 TRY_LENS = """\
@@ -122,7 +142,8 @@ MADE_TO_DROP = {
 """,
     "AdditiveAttention": """
 
-    >>> attention = AdditiveAttention(key_size=4, query_size=4, num_hiddens=6, dropout=0.5)
+    >>> sizes = dict(key_size=4, query_size=4, num_hiddens=6)
+    >>> attention = AdditiveAttention(**sizes, dropout=0.5)
 """,
 }
 
@@ -562,8 +583,11 @@ is wrong.
 With larger sizes nothing happens. When a model decodes, it asks one query of one sentence, and suddenly axes
 are missing that the next lines count on.
 
-    >>> attention = AdditiveAttention(key_size=4, query_size=4, num_hiddens=6, dropout=0.0)
-    >>> attention(torch.randn(1, 1, 4), torch.randn(1, 5, 4), torch.randn(1, 5, 2)).shape
+    >>> sizes = dict(key_size=4, query_size=4, num_hiddens=6)
+    >>> attention = AdditiveAttention(**sizes, dropout=0.0)
+    >>> query = torch.randn(1, 1, 4)
+    >>> keys, values = torch.randn(1, 5, 4), torch.randn(1, 5, 2)
+    >>> attention(query, keys, values).shape
 
 One query of one sentence: the shape should be `(1, 1, 2)`.
 """,
@@ -799,7 +823,8 @@ The shape fits, the content does not: each column now holds pieces of several ke
 in which numbers lie, exchanging axes changes the order in which they are read.
 
     >>> attention = DotProductAttention(dropout=0.0)
-    >>> keys, values = torch.tensor([[[0.0, 9], [9, 0], [0, 9]]]), torch.tensor([[[1.0], [2], [3]]])
+    >>> keys = torch.tensor([[[0.0, 9], [9, 0], [0, 9]]])
+    >>> values = torch.tensor([[[1.0], [2], [3]]])
     >>> attention(torch.tensor([[[9.0, 0]]]), keys, values)
 
 The query points to the second key alone, so the second value, 2, should come out.
@@ -861,7 +886,8 @@ The queries belong to the caller, who may need them again: for a residual connec
 tensor holds the keys. An assignment operator writes into the tensor itself.
 
     >>> attention = DotProductAttention(dropout=0.0)
-    >>> queries, keys, values = torch.ones(1, 2, 4), torch.randn(1, 5, 4), torch.randn(1, 5, 8)
+    >>> queries = torch.ones(1, 2, 4)
+    >>> keys, values = torch.randn(1, 5, 4), torch.randn(1, 5, 8)
     >>> attention(queries, keys, values)
     >>> queries
 """,
@@ -881,7 +907,8 @@ The lengths may be left out, and then nothing is masked. Without a default the c
 first line of the body is reached.
 
     >>> attention = DotProductAttention(dropout=0.0)
-    >>> queries, keys, values = torch.randn(2, 3, 4), torch.randn(2, 7, 4), torch.randn(2, 7, 8)
+    >>> queries = torch.randn(2, 3, 4)
+    >>> keys, values = torch.randn(2, 7, 4), torch.randn(2, 7, 8)
     >>> attention(queries, keys, values).shape
 """,
         )
@@ -941,8 +968,10 @@ PRECISION = [
 In `float32` the number does its work. Half precision ends at 65504, so PyTorch refuses to write it there. The lowest
 number that a dtype holds is `torch.finfo(scores.dtype).min`, and minus infinity exists in all of them.
 
-    >>> attention = AdditiveAttention(key_size=2, query_size=2, num_hiddens=4, dropout=0.0).half()
-    >>> X = torch.ones(1, 3, 2).half(); attention(X, X, X, torch.tensor([2])).dtype
+    >>> sizes = dict(key_size=2, query_size=2, num_hiddens=4)
+    >>> attention = AdditiveAttention(**sizes, dropout=0.0).half()
+    >>> X = torch.ones(1, 3, 2).half()
+    >>> attention(X, X, X, torch.tensor([2])).dtype
 
 It should go through, and what comes out should be `torch.float16`, as what went in was.
 """,
@@ -959,8 +988,10 @@ It should go through, and what comes out should be `torch.float16`, as what went
 A softmax in `float32` is wise in half precision, and PyTorch does so inside by itself. Weights that stay in `float32`
 meet values in another dtype in the next product, which wants both alike.
 
-    >>> attention = AdditiveAttention(key_size=2, query_size=2, num_hiddens=4, dropout=0.0).half()
-    >>> X = torch.ones(1, 3, 2).half(); attention(X, X, X, torch.tensor([2])).dtype
+    >>> sizes = dict(key_size=2, query_size=2, num_hiddens=4)
+    >>> attention = AdditiveAttention(**sizes, dropout=0.0).half()
+    >>> X = torch.ones(1, 3, 2).half()
+    >>> attention(X, X, X, torch.tensor([2])).dtype
 
 It should go through, and what comes out should be `torch.float16`, as what went in was.
 """,
@@ -978,7 +1009,8 @@ In `float32` the number does its work. Half precision ends at 65504, so PyTorch 
 number that a dtype holds is `torch.finfo(scores.dtype).min`, and minus infinity exists in all of them.
 
     >>> attention = DotProductAttention(dropout=0.0)
-    >>> X = torch.ones(1, 3, 2).half(); attention(X, X, X, torch.tensor([2])).dtype
+    >>> X = torch.ones(1, 3, 2).half()
+    >>> attention(X, X, X, torch.tensor([2])).dtype
 
 It should go through, and what comes out should be `torch.float16`, as what went in was.
 """,
@@ -996,7 +1028,8 @@ A softmax in `float32` is wise in half precision, and PyTorch does so inside by 
 meet values in another dtype in the next product, which wants both alike.
 
     >>> attention = DotProductAttention(dropout=0.0)
-    >>> X = torch.ones(1, 3, 2).half(); attention(X, X, X, torch.tensor([2])).dtype
+    >>> X = torch.ones(1, 3, 2).half()
+    >>> attention(X, X, X, torch.tensor([2])).dtype
 
 It should go through, and what comes out should be `torch.float16`, as what went in was.
 """,

@@ -54,7 +54,8 @@ There are three sequences with two heads each: rows 0 and 1 are the heads of the
 SEE_FLOW = """
 
     >>> X = torch.randn(2, 3, 4, requires_grad=True)
-    >>> (transpose_output(transpose_qkv(X, 2), 2) * torch.randn(2, 3, 4)).sum().backward()
+    >>> joined = transpose_output(transpose_qkv(X, 2), 2)
+    >>> (joined * torch.randn(2, 3, 4)).sum().backward()
     >>> X.grad
 """
 

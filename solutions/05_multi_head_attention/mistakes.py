@@ -1459,8 +1459,10 @@ PRECISION = [
 In `float32` the number does its work. Half precision ends at 65504, so PyTorch refuses to write it there. The lowest
 number that a dtype holds is `torch.finfo(scores.dtype).min`, and minus infinity exists in all of them.
 
-    >>> attention = MultiHeadAttention(2, 2, 2, num_hiddens=4, num_heads=2, dropout=0.0).half()
-    >>> X = torch.ones(1, 3, 2).half(); attention(X, X, X, torch.tensor([2])).dtype
+    >>> sizes = dict(key_size=2, query_size=2, value_size=2, num_hiddens=4)
+    >>> attention = MultiHeadAttention(**sizes, num_heads=2, dropout=0.0).half()
+    >>> X = torch.ones(1, 3, 2).half()
+    >>> attention(X, X, X, torch.tensor([2])).dtype
 
 It should go through, and what comes out should be `torch.float16`, as what went in was.
 """,
@@ -1477,8 +1479,10 @@ It should go through, and what comes out should be `torch.float16`, as what went
 Attention in `float32` is wise in half precision. A layer wants its input in the dtype of its weights, though: what was
 widened inside must be narrowed again before the output layer, or the model stops there.
 
-    >>> attention = MultiHeadAttention(2, 2, 2, num_hiddens=4, num_heads=2, dropout=0.0).half()
-    >>> X = torch.ones(1, 3, 2).half(); attention(X, X, X, torch.tensor([2])).dtype
+    >>> sizes = dict(key_size=2, query_size=2, value_size=2, num_hiddens=4)
+    >>> attention = MultiHeadAttention(**sizes, num_heads=2, dropout=0.0).half()
+    >>> X = torch.ones(1, 3, 2).half()
+    >>> attention(X, X, X, torch.tensor([2])).dtype
 
 It should go through, and what comes out should be `torch.float16`, as what went in was.
 """,

@@ -22,7 +22,8 @@ A fresh normalisation should give means of 0 and variances of 1, at every positi
 
 SEE_ONE_POSITION = """
 
-    >>> norm, X, Y = AddNorm([8], dropout=0.0), torch.randn(2, 3, 8), torch.randn(2, 3, 8)
+    >>> norm = AddNorm([8], dropout=0.0)
+    >>> X, Y = torch.randn(2, 3, 8), torch.randn(2, 3, 8)
     >>> before = norm(X, Y)
     >>> X[:, 2] = 5 * torch.randn(2, 8)
     >>> norm(X, Y) - before
@@ -41,8 +42,10 @@ One of the two should show two levels, and the other should not vary from call t
 
 SEE_GRADIENTS = """
 
-    >>> X, Y = torch.randn(1, 2, 4, requires_grad=True), torch.randn(1, 2, 4, requires_grad=True)
-    >>> (AddNorm([4], 0.0)(X, Y) * torch.randn(1, 2, 4)).sum().backward()
+    >>> X = torch.randn(1, 2, 4, requires_grad=True)
+    >>> Y = torch.randn(1, 2, 4, requires_grad=True)
+    >>> Z = AddNorm([4], dropout=0.0)(X, Y)
+    >>> (Z * torch.randn(1, 2, 4)).sum().backward()
     >>> X.grad, Y.grad
 
 Both enter as one sum, so the two should be equal.
@@ -51,7 +54,8 @@ Both enter as one sum, so the two should be equal.
 SEE_NO_DRIFT = """
 
     >>> X = torch.randn(1, 2, 4, requires_grad=True)
-    >>> (AddNorm([4], 0.0)(X, torch.zeros(1, 2, 4)) * torch.randn(1, 2, 4)).sum().backward()
+    >>> Z = AddNorm([4], dropout=0.0)(X, torch.zeros(1, 2, 4))
+    >>> (Z * torch.randn(1, 2, 4)).sum().backward()
     >>> X.grad.sum(-1)
 
 Both sums should be rounding, about 0.0000001.
@@ -276,7 +280,8 @@ your own.
 Older libraries wanted the share to *keep*. With the usual rate of 0.1 nine tenths of all new information is now
 lost in training, and the model learns little more than what the residuals carry.
 
-    >>> AddNorm([4], dropout=0.0).train()(torch.zeros(1, 1, 4), torch.randn(1, 1, 4))
+    >>> norm = AddNorm([4], dropout=0.0).train()
+    >>> norm(torch.zeros(1, 1, 4), torch.randn(1, 1, 4))
 
 With a rate of 0, what should be lost?
 """,
@@ -471,7 +476,8 @@ on the same tensor gets two different answers.
 SEE_ABSOLUTE = """
 
     >>> ffn = PositionWiseFFN(1, 2, 1)
-    >>> for p, numbers in zip(ffn.parameters(), ([[1.0], [-1.0]], [0.0, 0.0], [[1.0, 1.0]], [0.0])):
+    >>> W1, b1, W2, b2 = [[1.0], [-1.0]], [0.0, 0.0], [[1.0, 1.0]], [0.0]
+    >>> for p, numbers in zip(ffn.parameters(), (W1, b1, W2, b2)):
     ...     p.data = torch.tensor(numbers)
     >>> ffn(torch.tensor([[[-3.0], [2.0]]]))
 
@@ -844,9 +850,12 @@ A fresh block should give means of 0 and variances of 1.
 
 SEE_PARTS = """
 
-    >>> block, X = EncoderBlock(8, 8, 8, 8, [8], 8, 16, 2, 0.0).eval(), torch.randn(1, 3, 8)
+    >>> block = EncoderBlock(8, 8, 8, 8, [8], 8, 16, 2, 0.0).eval()
+    >>> X = torch.randn(1, 3, 8)
     >>> middle = block.addnorm1(X, block.attention(X, X, X, None))
-    >>> block.ffn.register_forward_pre_hook(lambda part, args: print((args[0] - middle).abs().max()))
+    >>> def look(ffn, args):
+    ...     print((args[0] - middle).abs().max())
+    >>> block.ffn.register_forward_pre_hook(look)
     >>> block(X, None)
 
 The hook prints how far the network's input is from what the first half made.
@@ -854,7 +863,7 @@ The hook prints how far the network's input is from what the first half made.
 
 SEE_TRAINING = """
 
-    >>> block, X = EncoderBlock(8, 8, 8, 8, [8], 8, 16, 2, dropout=0.5), torch.randn(1, 3, 8)
+    >>> block = EncoderBlock(8, 8, 8, 8, [8], 8, 16, 2, dropout=0.5)
     >>> [part.p for part in block.modules() if isinstance(part, nn.Dropout)]
 
 There should be three, one in the attention and one in each add-and-normalise step, with the same rate.
@@ -868,17 +877,20 @@ SEE_BIASES = """
 
 SEE_SILENT = """
 
-    >>> block, X = EncoderBlock(8, 8, 8, 8, [8], 8, 16, 2, 0.0).eval(), torch.randn(1, 3, 8)
+    >>> block = EncoderBlock(8, 8, 8, 8, [8], 8, 16, 2, 0.0).eval()
+    >>> X = torch.randn(1, 3, 8)
     >>> for p in block.ffn.dense2.parameters():
     ...     nn.init.zeros_(p)
-    >>> (block(X, None) - block.addnorm1(X, block.attention(X, X, X, None))).abs().max()
+    >>> middle = block.addnorm1(X, block.attention(X, X, X, None))
+    >>> (block(X, None) - middle).abs().max()
 
 The network adds nothing, so a fresh block hands on what its first half made: this should be (almost) 0.
 """
 
 SEE_NOTHING_DROPPED = """
 
-    >>> block, X = EncoderBlock(8, 8, 8, 8, [8], 8, 16, 2, dropout=0.5).train(), torch.randn(1, 3, 8)
+    >>> block = EncoderBlock(8, 8, 8, 8, [8], 8, 16, 2, dropout=0.5).train()
+    >>> X = torch.randn(1, 3, 8)
     >>> for p in (block.attention.W_o.weight, *block.ffn.dense2.parameters()):
     ...     nn.init.zeros_(p)
     >>> (block(X, None) - block(X, None)).abs().max()
@@ -897,8 +909,11 @@ The last thing that a block does is its second normalisation. With a scale of ze
 
 SEE_WHOLE = """
 
-    >>> block, X = EncoderBlock(8, 8, 8, 8, [8], 8, 16, 2, dropout=0.5).train(), torch.randn(1, 20, 8)
-    >>> block.addnorm1.register_forward_pre_hook(lambda part, args: print((args[1] == 0).sum()))
+    >>> block = EncoderBlock(8, 8, 8, 8, [8], 8, 16, 2, dropout=0.5).train()
+    >>> X = torch.randn(1, 20, 8)
+    >>> def look(addnorm, args):
+    ...     print((args[1] == 0).sum())
+    >>> block.addnorm1.register_forward_pre_hook(look)
     >>> block(X, None)
 
 The hook counts zeros in what the attention adds, before the add-and-normalise step drops any: there should be none.
@@ -954,7 +969,8 @@ works on a first test with zeros behind the sentence, and nowhere else.
 The mask of a decoder in an encoder. It costs the encoder half of what it could see, and the last words of a
 sentence know more than the first.
 
-    >>> block, X = EncoderBlock(8, 8, 8, 8, [8], 8, 16, 2, 0.0).eval(), torch.randn(1, 3, 8)
+    >>> block = EncoderBlock(8, 8, 8, 8, [8], 8, 16, 2, 0.0).eval()
+    >>> X = torch.randn(1, 3, 8)
     >>> before = block(X, None)
     >>> X[:, 2] += 1
     >>> block(X, None) - before
@@ -977,7 +993,8 @@ The first position should notice.
 The mask of a decoder in an encoder, beside the one for padding. The encoder loses half of what it could see, and
 the last words of a sentence know more than the first.
 
-    >>> block, X = EncoderBlock(8, 8, 8, 8, [8], 8, 16, 2, 0.0).eval(), torch.randn(1, 3, 8)
+    >>> block = EncoderBlock(8, 8, 8, 8, [8], 8, 16, 2, 0.0).eval()
+    >>> X = torch.randn(1, 3, 8)
     >>> before = block(X, None)
     >>> X[:, 2] += 1
     >>> block(X, None) - before
@@ -1231,7 +1248,8 @@ add-and-normalise steps for their norms only, the dropout in them has been lost.
 The input belongs to somebody else, who may still want it. And autograd, too: it has kept the input for the way
 back, finds it changed, and refuses.
 
-    >>> block, X = EncoderBlock(8, 8, 8, 8, [8], 8, 16, 2, 0.0), torch.zeros(1, 3, 8)
+    >>> block = EncoderBlock(8, 8, 8, 8, [8], 8, 16, 2, 0.0)
+    >>> X = torch.zeros(1, 3, 8)
     >>> block(X, None)
     >>> X
 """,
@@ -1354,9 +1372,12 @@ Transformer, and most of what it knows, sit in the networks.
 
 SEE_LAYERS = """
 
-    >>> encoder = TransformerEncoder(20, 8, 8, 8, 8, [8], 8, 16, 2, num_layers=3, dropout=0.0).eval()
+    >>> sizes = 20, 8, 8, 8, 8, [8], 8, 16, 2  # from vocab_size to num_heads
+    >>> encoder = TransformerEncoder(*sizes, num_layers=3, dropout=0.0).eval()
+    >>> def look(block, args, out):
+    ...     print(args[0][0, 0, :3], "->", out[0, 0, :3])
     >>> for block in encoder.blks:
-    ...     block.register_forward_hook(lambda part, args, out: print(args[0][0, 0, :3], "->", out[0, 0, :3]))
+    ...     block.register_forward_hook(look)
     >>> encoder(torch.tensor([[5, 7, 2]]), None)
 
 What a block gives should be what the next one gets.
@@ -1364,8 +1385,11 @@ What a block gives should be what the next one gets.
 
 SEE_FRONT = """
 
-    >>> encoder = TransformerEncoder(20, 8, 8, 8, 8, [8], 8, 16, 2, num_layers=1, dropout=0.0).eval()
-    >>> encoder.blks[0].register_forward_pre_hook(lambda part, args: print(args[0][0]))
+    >>> sizes = 20, 8, 8, 8, 8, [8], 8, 16, 2  # from vocab_size to num_heads
+    >>> encoder = TransformerEncoder(*sizes, num_layers=1, dropout=0.0).eval()
+    >>> def look(block, args):
+    ...     print(args[0][0])
+    >>> encoder.blks[0].register_forward_pre_hook(look)
     >>> nn.init.ones_(encoder.embedding.weight)
     >>> encoder(torch.tensor([[5, 7, 2]]), None)
 
@@ -1374,7 +1398,8 @@ All embeddings are one. The first row should be 2.83 and 3.83 in turn: the root 
 
 SEE_SHORT = """
 
-    >>> encoder = TransformerEncoder(20, 8, 8, 8, 8, [8], 8, 16, 2, num_layers=2, dropout=0.0).eval()
+    >>> sizes = 20, 8, 8, 8, 8, [8], 8, 16, 2  # from vocab_size to num_heads
+    >>> encoder = TransformerEncoder(*sizes, num_layers=2, dropout=0.0).eval()
     >>> words, lens = torch.tensor([[8, 3, 6, 1, 1]]), torch.tensor([3])
     >>> before = encoder(words, lens)
     >>> words[:, 3:] = 11
@@ -1383,9 +1408,10 @@ SEE_SHORT = """
 
 SEE_ORDER = """
 
-    >>> encoder = TransformerEncoder(20, 8, 8, 8, 8, [8], 8, 16, 2, num_layers=3, dropout=0.0).eval()
+    >>> sizes = 20, 8, 8, 8, 8, [8], 8, 16, 2  # from vocab_size to num_heads
+    >>> encoder = TransformerEncoder(*sizes, num_layers=3, dropout=0.0).eval()
     >>> for name, block in encoder.blks.named_children():
-    ...     block.register_forward_hook(lambda part, args, out, name=name: print(name))
+    ...     block.register_forward_hook(lambda *_, name=name: print(name))
     >>> encoder(torch.tensor([[5, 7, 2]]), None)
 
 The blocks tell their names in the order in which they run.
@@ -1393,7 +1419,8 @@ The blocks tell their names in the order in which they run.
 
 SEE_END = """
 
-    >>> encoder = TransformerEncoder(20, 8, 8, 8, 8, [8], 8, 16, 2, num_layers=2, dropout=0.0).eval()
+    >>> sizes = 20, 8, 8, 8, 8, [8], 8, 16, 2  # from vocab_size to num_heads
+    >>> encoder = TransformerEncoder(*sizes, num_layers=2, dropout=0.0).eval()
     >>> nn.init.constant_(encoder.blks[-1].addnorm2.ln.weight, 3.0)
     >>> encoder(torch.tensor([[5, 7, 2]]), None).var(-1, correction=0)
 
@@ -1402,7 +1429,8 @@ The last normalisation of the last block has a scale of 3, so that each variance
 
 SEE_OWN_WEIGHTS = """
 
-    >>> encoder = TransformerEncoder(20, 8, 8, 8, 8, [8], 8, 16, 2, num_layers=3, dropout=0.0)
+    >>> sizes = 20, 8, 8, 8, 8, [8], 8, 16, 2  # from vocab_size to num_heads
+    >>> encoder = TransformerEncoder(*sizes, num_layers=3, dropout=0.0)
     >>> len(encoder.blks), len(list(encoder.parameters()))
 
 Each block has twelve tensors of weights, the embedding one.
@@ -1410,8 +1438,10 @@ Each block has twelve tensors of weights, the embedding one.
 
 SEE_RATES = """
 
-    >>> encoder = TransformerEncoder(20, 8, 8, 8, 8, [8], 8, 16, 2, num_layers=1, dropout=0.5)
-    >>> [(name, part.p) for name, part in encoder.named_modules() if isinstance(part, nn.Dropout)]
+    >>> sizes = 20, 8, 8, 8, 8, [8], 8, 16, 2  # from vocab_size to num_heads
+    >>> encoder = TransformerEncoder(*sizes, num_layers=1, dropout=0.5)
+    >>> parts = encoder.named_modules()
+    >>> [(name, part.p) for name, part in parts if isinstance(part, nn.Dropout)]
 
 There should be four, all with the rate that was asked for.
 """
@@ -1628,7 +1658,8 @@ it is enough to let it leak into everything.
 All outputs are right. The blocks learn to work with random word vectors, which goes surprisingly far and then
 stops.
 
-    >>> encoder = TransformerEncoder(20, 8, 8, 8, 8, [8], 8, 16, 2, num_layers=1, dropout=0.0)
+    >>> sizes = 20, 8, 8, 8, 8, [8], 8, 16, 2  # from vocab_size to num_heads
+    >>> encoder = TransformerEncoder(*sizes, num_layers=1, dropout=0.0)
     >>> encoder(torch.tensor([[5, 7, 2]]), None).square().sum().backward()
     >>> encoder.embedding.weight.grad
 """,
@@ -1643,7 +1674,8 @@ stops.
 The first call is right. Each further one finds a table that has grown by the factor once more; after ten steps
 of training with 64 features it is a billion times too large.
 
-    >>> encoder = TransformerEncoder(20, 8, 8, 8, 8, [8], 8, 16, 2, num_layers=1, dropout=0.0).eval()
+    >>> sizes = 20, 8, 8, 8, 8, [8], 8, 16, 2  # from vocab_size to num_heads
+    >>> encoder = TransformerEncoder(*sizes, num_layers=1, dropout=0.0).eval()
     >>> words = torch.tensor([[5, 7, 2]])
     >>> encoder(words, None) - encoder(words, None)
 """,
@@ -1658,7 +1690,8 @@ of training with 64 features it is a billion times too large.
 A recurrent encoder sums a sentence up in its last state. Here every word has its own vector in context, and
 attention needs them all.
 
-    >>> TransformerEncoder(20, 8, 8, 8, 8, [8], 8, 16, 2, 1, 0.0)(torch.tensor([[5, 7, 2]]), None).shape
+    >>> encoder = TransformerEncoder(20, 8, 8, 8, 8, [8], 8, 16, 2, 1, 0.0)
+    >>> encoder(torch.tensor([[5, 7, 2]]), None).shape
 """,
     ),
     mistake(
@@ -1671,7 +1704,8 @@ attention needs them all.
 A mean serves a classifier of whole sentences (with padding left out of it). An encoder hands on a vector for each
 word.
 
-    >>> TransformerEncoder(20, 8, 8, 8, 8, [8], 8, 16, 2, 1, 0.0)(torch.tensor([[5, 7, 2]]), None).shape
+    >>> encoder = TransformerEncoder(20, 8, 8, 8, 8, [8], 8, 16, 2, 1, 0.0)
+    >>> encoder(torch.tensor([[5, 7, 2]]), None).shape
 """,
     ),
     mistake(
@@ -1706,7 +1740,8 @@ came.
         page="""
 With the default everything is right. Who asks for biases gets none, and weights that have them do not fit.
 
-    >>> encoder = TransformerEncoder(20, 8, 8, 8, 8, [8], 8, 16, 2, 1, 0.0, use_bias=True)
+    >>> sizes = 20, 8, 8, 8, 8, [8], 8, 16, 2  # from vocab_size to num_heads
+    >>> encoder = TransformerEncoder(*sizes, 1, 0.0, use_bias=True)
     >>> [name for name, _ in encoder.blks[0].attention.named_parameters()]
 """,
     ),
@@ -1809,7 +1844,8 @@ PRECISION = [
 Computing in `float32` inside is wise in half precision. What is handed on should have the dtype of what came in:
 the next product meets two dtypes and stops, and in `float64` the extra digits are gone.
 
-    >>> AddNorm([2], 0.0).half()(torch.ones(1, 1, 2).half(), torch.ones(1, 1, 2).half()).dtype
+    >>> X = torch.ones(1, 1, 2).half()
+    >>> AddNorm([2], 0.0).half()(X, X).dtype
 
 It should be `torch.float16`, as what went in was.
 """,
@@ -1843,7 +1879,8 @@ It should go through, and what comes out should be `torch.float16`, as what went
 A tensor with an axis brings its dtype along, and where two meet the wider one wins: the first layer of a model in half
 precision is handed `float32` and stops. A plain Python number, or a tensor without axes, leaves the dtype alone.
 
-    >>> encoder = TransformerEncoder(9, 8, 8, 8, 8, [8], 8, 16, num_heads=2, num_layers=1, dropout=0.0).half()
+    >>> sizes = 9, 8, 8, 8, 8, [8], 8, 16, 2  # from vocab_size to num_heads
+    >>> encoder = TransformerEncoder(*sizes, num_layers=1, dropout=0.0).half()
     >>> encoder(torch.tensor([[3, 4, 5]]), torch.tensor([3])).dtype
 
 It should go through, and what comes out should be `torch.float16`, as the weights are.

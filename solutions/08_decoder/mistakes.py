@@ -8,7 +8,9 @@ SEE_LAW = """
 
     >>> together, _ = block.train()(X, new_state())
     >>> state = new_state()
-    >>> for t in range(5): print((together[:, t : t + 1] - block.eval()(X[:, t : t + 1], state)[0]).abs().max())
+    >>> for t in range(5):
+    ...     step = block.eval()(X[:, t : t + 1], state)[0]
+    ...     print((together[:, t : t + 1] - step).abs().max())
 
 Five numbers, one a step; each should be rounding, about 0.0000001.
 """
@@ -42,7 +44,9 @@ After three steps, what layer 0 keeps should speak of three steps, and of nothin
 SEE_SOURCE = """
 
     >>> other = new_state(); other[0][0, 2] = 7.0
-    >>> (block.train()(X, new_state())[0] - block(X, other)[0]).abs().amax(dim=(1, 2))
+    >>> before = block.train()(X, new_state())[0]
+    >>> after = block.train()(X, other)[0]
+    >>> (before - after).abs().amax(dim=(1, 2))
 
 Step 2 of sentence 0 is padding, and only it was changed: the first number should be exactly 0.
 """
@@ -50,7 +54,8 @@ Step 2 of sentence 0 is padding, and only it was changed: the first number shoul
 SEE_CROSS = """
 
     >>> block.train()(X, new_state());
-    >>> block.attention2.attention.attention_weights.shape, block.attention2.attention.attention_weights[0]
+    >>> weights = block.attention2.attention.attention_weights
+    >>> weights.shape, weights[0]
 
 One row for each target step, one column for each source step, zeros where the source is padding.
 """
@@ -58,7 +63,9 @@ One row for each target step, one column for each source step, zeros where the s
 SEE_FLOW = """
 
     >>> block.train()(X, new_state())[0].pow(2).sum().backward()
-    >>> {name: p.grad is not None and p.grad.abs().max() > 0 for name, p in block.named_parameters()}
+    >>> def learns(p):
+    ...     return p.grad is not None and p.grad.abs().max() > 0
+    >>> {name: learns(p) for name, p in block.named_parameters()}
 
 Every parameter of the block takes part in its result, so every entry should be true.
 """
@@ -66,9 +73,14 @@ Every parameter of the block takes part in its result, so every entry should be 
 SEE_ASKED = """
 
     >>> seen = []
-    >>> block.addnorm1.register_forward_hook(lambda m, given, out: seen.append(out))
-    >>> block.attention2.register_forward_pre_hook(lambda m, given: seen.append(given[0]))
-    >>> block.train()(X, new_state()); (seen[0] - seen[1]).abs().max()
+    >>> def keep_output(part, given, out):
+    ...     seen.append(out)
+    >>> def keep_input(part, given):
+    ...     seen.append(given[0])
+    >>> block.addnorm1.register_forward_hook(keep_output)
+    >>> block.attention2.register_forward_pre_hook(keep_input)
+    >>> block.train()(X, new_state());
+    >>> (seen[0] - seen[1]).abs().max()
 
 What the source is asked with should be what the first add & norm made: the difference is 0.
 """
@@ -76,9 +88,14 @@ What the source is asked with should be what the first add & norm made: the diff
 SEE_FED = """
 
     >>> seen = []
-    >>> block.addnorm2.register_forward_hook(lambda m, given, out: seen.append(out))
-    >>> block.ffn.register_forward_pre_hook(lambda m, given: seen.append(given[0]))
-    >>> block.train()(X, new_state()); (seen[0] - seen[1]).abs().max()
+    >>> def keep_output(part, given, out):
+    ...     seen.append(out)
+    >>> def keep_input(part, given):
+    ...     seen.append(given[0])
+    >>> block.addnorm2.register_forward_hook(keep_output)
+    >>> block.ffn.register_forward_pre_hook(keep_input)
+    >>> block.train()(X, new_state());
+    >>> (seen[0] - seen[1]).abs().max()
 
 What the network is fed with should be what the second add & norm made: the difference is 0.
 """
@@ -86,8 +103,12 @@ What the network is fed with should be what the second add & norm made: the diff
 SEE_RESIDUALS = """
 
     >>> seen, norms = [X], (block.addnorm1, block.addnorm2, block.addnorm3)
-    >>> for norm in norms: norm.register_forward_hook(lambda m, given, out: seen.extend((given[0], out)))
-    >>> block.train()(X, new_state()); [(seen[i] - seen[i + 1]).abs().max() for i in (0, 2, 4)]
+    >>> def keep(norm, given, out):
+    ...     seen.extend((given[0], out))
+    >>> for norm in norms:
+    ...     norm.register_forward_hook(keep)
+    >>> block.train()(X, new_state());
+    >>> [(seen[i] - seen[i + 1]).abs().max() for i in (0, 2, 4)]
 
 What each add & norm adds to should be what came out of the one before it, for the first one X: three times 0.
 """
@@ -95,7 +116,7 @@ What each add & norm adds to should be what came out of the one before it, for t
 SEE_ORDER = """
 
     >>> for name, part in block.named_children():
-    ...     part.register_forward_hook(lambda m, given, out, name=name: print(name))
+    ...     part.register_forward_hook(lambda *_, name=name: print(name))
     >>> block.train()(X, new_state());
 
 The six parts tell their names in the order in which they run, which should be that of their numbers.
@@ -104,8 +125,10 @@ The six parts tell their names in the order in which they run, which should be t
 SEE_NOTHING_DROPPED = """
 
     >>> block = DecoderBlock(8, 8, 8, 8, [8], 8, 16, 2, dropout=0.5, i=0)
-    >>> for part in (block.attention1.W_o, block.attention2.W_o, block.ffn.dense2):
-    ...     for p in part.parameters(): nn.init.zeros_(p)
+    >>> last_layers = block.attention1.W_o, block.attention2.W_o, block.ffn.dense2
+    >>> for layer in last_layers:
+    ...     for p in layer.parameters():
+    ...         nn.init.zeros_(p)
     >>> (block.train()(X, new_state())[0] - block(X, new_state())[0]).abs().max()
 
 Dropout is for what the three parts add, and here they add nothing: two calls should agree.
@@ -121,9 +144,11 @@ The last thing that a block does is its third norm. With a scale of zero, nothin
 
 SEE_BEND = """
 
-    >>> for p in block.ffn.parameters(): nn.init.zeros_(p);
+    >>> for p in block.ffn.parameters():
+    ...     nn.init.zeros_(p);
     >>> silent = block.train()(X, new_state())[0]
-    >>> nn.init.constant_(block.ffn.dense1.bias, -1.0); nn.init.ones_(block.ffn.dense2.weight[0]);
+    >>> nn.init.constant_(block.ffn.dense1.bias, -1.0);
+    >>> nn.init.ones_(block.ffn.dense2.weight[0]);
     >>> (block(X, new_state())[0] - silent).abs().max()
 
 All hidden features are -1, of which a ReLU leaves nothing: this should be 0.
@@ -131,8 +156,9 @@ All hidden features are -1, of which a ReLU leaves nothing: this should be 0.
 
 SEE_NORM = """
 
-    >>> block.train(); nn.init.zeros_(block.ffn.dense2.weight); nn.init.zeros_(block.ffn.dense2.bias);
-    >>> Y = block(X, new_state())[0]
+    >>> nn.init.zeros_(block.ffn.dense2.weight);
+    >>> nn.init.zeros_(block.ffn.dense2.bias);
+    >>> Y = block.train()(X, new_state())[0]
     >>> Y.mean(dim=-1), Y.std(dim=-1, unbiased=False)
 
 With its network silenced, a fresh block gives rows of mean 0 and spread 1: the last thing it does is a norm.
@@ -141,7 +167,8 @@ With its network silenced, a fresh block gives rows of mean 0 and spread 1: the 
 SEE_DROPOUT = """
 
     >>> block = DecoderBlock(8, 8, 8, 8, [8], 8, 16, 2, dropout=0.5, i=0)
-    >>> [(name, part.p) for name, part in block.named_modules() if isinstance(part, nn.Dropout)]
+    >>> parts = block.named_modules()
+    >>> [(name, part.p) for name, part in parts if isinstance(part, nn.Dropout)]
 
 There are five of them: two attentions, three add & norms. Each should show 0.5.
 """
@@ -165,7 +192,9 @@ Scores may be of any sign and size. If every sum is 1, they are not scores any m
 SEE_DENSE = """
 
     >>> nn.init.constant_(decoder.blks[-1].addnorm3.ln.weight, 3.0);
-    >>> decoder.dense.register_forward_pre_hook(lambda m, given: print(given[0].std(dim=-1, unbiased=False)))
+    >>> def look(dense, given):
+    ...     print(given[0].std(dim=-1, unbiased=False))
+    >>> decoder.dense.register_forward_pre_hook(look)
     >>> decoder.train()(words, decoder.init_state(source, lens));
 
 The last norm of the last block has a scale of 3, so the scores should be made of vectors with a spread of 3.
@@ -173,8 +202,9 @@ The last norm of the last block has a scale of 3, so the scores should be made o
 
 SEE_TWICE = """
 
-    >>> runs = [decoder.eval()(words[:, :1], decoder.init_state(source, lens))[0] for _ in range(2)]
-    >>> (runs[0] - runs[1]).abs().max()
+    >>> first = decoder.eval()(words[:, :1], decoder.init_state(source, lens))[0]
+    >>> again = decoder.eval()(words[:, :1], decoder.init_state(source, lens))[0]
+    >>> (first - again).abs().max()
 
 The same first word after a fresh state: the difference should be exactly 0.
 """
@@ -182,8 +212,12 @@ The same first word after a fresh state: the difference should be exactly 0.
 SEE_STACK = """
 
     >>> seen = []
-    >>> for b in decoder.blks: b.register_forward_hook(lambda b, given, out: seen.append((given[0], out[0])))
-    >>> decoder.train()(words, decoder.init_state(source, lens)); len(seen), (seen[0][1] - seen[1][0]).abs().max()
+    >>> def keep(b, given, out):
+    ...     seen.append((given[0], out[0]))
+    >>> for b in decoder.blks:
+    ...     b.register_forward_hook(keep)
+    >>> decoder.train()(words, decoder.init_state(source, lens));
+    >>> len(seen), (seen[0][1] - seen[1][0]).abs().max()
 
 Two blocks were asked, and what went into the second should be what came out of the first: the difference is 0.
 """
@@ -191,7 +225,7 @@ Two blocks were asked, and what went into the second should be what came out of 
 SEE_BLOCKS = """
 
     >>> for name, b in decoder.blks.named_children():
-    ...     b.register_forward_hook(lambda m, given, out, name=name: print(name))
+    ...     b.register_forward_hook(lambda *_, name=name: print(name))
     >>> decoder.train()(words, decoder.init_state(source, lens));
 
 The blocks tell their names in the order in which they run.
@@ -200,25 +234,33 @@ The blocks tell their names in the order in which they run.
 SEE_EMBEDDING = """
 
     >>> seen = []
-    >>> decoder.pos_encoding.register_forward_hook(lambda m, given, out: seen.append((given[0], out)))
-    >>> decoder.train()(words, decoder.init_state(source, lens)); seen[0][0][0, 0] / decoder.embedding(words)[0, 0]
+    >>> def keep(positions, given, out):
+    ...     seen.append(given[0])
+    >>> decoder.pos_encoding.register_forward_hook(keep)
+    >>> decoder.train()(words, decoder.init_state(source, lens));
+    >>> seen[0][0, 0] / decoder.embedding(words)[0, 0]
 
 What reaches the positions, over what the table holds: the same factor everywhere, the root of D.
 """
 
 SEE_DECODER_DROPOUT = """
 
-    >>> decoder = TransformerDecoder(11, 8, 8, 8, 8, [8], 8, 16, 2, num_layers=2, dropout=0.5)
-    >>> [(name, part.p) for name, part in decoder.named_modules() if isinstance(part, nn.Dropout)]
+    >>> sizes = 11, 8, 8, 8, 8, [8], 8, 16, 2  # from vocab_size to num_heads
+    >>> decoder = TransformerDecoder(*sizes, num_layers=2, dropout=0.5)
+    >>> parts = decoder.named_modules()
+    >>> [(name, part.p) for name, part in parts if isinstance(part, nn.Dropout)]
 
 One for the positions and five for each block; no other, and each with the rate that was asked for.
 """
 
 SEE_PLACES_DROPPED = """
 
-    >>> decoder = TransformerDecoder(11, 8, 8, 8, 8, [8], 8, 16, 2, num_layers=2, dropout=0.5).train()
+    >>> sizes = 11, 8, 8, 8, 8, [8], 8, 16, 2  # from vocab_size to num_heads
+    >>> decoder = TransformerDecoder(*sizes, num_layers=2, dropout=0.5).train()
     >>> nn.init.zeros_(decoder.embedding.weight);
-    >>> decoder.blks[0].register_forward_pre_hook(lambda m, given: print((given[0][:, 1:] == 0).float().mean()))
+    >>> def look(block, given):
+    ...     print((given[0][:, 1:] == 0).float().mean())
+    >>> decoder.blks[0].register_forward_pre_hook(look)
     >>> decoder(words, decoder.init_state(source, lens));
 
 All words are zero, so only positions reach the first block, and about half of these numbers should have been dropped.
@@ -226,8 +268,11 @@ All words are zero, so only positions reach the first block, and about half of t
 
 SEE_SCORED = """
 
-    >>> decoder = TransformerDecoder(11, 8, 8, 8, 8, [8], 8, 16, 2, num_layers=2, dropout=0.5).train()
-    >>> decoder.dense.register_forward_pre_hook(lambda m, given: print((given[0] == 0).sum()))
+    >>> sizes = 11, 8, 8, 8, 8, [8], 8, 16, 2  # from vocab_size to num_heads
+    >>> decoder = TransformerDecoder(*sizes, num_layers=2, dropout=0.5).train()
+    >>> def look(dense, given):
+    ...     print((given[0] == 0).sum())
+    >>> decoder.dense.register_forward_pre_hook(look)
     >>> decoder(words, decoder.init_state(source, lens));
 
 Behind the last norm nothing is dropped any more: no number that the scores are made of should be 0.
@@ -458,10 +503,12 @@ many of them. With a single layer everything is right, so test with two.
 """,
         """
 
-    >>> first, second = (DecoderBlock(8, 8, 8, 8, [8], 8, 16, 2, 0.0, i=i).eval() for i in range(2))
+    >>> first = DecoderBlock(8, 8, 8, 8, [8], 8, 16, 2, 0.0, i=0).eval()
+    >>> second = DecoderBlock(8, 8, 8, 8, [8], 8, 16, 2, 0.0, i=1).eval()
     >>> state = [*new_state()[:2], [None, None]]
     >>> for t in range(3):
-    ...     Y, state = first(X[:, t : t + 1], state); Y, state = second(Y, state)
+    ...     Y, state = first(X[:, t : t + 1], state)
+    ...     Y, state = second(Y, state)
     >>> [kept if kept is None else kept.shape for kept in state[2]]
 
 Two layers have taken three steps, so each of the two places should hold three steps.
@@ -1401,8 +1448,8 @@ handed out for ever. The second sentence begins with the words of the first in i
 The state comes in with the earlier steps and is replaced before anybody reads it. Training shows nothing, since
 it needs no cache; what is written has no memory beyond one word.
 """,
-        SEE_TWICE.replace("runs = [", "state = decoder.init_state(source, lens)\n    >>> runs = [")
-        .replace("decoder.init_state(source, lens))[0] for", "state)[0] for")
+        SEE_TWICE.replace("first =", "state = decoder.init_state(source, lens)\n    >>> first =")
+        .replace("decoder.init_state(source, lens))[0]", "state)[0]")
         .replace(
             "The same first word after a fresh state: the difference should be exactly 0.",
             "The same word twice with one state: the second has the first in its memory, so there should be a difference.",
@@ -1431,7 +1478,8 @@ The forward pass is right to the last digit. But the encoder learns only through
 closed: it stays as it was initialised.
 
     >>> source.requires_grad_()
-    >>> decoder.train()(words, decoder.init_state(source, lens))[0].sum().backward()
+    >>> scores, _ = decoder.train()(words, decoder.init_state(source, lens))
+    >>> scores.sum().backward()
     >>> source.grad
 """,
         "",
@@ -1447,7 +1495,8 @@ closed: it stays as it was initialised.
 The numbers are right, and only the last block and the scores learn. The others stay random features for ever,
 which is often good enough for a loss that falls at first.
 
-    >>> decoder.train()(words, decoder.init_state(source, lens))[0].pow(2).sum().backward()
+    >>> scores, _ = decoder.train()(words, decoder.init_state(source, lens))
+    >>> scores.pow(2).sum().backward()
     >>> {name: p.grad is not None for name, p in decoder.named_parameters()}
 """,
         "",
@@ -1473,7 +1522,8 @@ first sentence for the scores and the second for the state.
         """
 Both things come back and stand in the wrong order.
 
-    >>> [type(part) for part in decoder.train()(words, decoder.init_state(source, lens))]
+    >>> result = decoder.train()(words, decoder.init_state(source, lens))
+    >>> [type(part) for part in result]
 """,
         "",
     ),
@@ -1535,8 +1585,10 @@ A layer for dropout knows its mode; a function does not unless it is told. A pre
 each time, and worse.
 """,
         SEE_TWICE.replace(
-            "runs =",
-            "decoder = TransformerDecoder(11, 8, 8, 8, 8, [8], 8, 16, 2, 2, dropout=0.5)\n    >>> runs =",
+            "first =",
+            "sizes = 11, 8, 8, 8, 8, [8], 8, 16, 2  # from vocab_size to num_heads\n"
+            "    >>> decoder = TransformerDecoder(*sizes, num_layers=2, dropout=0.5)\n"
+            "    >>> first =",
         ),
     ),
 ]
@@ -1634,7 +1686,8 @@ PRECISION = [
 A tensor with an axis brings its dtype along, and where two meet the wider one wins: the first layer of a model in half
 precision is handed `float32` and stops. A plain Python number, or a tensor without axes, leaves the dtype alone.
 
-    >>> decoder = TransformerDecoder(9, 8, 8, 8, 8, [8], 8, 16, num_heads=2, num_layers=1, dropout=0.0).half()
+    >>> sizes = 9, 8, 8, 8, 8, [8], 8, 16, 2  # from vocab_size to num_heads
+    >>> decoder = TransformerDecoder(*sizes, num_layers=1, dropout=0.0).half()
     >>> state = decoder.init_state(torch.ones(1, 4, 8).half(), torch.tensor([4]))
     >>> decoder(torch.tensor([[3, 4, 5]]), state)[0].dtype
 

@@ -9,7 +9,8 @@ SEE_LAW = """
     >>> together, _ = decoder(words, decoder.init_state(encoded, lens))
     >>> state = decoder.init_state(encoded, lens)
     >>> for t in range(4):
-    ...     step, state = decoder(words[:, t : t + 1], state); print((together[:, t : t + 1] - step).abs().max())
+    ...     step, state = decoder(words[:, t : t + 1], state)
+    ...     print((together[:, t : t + 1] - step).abs().max())
 
 Four numbers, one a word; each should be rounding, about 0.0000001.
 """
@@ -25,8 +26,9 @@ One table for each word, a row for each sentence. The second sentence has two wo
 SEE_SOURCE = """
 
     >>> other = encoded[0].clone(); other[2, 1] = 7.0
-    >>> runs = [decoder(words, decoder.init_state((o, encoded[1]), lens))[0] for o in (encoded[0], other)]
-    >>> (runs[0] - runs[1]).abs().amax(dim=(1, 2))
+    >>> before, _ = decoder(words, decoder.init_state(encoded, lens))
+    >>> after, _ = decoder(words, decoder.init_state((other, encoded[1]), lens))
+    >>> (before - after).abs().amax(dim=(1, 2))
 
 Only padding of sentence 1 was changed, so both numbers should be exactly 0.
 """
@@ -34,8 +36,11 @@ Only padding of sentence 1 was changed, so both numbers should be exactly 0.
 SEE_QUERY = """
 
     >>> seen = []
-    >>> decoder.attention.register_forward_hook(lambda m, given, out: seen.append(given[0]))
-    >>> decoder(words, decoder.init_state(encoded, lens)); (seen[0][:, 0] - encoded[1][-1]).abs().max(), [query.norm() for query in seen]
+    >>> def keep(attention, given, out):
+    ...     seen.append(given[0])
+    >>> decoder.attention.register_forward_hook(keep)
+    >>> decoder(words, decoder.init_state(encoded, lens));
+    >>> (seen[0][:, 0] - encoded[1][-1]).abs().max(), [q.norm() for q in seen]
 
 The questions of four steps: the first should be the encoder's last hidden state (a difference of 0), the others new ones.
 """
@@ -43,8 +48,11 @@ The questions of four steps: the first should be the encoder's last hidden state
 SEE_HIDDEN = """
 
     >>> seen = []
-    >>> decoder.rnn.register_forward_hook(lambda m, given, out: seen.append(given[1]))
-    >>> decoder(words, decoder.init_state(encoded, lens)); (seen[0] - encoded[1]).abs().max()
+    >>> def keep(rnn, given, out):
+    ...     seen.append(given[1])
+    >>> decoder.rnn.register_forward_hook(keep)
+    >>> decoder(words, decoder.init_state(encoded, lens));
+    >>> (seen[0] - encoded[1]).abs().max()
 
 Each layer of the GRU should begin with the hidden state of its own layer of the encoder: the difference is 0.
 """
@@ -52,8 +60,9 @@ Each layer of the GRU should begin with the hidden state of its own layer of the
 SEE_WORDS = """
 
     >>> other = words.clone(); other[:, 2] = (other[:, 2] + 1) % 11
-    >>> runs = [decoder(w, decoder.init_state(encoded, lens))[0] for w in (words, other)]
-    >>> (runs[0] - runs[1]).abs().amax(dim=(0, 2))
+    >>> before, _ = decoder(words, decoder.init_state(encoded, lens))
+    >>> after, _ = decoder(other, decoder.init_state(encoded, lens))
+    >>> (before - after).abs().amax(dim=(0, 2))
 
 Word 2 was changed: the scores of steps 0 and 1 must not move, those of steps 2 and 3 must.
 """
@@ -61,8 +70,12 @@ Word 2 was changed: the scores of steps 0 and 1 must not move, those of steps 2 
 SEE_INPUT = """
 
     >>> seen = []
-    >>> decoder.rnn.register_forward_hook(lambda m, given, out: seen.append(given[0]))
-    >>> decoder(words, decoder.init_state(encoded, lens)); (seen[0][0, :, 6:] - decoder.embedding(words[:, 0])).abs().max()
+    >>> def keep(rnn, given, out):
+    ...     seen.append(given[0])
+    >>> decoder.rnn.register_forward_hook(keep)
+    >>> decoder(words, decoder.init_state(encoded, lens));
+    >>> first_words = decoder.embedding(words[:, 0])
+    >>> (seen[0][0, :, 6:] - first_words).abs().max()
 
 Context and word side by side, six features of the one and then four of the other: the difference should be 0.
 """
@@ -77,7 +90,8 @@ One row for each word of each sentence. Scores may be of any size and sign, and 
 
 SEE_FLOW = """
 
-    >>> decoder(words, decoder.init_state(encoded, lens))[0].pow(2).sum().backward()
+    >>> scores, _ = decoder(words, decoder.init_state(encoded, lens))
+    >>> scores.pow(2).sum().backward()
     >>> {name: p.grad.abs().max() for name, p in decoder.named_parameters()}
 
 Every parameter takes part, so each of these should be larger than 0.
@@ -86,18 +100,28 @@ Every parameter takes part, so each of these should be larger than 0.
 SEE_SCORED = """
 
     >>> seen = []
-    >>> decoder.rnn.register_forward_hook(lambda m, given, out: seen.append(out[0]))
-    >>> decoder.dense.register_forward_pre_hook(lambda m, given: seen.append(given[0]))
-    >>> decoder(words, decoder.init_state(encoded, lens)); (seen[-1] - torch.cat(seen[:-1])).abs().max()
+    >>> def keep_output(rnn, given, out):
+    ...     seen.append(out[0])
+    >>> def keep_input(dense, given):
+    ...     seen.append(given[0])
+    >>> decoder.rnn.register_forward_hook(keep_output)
+    >>> decoder.dense.register_forward_pre_hook(keep_input)
+    >>> decoder(words, decoder.init_state(encoded, lens));
+    >>> (seen[-1] - torch.cat(seen[:-1])).abs().max()
 
 The scores should be made of what left the GRU and of nothing else: the difference is 0.
 """
 
 SEE_KEPT = """
 
-    >>> decoder = Seq2SeqAttentionDecoder(11, 4, 6, num_layers=2, dropout=0.5).train()
-    >>> decoder.rnn.register_forward_hook(lambda m, given, out: print((given[0][..., 6:] == 0).sum()))
-    >>> decoder.dense.register_forward_pre_hook(lambda m, given: print((given[0] == 0).sum()))
+    >>> sizes = dict(vocab_size=11, embed_size=4, num_hiddens=6, num_layers=2)
+    >>> decoder = Seq2SeqAttentionDecoder(**sizes, dropout=0.5).train()
+    >>> def look_at_words(rnn, given, out):
+    ...     print((given[0][..., 6:] == 0).sum())
+    >>> def look_at_scored(dense, given):
+    ...     print((given[0] == 0).sum())
+    >>> decoder.rnn.register_forward_hook(look_at_words)
+    >>> decoder.dense.register_forward_pre_hook(look_at_scored)
     >>> decoder(words, decoder.init_state(encoded, lens));
 
 Zeros among the words that enter the GRU, and among what the scores are made of: none should have been dropped.
@@ -281,7 +305,8 @@ never taught. Cutting the gradient is right *between* long pieces of text, not b
         """
 
     >>> numbers = torch.tensor([[3, 1, 4, 5], [3, 1, 4, 5]])
-    >>> decoder.zero_grad(); scores, _ = decoder(numbers, decoder.init_state(encoded, lens))
+    >>> decoder.zero_grad()
+    >>> scores, _ = decoder(numbers, decoder.init_state(encoded, lens))
     >>> scores[:, -1].square().sum().backward()
     >>> decoder.embedding.weight.grad[numbers[0]].abs().amax(dim=1)
 
@@ -298,7 +323,8 @@ The numbers are right. The encoder still learns through its last hidden state, w
 attention was meant to widen.
 
     >>> outputs = encoded[0].clone().requires_grad_()
-    >>> decoder(words, decoder.init_state((outputs, encoded[1]), lens))[0].sum().backward()
+    >>> state = decoder.init_state((outputs, encoded[1]), lens)
+    >>> decoder(words, state)[0].sum().backward()
     >>> outputs.grad
 """,
     ),
@@ -717,9 +743,11 @@ are named, and this is a third one.
 A layer for dropout knows its mode; a function does not unless it is told. A prediction then comes out differently each
 time, and worse.
 
-    >>> decoder = Seq2SeqAttentionDecoder(11, 4, 6, num_layers=2, dropout=0.5).eval()
-    >>> runs = [decoder(words, decoder.init_state(encoded, lens))[0] for _ in range(2)]
-    >>> (runs[0] - runs[1]).abs().max()
+    >>> sizes = dict(vocab_size=11, embed_size=4, num_hiddens=6, num_layers=2)
+    >>> decoder = Seq2SeqAttentionDecoder(**sizes, dropout=0.5).eval()
+    >>> first, _ = decoder(words, decoder.init_state(encoded, lens))
+    >>> again, _ = decoder(words, decoder.init_state(encoded, lens))
+    >>> (first - again).abs().max()
 """,
     ),
 ]
@@ -779,8 +807,10 @@ A new tensor has the default dtype, `float32`, unless it is told otherwise: what
 without a word. A model in half precision stops at the next layer, one in double precision loses half its digits.
 `X.new_zeros(…)` has the dtype and the device of `X`.
 
-    >>> decoder = Seq2SeqAttentionDecoder(vocab_size=9, embed_size=4, num_hiddens=8, num_layers=1).half()
-    >>> state = decoder.init_state((torch.ones(5, 2, 8).half(), torch.ones(1, 2, 8).half()), None)
+    >>> sizes = dict(vocab_size=9, embed_size=4, num_hiddens=8, num_layers=1)
+    >>> decoder = Seq2SeqAttentionDecoder(**sizes).half()
+    >>> outputs, hidden = torch.ones(5, 2, 8).half(), torch.ones(1, 2, 8).half()
+    >>> state = decoder.init_state((outputs, hidden), None)
     >>> decoder(torch.tensor([[3, 4], [5, 6]]), state)[0].dtype
 
 It should go through, and what comes out should be `torch.float16`, as the weights are.

@@ -6,8 +6,10 @@ from grader.bank import mistake
 
 SEE_MAPS = """
 
-    >>> encoder = TransformerEncoder(9, 8, 8, 8, 8, [8], 8, 16, num_heads=2, num_layers=3, dropout=0.0)
-    >>> tokens = torch.randint(0, 9, (4, 6)); maps = attention_maps(encoder, tokens, torch.tensor([6, 3, 1, 2]))
+    >>> sizes = 9, 8, 8, 8, 8, [8], 8, 16, 2  # from vocab_size to num_heads
+    >>> encoder = TransformerEncoder(*sizes, num_layers=3, dropout=0.0)
+    >>> tokens = torch.randint(0, 9, (4, 6))
+    >>> maps = attention_maps(encoder, tokens, torch.tensor([6, 3, 1, 2]))
     >>> [m.shape for m in maps["encoder"]], maps["encoder"][0][1, :, 0]
 
 Three layers of (4, 2, 6, 6); the rows shown belong to a sentence of three words: zeros behind the third key.
@@ -16,7 +18,8 @@ Three layers of (4, 2, 6, 6); the rows shown belong to a sentence of three words
 SEE_LAYOUTS = """
 
     >>> model, kept = nn.Identity(), torch.rand(4, 2, 6, 6)
-    >>> model.attention_weights = [kept.flatten(0, 1), kept, [kept[:, 0], kept[:, 1]]]
+    >>> per_head = [kept[:, 0], kept[:, 1]]
+    >>> model.attention_weights = [kept.flatten(0, 1), kept, per_head]
     >>> [m.shape for m in attention_maps(model, torch.zeros(4, 6))["encoder"]]
 
 A model that only keeps weights: four sentences and two heads, once in each of the three layouts. All three should
@@ -25,9 +28,12 @@ come out as (4, 2, 6, 6).
 
 SEE_LAYERS = """
 
-    >>> encoder = TransformerEncoder(9, 8, 8, 8, 8, [8], 8, 16, num_heads=2, num_layers=3, dropout=0.0)
-    >>> maps = attention_maps(encoder, torch.randint(0, 9, (4, 6)), None)["encoder"]
-    >>> [torch.equal(a.flatten(), b.flatten()) for a, b in zip(maps, encoder.attention_weights)]
+    >>> sizes = 9, 8, 8, 8, 8, [8], 8, 16, 2  # from vocab_size to num_heads
+    >>> encoder = TransformerEncoder(*sizes, num_layers=3, dropout=0.0)
+    >>> tokens = torch.randint(0, 9, (4, 6))
+    >>> maps = attention_maps(encoder, tokens, None)["encoder"]
+    >>> pairs = zip(maps, encoder.attention_weights)
+    >>> [torch.equal(a.flatten(), b.flatten()) for a, b in pairs]
 
 Each layer should be where the model keeps it: three times `True`.
 """
@@ -35,7 +41,8 @@ Each layer should be where the model keeps it: three times `True`.
 SEE_DECODER = """
 
     >>> from grader.given import TransformerDecoder
-    >>> decoder = TransformerDecoder(9, 8, 8, 8, 8, [8], 8, 16, num_heads=2, num_layers=1, dropout=0.0)
+    >>> sizes = 9, 8, 8, 8, 8, [8], 8, 16, 2  # from vocab_size to num_heads
+    >>> decoder = TransformerDecoder(*sizes, num_layers=1, dropout=0.0)
     >>> state = decoder.init_state(torch.randn(4, 5, 8), None)
     >>> maps = attention_maps(decoder, torch.randint(0, 9, (4, 3)), state)
     >>> maps["decoder"][0].shape, maps["cross"][0].shape
@@ -45,9 +52,12 @@ Three words are written and five were read: (4, 2, 3, 3), then (4, 2, 3, 5).
 
 SEE_GATES = """
 
-    >>> mha = MultiHeadAttention(8, 8, 8, 8, num_heads=2, dropout=0.0, bias=True); mha.W_o.weight.data = torch.eye(8)
-    >>> X, lens, gates = torch.randn(3, 5, 8), torch.tensor([5, 2, 1]), torch.tensor([2.0, 3.0], requires_grad=True)
-    >>> gated = gated_attention(mha, gates, X, X, X, lens); plain = mha(X, X, X, lens)
+    >>> mha = MultiHeadAttention(8, 8, 8, 8, num_heads=2, dropout=0.0, bias=True)
+    >>> mha.W_o.weight.data = torch.eye(8)
+    >>> X, lens = torch.randn(3, 5, 8), torch.tensor([5, 2, 1])
+    >>> gates = torch.tensor([2.0, 3.0], requires_grad=True)
+    >>> gated = gated_attention(mha, gates, X, X, X, lens)
+    >>> plain = mha(X, X, X, lens)
     >>> ((gated - mha.W_o.bias) / (plain - mha.W_o.bias))[:, 0].round(decimals=2)
     >>> torch.autograd.grad(gated.sum(), gates)
 
@@ -57,8 +67,10 @@ times 3. The gradient should be there, two numbers that are not zero.
 
 SEE_DROPPED = """
 
-    >>> mha, X = MultiHeadAttention(8, 8, 8, 8, num_heads=2, dropout=0.5), torch.randn(2, 9, 8)
-    >>> once, again = (gated_attention(mha, torch.ones(2), X, X, X, None) for _ in range(2))
+    >>> mha = MultiHeadAttention(8, 8, 8, 8, num_heads=2, dropout=0.5)
+    >>> X, gates = torch.randn(2, 9, 8), torch.ones(2)
+    >>> once = gated_attention(mha, gates, X, X, X, None)
+    >>> again = gated_attention(mha, gates, X, X, X, None)
     >>> mha.training, torch.equal(once, again)
 
 The module comes in training mode and should be left in it: `True`. What is dropped differs from call to call: `False`.
@@ -67,10 +79,13 @@ The module comes in training mode and should be left in it: `True`. What is drop
 SEE_IMPORTANCE = """
 
     >>> mha = MultiHeadAttention(2, 2, 2, 2, num_heads=2, dropout=0.0)
-    >>> mha.W_v.weight.data, mha.W_o.weight.data = torch.diag(torch.tensor([3.0, 1.0])), torch.eye(2)
+    >>> mha.W_v.weight.data = torch.diag(torch.tensor([3.0, 1.0]))
+    >>> mha.W_o.weight.data = torch.eye(2)
     >>> loss = lambda output, target: (output.sum(dim=(1, 2)) - target).pow(2)
-    >>> X = torch.ones(3, 1, 2); one = (X[:1], X[:1], X[:1], None, torch.tensor([5.0]))
-    >>> head_importance(mha, [one, (X, X, X, None, torch.tensor([3.0, 5.0, 3.0]))], loss, "METHOD")
+    >>> X = torch.ones(3, 1, 2)
+    >>> one = X[:1], X[:1], X[:1], None, torch.tensor([5.0])
+    >>> three = X, X, X, None, torch.tensor([3.0, 5.0, 3.0])
+    >>> head_importance(mha, [one, three], loss, "METHOD")
 
 This is the example by hand in the lesson, with each sample twice, cut into a batch of one and a batch of three. It
 should be RESULT.
@@ -78,9 +93,11 @@ should be RESULT.
 
 SEE_TWICE = """
 
-    >>> mha, X = MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.5), torch.randn(6, 5, 8)
+    >>> mha = MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.5)
+    >>> X = torch.randn(6, 5, 8)
     >>> loss = lambda output, target: (output - target).pow(2).mean(dim=(1, 2))
-    >>> once, again = (head_importance(mha, [(X, X, X, None, X)], loss, "ablation") for _ in range(2))
+    >>> once = head_importance(mha, [(X, X, X, None, X)], loss, "ablation")
+    >>> again = head_importance(mha, [(X, X, X, None, X)], loss, "ablation")
     >>> (once - again).abs().max()
 
 The module comes in training mode, and is measured without dropout all the same: exactly 0.
@@ -89,9 +106,11 @@ The module comes in training mode, and is measured without dropout all the same:
 SEE_PADDING = """
 
     >>> mha = MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.0)
-    >>> X, lens = torch.randn(6, 5, 8), torch.full((6,), 2); noisy = X.clone(); noisy[:, 2:] = 9.0
+    >>> X, lens = torch.randn(6, 5, 8), torch.full((6,), 2)
+    >>> noisy = X.clone(); noisy[:, 2:] = 9.0
     >>> loss = lambda output, target: (output - target).pow(2).mean(dim=(1, 2))
-    >>> a, b = (head_importance(mha, [(X, keys, keys, lens, X)], loss, "ablation") for keys in (X, noisy))
+    >>> a = head_importance(mha, [(X, X, X, lens, X)], loss, "ablation")
+    >>> b = head_importance(mha, [(X, noisy, noisy, lens, X)], loss, "ablation")
     >>> (a - b).abs().max()
 
 Only padding has changed, so the importances should not: 0, or about 0.0000001.
@@ -100,10 +119,13 @@ Only padding has changed, so the importances should not: 0, or about 0.0000001.
 SEE_CONFIDENCE = """
 
     >>> mha = MultiHeadAttention(2, 2, 2, 2, num_heads=2, dropout=0.0)
-    >>> mha.W_q.weight.data = mha.W_k.weight.data = torch.diag(torch.tensor([0.0, 9.0]))
+    >>> W = torch.diag(torch.tensor([0.0, 9.0]))
+    >>> mha.W_q.weight.data = mha.W_k.weight.data = W
     >>> loss = lambda output, target: output.sum(dim=(1, 2)) - target
-    >>> queries, keys = torch.tensor([[0.0, 1.0], [0.0, 0.0]]).expand(2, 2, 2), torch.eye(4, 2).expand(2, 4, 2)
-    >>> head_importance(mha, [(queries, keys, keys, None, torch.zeros(2))], loss, "confidence")
+    >>> queries = torch.tensor([[0.0, 1.0], [0.0, 0.0]]).expand(2, 2, 2)
+    >>> keys = torch.eye(4, 2).expand(2, 4, 2)
+    >>> batches = [(queries, keys, keys, None, torch.zeros(2))]
+    >>> head_importance(mha, batches, loss, "confidence")
 
 Two sentences, two queries, four keys. The first head deals its weight out evenly, 0.25 for each key. The second puts
 all of it on one key for the first query and deals it out for the other: (1 + 0.25) / 2. So it should be 0.25 and 0.625.
@@ -113,7 +135,8 @@ SEE_IMPORTANCE_ON_META = """
 
     >>> mha = MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.0).to("meta")
     >>> X = torch.zeros(2, 5, 8, device="meta")
-    >>> head_importance(mha, [(X, X, X, None, X)], lambda output, target: output.sum(dim=(1, 2)), "gradient").device
+    >>> loss = lambda output, target: output.sum(dim=(1, 2))
+    >>> head_importance(mha, [(X, X, X, None, X)], loss, "gradient").device
 
 The device "meta" holds no numbers, and every machine has it: a good place to look for tensors left behind. It should
 go through, and say `meta`.
@@ -121,17 +144,22 @@ go through, and say `meta`.
 
 SEE_PRUNED = """
 
-    >>> mha = MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.0, bias=True).eval()
-    >>> X = torch.randn(2, 5, 8); gated = gated_attention(mha, torch.tensor([1.0, 0, 1, 0]), X, X, X, None)
-    >>> small = prune_heads(mha, [3, 1]); (small(X, X, X, None) - gated).abs().max()
-    >>> {name: (tuple(p.shape), p.requires_grad) for name, p in small.named_parameters()}
+    >>> sizes = 8, 8, 8, 8, 4  # from key_size to num_heads
+    >>> mha = MultiHeadAttention(*sizes, dropout=0.0, bias=True).eval()
+    >>> X, gates = torch.randn(2, 5, 8), torch.tensor([1.0, 0, 1, 0])
+    >>> gated = gated_attention(mha, gates, X, X, X, None)
+    >>> small = prune_heads(mha, [3, 1])
+    >>> (small(X, X, X, None) - gated).abs().max()
+    >>> weights = small.named_parameters()
+    >>> {name: (tuple(p.shape), p.requires_grad) for name, p in weights}
 
 The difference should be about 0.0000001; rows of W_q, W_k, W_v and columns of W_o are half as many, all trainable.
 """
 
 SEE_PRUNED_TWICE = """
 
-    >>> once = prune_heads(MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.0), [0]); once.num_heads
+    >>> mha = MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.0)
+    >>> once = prune_heads(mha, [0]); once.num_heads
     >>> again = prune_heads(once, [0]); again.num_heads
 
 Both times the first head of those that are there goes: 3 are left, then 2.
@@ -139,23 +167,28 @@ Both times the first head of those that are there goes: 3 are left, then 2.
 
 SEE_REFUSED = """
 
-    >>> try: print(prune_heads(MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.0), [0, 1, 2, 3]))
-    ... except ValueError as error: print("refused:", error)
+    >>> mha = MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.0)
+    >>> try:
+    ...     print(prune_heads(mha, [0, 1, 2, 3]))
+    ... except ValueError as error:
+    ...     print("refused:", error)
 
 The answer should begin with "refused".
 """
 
 SEE_REPEATED = """
 
-    >>> prune_heads(MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.0), [1, 1, 1, 1]).num_heads
+    >>> mha = MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.0)
+    >>> prune_heads(mha, [1, 1, 1, 1]).num_heads
 
 One head was named, so 3 should be left.
 """
 
 SEE_FIRST_AND_THIRD = """
 
-    >>> mha, X = MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.0), torch.randn(2, 5, 8)
-    >>> gated = gated_attention(mha, torch.tensor([0.0, 1.0, 0.0, 1.0]), X, X, X, None)
+    >>> mha = MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.0)
+    >>> X, gates = torch.randn(2, 5, 8), torch.tensor([0.0, 1.0, 0.0, 1.0])
+    >>> gated = gated_attention(mha, gates, X, X, X, None)
     >>> (prune_heads(mha, [0, 2])(X, X, X, None) - gated).abs().max()
 
 The numbers are those of the whole module, for both heads: the difference should be about 0.0000001.
@@ -163,22 +196,26 @@ The numbers are those of the whole module, for both heads: the difference should
 
 SEE_STILL_EVALUATED = """
 
-    >>> prune_heads(MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.5).eval(), [1]).training
+    >>> mha = MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.5).eval()
+    >>> prune_heads(mha, [1]).training
 
 It came in evaluation mode, so this should be `False`.
 """
 
 SEE_STILL_DROPPED = """
 
-    >>> mha, X = MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.5), torch.randn(2, 5, 8)
-    >>> small = prune_heads(mha, [1]); torch.equal(small(X, X, X, None), small(X, X, X, None))
+    >>> mha = MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.5)
+    >>> X = torch.randn(2, 5, 8)
+    >>> small = prune_heads(mha, [1])
+    >>> torch.equal(small(X, X, X, None), small(X, X, X, None))
 
 In training mode two calls drop different weights: `False`.
 """
 
 SEE_PRUNED_ON_META = """
 
-    >>> mha = MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.0, bias=True).to("meta")
+    >>> sizes = 8, 8, 8, 8, 4  # from key_size to num_heads
+    >>> mha = MultiHeadAttention(*sizes, dropout=0.0, bias=True).to("meta")
     >>> {p.device for p in prune_heads(mha, [1]).parameters()}
 
 The device "meta" holds no numbers, and every machine has it: a good place to look for tensors left behind. It should
@@ -190,10 +227,13 @@ SEE_INDICES = """
 
     >>> class Watch(torch.overrides.TorchFunctionMode):
     ...     def __torch_function__(self, done, types, given=(), named=None):
-    ...         if done.__name__ in ("index_select", "gather"): print([getattr(x, "device", x) for x in given])
+    ...         if done.__name__ in ("index_select", "gather"):
+    ...             print([getattr(x, "device", x) for x in given])
     ...         return done(*given, **(named or {}))
-    >>> mha = MultiHeadAttention(8, 8, 8, 8, num_heads=4, dropout=0.0, bias=True).to("meta")
-    >>> with Watch(): small = prune_heads(mha, [1])
+    >>> sizes = 8, 8, 8, 8, 4  # from key_size to num_heads
+    >>> mha = MultiHeadAttention(*sizes, dropout=0.0, bias=True).to("meta")
+    >>> with Watch():
+    ...     small = prune_heads(mha, [1])
 
 Where one of the two is used, what it was given is shown: weights and index should both lie on "meta". Square
 brackets show nothing, and need not.
@@ -201,11 +241,15 @@ brackets show nothing, and need not.
 
 SEE_ROWS = """
 
-    >>> model, X = Classifier(num_hiddens=8, num_heads=4, num_classes=3), torch.randn(60, 3, 8)
-    >>> model.attention.W_o.weight.data *= torch.tensor([50.0, 0.0, 0.0, 0.0]).repeat_interleave(2)
-    >>> with torch.no_grad(): labels = model(X).argmax(dim=-1)
+    >>> model = Classifier(num_hiddens=8, num_heads=4, num_classes=3)
+    >>> X = torch.randn(60, 3, 8)
+    >>> heard = torch.tensor([50.0, 0.0, 0.0, 0.0]).repeat_interleave(2)
+    >>> model.attention.W_o.weight.data *= heard
+    >>> with torch.no_grad():
+    ...     labels = model(X).argmax(dim=-1)
     >>> rows = removal_experiment(model, (X, labels))
-    >>> for row in rows: print(row["seed"], row["order"], row["removed"], row["accuracy"])
+    >>> for row in rows:
+    ...     print(row["seed"], row["order"], row["removed"], row["accuracy"])
 
 Only head 0 is heard here, and the labels are the model's own answers. So each order begins at 1.0 and falls in the row
 where head 0 goes, to stay there: never by importance, at once in reverse. Three orders of four rows, for three seeds or
@@ -216,8 +260,10 @@ SEE_RISING = """
 
     >>> model = Classifier(num_hiddens=16, num_heads=8, num_classes=3)
     >>> X, labels = torch.randn(60, 3, 16), torch.arange(60) % 3
-    >>> importance = head_importance(model.attention, [(X, X, X, None, labels)], model.loss, "ablation")
-    >>> rows = [row for row in removal_experiment(model, (X, labels)) if row["order"] == "importance"]
+    >>> mha, batches = model.attention, [(X, X, X, None, labels)]
+    >>> importance = head_importance(mha, batches, model.loss, "ablation")
+    >>> rows = removal_experiment(model, (X, labels))
+    >>> rows = [row for row in rows if row["order"] == "importance"]
     >>> importance[list(rows[-1]["removed"])].diff() > 0
 
 Seven heads in the order in which they went. Each should matter more than the one before it: `True` six times. (Put
@@ -226,10 +272,13 @@ Seven heads in the order in which they went. Each should matter more than the on
 
 SEE_UNSURE = """
 
-    >>> model, X = Classifier(num_hiddens=8, num_heads=4, num_classes=3), torch.randn(60, 3, 8)
-    >>> model.attention.W_o.weight.data *= torch.tensor([50.0, 0.0, 0.0, 0.0]).repeat_interleave(2)
+    >>> model = Classifier(num_hiddens=8, num_heads=4, num_classes=3)
+    >>> X = torch.randn(60, 3, 8)
+    >>> heard = torch.tensor([50.0, 0.0, 0.0, 0.0]).repeat_interleave(2)
+    >>> model.attention.W_o.weight.data *= heard
     >>> model.attention.W_q.weight.data[:2] = 0
-    >>> with torch.no_grad(): labels = model(X).argmax(dim=-1)
+    >>> with torch.no_grad():
+    ...     labels = model(X).argmax(dim=-1)
     >>> rows = removal_experiment(model, (X, labels))
     >>> [row["removed"] for row in rows if row["order"] == "importance"][-1]
 
@@ -248,8 +297,11 @@ Every row should hold the heads of the row above it and one more, and no two see
 
 SEE_SAME_AGAIN = """
 
-    >>> model, data = Classifier(8, 4, 3, dropout=0.5), (9 * torch.randn(60, 3, 8), torch.arange(60) % 3)
-    >>> removal_experiment(model.train(), data) == removal_experiment(model.train(), data)
+    >>> model = Classifier(8, 4, 3, dropout=0.5)
+    >>> data = 9 * torch.randn(60, 3, 8), torch.arange(60) % 3
+    >>> once = removal_experiment(model.train(), data)
+    >>> again = removal_experiment(model.train(), data)
+    >>> once == again
 
 Nothing is left to chance but the random orders, and those belong to their seeds: `True`, if yours are drawn from them.
 """
@@ -257,10 +309,14 @@ Nothing is left to chance but the random orders, and those belong to their seeds
 SEE_REMOVAL_ON_META = """
 
     >>> from unittest import mock
-    >>> model, X = Classifier(num_hiddens=8, num_heads=4, num_classes=3).to("meta"), torch.zeros(6, 3, 8, device="meta")
-    >>> with mock.patch.dict(globals(), head_importance=lambda *_: torch.arange(4.0)):
-    ...     try: removal_experiment(model, (X, X[:, 0, 0].long()))
-    ...     except RuntimeError as error: print(error)
+    >>> model = Classifier(num_hiddens=8, num_heads=4, num_classes=3).to("meta")
+    >>> X = torch.zeros(6, 3, 8, device="meta")
+    >>> made_up = lambda *_: torch.arange(4.0)
+    >>> with mock.patch.dict(globals(), head_importance=made_up):
+    ...     try:
+    ...         removal_experiment(model, (X, X[:, 0, 0].long()))
+    ...     except RuntimeError as error:
+    ...         print(error)
 
 The device "meta" holds no numbers, and every machine has it; the importances are made up, since none can be measured
 there. Where it stops, it should be because there is no number to read, and not because two devices have met.

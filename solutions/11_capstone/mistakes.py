@@ -8,10 +8,13 @@ from grader.bank import mistake
 SEE_STEP = """
 
     >>> model, fed, slopes = new_model(), [], []
-    >>> def look(part, given, out): fed.append(given[0]); out[0].register_hook(slopes.append)
+    >>> def look(decoder, given, out):
+    ...     fed.append(given[0])
+    ...     out[0].register_hook(slopes.append)
     >>> hook = model.decoder.register_forward_hook(look)
-    >>> src, src_valid_len = torch.tensor([[6, 8, 5, 2, 0], [7, 9, 3, 4, 2]]), torch.tensor([4, 5])
-    >>> tgt, tgt_valid_len = torch.tensor([[1, 5, 8, 6, 2, 0], [1, 4, 3, 9, 7, 2]]), torch.tensor([5, 6])
+    >>> src = torch.tensor([[6, 8, 5, 2, 0], [7, 9, 3, 4, 2]])
+    >>> tgt = torch.tensor([[1, 5, 8, 6, 2, 0], [1, 4, 3, 9, 7, 2]])
+    >>> src_valid_len, tgt_valid_len = torch.tensor([4, 5]), torch.tensor([5, 6])
     >>> weights = train(model, [(src, src_valid_len, tgt, tgt_valid_len)], 1)
     >>> fed[0], slopes[0].argmin(dim=-1), (slopes[0] < 0).any(dim=-1)
 
@@ -23,8 +26,11 @@ everywhere at a step that does not count.)
 SEE_ROUNDS = """
 
     >>> model, sizes = new_model(), []
-    >>> hook = model.decoder.register_forward_pre_hook(lambda part, given: sizes.append(len(given[0])))
-    >>> weights = train(model, [reverse_batch(2), reverse_batch(4), reverse_batch(6)], 7); sizes
+    >>> def look(decoder, given):
+    ...     sizes.append(len(given[0]))
+    >>> hook = model.decoder.register_forward_pre_hook(look)
+    >>> batches = [reverse_batch(2), reverse_batch(4), reverse_batch(6)]
+    >>> weights = train(model, batches, 7); sizes
 
 Three batches, of two, four and six sentences, and seven steps: 2, 4, 6, 2, 4, 6, 2.
 """
@@ -32,7 +38,9 @@ Three batches, of two, four and six sentences, and seven steps: 2, 4, 6, 2, 4, 6
 SEE_MODE = """
 
     >>> model, modes = new_model().eval(), []
-    >>> hook = model.decoder.register_forward_pre_hook(lambda part, given: modes.append(part.training))
+    >>> def look(decoder, given):
+    ...     modes.append(decoder.training)
+    >>> hook = model.decoder.register_forward_pre_hook(look)
     >>> weights = train(model, [reverse_batch(4)], 3); modes
 
 The model comes from a measurement. In all three steps it should be in training mode: three times `True`.
@@ -40,7 +48,9 @@ The model comes from a measurement. In all three steps it should be in training 
 
 SEE_MOVED = """
 
-    >>> model = new_model(); before = {name: p.detach().clone() for name, p in model.named_parameters()}
+    >>> model = new_model()
+    >>> start = model.named_parameters()
+    >>> before = {name: p.detach().clone() for name, p in start}
     >>> weights = train(model, [reverse_batch(4), reverse_batch(4)], 5)
     >>> [name for name in before if torch.equal(weights[name], before[name])]
 
@@ -51,7 +61,9 @@ SEE_GRADIENT = """
 
     >>> model, new, there = new_model(), [], []; bias = model.decoder.dense.bias
     >>> hook = bias.register_hook(lambda slope: new.append(slope.clone()))
-    >>> hook = bias.register_post_accumulate_grad_hook(lambda bias: there.append(bias.grad.clone()))
+    >>> def look(bias):
+    ...     there.append(bias.grad.clone())
+    >>> hook = bias.register_post_accumulate_grad_hook(look)
     >>> weights = train(model, [reverse_batch(4)], 3)
     >>> [(a - b).abs().max() for a, b in zip(new, there)]
 
@@ -61,7 +73,9 @@ At each step: how far what the optimizer finds is from the gradient of this step
 SEE_TOLD = """
 
     >>> model, told = new_model(), []
-    >>> hook = model.encoder.register_forward_pre_hook(lambda part, given: told.append(given[1]))
+    >>> def look(encoder, given):
+    ...     told.append(given[1])
+    >>> hook = model.encoder.register_forward_pre_hook(look)
     >>> src, src_valid_len, tgt, tgt_valid_len = batch = reverse_batch(4)
     >>> weights = train(model, [batch], 1); told[0], src_valid_len
 
@@ -71,10 +85,15 @@ What the encoder is told should be how long the sources are: twice the same four
 SEE_WRITING = """
 
     >>> class Counts(nn.Module):
-    ...     def init_state(self, numbers, lens): return numbers
-    ...     def forward(self, word, numbers): return nn.functional.one_hot(word + numbers, 99).float(), numbers
-    >>> model = nn.Module(); model.encoder, model.decoder = (lambda src, lens: src), Counts()
-    >>> greedy_decode(model, torch.tensor([[3], [1], [2]]), torch.ones(3), 5, bos=1, eos=7)
+    ...     def init_state(self, numbers, lens):
+    ...         return numbers
+    ...     def forward(self, word, numbers):
+    ...         scores = nn.functional.one_hot(word + numbers, 99)
+    ...         return scores.float(), numbers
+    >>> model = nn.Module()
+    >>> model.encoder, model.decoder = (lambda src, lens: src), Counts()
+    >>> src, lens = torch.tensor([[3], [1], [2]]), torch.ones(3)
+    >>> greedy_decode(model, src, lens, 5, bos=1, eos=7)
 
 This model counts: its best word is always the one that it was fed plus the number in its source. It begins behind 1,
 goes on for five words at most, and is done at 7: `[[4], [2, 3, 4, 5, 6], [3, 5]]`.
@@ -83,11 +102,13 @@ goes on for five words at most, and is done at 7: `[[4], [2, 3, 4, 5, 6], [3, 5]
 SEE_STATE = """
 
     >>> model, seen = new_model(), []
-    >>> def look(part, given):
+    >>> def look(decoder, given):
     ...     words, (_, _, cache) = given
-    ...     seen.append((words.shape[1], 0 if cache[0] is None else cache[0].shape[1]))
+    ...     held = 0 if cache[0] is None else cache[0].shape[1]
+    ...     seen.append((words.shape[1], held))
     >>> hook = model.decoder.register_forward_pre_hook(look)
-    >>> written = greedy_decode(model, *reverse_batch(1)[:2], 4, BOS, eos=-1); seen
+    >>> written = greedy_decode(model, *reverse_batch(1)[:2], 4, BOS, eos=-1)
+    >>> seen
 
 For each call: how many words are fed, and how many the cache holds already. It should be one new word every time, on
 top of 0, 1, 2 and 3 old ones.
@@ -96,10 +117,15 @@ top of 0, 1, 2 and 3 old ones.
 SEE_LENS = """
 
     >>> model, told = new_model(), []
-    >>> hook = model.encoder.register_forward_pre_hook(lambda part, given: told.append(given[1:]))
-    >>> hook = model.decoder.register_forward_pre_hook(lambda part, given: told.append(given[1][1]))
+    >>> def look_at_encoder(encoder, given):
+    ...     told.append(given[1:])
+    >>> def look_at_decoder(decoder, given):
+    ...     told.append(given[1][1])
+    >>> hook = model.encoder.register_forward_pre_hook(look_at_encoder)
+    >>> hook = model.decoder.register_forward_pre_hook(look_at_decoder)
     >>> src, src_valid_len, _, _ = reverse_batch(1)
-    >>> written = greedy_decode(model, src, src_valid_len, 1, BOS, EOS); told, src_valid_len
+    >>> written = greedy_decode(model, src, src_valid_len, 1, BOS, EOS)
+    >>> told, src_valid_len
 
 What the encoder is told, what the decoder is told, and how long the sources are: three times the same number.
 """
@@ -577,10 +603,15 @@ A new tensor lies on the CPU unless it is told otherwise. Beside a GPU, the firs
 error about two devices. On a machine without one nothing shows.
 
     >>> model, devices = new_model().to("meta"), []
-    >>> hook = model.decoder.register_forward_pre_hook(lambda part, given: devices.append(str(given[0].device)))
-    >>> src, src_valid_len = torch.full((1, 5), 3, device="meta"), torch.full((1,), 5, device="meta")
-    >>> try: greedy_decode(model, src, src_valid_len, 3, BOS, EOS)
-    ... except RuntimeError as error: print(error)
+    >>> def look(decoder, given):
+    ...     devices.append(str(given[0].device))
+    >>> hook = model.decoder.register_forward_pre_hook(look)
+    >>> src = torch.full((1, 5), 3, device="meta")
+    >>> src_valid_len = torch.full((1,), 5, device="meta")
+    >>> try:
+    ...     greedy_decode(model, src, src_valid_len, 3, BOS, EOS)
+    ... except RuntimeError as error:
+    ...     print(error)
     >>> devices
 
 The device "meta" holds no numbers, and every machine has it. What is fed should be there, as the source is. That it
