@@ -12,7 +12,7 @@ class Limits:
 
     wall_seconds: float = 10.0
     cpu_seconds: int = 30
-    memory_bytes: int = 3 << 30
+    memory_bytes: int = 3 << 30  # beyond what Python and torch themselves take
     output_bytes: int = 1 << 20  # what it may print
     file_bytes: int = 32 << 20
     processes: int = 64  # threads count

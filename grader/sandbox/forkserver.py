@@ -19,10 +19,10 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
-from grader.sandbox import guard, kernel, lockdown, pages, refusals, removal, warmth, wire
+from grader.sandbox import guard, kernel, lockdown, pages, refusals, removal, resources, warmth, wire
 from grader.sandbox.base import Limits, SandboxError
 from grader.sandbox.tiers import Tier, make_tier
 
@@ -92,6 +92,7 @@ class _Server:
     def __init__(self, tier: Tier, control: socket.socket, config: dict[str, Any]) -> None:
         self._tasks = os.open("/proc/self/task", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._maps = os.open("/proc/self/maps", os.O_RDONLY | os.O_CLOEXEC)
+        self._statm = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
         self._tier = tier
         self._control = control
         self._children: dict[int, _Child] = {}
@@ -144,6 +145,8 @@ class _Server:
         told = socket.socket(fileno=status)
         try:
             self._require_one_thread()
+            own = resources.address_space(self._statm)
+            limits = replace(limits, memory_bytes=own + limits.memory_bytes)
             pid = self._tier.fork(number)
             if pid == 0:
                 self._become_worker(number, limits, descriptors)

@@ -15,29 +15,34 @@ def _die_with_parent(parent: int) -> None:
         os._exit(1)
 
 
-def _limit(memory: int, cpu: int, file_bytes: int) -> None:
+def _limit(**amounts: int) -> None:
     try:
         import resource
     except ImportError:  # not a Unix: the parent's clock is the only limit
         return
-    for what, amount in (
-        (resource.RLIMIT_AS, memory),
-        (resource.RLIMIT_CPU, cpu),
-        (resource.RLIMIT_FSIZE, file_bytes),
-        (resource.RLIMIT_CORE, 0),
-    ):
+    for name, amount in amounts.items():
         try:
-            resource.setrlimit(what, (amount, amount))
+            resource.setrlimit(getattr(resource, name), (amount, amount))
         except (ValueError, OSError):
             continue  # some systems refuse some limits; the wall clock always holds
+
+
+def _address_space() -> int:
+    """Bytes that Python and torch have taken; 0 where it cannot be told."""
+    try:
+        with open("/proc/self/statm", "rb") as statm:
+            return int(statm.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
 
 
 def main() -> None:
     request_fd, reply_fd, memory, cpu, file_bytes, parent = map(int, sys.argv[1:7])
     _die_with_parent(parent)
-    _limit(memory, cpu, file_bytes)
+    _limit(RLIMIT_CPU=cpu, RLIMIT_FSIZE=file_bytes, RLIMIT_CORE=0)
     from grader.worker.main import serve
 
+    _limit(RLIMIT_AS=_address_space() + memory)
     serve(request_fd, reply_fd)
 
 

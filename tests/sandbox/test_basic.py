@@ -11,6 +11,8 @@ import psutil
 import pytest
 
 import grader
+from grader.engine import Engine
+from grader.intake.read import Submission, Unit
 from grader.sandbox import basic
 from grader.sandbox.base import Limits, SandboxError
 from grader.sandbox.basic import ColdLauncher
@@ -108,3 +110,23 @@ def test_a_python_that_cannot_be_started_is_told_as_a_fault_of_the_sandbox(monke
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with pytest.raises(SandboxError, match="could not be started"):
         ColdLauncher().start(Limits())
+
+
+TAKES = "import mmap; held = mmap.mmap(-1, 5 << 30, prot=mmap.PROT_READ); "
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="address space is limited, and told, on Linux")
+@pytest.mark.parametrize("libraries", ["", TAKES])
+def test_memory_is_bounded_beyond_what_libraries_take(monkeypatch, bundles, libraries):
+    """A torch that was built for CUDA maps three gigabytes, with a GPU or without."""
+    monkeypatch.setattr(basic, "_START", libraries + basic._START)
+    monkeypatch.setattr("grader.setting.limits", lambda exercise: Limits(memory_bytes=1 << 30))
+    engine = Engine(bundles, ColdLauncher())
+    right = "def transpose_output(X, num_heads):\n    %s\n    return X.unflatten(0, (-1, num_heads)).transpose(1, 2).flatten(2)\n"
+    try:
+        for taken, outcome in (("x = bytearray(14 << 26)", "passed"), ("x = bytearray(17 << 26)", "failed")):
+            file = Submission(Path("heads.py"), (Unit("heads.py", right % taken),))
+            (result,) = engine.grade(file, ["transpose_output"]).exercises
+            assert result.outcome == outcome, result
+    finally:
+        engine.close()

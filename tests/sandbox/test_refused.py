@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from grader.sandbox import landlock
+from grader.sandbox.client import SandboxLauncher
 from grader.sandbox.layout import DEVICES, site_folders
+from grader.sandbox.server import Program
 
 # Each leaves in `answer` what it achieved; raw calls, because Python's own are refused more politely.
 RAW = """
@@ -265,7 +267,18 @@ def test_processor_time_is_bounded(start):
 
 
 def test_memory_is_bounded(start):
-    assert start().ask("x = bytearray(3 << 30)")["error"].startswith("MemoryError")
+    assert start(memory_bytes=1 << 30).ask("x = bytearray(15 << 26)") == {"answer": None}
+    assert start(memory_bytes=1 << 30).ask("x = bytearray(17 << 26)")["error"].startswith("MemoryError")
+
+
+def test_what_libraries_take_is_no_doing_of_a_worker(tier, start):
+    """A torch that was built for CUDA maps three gigabytes, with a GPU or without."""
+    with SandboxLauncher(
+        tier, Program("standin_vast:serve", code=(str(Path(__file__).with_name("entries")),))
+    ) as vast:
+        assert start(vast, memory_bytes=1 << 30).ask("x = bytearray(15 << 26)") == {"answer": None}
+        refused = start(vast, memory_bytes=1 << 30).ask("x = bytearray(17 << 26)")
+        assert refused["error"].startswith("MemoryError")
 
 
 def test_files_are_bounded(tier, start):
