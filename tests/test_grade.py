@@ -12,6 +12,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from xml.etree import ElementTree
@@ -101,7 +102,7 @@ def outcome(record: dict) -> str:
 
 
 def rows(store: Path) -> list[tuple]:
-    with sqlite3.connect(store) as database:
+    with closing(sqlite3.connect(store)) as database, database:
         return database.execute("SELECT content, exercise, times FROM results").fetchall()
 
 
@@ -171,7 +172,7 @@ def test_the_class_report_names_mistakes_and_finds_the_one_nobody_knew(school, r
 def test_one_exercise_alone_and_afresh(school, records):
     store = school / "class" / ".headway" / "grades.sqlite"
     kept = school / "copy.sqlite"
-    with sqlite3.connect(store) as old, sqlite3.connect(kept) as new:
+    with closing(sqlite3.connect(store)) as old, closing(sqlite3.connect(kept)) as new:
         old.backup(new)
     done = run(school, "class/ada.py", "--regrade", "--only", "04", "--store", kept, "--format", "gradescope")
     assert done.returncode == 0

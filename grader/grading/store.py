@@ -10,6 +10,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Collection, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -54,7 +55,10 @@ class Store:
             path.parent.mkdir(parents=True, exist_ok=True)
             os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))  # marks are not everybody's
             self._database = sqlite3.connect(path, timeout=30.0, isolation_level=None)
-            self._prepare()
+            with ExitStack() as on_error:
+                on_error.callback(self.close)
+                self._prepare()
+                on_error.pop_all()
         except (OSError, sqlite3.Error) as error:
             raise BadStore(
                 _("{path} cannot be used as a store: {reason}; name another with --store").format(

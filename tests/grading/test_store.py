@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -23,9 +24,8 @@ def test_a_spoilt_row_is_graded_again(tmp_path, spoil):
     store = Store(tmp_path / "grades", Circumstances("cases", "grader", "strict"))
     store.keep([ExerciseResult("train", "11_capstone", "failed", 1.0, 5.0, content="of the file")])
     assert list(store.known("of the file", {"train"})) == ["train"]
-    with sqlite3.connect(tmp_path / "grades") as database:
+    with closing(sqlite3.connect(tmp_path / "grades")) as database, database:
         changed = database.execute(f"UPDATE results SET result = {spoil}").rowcount
-    database.close()
     assert changed == 1
     assert store.known("of the file", {"train"}) == {}
     store.close()

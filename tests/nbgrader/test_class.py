@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ def grades(school) -> dict[tuple[str, str], tuple]:
         JOIN submitted_notebook ON grade.notebook_id = submitted_notebook.id
         JOIN submitted_assignment ON submitted_notebook.assignment_id = submitted_assignment.id
     """
-    with sqlite3.connect(school.course / "gradebook.db") as database:
+    with closing(sqlite3.connect(school.course / "gradebook.db")) as database, database:
         return {(student, name): tuple(rest) for student, name, *rest in database.execute(query)}
 
 
@@ -33,7 +34,7 @@ def comments(school) -> dict[tuple[str, str], str | None]:
         JOIN submitted_notebook ON comment.notebook_id = submitted_notebook.id
         JOIN submitted_assignment ON submitted_notebook.assignment_id = submitted_assignment.id
     """
-    with sqlite3.connect(school.course / "gradebook.db") as database:
+    with closing(sqlite3.connect(school.course / "gradebook.db")) as database, database:
         return {(student, name): text for student, name, text in database.execute(query)}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,7 @@ def test_no_worker_is_started_for_what_the_store_knows_and_a_damaged_row_is_grad
     store.close()
     assert desk.grade(submission, ["transpose_qkv"], path).exercises[0].score == 2.25
     assert desk.engine.launcher._launcher is None
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path)) as database, database:
         database.execute("UPDATE results SET result = '{'")
     assert desk.grade(submission, ["transpose_qkv"], path).exercises[0].outcome == "passed"
     assert desk.engine.launcher._launcher is not None
