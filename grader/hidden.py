@@ -19,6 +19,8 @@ from grader import bundle as bundles
 from grader.bundle import Bundle
 from grader.content import read_all
 from grader.i18n import _
+from grader.sandbox import kernel
+from grader.scratch import owned
 
 SEED_VARIABLE = "HEADWAY_SEED_FILE"
 
@@ -79,9 +81,9 @@ def _key(solutions: Path, seed: str) -> str:
 def _record(solutions: Path, folder: Path) -> None:
     """Record in another process, into a folder that gets its name when it is complete."""
     folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    work = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".recording-"))
+    work = Path(tempfile.mkdtemp(dir=folder.parent, prefix=owned(folder.parent, ".recording")))
     try:
-        command = [sys.executable, "-m", "grader.hidden", str(solutions), str(work)]
+        command = [sys.executable, "-m", "grader.hidden", str(solutions), str(work), str(os.getpid())]
         done = subprocess.run(
             command, capture_output=True, text=True, env={**os.environ, SEED_VARIABLE: str(seed_file())}
         )
@@ -99,7 +101,9 @@ def _record(solutions: Path, folder: Path) -> None:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _main(solutions: str, target: str) -> None:
+def _main(solutions: str, target: str, parent: str) -> None:
+    if sys.platform == "linux":
+        kernel.die_with_parent(int(parent))
     from grader.record import record_all
 
     seed = seed_file().read_text("utf-8").strip()

@@ -8,11 +8,14 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import psutil
 import pytest
+
+from grader.scratch import owned
 
 ROOT = Path(__file__).resolve().parents[1]
 GRADER = Path(sys.executable).with_name("grader")
@@ -56,6 +59,51 @@ def test_killing_the_parent_leaves_nothing(course, after):
     assert not leftovers
     for kept in course.glob(".headway/*"):
         json.loads(kept.read_text("utf-8"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a helper goes on until it is done")
+@pytest.mark.parametrize(
+    ("command", "helper"),
+    [(["check", "04", "--hidden"], "grader.hidden"), (["release", "kit", "--through", "02"], "trial.py")],
+)
+def test_killing_the_parent_ends_what_helps_it(tmp_path, command, helper):
+    """Hidden cases are recorded, and a kit is proved, by a process of its own. The next run removes its folder."""
+    for room in ("solutions", "assignments", "student_template"):
+        (tmp_path / room).symlink_to(ROOT / room)
+    homes = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "XDG_CONFIG_HOME": str(tmp_path / "config")}
+    parent = subprocess.Popen(
+        [str(GRADER), *command],
+        cwd=tmp_path / "assignments" if command[0] == "check" else tmp_path,
+        env={**os.environ, **homes},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 100
+    helpers: list[psutil.Process] = []
+    is_there = False
+    while not is_there and parent.poll() is None and time.monotonic() < deadline:
+        helpers = offspring(parent.pid)
+        is_there = any(helper in " ".join(_command(one)) for one in helpers)
+        time.sleep(0.02)
+    parent.kill()
+    assert (is_there, parent.wait()) == (True, -signal.SIGKILL)
+    assert not psutil.wait_procs(helpers, timeout=10)[1]
+    rooms = {
+        ".recording": tmp_path / "cache" / "headway" / "hidden",
+        "headway-kit": Path(tempfile.gettempdir()),
+    }
+    left = [(name, folder) for name, folder in rooms.items() if list(folder.glob(f"{name}-*"))]
+    assert len(left) == 1
+    for name, folder in left:
+        assert owned(folder, name) == f"{name}-{os.getpid()}-"
+        assert not list(folder.glob(f"{name}-*"))
+
+
+def _command(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.NoSuchProcess:
+        return []
 
 
 def test_killing_the_worker_once_is_made_good(course):

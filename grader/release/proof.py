@@ -17,6 +17,7 @@ from grader.hidden import seed_file
 from grader.release import answers as known
 from grader.release import leaks, trial
 from grader.release.kit import WHEELS, Plan, Unproved
+from grader.scratch import owned
 
 Tell = Callable[[str], None]
 
@@ -66,12 +67,13 @@ def _nothing_passes(plan: Plan, kit: Path, tell: Tell) -> tuple[str, str]:
 
 def _tried(plan: Plan, kit: Path) -> dict[str, Any]:
     """What `trial.py` saw, run with the package that lies in the kit's wheel."""
-    with tempfile.TemporaryDirectory(prefix="headway-kit-") as unpacked:
+    scratch = owned(Path(tempfile.gettempdir()), "headway-kit")
+    with tempfile.TemporaryDirectory(prefix=scratch) as unpacked:
         for path in (kit / WHEELS).glob("*.whl"):
             with zipfile.ZipFile(path) as archive:
                 archive.extractall(unpacked)
         done = subprocess.run(
-            [sys.executable, "-P", trial.__file__, str(kit)],
+            [sys.executable, "-P", trial.__file__, str(kit), str(os.getpid())],
             input=json.dumps({a.name: a.source for a in plan.solutions}),
             capture_output=True,
             text=True,

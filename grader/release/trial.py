@@ -1,6 +1,6 @@
 """Grade everything that a kit lets one import against every exercise of it. Run with the kit's own package:
 
-    PYTHONPATH=UNPACKED_WHEEL python -P trial.py KIT < references.json
+    PYTHONPATH=UNPACKED_WHEEL python -P trial.py KIT PARENT_PID < references.json
 
 This file is not part of a kit; all that it imports is. It tells what it saw as JSON.
 
@@ -27,6 +27,7 @@ from grader.engine import Engine
 from grader.intake.names import Names
 from grader.intake.read import Submission, Unit, read_submission
 from grader.run import Run
+from grader.sandbox import kernel
 from grader.sandbox.basic import ColdLauncher
 
 _NAME = "TRIED"  # stands for the name that a candidate gets
@@ -277,8 +278,11 @@ def _started(engine: Engine, kit: Path) -> Iterator[str]:
 
 
 def _main(arguments: Sequence[str]) -> None:
+    kit, parent = arguments
+    if sys.platform == "linux":
+        kernel.die_with_parent(int(parent))
     references: Any = json.load(sys.stdin)
-    json.dump(asdict(main(Path(arguments[0]), references)), sys.stdout)
+    json.dump(asdict(main(Path(kit), references)), sys.stdout)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -13,6 +12,7 @@ import time
 from pathlib import Path
 
 from grader.sandbox.base import Exit, Limits, SandboxError
+from grader.scratch import owned
 
 _ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
@@ -28,7 +28,9 @@ class ColdProcess:
 
     def __init__(self, limits: Limits, cuda: bool = False):
         self.limits = limits
-        self._scratch = tempfile.TemporaryDirectory(prefix=_sweep(), ignore_cleanup_errors=True)
+        self._scratch = tempfile.TemporaryDirectory(
+            prefix=owned(Path(tempfile.gettempdir()), "headway"), ignore_cleanup_errors=True
+        )
         request, self.to_worker = os.pipe()
         self.from_worker, reply = os.pipe()
         self.log, log = os.pipe()
@@ -97,25 +99,6 @@ def _reap(process: subprocess.Popen[bytes], timeout: float) -> Exit:
         usage.ru_utime + usage.ru_stime,
         usage.ru_maxrss * scale,
     )
-
-
-def _sweep() -> str:
-    """A prefix for scratch folders that tells whose they are. Removes those whose parent was killed."""
-    for left in Path(tempfile.gettempdir()).glob("headway-*-*"):
-        owner = left.name.split("-")[1]
-        if owner.isdigit() and not _is_alive(int(owner)):
-            shutil.rmtree(left, ignore_errors=True)
-    return f"headway-{os.getpid()}-"
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # it is somebody else's, or the system cannot say: leave it alone
-        return True
-    return True
 
 
 def _paths() -> list[str]:
