@@ -182,9 +182,18 @@ print(json.dumps(answers))
 """
 
 
+# As workers end: a thread in which torch differentiates may still want the interpreter while that shuts down, and
+# then the whole process is aborted.
+END = "\nimport os, sys; sys.stdout.flush(); os._exit(0)"
+
+
 def python(source: str, given: str = "") -> str:
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", source], input=given, capture_output=True, text=True, cwd=ROOT
+        [sys.executable, "-W", "ignore", "-c", source + END],
+        input=given,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
