@@ -182,7 +182,7 @@ print(json.dumps(answers))
 """
 
 
-# As workers end: a thread in which torch differentiates may still want the interpreter while that shuts down, and
+# As workers of the server end: a thread in which torch differentiates may still want the interpreter while that shuts down, and
 # then the whole process is aborted.
 END = "\nimport os, sys; sys.stdout.flush(); os._exit(0)"
 
