@@ -17,7 +17,7 @@ $(READY): pyproject.toml constraints.txt
 	touch $(READY)
 
 grade: install
-	$(BIN)/python -m grader.demo
+	$(BIN)/python scripts/demo.py
 
 check: install
 	$(BIN)/ruff check .

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-__version__ = "0.1.0"
-
 
 def __getattr__(name: str) -> Any:
-    """`from grader import check`, for notebooks; loaded when it is asked for, so that importing this costs nothing."""
+    """Load `check` and `__version__` on first use, so that `import grader` costs nothing."""
     if name == "check":
-        from grader.notebook import check
+        from grader.student.notebook import check
 
         return check
+    if name == "__version__":
+        from grader.support.version import __version__
+
+        return __version__
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

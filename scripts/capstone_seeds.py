@@ -17,12 +17,12 @@ from pathlib import Path
 
 import torch
 
-import grader.record  # noqa: F401 (while grader.given is what it is)
-from grader.case import Case
-from grader.content import Assignment, read
+import grader.authoring.record  # noqa: F401 (while grader.given is what it is)
+from grader.authoring.content import Assignment, read
+from grader.cases.case import Case
+from grader.engine.visibility import with_requirements
 from grader.given import source as given_source
-from grader.judge.written import right_ones
-from grader.shown import with_requirements
+from grader.judge.generated_text import right_ones
 from grader.worker.load import Loaded, load
 from grader.worker.program import Program
 

@@ -19,13 +19,14 @@ from unittest.mock import patch
 
 import numpy as np
 
-from grader import diagnose as diagnosis
-from grader.bundle import Exercise, Signatures, load_all
-from grader.engine import Engine
+from grader.bundle.files import load_all
+from grader.bundle.model import Exercise, Signatures
+from grader.diagnosis import match as diagnosis
+from grader.diagnosis.signature import named_by
+from grader.engine.engine import Engine
 from grader.intake.read import read_submission
 from grader.report.model import ExerciseResult
 from grader.sandbox.choose import choose
-from grader.signature import named_by
 
 ROOT = Path(__file__).resolve().parents[1]
 ANSWERS = ROOT / "tests" / "answers"

@@ -18,15 +18,16 @@ from pathlib import Path
 
 import numpy as np
 
-from grader.bank import apply
-from grader.bundle import RecordedCase
-from grader.checks import Check
-from grader.content import Assignment, read_all
+from grader.authoring.bank import apply
+from grader.authoring.content import Assignment, read_all
+from grader.authoring.observe import definitions, observe
+from grader.authoring.record import _recorded
+from grader.bundle.check import Check
+from grader.bundle.model import RecordedCase
 from grader.intake.names import match, read_names
 from grader.intake.read import Submission, Unit
 from grader.judge import decide
 from grader.judge.finding import TOLERANCE
-from grader.record import _recorded, definitions, observe
 
 ROOT = Path(__file__).resolve().parents[1]
 ANSWERS = ROOT / "tests" / "answers"

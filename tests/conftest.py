@@ -14,8 +14,9 @@ import pytest
 import torch
 from traces import left_since, traces
 
-from grader.bundle import Bundle, load_all
-from grader.engine import Engine
+from grader.bundle.files import load_all
+from grader.bundle.model import Bundle
+from grader.engine.engine import Engine
 from grader.intake.read import Submission, Unit
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.base import Limits

@@ -12,11 +12,11 @@ import pytest
 from tests_schema import REPORT
 from tests_truth import STAGED, assert_facts_are_true, assert_places_are_true, told_stage, true_stage
 
-from grader import diagnose as diagnosis
-from grader.bundle import Exercise
+from grader.bundle.model import Exercise
+from grader.diagnosis import match as diagnosis
+from grader.diagnosis.signature import named_by
 from grader.intake.read import read_submission
 from grader.report.model import ExerciseResult, to_json
-from grader.signature import named_by
 
 HERE = Path(__file__).parent / "answers"
 

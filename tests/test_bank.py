@@ -4,7 +4,8 @@ import ast
 
 import pytest
 
-from grader.bank import apply, definition_span, mistake, trivial, variant
+from grader.authoring.bank import apply, mistake, trivial, variant
+from grader.support.source import definition_span
 
 SOURCE = '''import torch
 

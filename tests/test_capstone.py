@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 from tests_capstone import CAPSTONE, file, graded, part, solution
 
-from grader.bank import apply
-from grader.bundle import Bundle, Exercise
-from grader.engine import Engine
-from grader.exams import examined
+from grader.authoring.bank import apply
+from grader.bundle.model import Bundle, Exercise
+from grader.bundle.safetensors import encode
+from grader.engine.engine import Engine
+from grader.engine.post_training import examined
+from grader.engine.student_parts import Part, earlier_parts
+from grader.engine.submission_run import Run
 from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
-from grader.observation import BadReply, Observation, Seen, read_observation
-from grader.parts import Part, earlier_parts
-from grader.run import Run
+from grader.judge.observation import BadReply, Observation, Seen, read_observation
 from grader.sandbox.base import Limits
-from grader.tensors import encode
 
 ROOT = Path(__file__).resolve().parents[1]
 

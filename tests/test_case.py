@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from grader.case import Case, eye, filled, round_to, zeros
+from grader.bundle.repeat import round_to
+from grader.cases.case import Case
+from grader.cases.ref import eye, filled, zeros
 
 
 def test_a_case_is_data_that_travels_as_json():

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from grader import given
-from grader.bank import apply, definition_span
-from grader.build import stale
-from grader.content import DEFAULT_LIMITS, ContentError, read, read_all
-from grader.shown import with_requirements
-from grader.stub import stub
+from grader.authoring.bank import apply
+from grader.authoring.build import stale
+from grader.authoring.content import DEFAULT_LIMITS, ContentError, read, read_all
+from grader.engine.visibility import with_requirements
+from grader.support.source import definition_span
+from grader.support.stub import stub
 
 ROOT = Path(__file__).resolve().parents[1]
 ASSIGNMENTS = read_all(ROOT / "solutions")

@@ -9,16 +9,16 @@ from pathlib import Path
 import click
 import pytest
 
-from grader import devices
-from grader.checking import check
-from grader.devices import launcher_for, others
-from grader.engine import Engine
+from grader.engine import devices
+from grader.engine.devices import launcher_for, others
+from grader.engine.engine import Engine
 from grader.intake.read import Submission, Unit
-from grader.observation import StudentError
+from grader.judge.observation import StudentError
+from grader.judge.verdict import ran_out_of_memory
 from grader.report.html import fragment
 from grader.report.model import CheckResult, ExerciseResult, Report
 from grader.report.terminal import where_checked
-from grader.verdict import ran_out_of_memory
+from grader.student.check import check
 
 ROOT = Path(__file__).resolve().parents[1]
 RIGHT = (ROOT / "solutions/02_masking/masking.py").read_text("utf-8")

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from tests_ties import TIES
 
-from grader import diagnose as diagnosis
-from grader.bank import apply, definition_span
-from grader.content import read_all
+from grader.authoring.bank import apply
+from grader.authoring.content import read_all
+from grader.diagnosis import match as diagnosis
 from grader.intake.read import Submission, Unit, read_submission
+from grader.support.source import definition_span
 
 ROOT = Path(__file__).resolve().parents[1]
 ASSIGNMENTS = {e["name"]: a for a in read_all(ROOT / "solutions") for e in a.exercises}

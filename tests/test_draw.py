@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.draw import Draw
+from grader.cases.draw import Draw
 
 
 def test_a_stream_depends_on_the_seed_and_the_words_alone():

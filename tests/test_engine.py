@@ -115,14 +115,14 @@ def test_a_failing_demo_costs_nothing_and_is_told(grade_one):
 
 
 def test_top_level_code_that_never_ends_is_left_out(engine, grade_one, monkeypatch):
-    monkeypatch.setattr("grader.setting.limits", short_limits)
+    monkeypatch.setattr("grader.engine.load_request.limits", short_limits)
     result = grade_one("import torch\nwhile True:\n    pass\n" + RIGHT_SOFTMAX, "masked_softmax")
     assert result.outcome == "passed"
     assert any("line 2: this statement did not end" in remark for remark in result.remarks)
 
 
 def test_an_endless_answer_is_stopped_with_its_line_and_the_next_is_unharmed(grade, monkeypatch):
-    monkeypatch.setattr("grader.setting.limits", short_limits)
+    monkeypatch.setattr("grader.engine.load_request.limits", short_limits)
     endless = (
         "import torch\ndef sequence_mask(X, valid_len, value=0):\n    while True:\n        X = X + 1\n"
         + RIGHT_SOFTMAX
@@ -263,7 +263,7 @@ def short_limits(exercise):
 
 
 def test_facts_about_hidden_cases_hold_no_number_that_an_answer_could_choose():
-    from grader.sentences import without_numbers
+    from grader.judge.redact import without_numbers
 
     said = "Every number is 0.4831 times what it should be. Wrong at head 1, 3, 5, right elsewhere. Off by 1e-05."
     assert (

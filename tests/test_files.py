@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import grader
-from grader.files import write_atomically
+from grader.support.atomic_files import write_atomically
 
 ROOT = str(Path(grader.__file__).parents[1])
 OLD, NEW = b"a" * 3_000_000, b"b" * 3_000_000
@@ -19,7 +19,7 @@ import os, sys
 from pathlib import Path
 sys.path.insert(0, {root!r})
 {before}
-from grader.files import write_atomically
+from grader.support.atomic_files import write_atomically
 path, n = Path({path!r}), {size}
 print("ready", flush=True)
 while True:

@@ -23,8 +23,8 @@ import pytest
 from tests_files import fill
 from tests_schema import REPORT
 
-from grader.grading.forms import plain
-from grader.grading.live import speed
+from grader.classroom.formats import plain
+from grader.classroom.progress import speed
 
 ROOT = Path(__file__).resolve().parents[1]
 GRADER = Path(sys.executable).with_name("grader")

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from grader.kept import arranged
-from grader.observation import Observation, Seen
+from grader.judge.normalise import arranged
+from grader.judge.observation import Observation, Seen
 
 B, H, T, S = 2, 3, 4, 5
 WEIGHTS = np.random.default_rng(0).random((B, H, T, S))

@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from grader.scratch import owned
+from grader.support.scratch_dirs import owned
 
 ROOT = Path(__file__).resolve().parents[1]
 GRADER = Path(sys.executable).with_name("grader")
@@ -64,7 +64,10 @@ def test_killing_the_parent_leaves_nothing(course, after):
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a helper goes on until it is done")
 @pytest.mark.parametrize(
     ("command", "helper"),
-    [(["check", "04", "--hidden"], "grader.hidden"), (["release", "kit", "--through", "02"], "trial.py")],
+    [
+        (["check", "04", "--hidden"], "grader.authoring.hidden_cases"),
+        (["release", "kit", "--through", "02"], "trial.py"),
+    ],
 )
 def test_killing_the_parent_ends_what_helps_it(tmp_path, command, helper):
     """Hidden cases are recorded, and a kit is proved, by a process of its own. The next run removes its folder."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from grader.build import lesson
+from grader.authoring.build import lesson
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted((ROOT / "assignments").glob("*/README.md"))

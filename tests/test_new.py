@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from grader.bank import apply
-from grader.content import read
-from grader.scaffold import NotScaffolded, scaffold
-from grader.stub import stub
+from grader.authoring.bank import apply
+from grader.authoring.content import read
+from grader.authoring.scaffold import NotScaffolded, scaffold
+from grader.support.stub import stub
 
 ROOT = Path(__file__).resolve().parents[1]
 GRADER = Path(sys.executable).with_name("grader")

@@ -8,7 +8,7 @@ import nbclient
 import nbformat
 import pytest
 
-from grader.executed import executed_units
+from grader.student.kernel_history import executed_units
 
 ROOT = Path(__file__).resolve().parents[1]
 RIGHT = (

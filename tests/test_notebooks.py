@@ -9,7 +9,7 @@ import nbclient
 import nbformat
 import pytest
 
-from grader.content import read_all
+from grader.authoring.content import read_all
 
 ROOT = Path(__file__).resolve().parents[1]
 ASSIGNMENTS = read_all(ROOT / "solutions")

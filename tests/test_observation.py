@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.observation import MAX_KEPT, BadReply, read_observation
-from grader.tensors import encode
+from grader.bundle.safetensors import encode
+from grader.judge.observation import MAX_KEPT, BadReply, read_observation
 
 ASKED = frozenset({"out", "flag"})
 

@@ -11,8 +11,8 @@ from tests_pages import Lesson, difference, example, lines
 
 import grader
 import grader.given
-from grader.bank import apply
-from grader.content import read_all
+from grader.authoring.bank import apply
+from grader.authoring.content import read_all
 
 GIVEN = grader.given
 ROOT = Path(__file__).resolve().parents[1]

@@ -9,10 +9,10 @@ from pathlib import Path
 import matplotlib
 import pytest
 
-from grader.build import lesson
-from grader.content import PICTURES as FOLDER
-from grader.content import read_all
-from grader.stub import stub
+from grader.authoring.build import lesson
+from grader.authoring.content import PICTURES as FOLDER
+from grader.authoring.content import read_all
+from grader.support.stub import stub
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))

@@ -36,7 +36,7 @@ def test_every_public_check_is_an_item_and_failures_show_the_reports_message(cou
     assert "PASSED" in done.stdout
     assert "heads.py::transpose_qkv::small/values" in done.stdout
     assert "the shape is" in done.stdout
-    assert "CheckFailed" not in done.stdout.replace("grader.pytest_plugin.CheckFailed", "")
+    assert "CheckFailed" not in done.stdout.replace("grader.student.pytest_plugin.CheckFailed", "")
     assert "Traceback" not in done.stdout
 
 
@@ -56,7 +56,7 @@ def test_a_broken_file_says_why(course):
 def test_elsewhere_it_collects_nothing_and_imports_nothing(tmp_path):
     (tmp_path / "masking.py").write_text("def masked_softmax(): pass\n", "utf-8")
     (tmp_path / "test_other.py").write_text(
-        "import sys\ndef test_it():\n    ours = [m for m in sys.modules if m.startswith('grader.')]\n    assert ours == ['grader.pytest_plugin']\n",
+        "import sys\ndef test_it():\n    ours = [m for m in sys.modules if m.startswith('grader.')]\n    assert ours == ['grader.student.pytest_plugin']\n",
         "utf-8",
     )
     done = run(tmp_path)

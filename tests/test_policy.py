@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.bundle import dump, load, save
-from grader.engine import Engine
+from grader.bundle.files import dump, load, save
+from grader.engine.engine import Engine
 from grader.intake.read import Submission, Unit
 
 ATTENTION = """

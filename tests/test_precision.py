@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.bank import KnownAnswer, apply
-from grader.bundle import dump, load, save
-from grader.case import Case
-from grader.checks import OTHER_DTYPES
-from grader.content import Assignment, read_all
-from grader.engine import Engine
+from grader.authoring.bank import KnownAnswer, apply
+from grader.authoring.content import Assignment, read_all
+from grader.bundle.check import OTHER_DTYPES
+from grader.bundle.files import dump, load, save
+from grader.cases.case import Case
+from grader.cases.precision import in_other_dtypes
+from grader.engine.engine import Engine
 from grader.intake.read import Submission, Unit
 from grader.judge.finding import TOLERANCE
-from grader.precision import in_other_dtypes
 from grader.report.model import ExerciseResult
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -168,10 +168,10 @@ def test_the_dtype_inside_is_nobodys_business(inside, engine):
     ],
 )
 def test_the_dtype_of_the_result_is_that_of_the_case(got, params, passes, tmp_path):
-    from grader.bundle import Header, RecordedCase
-    from grader.checks import Check
+    from grader.bundle.check import Check
+    from grader.bundle.model import Header, RecordedCase
     from grader.judge import decide
-    from grader.observation import Observation, Seen
+    from grader.judge.observation import Observation, Seen
 
     want = np.array([1.0, 2.0])
     case = RecordedCase("c", "f", "float16", (), (), {}, {"out": Header((2,), "float16")}, {"out": want})

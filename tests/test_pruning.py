@@ -12,14 +12,15 @@ import pytest
 import torch
 from torch import nn
 
-from grader.bank import apply
-from grader.bundle import Bundle
-from grader.content import read
-from grader.engine import Engine
+from grader.authoring.bank import apply
+from grader.authoring.content import read
+from grader.authoring.observe import definitions, observe
+from grader.authoring.record import record
+from grader.bundle.model import Bundle
+from grader.engine.engine import Engine
 from grader.given import gated_attention, prune_heads
 from grader.intake.read import Submission, Unit
-from grader.judge.ranks import spearman
-from grader.record import definitions, observe, record
+from grader.judge.head_ranking import spearman
 from grader.sandbox.choose import choose
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -183,7 +184,7 @@ def test_a_wrong_answer_fails_on_a_hidden_seed_too(graded):
 
 def test_cases_are_the_same_for_the_same_seed_and_others_for_another():
     make = runpy.run_path(str(ASSIGNMENT.folder / "cases.py"))["removal_experiment"]
-    from grader.draw import Draw
+    from grader.cases.draw import Draw
 
     one, same, other = (next(make(Draw(seed, "x"))).tensors["X"] for seed in ("a", "a", "b"))
     assert np.array_equal(one, same)

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from tests_capstone import CAPSTONE, graded, part, solution
 
-from grader import progress
-from grader.engine import Engine
+from grader.engine.engine import Engine
+from grader.engine.result_cache import NEWEST, Remembered
+from grader.engine.session import Training
+from grader.engine.submission_run import Run
 from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
-from grader.remembered import NEWEST, Remembered
 from grader.report.model import CheckResult, ExerciseResult
-from grader.run import Run
-from grader.session import Training
+from grader.student import progress
 
 
 class _Counting:
@@ -154,7 +154,10 @@ def is_kept(result: ExerciseResult) -> bool:
 
 def test_other_blocks_and_another_language_are_graded_anew(keeping, monkeypatch):
     graded(keeping, WRONG)
-    for name, other in (("grader.run.language", lambda: "xx"), ("grader.remembered.source", lambda name: "")):
+    for name, other in (
+        ("grader.engine.submission_run.language", lambda: "xx"),
+        ("grader.engine.result_cache.source", lambda name: ""),
+    ):
         with monkeypatch.context() as patched:
             patched.setattr(name, other)
             assert not is_kept(graded(keeping, WRONG)), name
@@ -186,7 +189,7 @@ def test_what_may_be_chance_in_a_part_is_not_kept(keeping, bundles, monkeypatch)
         return replace(failed, name=asked.name)
 
     monkeypatch.setattr(Run, "_once", once)
-    monkeypatch.setattr("grader.run._by_parts", lambda *_: True)
+    monkeypatch.setattr("grader.engine.submission_run._by_parts", lambda *_: True)
     for lossy, before, kept in (((), False, 1), (("DecoderBlock",), False, 0), (("DecoderBlock",), True, 0)):
         submission = Submission(Path("capstone.py"), (Unit("capstone.py", WRONG),))
         run = Run(keeping, submission, read_names(submission), parts)
@@ -202,7 +205,7 @@ def test_what_may_be_chance_in_a_part_is_not_kept(keeping, bundles, monkeypatch)
 
 
 def test_an_endless_training_is_told_with_its_line(keeping, monkeypatch):
-    monkeypatch.setattr("grader.setting.SHORT_SECONDS", 4.0)
+    monkeypatch.setattr("grader.engine.load_request.SHORT_SECONDS", 4.0)
     (case,) = keeping.exercises["train"].cases
     keeping.exercises["train"] = replace(keeping.exercises["train"], cases=(replace(case, costly=False),))
     result = graded(keeping, "def train(model, batches, steps):\n    while True:\n        steps += 1\n")

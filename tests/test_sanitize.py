@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.sanitize import MAX_SHOWN, sanitize
+from grader.support.sanitize import MAX_SHOWN, sanitize
 
 
 @pytest.mark.parametrize(

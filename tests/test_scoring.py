@@ -2,8 +2,8 @@
 
 import pytest
 
+from grader.engine.scoring import score
 from grader.report.model import CheckResult
-from grader.scoring import score
 
 WEIGHTS = {"values": 4.0, "masking": 2.0, "gradients": 2.0}
 

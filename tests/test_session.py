@@ -12,10 +12,10 @@ import tracemalloc
 import psutil
 import pytest
 
+from grader.engine.session import MAX_BODY, MAX_JSON, MAX_LOG, Session, Training, WorkerGone
 from grader.sandbox import basic
 from grader.sandbox.base import Limits, SandboxError
 from grader.sandbox.basic import ColdLauncher
-from grader.session import MAX_BODY, MAX_JSON, MAX_LOG, Session, Training, WorkerGone
 
 PRELUDE = """
 import json, os, struct, sys, time

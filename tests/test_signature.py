@@ -4,10 +4,10 @@ import tracemalloc
 
 import numpy as np
 
-from grader.bundle import Header, RecordedCase
-from grader.checks import Check
-from grader.observation import Observation, Seen, StudentError
-from grader.signature import PROJECTIONS, project, signature, slots
+from grader.bundle.check import Check
+from grader.bundle.model import Header, RecordedCase
+from grader.diagnosis.signature import PROJECTIONS, project, signature, slots
+from grader.judge.observation import Observation, Seen, StudentError
 
 WANT = np.random.default_rng(0).standard_normal((2, 3, 5))
 

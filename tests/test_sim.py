@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from test_answers import ANSWERS
 
-from grader.bank import KnownAnswer, apply
-from grader.content import Assignment, read_all
-from grader.devices import has_cuda, launcher_for
-from grader.engine import Engine
+from grader.authoring.bank import KnownAnswer, apply
+from grader.authoring.content import Assignment, read_all
+from grader.engine.devices import has_cuda, launcher_for
+from grader.engine.engine import Engine
 from grader.intake.read import Submission, Unit, read_submission
 from grader.report.model import ExerciseResult
 

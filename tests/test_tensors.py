@@ -10,7 +10,7 @@ import safetensors.numpy
 import safetensors.torch
 import torch
 
-from grader.tensors import MAX_HEADER, BadTensors, decode, encode, read_array, read_header
+from grader.bundle.safetensors import MAX_HEADER, BadTensors, decode, encode, read_array, read_header
 
 DTYPES = ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool")
 

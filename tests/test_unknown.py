@@ -19,11 +19,11 @@ from tests_truth import (
     true_stage,
 )
 
-from grader.bank import apply
-from grader.bundle import Exercise
-from grader.diagnose import diagnose
-from grader.record import definitions, observe
-from grader.verdict import judge_case
+from grader.authoring.bank import apply
+from grader.authoring.observe import definitions, observe
+from grader.bundle.model import Exercise
+from grader.diagnosis.match import diagnose
+from grader.judge.verdict import judge_case
 
 
 def without(exercise: Exercise, id: str) -> Exercise:

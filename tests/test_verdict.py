@@ -6,13 +6,14 @@ import re
 import numpy as np
 import pytest
 
-from grader.bundle import Header, RecordedCase
-from grader.checks import Check
+from grader.bundle.check import Check
+from grader.bundle.model import Header, RecordedCase
 from grader.judge import JUDGES
 from grader.judge.finding import Finding
-from grader.observation import Observation, Seen, StudentError
+from grader.judge.observation import Observation, Seen, StudentError
+from grader.judge.trivial import is_trivial
+from grader.judge.verdict import judge_case, unseen_case
 from grader.report.model import ExerciseResult, Report, to_json
-from grader.verdict import is_trivial, judge_case, unseen_case
 
 WANT = np.random.default_rng(0).standard_normal((2, 3))
 SECRET = "0.1234567"
@@ -257,8 +258,8 @@ def test_where_the_reference_itself_is_constant_nothing_is_trivial():
 def test_numbers_near_the_end_of_the_range_raise_no_warning():
     import warnings
 
-    from grader.facts import of_numbers
-    from grader.signature import project
+    from grader.diagnosis.facts import of_numbers
+    from grader.diagnosis.signature import project
 
     huge, want = np.full((2, 3), 1.7e308), np.full((2, 3), 0.1)
     huge[0] *= -1

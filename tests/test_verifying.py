@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from grader import verifying
+from grader.authoring import verify_all as verifying
 from grader.sandbox.base import SandboxError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -95,7 +95,7 @@ def _one_of_the_pool(process: psutil.Process) -> psutil.Process:
 
 HEARS = """
 import os, signal, socket, threading
-from grader.pool import uninterrupted
+from grader.engine.process_pool import uninterrupted
 
 done = threading.Event()
 other = threading.Thread(target=done.wait)
@@ -130,7 +130,7 @@ def test_ctrl_c_while_processes_are_started_is_heard_afterwards(send):
 
 DIES = """
 import os, time
-from grader.pool import pool
+from grader.engine.process_pool import pool
 from grader.sandbox.base import SandboxError
 
 try:

@@ -12,16 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from grader.content import Assignment, read_all
-from grader.stub import BEGIN, END
+from grader.authoring.content import Assignment, read_all
+from grader.support.stub import BEGIN, END
 
 ROOT = Path(__file__).resolve().parents[1]
 ASSIGNMENTS = read_all(ROOT / "solutions")
 LOCALE = ROOT / "grader" / "locale"
 # What tells of the numbers alone (level 0), beside the titles of cases.
-TOLD = [
-    ROOT / "grader" / name for name in ("facts.py", "diagnose.py", "verdict.py", "scoring.py", "kept.py")
-] + sorted((ROOT / "grader" / "judge").glob("*.py"))
+TOLD = sorted(p for room in ("diagnosis", "judge") for p in (ROOT / "grader" / room).glob("*.py"))
 
 CODE = re.compile(
     r"\b(torch|self|F|np|math)\.\w|\bnn\.\w+\(|\w\([^)]*\)\s*[.\[]|==|->|:=|\*\*|\w @ \w|\blambda\b|\breturn \w+\(|"

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from grader.setting import SHORT_SECONDS, Setting, limits, patience
-from grader.workplace import NOTHING, Workplace
+from grader.engine.load_request import SHORT_SECONDS, Setting, limits, patience
+from grader.engine.worker_slot import NOTHING, Workplace
 
 
 @pytest.fixture

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grader.bank import apply
-from grader.content import Assignment, read
-from grader.engine import Engine
+from grader.authoring.bank import apply
+from grader.authoring.content import Assignment, read
+from grader.engine.engine import Engine
+from grader.engine.student_parts import Part
 from grader.intake.read import Submission, Unit
-from grader.parts import Part
 from grader.report.model import ExerciseResult
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -14,10 +14,10 @@ import numpy as np
 import torch
 from torch import nn
 
-from grader.bundle import Exercise, RecordedCase
-from grader.content import read_all
-from grader.observation import Observation
-from grader.record import definitions
+from grader.authoring.content import read_all
+from grader.authoring.observe import definitions
+from grader.bundle.model import Exercise, RecordedCase
+from grader.judge.observation import Observation
 from grader.report.model import CheckResult
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -12,7 +12,7 @@ def run() -> None:
 
         main()
     except KeyboardInterrupt:
-        from grader.i18n import _
+        from grader.support.i18n import _
 
         print(_("stopped"), file=sys.stderr)
         sys.exit(130)

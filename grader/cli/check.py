@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.i18n import _
-from grader.report.forms import FORMS
+from grader.report.formats import FORMS
+from grader.support.i18n import _
 
 if TYPE_CHECKING:
     from grader.report.model import Report
@@ -73,7 +73,7 @@ def command(
     full: bool,
 ) -> None:
     """Grade your exercises, all or those named, and say what is wrong and where."""
-    from grader.checking import check
+    from grader.student.check import check
 
     report = check(
         exercises,
@@ -92,8 +92,8 @@ def command(
 def _show(report: Report, form: str, output: Path | None, full: bool) -> None:
     from rich.console import Console
 
-    from grader.files import write_atomically
     from grader.report.terminal import show
+    from grader.support.atomic_files import write_atomically
 
     if form == "text" and output is None:
         show(report, Console(highlight=False), full=full)

@@ -12,7 +12,7 @@ import click
 if TYPE_CHECKING:
     from grader.sandbox.selftest import Canary
 
-from grader.i18n import _
+from grader.support.i18n import _
 
 
 @click.command()
@@ -23,7 +23,7 @@ def command() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from grader import __version__
+    from grader.support.version import __version__
 
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_row("grader", __version__)

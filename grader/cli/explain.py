@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from grader.i18n import _
+from grader.support.i18n import _
 
 EXAMPLES = """\b
 Examples:
@@ -29,7 +29,7 @@ def command(name: str | None, course: Path | None) -> None:
     from rich.markdown import Markdown
     from rich.text import Text
 
-    from grader.course import find
+    from grader.intake.course import find
 
     known = [
         (e, m)

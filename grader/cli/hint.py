@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from grader.i18n import _
+from grader.support.i18n import _
 
 FILE = ".headway/hints.json"
 
@@ -27,9 +27,9 @@ def command(exercise: str, course: Path | None, again: bool) -> None:
 
     Where the last check named a mistake, first a question about just that, then the page about it.
     """
-    from grader.course import find
-    from grader.files import write_atomically
-    from grader.progress import recall
+    from grader.intake.course import find
+    from grader.student.progress import recall
+    from grader.support.atomic_files import write_atomically
 
     where = find(course or Path.cwd())
     found = next((e for b in where.bundles for e in b.exercises if e.name == exercise), None)

@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from pathlib import Path
+from importlib.util import find_spec
 
 import click
 
-from grader import __version__
-from grader.i18n import _
+from grader.support.i18n import _
+from grader.support.version import __version__
 
 COMMANDS = {
-    "check": _("Grade your exercises, or any file that holds known ones."),
-    "watch": _("Grade an exercise again whenever you save."),
-    "hint": _("One hint more for an exercise."),
-    "reset": _("Put an exercise back to how it was handed out."),
-    "explain": _("Show a page about a known mistake."),
-    "grade": _("Instructor: grade a folder of submissions with hidden cases."),
-    "verify": _("Maintainer: prove that the course is right."),
-    "build": _("Maintainer: make assignments/ from solutions/."),
-    "new": _("Maintainer: begin an exercise with files that already verify."),
-    "release": _("Instructor: make the students' kit, proved to hold no answer."),
-    "course": _("Instructor: make an nbgrader course, or bring its sources up to date."),
-    "doctor": _("Tell what this machine can do."),
+    "check": ("grader.cli.check", _("Grade your exercises, or any file that holds known ones.")),
+    "watch": ("grader.cli.watch", _("Grade an exercise again on every save.")),
+    "hint": ("grader.cli.hint", _("Show the next hint for an exercise.")),
+    "reset": ("grader.cli.reset", _("Restore the original stub of an exercise.")),
+    "explain": ("grader.cli.explain", _("Show a page about a known mistake.")),
+    "doctor": ("grader.cli.doctor", _("Show which features and sandboxes work on this machine.")),
+    "grade": (
+        "grader.cli.instructor.grade",
+        _("Instructor: grade a folder of submissions with hidden cases."),
+    ),
+    "course": ("grader.cli.instructor.course", _("Instructor: create or update an nbgrader course.")),
+    "release": (
+        "grader.cli.instructor.release",
+        _("Instructor: make a student kit and check it for answers."),
+    ),
+    "verify": (
+        "grader.cli.instructor.verify",
+        _("Maintainer: check solutions, stubs, mistakes and variants."),
+    ),
+    "build": ("grader.cli.instructor.build", _("Maintainer: generate assignments/ from solutions/.")),
+    "new": ("grader.cli.instructor.new", _("Maintainer: create an exercise from a working template.")),
 }
 
 EXAMPLES = """\b
@@ -50,17 +59,18 @@ class Lazy(click.Group):
                     name=name
                 )
             )
-        command: click.Command = import_module(f"grader.cli.{name}").command
+        command: click.Command = import_module(COMMANDS[name][0]).command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section(_("Commands")):
-            formatter.write_dl([(name, COMMANDS[name]) for name in self.list_commands(ctx)])
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
 
 
 def _is_here(name: str) -> bool:
-    """A students' kit has no files for the instructor's commands."""
-    return Path(__file__).with_name(f"{name}.py").is_file()
+    """Whether the command is installed: a student kit has no instructor commands."""
+    module = COMMANDS[name][0]
+    return find_spec(module.rpartition(".")[0]) is not None and find_spec(module) is not None
 
 
 @click.group(
@@ -81,7 +91,7 @@ def group(ctx: click.Context) -> None:
 
 def main() -> None:
     """Run a command. Every refusal is one sentence; exit status 2 is wrong use, 3 a fault of the grader."""
-    from grader.course import NoCourse
+    from grader.intake.course import NoCourse
     from grader.sandbox.base import SandboxError
 
     try:

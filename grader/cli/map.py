@@ -8,11 +8,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.bundle import Bundle
-from grader.course import find
-from grader.i18n import _
-from grader.progress import recall
+from grader.bundle.model import Bundle
+from grader.intake.course import find
 from grader.report.terminal import points, sign
+from grader.student.progress import recall
+from grader.support.i18n import _
 
 
 def show_map(start: Path | None = None) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from grader.i18n import _
+from grader.support.i18n import _
 
 
 @click.command()
@@ -22,9 +22,9 @@ def command(exercise: str, course: Path | None) -> None:
 
     A script gets the one definition back. A notebook's cell is found by the definition it holds.
     """
-    from grader.course import choose, find
-    from grader.files import write_atomically
+    from grader.intake.course import choose, find
     from grader.intake.restore import CannotRestore, restored
+    from grader.support.atomic_files import write_atomically
 
     where = find(course or Path.cwd())
     bundle = next((b for b in where.bundles if exercise in [e.name for e in b.exercises]), None)

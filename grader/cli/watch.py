@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.i18n import _
+from grader.support.i18n import _
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from grader.watching import Saves, Watcher
+    from grader.student.watch import Saves, Watcher
 
 EXAMPLES = """\b
 Examples:
@@ -46,10 +46,9 @@ def command(exercise: str | None, course: Path | None, sandbox: str) -> None:
         raise click.UsageError(_("watch needs the package watchfiles: pip install 'headway[watch]'"))
     from rich.console import Console
 
-    from grader.checking import wanted_exercises
-    from grader.course import find
+    from grader.intake.course import find, wanted_exercises
     from grader.sandbox.choose import choose
-    from grader.watching import Saves, Watcher
+    from grader.student.watch import Saves, Watcher
 
     where = find(course or Path.cwd())
     current = wanted_exercises([exercise], where.bundles)[0] if exercise else ""
@@ -69,7 +68,7 @@ def command(exercise: str | None, course: Path | None, sandbox: str) -> None:
 
 
 def _loop(watcher: Watcher, saves: Saves, console: Console) -> None:
-    from grader.keys import keys, pressed
+    from grader.student.terminal_keys import keys, pressed
 
     with keys() as terminal:
         _verdict(watcher, console, terminal is not None)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from grader.i18n import _
 from grader.intake.notebook import NotANotebook, code_cells
-from grader.sanitize import sanitize
+from grader.support.i18n import _
+from grader.support.sanitize import sanitize
 
 MAX_BYTES = 8 << 20
 

@@ -6,8 +6,8 @@ import ast
 import io
 import json
 
-from grader.bank import definition_span
-from grader.i18n import _
+from grader.support.i18n import _
+from grader.support.source import definition_span
 
 
 class CannotRestore(ValueError):

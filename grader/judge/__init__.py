@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from grader.bundle import RecordedCase
-from grader.checks import Check
+from grader.bundle.check import Check
+from grader.bundle.model import RecordedCase
 from grader.judge.cost import cost
 from grader.judge.dropout import dropped_elements, dropped_regions, dropped_weights, varies
 from grader.judge.equal import equal, one_of, precise
 from grader.judge.finding import Finding, Wrong
-from grader.judge.forms import parameters, raises, shape, unchanged, value
+from grader.judge.generated_text import accuracy, moved, sentences, trained
+from grader.judge.head_ranking import ranks
+from grader.judge.observation import Observation
 from grader.judge.properties import carries, kept_weights, same, sums_to_one
-from grader.judge.ranks import ranks
 from grader.judge.removals import accuracies, all_rows, drawn, in_order
-from grader.judge.written import accuracy, moved, sentences, trained
-from grader.observation import Observation
+from grader.judge.structure import parameters, raises, shape, unchanged, value
 
 Judge = Callable[[Check, RecordedCase, Observation], Finding]
 

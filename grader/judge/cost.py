@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TypeGuard
 
-from grader.bundle import RecordedCase
-from grader.checks import Check
-from grader.i18n import _
+from grader.bundle.check import Check
+from grader.bundle.model import RecordedCase
 from grader.judge.finding import PASSED, Finding, failed
-from grader.observation import Observation
+from grader.judge.observation import Observation
+from grader.support.i18n import _
 
 MOST = 1 << 62
 

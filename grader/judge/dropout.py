@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from grader.bundle import RecordedCase
-from grader.checks import Check
-from grader.i18n import _
+from grader.bundle.check import Check
+from grader.bundle.model import RecordedCase
+from grader.bundle.safetensors import Array
 from grader.judge.finding import PASSED, Finding, Wrong, failed, numbers
-from grader.observation import Observation
-from grader.tensors import Array
+from grader.judge.observation import Observation
+from grader.support.i18n import _
 
 STANDARD_ERRORS = 6.5
 EXACT = 1e-4

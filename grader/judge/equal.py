@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from grader.bundle import RecordedCase
-from grader.checks import Check
-from grader.i18n import _
+from grader.bundle.check import Check
+from grader.bundle.model import RecordedCase
+from grader.bundle.safetensors import Array
 from grader.judge.finding import (
     PASSED,
     TOLERANCE,
@@ -20,8 +20,8 @@ from grader.judge.finding import (
     tensor,
     wrong_dtype,
 )
-from grader.observation import Observation
-from grader.tensors import Array
+from grader.judge.observation import Observation
+from grader.support.i18n import _
 
 
 def equal(check: Check, case: RecordedCase, observation: Observation) -> Finding:

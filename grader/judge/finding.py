@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grader.bundle import Header, RecordedCase
-from grader.i18n import _
-from grader.observation import Observation, Seen
-from grader.tensors import Array
+from grader.bundle.model import Header, RecordedCase
+from grader.bundle.safetensors import Array
+from grader.judge.observation import Observation, Seen
+from grader.support.i18n import _
 
 # Relative to 1 + |reference|. Measured on correct answers written in many ways (docs/precision.md): at least
 # four times the worst of them, which leaves room for an order of summation nobody thought of. That of float64

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from grader.bundle import RecordedCase
-from grader.checks import Check
-from grader.i18n import _
+from grader.bundle.check import Check
+from grader.bundle.model import RecordedCase
 from grader.judge.equal import compare
 from grader.judge.finding import (
     PASSED,
@@ -20,7 +19,8 @@ from grader.judge.finding import (
     place,
     wrong_form,
 )
-from grader.observation import Observation
+from grader.judge.observation import Observation
+from grader.support.i18n import _
 
 
 def same(check: Check, case: RecordedCase, observation: Observation) -> Finding:

@@ -13,13 +13,13 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from grader.bundle import RecordedCase
-from grader.checks import Check
-from grader.i18n import _
+from grader.bundle.check import Check
+from grader.bundle.model import RecordedCase
+from grader.bundle.safetensors import Array
 from grader.judge.finding import PASSED, Finding, Wrong, failed
-from grader.judge.ranks import spearman
-from grader.observation import Observation, Seen
-from grader.tensors import Array
+from grader.judge.head_ranking import spearman
+from grader.judge.observation import Observation, Seen
+from grader.support.i18n import _
 
 ORDERS = ("importance", "random", "reverse")  # as grader/worker/measures.py counts them
 FEWEST_SEEDS = 3

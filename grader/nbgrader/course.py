@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.build import _cells
-from grader.bundle import NUMBERS, WORDS
-from grader.content import Assignment
-from grader.files import write_atomically
-from grader.i18n import _
-from grader.stub import BEGIN
+from grader.authoring.build import _cells
+from grader.authoring.content import Assignment
+from grader.bundle.files import NUMBERS, WORDS
+from grader.support.atomic_files import write_atomically
+from grader.support.i18n import _
+from grader.support.stub import BEGIN
 
 OWN_CONFIG, OUR_CONFIG = "nbgrader_config.py", "headway_config.py"
 LOADS = f'load_subconfig("{OUR_CONFIG}")'
@@ -194,7 +194,7 @@ c.GenerateAssignment.preprocessors = [
     "nbgrader.preprocessors.IncludeHeaderFooter",
     "nbgrader.preprocessors.InstantiateTests",
     "nbgrader.preprocessors.LockCells",
-    "grader.nbgrader.stub.Stub",  # in place of ClearSolutions
+    "grader.nbgrader.make_stub.Stub",  # in place of ClearSolutions
     "nbgrader.preprocessors.ClearOutput",
     "nbgrader.preprocessors.CheckCellMetadata",
     "nbgrader.preprocessors.ComputeChecksums",
@@ -206,9 +206,9 @@ c.GenerateAssignment.preprocessors = [
 ]
 
 # What students did to their notebooks is put right first: nothing that they handed in is lost by it.
-c.Autograde.exporter_class = "grader.nbgrader.reading.Forgiving"
+c.Autograde.exporter_class = "grader.nbgrader.read_notebook.Forgiving"
 c.Autograde.sanitize_preprocessors = [
-    "grader.nbgrader.mend.Mend",
+    "grader.nbgrader.repair_cells.Mend",
     "nbgrader.preprocessors.ClearOutput",
     "nbgrader.preprocessors.DeduplicateIds",
     "nbgrader.preprocessors.OverwriteKernelspec",

@@ -17,16 +17,16 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader import utils
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 
-from grader import __version__
-from grader.bundle import Exercise
-from grader.i18n import _
+from grader.bundle.model import Exercise
 from grader.intake.notebook import plain_python
 from grader.intake.read import MAX_BYTES, Submission, Unit
-from grader.nbgrader import desk as desks
-from grader.nbgrader.mend import TOLD
-from grader.nbgrader.outputs import Verdict, comment_on, outputs
+from grader.nbgrader import engine_cache as desks
+from grader.nbgrader.cell_outputs import Verdict, comment_on, outputs
+from grader.nbgrader.repair_cells import TOLD
 from grader.nbgrader.settings import Headway
 from grader.report.model import ExerciseResult, Outcome, Report
+from grader.support.i18n import _
+from grader.support.version import __version__
 
 VERDICTS = "headway"  # in nbconvert's resources: grade_id, or an exercise's name → Verdict
 

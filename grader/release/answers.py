@@ -10,10 +10,11 @@ from textwrap import dedent
 
 import numpy as np
 
-from grader.bank import apply, definition_span
-from grader.content import PUBLIC_SEED, Assignment
+from grader.authoring.bank import apply
+from grader.authoring.content import PUBLIC_SEED, Assignment
 from grader.release.trees import Body, functions, kinds, lines_of, shape, size
-from grader.stub import BEGIN, END, stub
+from grader.support.source import definition_span
+from grader.support.stub import BEGIN, END, stub
 
 SMALL = 10  # nodes: `return X` and `super().__init__()` are nobody's secret
 MIN_NUMBERS = 6  # a tensor of fewer may come about by chance

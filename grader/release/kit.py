@@ -7,10 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.bundle import NUMBERS, WORDS, Bundle, load
-from grader.content import Assignment, ContentError, read_all
-from grader.release import fresh, wheel
-from grader.shown import with_requirements
+from grader.authoring.content import Assignment, ContentError, read_all
+from grader.bundle.files import NUMBERS, WORDS, load
+from grader.bundle.model import Bundle
+from grader.engine.visibility import with_requirements
+from grader.release import up_to_date as fresh
+from grader.release import wheel
 
 WHEELS = "wheels"
 _CLUTTER = shutil.ignore_patterns("__pycache__", ".DS_Store", ".ipynb_checkpoints", ".headway")

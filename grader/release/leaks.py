@@ -15,12 +15,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.bundle import NUMBERS
+from grader.bundle.files import NUMBERS
+from grader.bundle.safetensors import decode
 from grader.given import BLOCKS
 from grader.release.answers import Answer
 from grader.release.trees import bodies, kinds, lines_of, shape
-from grader.stub import BEGIN, END
-from grader.tensors import decode
+from grader.support.stub import BEGIN, END
 
 MIN_TEXT = 30  # characters without white space: shorter lines are said by chance
 

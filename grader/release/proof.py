@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.hidden import seed_file
+from grader.authoring.hidden_cases import seed_file
 from grader.release import answers as known
 from grader.release import leaks, trial
 from grader.release.kit import WHEELS, Plan, Unproved
-from grader.scratch import owned
+from grader.support.scratch_dirs import owned
 
 Tell = Callable[[str], None]
 

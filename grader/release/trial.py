@@ -22,11 +22,12 @@ from pathlib import Path
 from typing import Any
 
 import grader
-from grader.bundle import Bundle, Exercise, load_all
-from grader.engine import Engine
+from grader.bundle.files import load_all
+from grader.bundle.model import Bundle, Exercise
+from grader.engine.engine import Engine
+from grader.engine.submission_run import Run
 from grader.intake.names import Names
 from grader.intake.read import Submission, Unit, read_submission
-from grader.run import Run
 from grader.sandbox import kernel
 from grader.sandbox.basic import ColdLauncher
 

@@ -6,7 +6,6 @@ same bytes at every release, and nothing has to be installed or downloaded to ma
 
 from __future__ import annotations
 
-import ast
 import base64
 import hashlib
 import zipfile
@@ -18,18 +17,13 @@ import grader
 from grader.given import BLOCKS
 
 DISTRIBUTION = "headway"
-STUDENT_COMMANDS = ("check", "watch", "hint", "reset", "explain", "doctor")
 STUDENT_EXTRAS = ("watch",)
-# These are parts of one machine, and some of them are found by name: they go as a whole.
-_WHOLE = ("worker", "sandbox", "intake", "judge", "report")
-_DATA = ("locale", *_WHOLE)
-_ENTRANCES = (
-    "cli/main.py",
-    "cli/map.py",
-    "pytest_plugin.py",
-    *(f"cli/{name}.py" for name in STUDENT_COMMANDS),
+# Student packages, whole. `given` is shipped block by block; everything else needs solutions/.
+STUDENT_PACKAGES = (
+    *("support", "worker", "sandbox", "bundle", "intake", "report", "judge", "diagnosis", "engine"),
+    *("student", "cli"),
 )
-_INSTRUCTOR_ONLY = ("hidden.py",)  # asked for by student modules, where solutions/ lies beside the course
+_NOT_SHIPPED = ("cli/instructor/",)
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 
 
@@ -47,48 +41,15 @@ def write(folder: Path, blocks: Collection[str], label: str) -> Path:
 
 
 def members(package: Path, blocks: Collection[str]) -> list[str]:
-    """The files of the package that belong to a kit, by their names below it.
-
-    They are those that a student's command can come to by following imports, also the late ones inside
-    functions; a module that only an instructor's command needs is left out without being listed anywhere.
-    """
-    found: set[str] = set()
-    waiting = [name for name in _ENTRANCES if (package / name).is_file()]
-    waiting += [str(p.relative_to(package)) for room in _WHOLE for p in (package / room).rglob("*.py")]
-    while waiting:
-        name = waiting.pop()
-        if name not in found and name not in _INSTRUCTOR_ONLY and not name.startswith("given/"):
-            found.add(name)
-            waiting += _imports(package, name)
-    found |= {"given/__init__.py", *(f"given/{BLOCKS[block]}" for block in blocks)}
-    found |= {
-        str(p.relative_to(package))
-        for room in _DATA
-        for p in (package / room).rglob("*")
-        if p.is_file() and p.suffix not in (".py", ".pyc")
-    }
-    return sorted(found)
-
-
-def _imports(package: Path, name: str) -> set[str]:
-    """Files of the package that a module imports, and the packages that these lie in."""
-    named: set[str] = set()
-    for node in ast.walk(ast.parse((package / name).read_text("utf-8"))):
-        if isinstance(node, ast.Import):
-            named |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            named |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    named.add(".".join(["grader", *Path(name).parent.parts]))
-    out = set()
-    for module in named:
-        parts = module.split(".")
-        if parts[0] == "grader":
-            for stop in range(1, len(parts) + 1):
-                base = "/".join(parts[1:stop])
-                out |= {
-                    f for f in (f"{base}.py", f"{base}/__init__.py".lstrip("/")) if (package / f).is_file()
-                }
-    return out
+    """Return the files of a kit, relative to the package: whole packages, and the given blocks."""
+    files = [
+        *(p for p in package.iterdir() if p.is_file()),
+        *(p for room in STUDENT_PACKAGES for p in (package / room).rglob("*") if p.is_file()),
+        *((package / "locale").rglob("*.mo")),
+    ]
+    names = {p.relative_to(package).as_posix() for p in files if p.suffix != ".pyc"}
+    names |= {"given/__init__.py", *(f"given/{BLOCKS[block]}" for block in blocks)}
+    return sorted(name for name in names if not name.startswith(_NOT_SHIPPED))
 
 
 def _described(about: Distribution, version: str, files: Mapping[str, bytes]) -> dict[str, bytes]:

@@ -6,9 +6,9 @@ import os
 import re
 from pathlib import Path
 
-from grader.i18n import _
 from grader.report.model import ExerciseResult, Report
 from grader.report.terminal import points, word
+from grader.support.i18n import _
 
 SUMMARY = "GITHUB_STEP_SUMMARY"  # names the file that GitHub shows as the summary of a step
 _LEVELS = {"failed": "error", "blocked": "error", "could_not_grade": "warning", "not_started": "notice"}

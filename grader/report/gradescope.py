@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from grader.i18n import _
 from grader.report.model import ExerciseResult, Report
 from grader.report.terminal import lead, word
+from grader.support.i18n import _
 
 
 def gradescope(report: Report) -> str:

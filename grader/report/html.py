@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from grader.i18n import _, ngettext
 from grader.report import pruning_html
 from grader.report.model import CheckResult, ExerciseResult, Report
 from grader.report.terminal import lead, points, where_checked, word
+from grader.support.i18n import _, ngettext
 
 LIGHT = "--hw-paper:#ffffff;--hw-ink:#1f2328;--hw-faint:#59636e;--hw-line:#d1d9e0;--hw-good:#116329;--hw-bad:#b3101d;--hw-odd:#7a2fb5;--hw-box:#f6f8fa"
 DARK = "--hw-paper:#14181d;--hw-ink:#e6edf3;--hw-faint:#9aa4af;--hw-line:#3d444d;--hw-good:#56d364;--hw-bad:#ff8d85;--hw-odd:#d2a8ff;--hw-box:#1f252c"

@@ -17,9 +17,9 @@ import numpy as np
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from grader.i18n import _
-from grader.sanitize import sanitize
-from grader.tensors import Array
+from grader.bundle.safetensors import Array
+from grader.support.i18n import _
+from grader.support.sanitize import sanitize
 
 SHADES = " ░▒▓█"  # from 0 to 1; told apart without any colour
 WIDTH, NARROWEST, WIDEST = 78, 3, 7

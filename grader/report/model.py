@@ -60,7 +60,7 @@ class ExerciseResult:
     remarks: tuple[str, ...] = ()
     seconds: float = 0.0
     content: str = ""  # hash of what was graded
-    figures: Mapping[str, Any] = field(default_factory=dict)  # what is drawn; see grader/figures.py
+    figures: Mapping[str, Any] = field(default_factory=dict)  # what is drawn; see grader/engine/figures.py
     partial: bool = False  # a quick check that left something out
     fingerprint: str = ""  # of a wrong answer that no known mistake explains: equal answers have equal ones
 

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from grader.i18n import _, ngettext
+from grader.support.i18n import _, ngettext
 
 METHODS = ("ablation", "gradient", "confidence")
 MARKS = {"importance": "A", "random": "o", "reverse": "V"}

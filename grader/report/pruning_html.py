@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from grader.i18n import _
 from grader.report.pruning import (
     Figures,
     advice,
@@ -17,6 +16,7 @@ from grader.report.pruning import (
     ranking,
     told_methods,
 )
+from grader.support.i18n import _
 
 STYLE = """<style>
 .headway .hw-picture{display:block;max-width:100%;height:auto;margin:.4em 0;overflow:visible}

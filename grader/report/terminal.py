@@ -10,9 +10,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from grader.i18n import _, ngettext
 from grader.report import pruning
 from grader.report.model import CheckResult, ExerciseResult, Report
+from grader.support.i18n import _, ngettext
 
 _WORDS = {
     "passed": ("✓", "green"),

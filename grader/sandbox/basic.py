@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from grader.sandbox.base import Exit, Limits, SandboxError
-from grader.scratch import owned
+from grader.support.scratch_dirs import owned
 
 _ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"

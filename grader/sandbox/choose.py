@@ -25,7 +25,7 @@ def choose(
         raise ValueError(f"{asked!r} is no sandbox tier: choose one of auto, {', '.join(TIERS)}")
     for tier in LINUX_TIERS if asked == "auto" else (asked,):
         if tier != "basic" and (report := report_on(tier)).available:
-            from grader.sandbox.client import SandboxLauncher
+            from grader.sandbox.launcher import SandboxLauncher
 
             return SandboxLauncher(tier, program, ready=ready, warm=warm)
         if tier == asked != "basic":
@@ -48,14 +48,14 @@ def report_on(tier: str, fresh: bool = False) -> TierReport:
     """What the self-test of a Linux tier says, remembered where it was made before."""
     if sys.platform != "linux":
         return TierReport(tier, False, f"needs Linux; this is {sys.platform}")
-    from grader.sandbox import memory, selftest
+    from grader.sandbox import selftest, selftest_cache
 
-    known = None if fresh else memory.recall(tier)
+    known = None if fresh else selftest_cache.recall(tier)
     if known is not None:
         return known
     report = selftest.examine(tier)
     if _TRANSIENT not in report.reason:
-        memory.remember(report)
+        selftest_cache.remember(report)
     return report
 
 

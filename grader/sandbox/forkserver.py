@@ -22,7 +22,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
-from grader.sandbox import guard, kernel, lockdown, pages, refusals, removal, resources, warmth, wire
+from grader.sandbox import (
+    huge_pages,
+    kernel,
+    lockdown,
+    preload,
+    refusals,
+    remove_tree,
+    resources,
+    supervisor,
+    wire,
+)
 from grader.sandbox.base import Limits, SandboxError
 from grader.sandbox.tiers import Tier, make_tier
 
@@ -38,7 +48,7 @@ def main() -> None:
     """Become the guard; the server is its child."""
     control = socket.socket(fileno=int(sys.argv[2]))
     leash, parent = int(sys.argv[3]), int(sys.argv[4])
-    its_end = guard.watch(parent)
+    its_end = supervisor.watch(parent)
     received = wire.receive(control)
     if received is None:
         return
@@ -55,17 +65,17 @@ def main() -> None:
     except (SandboxError, OSError) as error:
         wire.send(control, {"failed": str(error)})
         if folder:
-            removal.remove_tree(folder)
+            remove_tree.remove_tree(folder)
         return
     if server == 0:
         os.close(leash)
         os.close(its_end)
         _become_server(tier, control, config | {"folder": folder}, own_pid)
     control.close()
-    code = guard.stand(server, (leash, its_end))
+    code = supervisor.stand(server, (leash, its_end))
     tier.leave()
     if folder:
-        removal.remove_tree(folder)
+        remove_tree.remove_tree(folder)
     os._exit(code)
 
 
@@ -107,7 +117,7 @@ class _Server:
             _load(config["prepare"])()
         _close_the_package()
         self._own_modules = [name for name in sys.modules if name.startswith("grader.sandbox")]
-        warmth.settle()
+        preload.settle()
         kernel.hide_from_tracers()
 
     def serve(self) -> None:
@@ -132,8 +142,8 @@ class _Server:
     def _warm(self, level: str) -> None:
         """It only saves time: where it fails, workers import for themselves what they need."""
         try:
-            warmth.warm()
-            pages.join(self._maps)
+            preload.warm()
+            huge_pages.join(self._maps)
         except Exception:
             traceback.print_exc()
             return

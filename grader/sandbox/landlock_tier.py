@@ -11,8 +11,8 @@ import tempfile
 
 from grader.sandbox import identity, kernel, landlock, lockdown, resources
 from grader.sandbox.base import Limits, SandboxError
-from grader.sandbox.layout import DEVICES, Layout, readable_entries
-from grader.sandbox.removal import remove_tree
+from grader.sandbox.remove_tree import remove_tree
+from grader.sandbox.visible_paths import DEVICES, Layout, readable_entries
 
 
 class LandlockTier:

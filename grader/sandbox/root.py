@@ -6,7 +6,7 @@ import os
 
 from grader.sandbox import kernel
 from grader.sandbox.base import SandboxError
-from grader.sandbox.layout import DEVICES, Layout, steps
+from grader.sandbox.visible_paths import DEVICES, Layout, steps
 
 SCRATCH = "/scratch"
 _STAGES = ("/mnt", "/media", "/srv", "/opt", "/home", "/var", "/run", "/tmp")

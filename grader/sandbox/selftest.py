@@ -60,7 +60,7 @@ def examine(tier: str) -> TierReport:
 
 def _attack(tier: str) -> dict[str, str | None]:
     """What each attack achieved, by its own word and by the traces it left."""
-    from grader.sandbox.client import SandboxLauncher
+    from grader.sandbox.launcher import SandboxLauncher
 
     program = Program("attacks:serve", code=(str(Path(__file__).with_name("canaries")),), folder=True)
     with (
@@ -92,7 +92,7 @@ def _targets(folder: str) -> Iterator[tuple[dict[str, Any], socket.socket]]:
 
 
 def _named(folder: str, file: str, port: int) -> dict[str, Any]:
-    from grader.sandbox.layout import site_folders
+    from grader.sandbox.visible_paths import site_folders
 
     torch = [os.path.join(site, "torch", "__init__.py") for site in site_folders()]
     return {

@@ -14,10 +14,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import grader.sandbox
-from grader.sandbox import layout, wire
+from grader.sandbox import visible_paths, wire
 from grader.sandbox.base import SandboxError
 from grader.sandbox.process import ServerEndedError
-from grader.sandbox.removal import remove_tree
+from grader.sandbox.remove_tree import remove_tree
 
 _BOOTSTRAP = (
     "import sys, types; package = types.ModuleType('grader'); package.__path__ = [sys.argv[1]]; "
@@ -71,7 +71,7 @@ class Server:
             theirs.close()
             os.close(leash)
         config = asdict(program) | {"tier": tier, "package": package}
-        config |= {"sites": layout.site_folders(), "temporary": tempfile.gettempdir()}
+        config |= {"sites": visible_paths.site_folders(), "temporary": tempfile.gettempdir()}
         with contextlib.suppress(OSError):  # it is gone already: heard of when a worker is asked for
             wire.send(self._control, config)
 

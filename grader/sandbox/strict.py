@@ -12,7 +12,7 @@ import socket
 
 from grader.sandbox import identity, kernel, landlock, lockdown, resources, root
 from grader.sandbox.base import Limits, SandboxError
-from grader.sandbox.layout import Layout
+from grader.sandbox.visible_paths import Layout
 
 _INSIDE = (1000, 1000)
 _SERVER_BYTES, _SERVER_ENTRIES = 1 << 20, 64  # parts of torch want a temporary folder to be imported

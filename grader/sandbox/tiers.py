@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from grader.sandbox import layout as layouts
+from grader.sandbox import visible_paths as layouts
 from grader.sandbox.base import Limits, SandboxError
 from grader.sandbox.landlock_tier import LandlockTier
-from grader.sandbox.layout import Layout
 from grader.sandbox.strict import Strict
+from grader.sandbox.visible_paths import Layout
 
 
 class Tier(Protocol):

@@ -15,7 +15,7 @@ import torch
 
 from grader.worker.load import Loaded, load
 from grader.worker.program import Program
-from grader.worker.telling import Tell
+from grader.worker.training_progress import Tell
 from grader.worker.wire import read_frame, write_frame
 
 

@@ -15,7 +15,7 @@ WARM, ROUNDS = 3, 25
 
 
 class Measures:
-    """The `_do_…` of grader/measures.py. Whatever is no module or no list of rows is told in a sentence."""
+    """The `_do_…` of grader/cases/measures.py. Whatever is no module or no list of rows is told in a sentence."""
 
     device: torch.device
     env: dict[str, Any]

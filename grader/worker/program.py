@@ -1,6 +1,6 @@
 """Carry out the steps of one case with a submission's names, and note what can be observed.
 
-The steps are data (grader/case.py writes them). Whatever the student's code raises becomes part of the
+The steps are data (grader/cases/case.py writes them). Whatever the student's code raises becomes part of the
 observation; what was seen before it stays.
 """
 
@@ -16,13 +16,13 @@ import torch
 from torch import Tensor, nn
 
 from grader.worker import layouts
-from grader.worker.copies import kind_of, plain_copy
 from grader.worker.errors import definition, describe, text_of
-from grader.worker.evidence import watching
+from grader.worker.forbidden_calls import watching
 from grader.worker.measures import Measures
-from grader.worker.sentences import in_rows
 from grader.worker.standins import Switch
-from grader.worker.telling import Tell, nobody, telling
+from grader.worker.tensor_copies import kind_of, plain_copy
+from grader.worker.token_rows import in_rows
+from grader.worker.training_progress import Tell, nobody, telling
 
 Step = Mapping[str, Any]
 

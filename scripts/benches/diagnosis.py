@@ -9,12 +9,13 @@ from collections.abc import Iterator
 import torch
 
 from benches.measure import ROOT
-from grader import signature
-from grader.bundle import Exercise, load_all
-from grader.diagnose import diagnose
-from grader.record import observe
-from grader.signature import named_by
-from grader.verdict import judge_case
+from grader.authoring.observe import observe
+from grader.bundle.files import load_all
+from grader.bundle.model import Exercise
+from grader.diagnosis import signature
+from grader.diagnosis.match import diagnose
+from grader.diagnosis.signature import named_by
+from grader.judge.verdict import judge_case
 
 
 def costs() -> list[float]:

@@ -10,10 +10,11 @@ import time
 from pathlib import Path
 
 from benches.measure import GRADER, ROOT
-from grader.bundle import Exercise, load_all
+from grader.bundle.files import load_all
+from grader.bundle.model import Exercise
+from grader.engine.session import Session
 from grader.sandbox.base import Launcher, Limits
 from grader.sandbox.choose import available_tiers, choose
-from grader.session import Session
 
 SOURCE = "import torch\ndef masked_softmax(X, valid_lens):\n    return torch.softmax(X, -1) + {n}\n"
 SETTLED = 6.0  # seconds after which the server is warm

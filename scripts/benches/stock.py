@@ -9,8 +9,8 @@ from pathlib import Path
 
 from benches.measure import ROOT, Each, finished
 from benches.nine import EXERCISES, IMPORTS, definitions
-from grader.bundle import load_all
-from grader.tensors import encode
+from grader.bundle.files import load_all
+from grader.bundle.safetensors import encode
 
 # What a test cell calls: the cases of an exercise on the notebook's own definitions, compared in numpy.
 CHECKS = """

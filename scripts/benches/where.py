@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import grader.conclude
-import grader.run
+import grader.engine.result
+import grader.engine.submission_run
 from benches.measure import ROOT
 from benches.nine import notebook
-from grader.bundle import load_all
-from grader.engine import Engine
-from grader.grading.store import Circumstances, Store
+from grader.bundle.files import load_all
+from grader.classroom.store import Circumstances, Store
+from grader.engine.engine import Engine
+from grader.engine.session import Session
 from grader.intake.read import submission_from
 from grader.sandbox.choose import choose
-from grader.session import Session
 
 STEPS = ("read", "start worker", "load", "run cases", "judge", "diagnose", "write", "end worker", "the rest")
 
@@ -66,8 +66,12 @@ def where(folder: Path, count: int) -> dict[str, float]:
                 (launcher, "start", clock.around("start worker", launcher.start)),
                 (Session, "ask", clock.asking(Session.ask)),
                 (Session, "close", clock.around("end worker", Session.close)),
-                (grader.run, "judge_case", clock.around("judge", grader.run.judge_case)),
-                (grader.conclude, "diagnose", clock.around("diagnose", grader.conclude.diagnose)),
+                (
+                    grader.engine.submission_run,
+                    "judge_case",
+                    clock.around("judge", grader.engine.submission_run.judge_case),
+                ),
+                (grader.engine.result, "diagnose", clock.around("diagnose", grader.engine.result.diagnose)),
             ):
                 stack.enter_context(patch.object(target, name, wrapped))
             texts = _handed_in(range(count))

@@ -1,6 +1,6 @@
 """Mistakes seen in kernel weights and kernel regression."""
 
-from grader.bank import mistake
+from grader.authoring.bank import mistake
 
 TRY_WEIGHTS = """
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.case import Case
+from grader.cases.case import Case
 
 SEEN = ("batch", "query", "key")
 LONG, LONG_LENS = 268, np.array([257, 261])  # bfloat16 counts 256, 256, 258, 260, 260, 260, …

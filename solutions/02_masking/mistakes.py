@@ -1,6 +1,6 @@
 """Mistakes seen in masks and masked softmaxes."""
 
-from grader.bank import mistake
+from grader.authoring.bank import mistake
 
 SEE_MASK = """
 

@@ -5,8 +5,9 @@ Numbers are judged without dropout; a case of its own tells whether dropout is o
 
 import numpy as np
 
-from grader import weights
-from grader.case import Case, filled
+from grader.cases import weights
+from grader.cases.case import Case
+from grader.cases.ref import filled
 
 AXES = ("batch", "query", "feature")
 UNNEEDED = ("w_v.bias",)  # the same number for every score of a row: the softmax does not see it

@@ -1,6 +1,6 @@
 """Mistakes seen in additive and in dot-product attention."""
 
-from grader.bank import mistake
+from grader.authoring.bank import mistake
 
 TRY_ADDITIVE = """
 

@@ -1,6 +1,6 @@
 """Cases for splitting into heads and joining them again. All sizes differ: no axis passes for another."""
 
-from grader.case import Case
+from grader.cases.case import Case
 
 
 def transpose_qkv(draw):

@@ -1,6 +1,6 @@
 """Mistakes seen in splitting features into heads and in joining them again."""
 
-from grader.bank import mistake
+from grader.authoring.bank import mistake
 
 SEE_SPLIT = """
 

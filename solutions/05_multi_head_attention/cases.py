@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from grader import weights
-from grader.bank import definition_span
-from grader.case import Case, eye, filled, zeros
-from grader.stub import stub
+from grader.cases import weights
+from grader.cases.case import Case
+from grader.cases.ref import eye, filled, zeros
+from grader.support.source import definition_span
+from grader.support.stub import stub
 
 AXES = ("batch", "query", "feature")
 LEGACY = ("key_size", "query_size", "value_size")  # constructors with lazy layers do without these

@@ -5,7 +5,7 @@ Nothing is ever named for the repairs and their tests (level 0): those at the en
 
 from textwrap import dedent
 
-from grader.bank import mistake
+from grader.authoring.bank import mistake
 
 OF = "MultiHeadAttention"
 ATTEND = "heads = self.attention(queries, keys, values, valid_lens)"

@@ -1,6 +1,6 @@
 """Right answers written in other ways, and answers that compute nothing."""
 
-from grader.bank import trivial, variant
+from grader.authoring.bank import trivial, variant
 
 FOUR_LAYERS = """
         self.num_heads = num_heads

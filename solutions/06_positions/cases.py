@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.case import Case
+from grader.cases.case import Case
 
 AXES = ("batch", "step", "feature")
 P = 0.25

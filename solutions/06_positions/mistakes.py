@@ -1,6 +1,6 @@
 """Mistakes seen in positions, in the embedding of tokens, and in the matrix that moves positions."""
 
-from grader.bank import mistake
+from grader.authoring.bank import mistake
 
 # ---- PositionalEncoding ----
 

@@ -7,8 +7,9 @@ nothing. What training drops is shown by layouts of features that stay visible b
 
 import numpy as np
 
-from grader import weights
-from grader.case import Case, filled, zeros
+from grader.cases import weights
+from grader.cases.case import Case
+from grader.cases.ref import filled, zeros
 
 AXES = ("batch", "step", "feature")
 D, H, HIDDEN, V = 6, 2, 7, 11

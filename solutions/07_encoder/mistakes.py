@@ -1,6 +1,6 @@
 """Mistakes seen in residuals, normalisations, position-wise networks and in the stack made of them."""
 
-from grader.bank import mistake
+from grader.authoring.bank import mistake
 
 # ---- AddNorm ----
 

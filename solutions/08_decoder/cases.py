@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from grader import weights
-from grader.case import Case, eye, filled, zeros
+from grader.cases import weights
+from grader.cases.case import Case
+from grader.cases.ref import eye, filled, zeros
 
 AXES = ("batch", "step", "feature")
 WORDS = ("batch", "step", "word")

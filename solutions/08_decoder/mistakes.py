@@ -1,6 +1,6 @@
 """Mistakes seen in decoder blocks and decoders."""
 
-from grader.bank import mistake
+from grader.authoring.bank import mistake
 
 # Ways to look, for the pages. `block`, `decoder`, `X`, `words` and `new_state` are those of the lesson's cells.
 

@@ -1,6 +1,6 @@
 """Right answers written differently, and answers that compute nothing."""
 
-from grader.bank import also, trivial, variant
+from grader.authoring.bank import also, trivial, variant
 
 BLOCK_HEAD = """
 class DecoderBlock(nn.Module):

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from grader import weights
-from grader.case import Case, Filled, filled, zeros
+from grader.cases import weights
+from grader.cases.case import Case
+from grader.cases.ref import Filled, filled, zeros
 
 WORDS = ("batch", "step", "word")
 KEPT = ("step", "batch", "query", "key")

@@ -1,6 +1,6 @@
 """Mistakes seen in recurrent decoders with attention."""
 
-from grader.bank import mistake
+from grader.authoring.bank import mistake
 
 # Ways to look, for the pages. `decoder`, `encoded`, `lens` and `words` are those of the lesson's last cell.
 

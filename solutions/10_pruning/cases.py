@@ -9,10 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from grader import weights
-from grader.bank import definition_span
-from grader.case import Case, filled, round_to
-from grader.judge.ranks import spearman
+from grader.bundle.repeat import round_to
+from grader.cases import weights
+from grader.cases.case import Case
+from grader.cases.ref import filled
+from grader.judge.head_ranking import spearman
+from grader.support.source import definition_span
 
 AXES = ("batch", "query", "feature")
 MAPS = ("batch", "head", "query", "key")

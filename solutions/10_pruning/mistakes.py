@@ -1,6 +1,6 @@
 """Mistakes seen where heads are looked at, weighed, and taken out."""
 
-from grader.bank import mistake
+from grader.authoring.bank import mistake
 
 # Ways to look, for the pages. Names are those of the lesson's cells.
 

@@ -8,9 +8,9 @@ from functools import cache
 import numpy as np
 import torch
 
-from grader import weights
-from grader.case import Case
-from grader.record import blocks
+from grader.authoring.observe import blocks
+from grader.cases import weights
+from grader.cases.case import Case
 
 PAD, BOS, EOS, FIRST = 0, 1, 2, 3  # the words that mean something come after these
 HEADS = 4

@@ -1,6 +1,6 @@
 """Mistakes seen in training loops and in loops that write."""
 
-from grader.bank import mistake
+from grader.authoring.bank import mistake
 
 # Ways to look, for the pages. `new_model` and `reverse_batch` are those of the lesson's cells. Nothing here needs a
 # model that can do its task, so that a page helps before the first training, too.

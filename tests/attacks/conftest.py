@@ -13,8 +13,8 @@ import psutil
 import pytest
 from attacks.suite import RIGHT, Attack
 
-from grader.bundle import Bundle
-from grader.engine import Engine
+from grader.bundle.model import Bundle
+from grader.engine.engine import Engine
 from grader.intake.read import Submission, Unit, read_submission
 from grader.report.model import ExerciseResult
 from grader.sandbox.base import Limits

@@ -70,12 +70,12 @@ ATTACKS = (
     gated(
         "loaded-modules",
         "looks for the answer side among the loaded modules",
-        "return any(m.startswith(('grader.judge', 'grader.bundle', 'grader.engine', 'grader.record', 'solutions')) for m in sys.modules)",
+        "return any(m.startswith(('grader.judge', 'grader.bundle.model', 'grader.engine.engine', 'grader.authoring.record', 'solutions')) for m in sys.modules)",
     ),
     gated(
         "imported-modules",
         "imports the answer side",
-        "import grader.bundle, grader.judge\nreturn True",
+        "import grader.bundle.model, grader.judge\nreturn True",
         control=True,
     ),
     gated(

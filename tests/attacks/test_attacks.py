@@ -19,7 +19,7 @@ from attacks.table import ATTACKS, FAMILIES
 from rich.console import Console
 
 from grader.intake.read import Blocked
-from grader.report.forms import FORMS
+from grader.report.formats import FORMS
 from grader.report.terminal import show
 
 
@@ -33,7 +33,7 @@ def test_the_suite_is_as_large_as_it_claims():
 def test_an_attack_gains_nothing_and_harms_nobody(attack: Attack, fenced, monkeypatch):
     with monkeypatch.context() as little:
         if attack.exhausts:
-            little.setattr("grader.setting.limits", lambda exercise: LITTLE)
+            little.setattr("grader.engine.load_request.limits", lambda exercise: LITTLE)
         started = time.monotonic()
         result, refusal = None, ""
         try:

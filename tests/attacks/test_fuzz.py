@@ -12,13 +12,14 @@ import pytest
 import safetensors
 import safetensors.numpy
 
-from grader.diagnose import diagnose
-from grader.kept import arranged
-from grader.observation import BadReply, read_observation, student_error
-from grader.report.forms import FORMS
+from grader.bundle.safetensors import BadTensors, decode, encode
+from grader.diagnosis.match import diagnose
+from grader.judge.normalise import arranged
+from grader.judge.observation import BadReply, read_observation, student_error
+from grader.judge.trivial import is_trivial
+from grader.judge.verdict import judge_case
+from grader.report.formats import FORMS
 from grader.report.model import ExerciseResult, Report
-from grader.tensors import BadTensors, decode, encode
-from grader.verdict import is_trivial, judge_case
 
 TENSORS = {
     "out": np.arange(6, dtype=np.float32).reshape(2, 3),

@@ -10,11 +10,11 @@ import pytest
 from attacks.forging import FORGE
 from rich.console import Console
 
-from grader.content import read
-from grader.engine import Engine
+from grader.authoring.content import read
+from grader.authoring.record import record
+from grader.engine.engine import Engine
 from grader.intake.read import Submission, Unit
-from grader.record import record
-from grader.report.forms import FORMS
+from grader.report.formats import FORMS
 from grader.report.terminal import show
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -18,14 +18,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.bundle import Bundle, save
-from grader.content import read
-from grader.engine import Engine
+from grader.authoring.content import read
+from grader.authoring.record import record
+from grader.bundle.files import save
+from grader.bundle.model import Bundle
+from grader.engine.engine import Engine
 from grader.intake.read import Submission, Unit
-from grader.record import record
 from grader.report.model import Report
 from grader.sandbox.choose import LINUX_TIERS, choose, report_on
-from grader.stub import BEGIN, END
+from grader.support.stub import BEGIN, END
 
 ROOT = Path(__file__).resolve().parents[2]
 SEARCH = Path(__file__).with_name("search.py")
@@ -158,7 +159,7 @@ def test_it_can_look_where_nothing_stands_in_its_way(secrets):
 
 def test_it_would_find_what_a_request_told_too_much(secrets, fence, monkeypatch):
     """The guard, broken: the expected numbers travel with the case, and the lines of the reference with the file."""
-    import grader.run as run
+    import grader.engine.submission_run as run
 
     request = run.request_for
 

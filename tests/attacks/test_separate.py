@@ -9,9 +9,9 @@ import pytest
 from attacks.forging import FORGE
 from attacks.suite import RIGHT
 
-from grader.engine import Engine
+from grader.engine.engine import Engine
+from grader.engine.visibility import in_chains, shown, with_requirements
 from grader.intake.read import Submission, Unit
-from grader.shown import in_chains, shown, with_requirements
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
 RIGHT_MASK = """
@@ -205,7 +205,8 @@ def test_a_breakdown_that_the_submission_brings_about_is_its_own(counted):
 
 def test_a_breakdown_without_the_submission_costs_no_points(counted, monkeypatch):
     monkeypatch.setattr(
-        "grader.run.request_for", lambda *a: {"op": "run", "case": {"steps": [], "dtype": "no such dtype"}}
+        "grader.engine.submission_run.request_for",
+        lambda *a: {"op": "run", "case": {"steps": [], "dtype": "no such dtype"}},
     )
     (result,) = counted.grade(submission(RIGHT), ["masked_softmax"]).exercises
     assert (result.outcome, result.score) == ("could_not_grade", None)

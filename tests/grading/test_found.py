@@ -10,9 +10,9 @@ import zipfile
 import pytest
 from tests_files import fill
 
-from grader.bundle import Bundle
-from grader.grading.archives import BadArchive, members
-from grader.grading.found import find
+from grader.bundle.model import Bundle
+from grader.classroom.archives import BadArchive, members
+from grader.classroom.discover import find
 
 RIGHT = "def transpose_qkv(X, num_heads): ...\n"
 

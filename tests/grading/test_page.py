@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 from pages.samples import CLASS, KNOWN, entry, failed, result
 
-from grader.grading.page import page
+from grader.classroom.html_page import page
 from grader.report.model import CheckResult, Diagnosis
 
 EVIL = "</td><script>alert(1)</script><img src=x onerror=alert(1)>&amp;\"'{{ 7*7 }}"

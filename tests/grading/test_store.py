@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from grader.grading.store import Circumstances, Store
+from grader.classroom.store import Circumstances, Store
 from grader.report.model import ExerciseResult
 
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from grader import judge as judges
-from grader.bundle import Header, RecordedCase
-from grader.checks import Check
+from grader.bundle.check import Check
+from grader.bundle.model import Header, RecordedCase
 from grader.judge.finding import Finding
-from grader.observation import Observation, Seen, StudentError
+from grader.judge.observation import Observation, Seen, StudentError
 
 
 def seen(value: Any) -> Seen:

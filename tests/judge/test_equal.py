@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from grader.judge.finding import TOLERANCE, departures
-from grader.observation import Seen
+from grader.judge.observation import Seen
 
 WANT = np.random.default_rng(0).standard_normal((2, 3, 5))
 AXES = ("batch", "query", "key")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from grader.observation import Seen, StudentError
+from grader.judge.observation import Seen, StudentError
 
 WANT = np.ones((2, 3))
 STEPS = (

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from grader.judge.ranks import spearman
-from grader.observation import Seen
+from grader.judge.head_ranking import spearman
+from grader.judge.observation import Seen
 
 # Two heads of four answers: 4 are right with both, 3 without head 0, 1 without head 1.
 TABLE = [4, 3, 1, 0]

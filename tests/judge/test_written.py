@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from grader.bundle import Header, RecordedCase
-from grader.checks import Check
+from grader.bundle.check import Check
+from grader.bundle.model import Header, RecordedCase
 from grader.judge import decide
-from grader.judge.written import moved, sentences, trained
-from grader.observation import Observation, Seen
+from grader.judge.generated_text import moved, sentences, trained
+from grader.judge.observation import Observation, Seen
 
 LABELS = np.array([[3, 4, 2], [5, 2, 0], [6, 7, 2], [3, 2, 0]], dtype=np.uint8)
 LENS = np.array([3, 2, 3, 2], dtype=np.uint8)

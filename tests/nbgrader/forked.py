@@ -16,11 +16,6 @@ from typing import Any
 
 import nbgrader.apps.nbgraderapp as nbgraderapp  # with all that its commands need
 
-import grader.nbgrader.mend
-import grader.nbgrader.preprocessors
-import grader.nbgrader.reading
-import grader.nbgrader.stub  # noqa: F401
-
 
 def run(call: dict[str, Any]) -> None:
     """In the forked process: become the caller, and never come back."""

@@ -8,7 +8,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from grader.bundle import load_all
+from grader.bundle.files import load_all
 
 from .conftest import ASSIGNMENT, BIN, CLASS, cell
 

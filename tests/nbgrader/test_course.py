@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from grader.content import read, read_all
+from grader.authoring.content import read, read_all
 from grader.nbgrader.course import KEPT, LOADS, CannotMake, Wishes, lacks_our_config, make, notebook
 
 from .conftest import ROOT

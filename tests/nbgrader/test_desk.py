@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from traitlets.config import Config
 
-from grader.grading.store import Store
+from grader.classroom.store import Store
 from grader.intake.read import Submission, Unit
 from grader.nbgrader import desk as desks
 from grader.nbgrader.settings import Headway

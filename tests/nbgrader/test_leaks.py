@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.bundle import load_all
-from grader.content import read_all
+from grader.authoring.content import read_all
+from grader.bundle.files import load_all
 from grader.release.answers import answers
 from grader.release.leaks import Document, documents, leaks, seeds
-from grader.stub import BEGIN, END
+from grader.support.stub import BEGIN, END
 
 from .conftest import ASSIGNMENT, School
 from .pupils import CLASS

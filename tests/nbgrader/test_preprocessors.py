@@ -11,11 +11,11 @@ from nbgrader.converters import Autograde, GenerateAssignment
 from traitlets.config import Config
 
 from grader.intake.read import Blocked, read_submission
+from grader.nbgrader.cell_outputs import outputs
 from grader.nbgrader.course import Wishes as CourseWishes
 from grader.nbgrader.course import our_config
-from grader.nbgrader.outputs import outputs
 from grader.nbgrader.preprocessors import _part, exercise_of, submission_of
-from grader.nbgrader.reading import readable
+from grader.nbgrader.read_notebook import readable
 from grader.report.model import ExerciseResult, Report
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -37,10 +37,10 @@ DOWNLOADS = """
 c.FileNameCollectorPlugin.named_regexp = r".*/(?P<student_id>[\\w-]+)_(?P<file_id>04_heads)\\.ipynb"
 """
 NO_WORKER = """
-import grader.nbgrader.lazily
+import grader.nbgrader.lazy_launcher
 def choose(*about, **more):
     raise OSError("no worker can be started")
-grader.nbgrader.lazily.choose = choose
+grader.nbgrader.lazy_launcher.choose = choose
 """
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.grading.run import Entry
+from grader.classroom.class_run import Entry
 from grader.report.model import CheckResult, Diagnosis, ExerciseResult, Report
 
 PASSED = CheckResult("a", "shapes", "shape and dtype for rows of numbers (N, T)", "passed")

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
+from grader.bundle.safetensors import decode, encode
 from grader.release import answers as known
 from grader.release import leaks, proof
 from grader.release.kit import WHEELS, Plan, fill, plan
-from grader.tensors import decode, encode
 
 ROOT = Path(__file__).resolve().parents[2]
 

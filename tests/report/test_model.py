@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.report.forms import as_json
+from grader.report.formats import as_json
 from grader.report.model import CheckResult, Diagnosis, ExerciseResult, Report
 
 

@@ -10,7 +10,7 @@ import pytest
 from pages import chrome
 from pages.samples import CLASS, REPORT, entry, hostile
 
-from grader.grading.page import page as class_page
+from grader.classroom.html_page import page as class_page
 from grader.report.html import fragment, page
 
 pytestmark = pytest.mark.skipif(bool(chrome.missing()), reason=chrome.missing() or "there is a browser")

@@ -10,10 +10,10 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from grader.bundle import Header, RecordedCase
-from grader.checks import Check
-from grader.figures import figures
-from grader.observation import Observation, Seen
+from grader.bundle.check import Check
+from grader.bundle.model import Header, RecordedCase
+from grader.engine.figures import figures
+from grader.judge.observation import Observation, Seen
 from grader.report import pruning_html
 from grader.report.html import page
 from grader.report.model import ExerciseResult, Report, to_json

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from grader.report.model import CheckResult, Diagnosis, ExerciseResult, Report
 from grader.report.terminal import render, show
-from grader.sanitize import sanitize
+from grader.support.sanitize import sanitize
 
 TABLE = "\n".join("  ".join(f"{x:9.4f}" for x in range(6)) for _ in range(4))
 HOSTILE = sanitize(

@@ -18,7 +18,7 @@ import pytest
 
 from grader.sandbox.base import Limits
 from grader.sandbox.choose import LINUX_TIERS, report_on
-from grader.sandbox.client import SandboxLauncher
+from grader.sandbox.launcher import SandboxLauncher
 from grader.sandbox.process import SandboxedProcess
 from grader.sandbox.server import Program
 

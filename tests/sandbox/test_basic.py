@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 import grader
-from grader.engine import Engine
+from grader.engine.engine import Engine
 from grader.intake.read import Submission, Unit
 from grader.sandbox import basic
 from grader.sandbox.base import Limits, SandboxError
@@ -120,7 +120,7 @@ TAKES = "import mmap; held = mmap.mmap(-1, 5 << 30, prot=mmap.PROT_READ); "
 def test_memory_is_bounded_beyond_what_libraries_take(monkeypatch, bundles, libraries):
     """A torch that was built for CUDA maps three gigabytes, with a GPU or without."""
     monkeypatch.setattr(basic, "_START", libraries + basic._START)
-    monkeypatch.setattr("grader.setting.limits", lambda exercise: Limits(memory_bytes=1 << 30))
+    monkeypatch.setattr("grader.engine.load_request.limits", lambda exercise: Limits(memory_bytes=1 << 30))
     engine = Engine(bundles, ColdLauncher())
     right = "def transpose_output(X, num_heads):\n    %s\n    return X.unflatten(0, (-1, num_heads)).transpose(1, 2).flatten(2)\n"
     try:

@@ -11,7 +11,8 @@ import time
 import pytest
 
 from grader.sandbox import choose as choosing
-from grader.sandbox import memory, selftest
+from grader.sandbox import selftest
+from grader.sandbox import selftest_cache as memory
 from grader.sandbox.base import Limits, SandboxError
 from grader.sandbox.choose import available_tiers, choose, report_all, report_on
 from grader.sandbox.selftest import Canary, TierReport
@@ -79,7 +80,7 @@ def test_an_examination_that_is_killed_leaves_nothing(tier, after):
 
 
 def test_a_step_that_fails_is_the_reason(tier, monkeypatch):
-    from grader.sandbox import layout
+    from grader.sandbox import visible_paths as layout
 
     monkeypatch.setattr(layout, "site_folders", lambda: ["/nowhere/at/all", "relative"])
     monkeypatch.setattr(selftest, "_named", lambda *_: {})
@@ -184,8 +185,10 @@ def test_nothing_of_the_parents_side_needs_linux_or_torch_to_be_imported(run_pyt
         sys.platform = "darwin"
         import ctypes
         ctypes.CDLL = None
-        from grader.sandbox import base, canaries, choose, client, kernel, landlock, memory, seccomp, selftest
-        from grader.sandbox import forkserver, tiers  # never started elsewhere, but imported by tools
+        from grader.sandbox import base, canaries, choose, kernel, landlock, seccomp, selftest
+        from grader.sandbox import launcher as client
+        from grader.sandbox import selftest_cache as memory
+        from grader.sandbox import forkserver, tiers# never started elsewhere, but imported by tools
         print(choose.available_tiers(), "torch" in sys.modules, "numpy" in sys.modules)
         """)
     assert done.stdout == "('basic',) False False\n", done.stderr

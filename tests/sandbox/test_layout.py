@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from grader.sandbox import layout
+from grader.sandbox import visible_paths as layout
 
 
 @pytest.fixture

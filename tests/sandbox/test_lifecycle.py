@@ -17,7 +17,7 @@ import pytest
 
 from grader.sandbox import wire
 from grader.sandbox.base import Limits, SandboxError
-from grader.sandbox.client import SandboxLauncher
+from grader.sandbox.launcher import SandboxLauncher
 from grader.sandbox.server import Program
 
 
@@ -225,7 +225,7 @@ PARENT = """
 import sys, time
 from grader.sandbox import wire
 from grader.sandbox.base import Limits
-from grader.sandbox.client import SandboxLauncher
+from grader.sandbox.launcher import SandboxLauncher
 from grader.sandbox.server import Program
 launcher = SandboxLauncher(sys.argv[1], Program(sys.argv[3], code=(sys.argv[2],)), ready=2)
 if sys.argv[4] == "started":

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from grader.sandbox import landlock
-from grader.sandbox.client import SandboxLauncher
-from grader.sandbox.layout import DEVICES, site_folders
+from grader.sandbox.launcher import SandboxLauncher
 from grader.sandbox.server import Program
+from grader.sandbox.visible_paths import DEVICES, site_folders
 
 # Each leaves in `answer` what it achieved; raw calls, because Python's own are refused more politely.
 RAW = """
@@ -134,7 +134,13 @@ def test_only_the_workers_part_of_the_project_can_be_read(worker):
 
 
 def test_no_module_of_the_project_but_the_workers_can_be_imported(worker):
-    for name in ("grader.judge", "grader.sandbox", "grader.sandbox.base", "grader.bundle", "grader.given"):
+    for name in (
+        "grader.judge",
+        "grader.sandbox",
+        "grader.sandbox.base",
+        "grader.bundle.model",
+        "grader.given",
+    ):
         assert worker.ask(f"import {name}")["error"].startswith("ModuleNotFoundError"), name
 
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from grader.sandbox.removal import remove_tree
+from grader.sandbox.remove_tree import remove_tree
 
 
 def test_a_folder_that_is_not_there_is_no_error(tmp_path):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.sandbox.client import SandboxLauncher
+from grader.sandbox.launcher import SandboxLauncher
 
 FIRST = """
 import torch

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.sandbox.layout import site_folders
+from grader.sandbox.visible_paths import site_folders
 
 ENTRIES = Path(__file__).with_name("entries")
 ROOT = Path(__file__).parents[2]

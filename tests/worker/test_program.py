@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from grader.worker.copies import MAX_NUMBERS
 from grader.worker.program import Program
+from grader.worker.tensor_copies import MAX_NUMBERS
 
 
 def run(f, *steps, tensors=None, dtype="float32", **names):

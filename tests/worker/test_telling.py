@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from grader.worker import telling as tellings
-from grader.worker.telling import telling
+from grader.worker.training_progress import telling
 
 
 @pytest.fixture

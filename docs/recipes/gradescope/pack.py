@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.hidden import seed_file
+from grader.authoring.hidden_cases import seed_file
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]

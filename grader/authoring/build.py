@@ -1,0 +1,137 @@
+"""Make assignments/ from solutions/: text, pictures, stub, notebook and public bundle of every assignment.
+
+Generated, committed, never edited by hand. Needs the libraries of the `build` group.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from grader.authoring.content import PICTURES, PUBLIC_SEED, Assignment, read_all
+from grader.authoring.record import record_all
+from grader.bundle import files as bundles
+from grader.bundle.files import NUMBERS, WORDS
+from grader.bundle.model import Bundle
+from grader.bundle.safetensors import Array, decode
+from grader.support.atomic_files import write_atomically
+from grader.support.stub import stub
+
+TRY = "## Try it"  # opens the text above a cell to run
+CLOSE = 1e-12  # regenerated numbers may differ by this much: processors sum in different orders
+
+
+def generated(assignment: Assignment, bundle: Bundle) -> dict[str, bytes]:
+    """Every file of one assignment's folder, by name."""
+    words, numbers = bundles.dump(bundle)
+    text = stub(assignment.source)
+    return {
+        "README.md": lesson(assignment.module, text).encode(),
+        f"{assignment.module}.py": text.encode(),
+        f"{assignment.module}.ipynb": notebook(assignment.name, text).encode(),
+        WORDS: words.encode(),
+        NUMBERS: numbers,
+        **assignment.pictures,
+    }
+
+
+def _recorded(solutions: Path) -> Iterator[tuple[Assignment, Bundle]]:
+    assignments = read_all(solutions)
+    yield from zip(assignments, record_all(assignments, PUBLIC_SEED), strict=True)
+
+
+def build(solutions: Path, assignments: Path) -> list[Path]:
+    """Write assignments/. Returns the files that changed."""
+    changed = []
+    for assignment, bundle in _recorded(solutions):
+        folder = assignments / assignment.name
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in generated(assignment, bundle).items():
+            path = folder / name
+            if not path.exists() or not _agree(path.read_bytes(), data, name):
+                path.parent.mkdir(exist_ok=True)
+                write_atomically(path, data)
+                changed.append(path)
+    return changed
+
+
+def stale(solutions: Path, assignments: Path) -> Iterator[str]:
+    """What in assignments/ is not what solutions/ would give: a sentence each."""
+    wanted: set[Path] = set()
+    for assignment, bundle in _recorded(solutions):
+        for name, data in generated(assignment, bundle).items():
+            path = assignments / assignment.name / name
+            wanted.add(path)
+            if not path.exists():
+                yield f"{path} is missing"
+            elif not _agree(path.read_bytes(), data, name):
+                yield f"{path} differs from what solutions/{assignment.name} gives"
+    for folder in sorted(assignments.glob("[0-9][0-9]_*")):
+        for path in sorted([*folder.iterdir(), *folder.glob(f"{PICTURES}/*")]):
+            if path.is_file() and path not in wanted:
+                yield f"{path} comes from nowhere"
+
+
+def _agree(old: bytes, new: bytes, name: str) -> bool:
+    """Texts byte for byte; numbers to 1e-12, names and shapes exactly."""
+    if old == new:
+        return True
+    if name != NUMBERS:
+        return False
+    try:
+        mine, theirs = decode(old), decode(new)
+    except ValueError:
+        return False
+    return mine.keys() == theirs.keys() and all(_close(mine[key], theirs[key]) for key in mine)
+
+
+def _close(a: Array, b: Array) -> bool:
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    if a.dtype.kind != "f":
+        return bool(np.array_equal(a, b))
+    allowed = CLOSE if a.dtype == np.float64 else float(np.finfo(a.dtype).eps)
+    return bool(np.allclose(a, b, rtol=allowed, atol=allowed, equal_nan=True))
+
+
+def lesson(module: str, text: str) -> str:
+    """The markdown cells of a percent-format module, as one page that says where its code is.
+
+    What to try is left to the files in which it can be run.
+    """
+    cells = [cell.source for cell in _cells(text) if cell.cell_type == "markdown"]
+    title, _, rest = cells[0].partition("\n")
+    where = (
+        f"*The code of this lesson, and the text once more, stands in [{module}.py]({module}.py) and in\n"
+        f"[{module}.ipynb]({module}.ipynb). Work in whichever you like.*"
+    )
+    kept = [cell for cell in cells[1:] if not cell.startswith(TRY)]
+    return "\n\n".join([title, where, rest.lstrip("\n"), *kept]) + "\n"
+
+
+def notebook(assignment: str, text: str) -> str:
+    """The same module as a notebook. Cell ids are hashes of assignment and place, so that they last."""
+    import nbformat
+
+    book = nbformat.v4.new_notebook(
+        metadata={
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "language_info": {"name": "python"},
+        }
+    )
+    for place, cell in enumerate(_cells(text)):
+        make = nbformat.v4.new_markdown_cell if cell.cell_type == "markdown" else nbformat.v4.new_code_cell
+        metadata = {"headway": cell.metadata["exercise"]} if "exercise" in cell.metadata else {}
+        id = hashlib.sha256(f"{assignment}/{place}".encode()).hexdigest()[:12]
+        book.cells.append(make(cell.source, id=id, metadata=metadata))
+    return str(nbformat.writes(book)) + "\n"
+
+
+def _cells(text: str) -> list[Any]:
+    import jupytext
+
+    return list(jupytext.reads(text, fmt="py:percent").cells)

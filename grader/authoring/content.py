@@ -1,0 +1,138 @@
+"""Read one folder of solutions/: the single source of an assignment. Instructor and maintainer only."""
+
+from __future__ import annotations
+
+import hashlib
+import runpy
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.authoring.bank import KnownAnswer
+from grader.cases.case import Case
+from grader.cases.draw import Draw
+from grader.cases.precision import in_other_dtypes
+
+# Values are what an exercise is about; masks and gradients are where attention code really breaks.
+DEFAULT_WEIGHTS = {"values": 4.0, "masking": 2.0, "gradients": 2.0}
+DEFAULT_LIMITS = {
+    "wall_seconds": 10.0,
+    "cpu_seconds": 30.0,
+    "memory_bytes": float(3 << 30),
+    "output_bytes": float(1 << 20),
+}
+PUBLIC_SEED = "public"
+PICTURES = "pictures"  # a folder beside a lesson, with what it shows
+
+
+class ContentError(ValueError):
+    """Something in solutions/ is not as it must be; the sentence says where and what."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """One folder of solutions/, read but not run."""
+
+    name: str
+    folder: Path
+    manifest: dict[str, Any]
+    source: str
+
+    @property
+    def module(self) -> str:
+        return self.name.split("_", 1)[1]
+
+    @property
+    def exercises(self) -> list[dict[str, Any]]:
+        return list(self.manifest["exercise"])
+
+    @property
+    def pictures(self) -> dict[str, bytes]:
+        """What the lesson shows, by the name that it gives: "pictures/masks.svg"."""
+        return {
+            f"{PICTURES}/{p.name}": p.read_bytes() for p in sorted((self.folder / PICTURES).glob("*.svg"))
+        }
+
+    def given(self, exercise: dict[str, Any]) -> tuple[str, ...]:
+        return tuple(exercise.get("given", self.manifest.get("given", ())))
+
+    def cases(self, exercise: str, seed: str) -> list[Case]:
+        """The cases of one exercise for a seed: the generator of its name in cases.py."""
+        generators = self._run("cases.py")
+        make: Callable[[Draw], Iterator[Case]] | None = generators.get(exercise)
+        if make is None:
+            raise ContentError(f"{self.folder / 'cases.py'} has no generator named {exercise}")
+        written = list(make(Draw(seed, self.name, exercise)))
+        cases = written + [again for case in written for again in in_other_dtypes(case)]
+        ids = [case.id for case in cases]
+        if len(set(ids)) != len(ids):
+            raise ContentError(f"{self.name}: two cases of {exercise} have the same id")
+        return cases
+
+    def mistakes(self, exercise: str | None = None) -> list[KnownAnswer]:
+        return [m for m in self._run("mistakes.py").get("MISTAKES", []) if exercise in (None, m.of)]
+
+    def alternatives(self, exercise: str) -> list[KnownAnswer]:
+        """Answers on an equal footing with the reference (`bank.also`)."""
+        return [v for v in self.variants(exercise) if v.kind == "also"]
+
+    def variants(self, exercise: str | None = None) -> list[KnownAnswer]:
+        """Right answers written differently, and trivial ones."""
+        return [v for v in self._run("variants.py").get("VARIANTS", []) if exercise in (None, v.of)]
+
+    def check_pairs(self) -> None:
+        """Raise ContentError where a manifest pairs a mistake that is not in the bank."""
+        for exercise in self.exercises:
+            unknown = set(exercise.get("pairs", ())) - {m.id for m in self.mistakes(exercise["name"])}
+            if unknown:
+                raise ContentError(
+                    f"{self.folder / 'exercise.toml'}: {exercise['name']} pairs unknown mistakes: {', '.join(sorted(unknown))}"
+                )
+
+    def _run(self, file: str) -> dict[str, Any]:
+        path = self.folder / file
+        return runpy.run_path(str(path)) if path.exists() else {}
+
+    def digest(self) -> str:
+        """Changes whenever anything that a bundle is made from changes."""
+        parts = hashlib.sha256()
+        for path in sorted(self.folder.iterdir()):
+            if path.suffix in (".py", ".toml"):
+                parts.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+        return parts.hexdigest()
+
+
+def read(folder: Path) -> Assignment:
+    """Read a folder of solutions/. Raises ContentError with a sentence."""
+    manifest_path = folder / "exercise.toml"
+    try:
+        manifest = tomllib.loads(manifest_path.read_text("utf-8"))
+    except OSError:
+        raise ContentError(f"{manifest_path} is missing") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ContentError(f"{manifest_path}: {error}") from None
+    _check_limits(manifest_path, manifest)
+    name = folder.name
+    source_path = folder / f"{name.split('_', 1)[1]}.py"
+    if not source_path.exists():
+        raise ContentError(f"{source_path} is missing")
+    return Assignment(name, folder, manifest, source_path.read_text("utf-8"))
+
+
+def _check_limits(path: Path, manifest: dict[str, Any]) -> None:
+    """Raise ContentError where the kernel would end a loop before the watchdog could name its line."""
+    for exercise in manifest.get("exercise", ()):
+        limits = {**DEFAULT_LIMITS, **exercise.get("limits", {})}
+        wall, cpu = limits["wall_seconds"], limits["cpu_seconds"]
+        if cpu <= wall:
+            raise ContentError(
+                f"{path}: {exercise.get('name')} has cpu_seconds = {cpu:g} and wall_seconds = {wall:g}: an endless"
+                f" loop would be killed before its line is known; take cpu_seconds = {1.5 * wall + 10:g} or more"
+            )
+
+
+def read_all(solutions: Path) -> list[Assignment]:
+    """Every assignment below solutions/, in order."""
+    return [read(path.parent) for path in sorted(solutions.glob("[0-9][0-9]_*/exercise.toml"))]

@@ -1,0 +1,89 @@
+"""Run trusted sources on cases in this process, in float64, with the worker's own program runner."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from grader.bundle.model import RecordedCase
+from grader.bundle.safetensors import Array
+from grader.cases.case import Case
+from grader.engine.visibility import with_requirements
+from grader.given import source as given_source
+from grader.judge.finding import FLOATS
+from grader.judge.normalise import arranged
+from grader.judge.observation import Observation, Seen, student_error
+from grader.worker.load import load
+from grader.worker.program import Program
+from grader.worker.standins import install
+
+
+def definitions(source: str) -> str:
+    """A module's imports and definitions without its lesson and its demos, which take time and show nothing."""
+    kept = [
+        n
+        for n in ast.parse(source).body
+        if isinstance(n, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign))
+    ]
+    return "\n\n".join(ast.get_source_segment(source, node) or "" for node in kept) + "\n"
+
+
+def blocks(*names: str) -> list[Any]:
+    """Building blocks themselves, for a generator of cases that must know what a model gives."""
+    install({name: given_source(name) for name in with_requirements(names)})
+    return [getattr(sys.modules["grader.given"], name) for name in names]
+
+
+def observe(
+    source: str,
+    given: Sequence[str],
+    cases: Sequence[Case | RecordedCase],
+    dtype: str | None = None,
+    look: int = 0,
+) -> dict[str, Observation]:
+    """Run cases on a module's source in this process. Floating tensors are float64, unless told otherwise.
+
+    look: where chance begins in each case that does not say so itself.
+    """
+    sources = {name: given_source(name) for name in with_requirements(given)}
+    out = {}
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        loaded = load([{"name": "reference.py", "source": source}], sources)
+        for case in cases:
+            tensors = {name: torch.from_numpy(np.array(array)) for name, array in case.tensors.items()}
+            wanted = dtype or ("float64" if case.dtype in FLOATS else case.dtype)
+            torch.manual_seed(look)
+            program = Program(loaded.names, {"steps": list(case.steps), "dtype": wanted}, tensors)
+            program.run(loaded.files)
+            out[case.id] = arranged(_observation(program, {wanted: case.dtype}), case.steps)
+    return out
+
+
+def _observation(program: Program, dtypes: Mapping[str, str]) -> Observation:
+    """What a program saw. `dtypes`: the dtype it ran in → the one that the case asks for."""
+    seen = {}
+    for name, tensor in program.observed.items():
+        dtype = str(tensor.dtype).removeprefix("torch.")
+        seen[name] = Seen(tuple(tensor.shape), dtypes.get(dtype, dtype), _numbers(tensor))
+    for name, what in program.told["odd"].items():
+        seen.setdefault(name, Seen(shape=tuple(what["shape"]) if "shape" in what else None, odd=what["is"]))
+    return Observation(
+        seen=seen,
+        error=student_error(program.told.get("error")),
+        parameters=program.told.get("parameters"),
+        values=program.told.get("values", {}),
+        stacked=frozenset(program.told.get("stacked", ())),
+    )
+
+
+def _numbers(tensor: torch.Tensor) -> Array:
+    return (tensor.float() if tensor.dtype is torch.bfloat16 else tensor).numpy()

@@ -1,0 +1,157 @@
+"""Run references and known mistakes on cases, in float64, and write down what they give: a bundle.
+
+Trusted code on trusted code: everything runs in this process, with the worker's own program runner, so
+that reference and student are observed in the same way. Needs solutions/ and torch.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+
+from grader.authoring.bank import apply
+from grader.authoring.content import DEFAULT_LIMITS, DEFAULT_WEIGHTS, Assignment, ContentError
+from grader.authoring.observe import observe
+from grader.authoring.signatures import signatures
+from grader.bundle.model import Bundle, Exercise, Header, KnownMistake, RecordedCase
+from grader.cases.case import Case
+from grader.diagnosis.signature import named_by
+from grader.engine.process_pool import pool
+from grader.judge.finding import FLOATS
+from grader.judge.observation import Observation
+from grader.support.stub import stub
+
+
+def record_all(assignments: Sequence[Assignment], seed: str, *, diagnosis: bool = True) -> list[Bundle]:
+    """The bundles of several assignments, as many at a time as there are processors."""
+    with pool(min(os.cpu_count() or 1, len(assignments))) as processes:
+        recorded = partial(record, diagnosis=diagnosis)
+        return list(processes.map(recorded, assignments, [seed] * len(assignments)))
+
+
+def record(assignment: Assignment, seed: str, *, diagnosis: bool = True) -> Bundle:
+    """The bundle of one assignment for a seed. Raises ContentError when a reference does not run."""
+    torch.set_num_threads(1)  # the tensors are tiny
+    assignment.check_pairs()
+    manifest = assignment.manifest
+    return Bundle(
+        assignment=assignment.name,
+        module=assignment.module,
+        title=manifest["title"],
+        summary=manifest["summary"],
+        minutes=manifest["minutes"],
+        difficulty=manifest["difficulty"],
+        seed="public" if seed == "public" else "hidden",
+        stub=stub(assignment.source),
+        exercises=tuple(_exercise(assignment, fields, seed, diagnosis) for fields in assignment.exercises),
+    )
+
+
+def _exercise(assignment: Assignment, fields: Mapping[str, Any], seed: str, diagnosis: bool) -> Exercise:
+    name = fields["name"]
+    given = assignment.given(dict(fields))
+    cases = assignment.cases(name, seed)
+    run = [case for case in cases if case.exam is None]
+    reference = observe(assignment.source, given, run)
+    others = {a.id: observe(apply(a, assignment.source), given, run) for a in assignment.alternatives(name)}
+    recorded = tuple(
+        _unrun(case)
+        if case.exam is not None
+        else _recorded(case, reference[case.id], {id: seen[case.id] for id, seen in others.items()})
+        for case in cases
+    )
+    # At level 0 nothing may name a mistake, so nothing that names one goes into the bundle.
+    mistakes = assignment.mistakes(name) if diagnosis and _level(assignment, fields) else []
+    bare = Exercise(
+        name=name,
+        assignment=assignment.name,
+        title=fields["title"],
+        points=float(fields["points"]),
+        weights={**DEFAULT_WEIGHTS, **fields.get("facets", {})},
+        limits={**DEFAULT_LIMITS, **fields.get("limits", {})},
+        hints=tuple(fields["hints"]),
+        needs=tuple(fields.get("needs", ())),
+        given=given,
+        forbids=tuple(fields.get("forbids", ())),
+        forbids_costs=float(fields.get("forbids_costs", 0)),
+        level=_level(assignment, fields),
+        cases=recorded,
+    )
+    if not mistakes:
+        return bare
+    known = tuple(KnownMistake(m.id, m.kind, m.says, m.asks, m.page) for m in mistakes)
+    table = signatures(assignment, mistakes, named_by(recorded), given, paired=fields.get("pairs", ()))
+    return replace(bare, mistakes=known, signatures=table)
+
+
+def _level(assignment: Assignment, fields: Mapping[str, Any]) -> int:
+    """How much a diagnosis may say at most: 0 facts, 1 what the answer equals, 2 a question, 3 a page."""
+    return int(fields.get("level", assignment.manifest.get("level", 3)))
+
+
+def _unrun(case: Case) -> RecordedCase:
+    """A case that is measured by an exam: training the reference would tell nothing that a judge compares with."""
+    return RecordedCase(
+        id=case.id,
+        exercise=case.exercise,
+        dtype=case.dtype,
+        steps=tuple(case.steps),
+        checks=tuple(case.checks),
+        tensors=case.tensors,
+        headers={n: Header(s, case.dtype, case.axes.get(n, ())) for n, s in case.shapes.items()},
+        expected={},
+        exam=None if case.exam is None else _unrun(case.exam),
+        costly=case.costly,
+    )
+
+
+def _recorded(case: Case, reference: Observation, others: Mapping[str, Observation]) -> RecordedCase:
+    """A case with what the reference gave. Numbers are kept only where a check compares with them.
+
+    `others`: what answers on an equal footing gave, by their ids.
+    """
+    refuses = any(check.judge == "raises" for check in case.checks)
+    if reference.error is not None and not refuses:
+        where = (
+            f" (line {reference.error.where[1]}: {reference.error.where[2]})" if reference.error.where else ""
+        )
+        raise ContentError(
+            f"{case.exercise}, case {case.id}: the reference raised {reference.error.type}: {reference.error.message}{where}"
+        )
+    headers = {name: Header((), "value") for name in reference.values}
+    for name, seen in reference.seen.items():
+        if seen.shape is None:
+            raise ContentError(f"{case.exercise}, case {case.id}: the reference gives {seen.odd} for {name}")
+        headers[name] = Header(
+            seen.shape, case.dtype if seen.dtype in FLOATS else seen.dtype, case.axes.get(name, ())
+        )
+    compared = {
+        n for c in case.checks if c.judge in ("equal", "precise", "kept_weights", "sentences") for n in c.of
+    }
+    compared |= {n for n in reference.seen if n.startswith("stage ")}
+    expected = {n: reference.seen[n].array for n in compared}
+    for n in {n for c in case.checks if c.judge == "one_of" for n in c.of}:
+        expected[n] = reference.seen[n].array
+        expected |= {f"{n}|{id}": seen.seen[n].array for id, seen in others.items()}
+    return RecordedCase(
+        id=case.id,
+        exercise=case.exercise,
+        dtype=case.dtype,
+        steps=tuple(case.steps),
+        checks=tuple(case.checks),
+        tensors=case.tensors,
+        headers=headers,
+        # Another dtype's tolerance is far above what single precision holds of the reference.
+        expected={
+            n: a.astype(np.float32) if case.like and a.dtype.kind == "f" else a
+            for n, a in expected.items()
+            if a is not None
+        },
+        like=case.like,
+    )

@@ -1,0 +1,195 @@
+"""Prove that the course is right: solutions pass, stubs are not started, known mistakes are caught and
+named, right variants pass, trivial answers get nothing, building blocks agree with the references."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from grader import given
+from grader.authoring.bank import KnownAnswer, apply
+from grader.authoring.content import Assignment
+from grader.bundle.model import Bundle, Exercise
+from grader.engine.engine import Engine
+from grader.intake.read import Submission, Unit
+from grader.report.model import ExerciseResult
+from grader.support.stub import stub
+
+
+@dataclass
+class Row:
+    """What verification found for one exercise."""
+
+    assignment: str
+    exercise: str
+    facets: Counter[str] = field(default_factory=Counter)
+    mistakes: int = 0
+    caught: int = 0
+    named: int = 0
+    variants: int = 0
+    accepted: int = 0
+    trivial: int = 0
+    refused: int = 0
+    stranded: int = 0  # known to fail on another device alone
+    stopped: int = 0  # of these, those that do, and whose line is named
+    rounded: int = 0  # known to fail in another dtype alone
+    noticed: int = 0  # of these, those that do, and are named
+    problems: list[str] = field(default_factory=list)
+
+
+def verified(engine: Engine, there: Engine | None, assignment: Assignment, name: str) -> Row:
+    """What holds of one exercise.
+
+    `there`: grades on another device, on which what is right must pass as well, and fails what breaks `device`.
+    """
+    exercise = _bundle_of(engine, assignment).exercise(name)
+    reference = _graded(engine, assignment, assignment.source, [name])[name]
+    untouched = _graded(engine, assignment, stub(assignment.source), [name])[name]
+    row = _row(engine, assignment, exercise, reference, untouched)
+    if there is not None and exercise.weights.get("device", 1):
+        _elsewhere(row, there, assignment, exercise)
+    return row
+
+
+def _row(
+    engine: Engine,
+    assignment: Assignment,
+    exercise: Exercise,
+    reference: ExerciseResult,
+    untouched: ExerciseResult,
+) -> Row:
+    row = Row(assignment.name, exercise.name)
+    row.facets.update(check.facet for case in exercise.cases for check in case.checks)
+    if reference.outcome != "passed":
+        row.problems.append(f"the reference is {_why(reference)}")
+    if untouched.outcome != "not_started":
+        row.problems.append(f"the stub is {_why(untouched)}")
+    for answer in assignment.mistakes(exercise.name):
+        _mistake(row, answer, _answer(engine, assignment, answer))
+    for answer in assignment.variants(exercise.name):
+        _variant(row, answer, _answer(engine, assignment, answer))
+    _block(row, engine, assignment, exercise)
+    return row
+
+
+def _mistake(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
+    row.mistakes += 1
+    if answer.kind == "policy":
+        _policy(row, answer, result)
+        return
+    if result.outcome != "failed":
+        row.problems.append(f"mistake {answer.id} is {_why(result)}")
+        return
+    row.caught += 1
+    if any(answer.id in names for names in result.diagnosis.alternatives):
+        row.named += 1
+    elif result.diagnosis.kind != "none":
+        row.problems.append(f"mistake {answer.id} is caught and not named")
+
+
+def _policy(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
+    """It fails in nothing but what it breaks; where that is the precision, it does fail, and is named."""
+    broken = {c.facet for c in result.checks if c.outcome not in ("passed", "skipped")}
+    alone = broken <= set(answer.breaks)
+    if not alone:
+        row.problems.append(f"policy {answer.id} fails in {', '.join(sorted(broken - set(answer.breaks)))}")
+    row.caught += alone
+    row.named += alone
+    if "precision" in answer.breaks:
+        named = "precision" in broken and any(answer.id in ids for ids in result.diagnosis.alternatives)
+        row.rounded += 1
+        row.noticed += named
+        if not named:
+            row.problems.append(f"policy {answer.id} in another dtype is {_why(result)}")
+
+
+def _elsewhere(row: Row, there: Engine, assignment: Assignment, exercise: Exercise) -> None:
+    """What is right passes on the other device too; what breaks `device` fails there, with its line named.
+
+    What breaks the precision alone needs no second look: it fails on the CPU already.
+    """
+    right = {"the reference": _graded(there, assignment, assignment.source, [exercise.name])[exercise.name]}
+    right |= {
+        f"variant {a.id}": _answer(there, assignment, a)
+        for a in assignment.variants(exercise.name)
+        if a.kind != "trivial"
+    }
+    row.problems += [
+        f"{what} on {there.device} is {_why(result)}"
+        for what, result in right.items()
+        if result.outcome != "passed"
+    ]
+    for answer in assignment.mistakes(exercise.name):
+        if answer.kind == "policy" and "device" in answer.breaks:
+            row.stranded += 1
+            result = _answer(there, assignment, answer)
+            row.stopped += (named := _names_a_line(result))
+            if not named:
+                row.problems.append(f"policy {answer.id} on {there.device} is {_why(result)}")
+
+
+def _names_a_line(result: ExerciseResult) -> bool:
+    first = next((c for c in result.checks if c.outcome == "failed"), None)
+    return first is not None and ".py, line " in first.where
+
+
+def _variant(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
+    if answer.kind == "trivial":
+        row.trivial += 1
+        row.refused += result.outcome == "failed" and result.score == 0
+        if result.outcome != "failed" or result.score:
+            row.problems.append(f"trivial answer {answer.id} is {_why(result)} with {result.score} points")
+        return
+    row.variants += 1
+    row.accepted += result.outcome == "passed"
+    if result.outcome != "passed":
+        row.problems.append(f"variant {answer.id} is {_why(result)}")
+
+
+def _block(row: Row, engine: Engine, assignment: Assignment, exercise: Exercise) -> None:
+    """The building block of the same name, where there is one, must pass as an answer."""
+    if exercise.name not in given.BLOCKS:
+        return
+    blocks = replace(exercise, given=(exercise.name,))
+    source = f"from grader.given import {exercise.name}\n{exercise.name} = {exercise.name}\n"
+    single = Engine(
+        [replace(_bundle_of(engine, assignment), exercises=(blocks,))],
+        engine.launcher,
+    )
+    single.place = engine.place
+    result = single.grade(_submission(assignment, source), [exercise.name]).exercises[0]
+    if result.outcome != "passed":
+        row.problems.append(f"grader.given.{exercise.name} disagrees: {_why(result)}")
+
+
+def _bundle_of(engine: Engine, assignment: Assignment) -> Bundle:
+    return next(b for b in engine.bundles if b.assignment == assignment.name)
+
+
+def _answer(engine: Engine, assignment: Assignment, answer: KnownAnswer) -> ExerciseResult:
+    """Quickly: what takes longer is tried with the reference alone."""
+    engine.quick = True
+    try:
+        return _graded(engine, assignment, apply(answer, assignment.source), [answer.of])[answer.of]
+    finally:
+        engine.quick = False
+
+
+def _graded(
+    engine: Engine, assignment: Assignment, source: str, names: Sequence[str]
+) -> dict[str, ExerciseResult]:
+    report = engine.grade(_submission(assignment, source), names)
+    return {result.name: result for result in report.exercises}
+
+
+def _submission(assignment: Assignment, source: str) -> Submission:
+    name = f"{assignment.module}.py"
+    return Submission(Path(name), (Unit(name, source),))
+
+
+def _why(result: ExerciseResult) -> str:
+    first = next((c for c in result.checks if c.outcome not in ("passed", "skipped")), None)
+    detail = f"{first.id}: {first.message} {first.where}" if first else result.message
+    return f"{result.outcome}" + (f" ({detail})" if detail else "")

@@ -1,0 +1,41 @@
+"""A check: one line of the report, decided by one function of grader/judge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Json = Any
+
+FACETS = (
+    "shapes",
+    "values",
+    "masking",
+    "gradients",
+    "modes",
+    "purity",
+    "weights",
+    "device",
+    "precision",
+    "pruning",
+)
+
+# What a result must be right in besides float32. Whether the CPU has the operations is measured: see docs/precision.md.
+OTHER_DTYPES = ("float16", "bfloat16", "float64")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the report: a facet, a title, and how the judge decides it.
+
+    `judge` names a function of grader/judge; `of` names the observations it looks at; `params` are its
+    settings.
+    """
+
+    id: str
+    facet: str
+    title: str
+    judge: str
+    of: tuple[str, ...]
+    params: Mapping[str, Json] = field(default_factory=dict)

@@ -1,0 +1,124 @@
+"""A bundle: everything about one assignment that grading needs, as data and without any code.
+
+Two files beside each other: `bundle.json` (words: exercises, cases, checks, sentences, the stub) and
+`bundle.safetensors` (numbers: inputs, what the reference gives in float64, signatures of mistakes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from grader.bundle.check import Check
+from grader.bundle.safetensors import Array, encode
+
+
+@dataclass(frozen=True)
+class Header:
+    """Shape and dtype of an observation of the reference; `axes` name the axes for messages."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    axes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RecordedCase:
+    """A case with what the reference gave: inputs, headers of every observation, and expected numbers."""
+
+    id: str
+    exercise: str
+    dtype: str
+    steps: tuple[Any, ...]
+    checks: tuple[Check, ...]
+    tensors: Mapping[str, Array]
+    headers: Mapping[str, Header]
+    expected: Mapping[str, Array]
+    like: str = ""  # the case that this one repeats in another dtype: steps and inputs are made from its own
+    exam: RecordedCase | None = None  # measures what this case brings forth, where no student code runs
+    costly: bool = False
+
+    @cached_property
+    def asked(self) -> frozenset[str]:
+        return frozenset(self.headers)
+
+    @cached_property
+    def body(self) -> bytes:
+        """The inputs as a worker gets them."""
+        return encode(self.tensors) if self.tensors else b""
+
+
+@dataclass(frozen=True)
+class KnownMistake:
+    """What a bundle says of a mistake, in words."""
+
+    id: str
+    kind: str
+    says: str
+    asks: str
+    page: str
+
+
+@dataclass(frozen=True)
+class Signatures:
+    """What known mistakes, and pairs of them, give on an exercise's cases; see grader/diagnosis/signature.py.
+
+    A row is one way to be wrong; `explains` names its mistakes. A mistake has a row for every form of the
+    reference that it occurs in (`bank.also`).
+    """
+
+    slots: tuple[str, ...]
+    explains: tuple[tuple[str, ...], ...]
+    states: Array  # (rows, slots) of texts
+    numbers: Array  # (rows, slots, PROJECTIONS); NaN where the mistake draws them
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise as a grader needs it."""
+
+    name: str
+    assignment: str
+    title: str
+    points: float
+    weights: Mapping[str, float]
+    limits: Mapping[str, float]
+    hints: tuple[str, ...]
+    needs: tuple[str, ...]
+    given: tuple[str, ...]
+    forbids: tuple[str, ...]  # calls that the exercise is about: their use is remarked on
+    level: int
+    cases: tuple[RecordedCase, ...] = ()
+    mistakes: tuple[KnownMistake, ...] = ()
+    signatures: Signatures | None = None
+    forbids_costs: float = 0.0  # the share of the points that such a use costs
+
+    @cached_property
+    def is_made_of_parts(self) -> bool:
+        """Whether a case builds a model from the student's own parts."""
+        return any(step.get("own") for case in self.cases for step in case.steps)
+
+    @cached_property
+    def brings_classes(self) -> bool:
+        """Whether a case comes with a class of its own."""
+        return any(step["do"] == "provide" for case in self.cases for step in case.steps)
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """One assignment: its exercises in order, its text data, the stub as handed out."""
+
+    assignment: str
+    module: str
+    title: str
+    summary: str
+    minutes: int
+    difficulty: int
+    seed: str
+    stub: str
+    exercises: tuple[Exercise, ...] = field(default=())
+
+    def exercise(self, name: str) -> Exercise:
+        return next(e for e in self.exercises if e.name == name)

@@ -1,0 +1,44 @@
+"""Repeat a case in another dtype: its steps and inputs are derived, not stored again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from grader.bundle.safetensors import Array
+
+# What is neither on the way to the result nor the result itself.
+_ASIDE = frozenset(("gradients", "after", "weights", "stages", "see", "see_value"))
+
+Step = Mapping[str, Any]
+
+
+def in_short(steps: Sequence[Step], see: str) -> list[Any]:
+    """The steps that lead to one observation and make it. Nothing is differentiated."""
+    last = next(i for i, step in enumerate(steps) if step["do"] == "see" and step["name"] == see)
+    kept = [step for step in steps[:last] if step["do"] not in _ASIDE] + [steps[last]]
+    return [{**step, "grad": False} if "grad" in step else step for step in kept]
+
+
+def in_dtype(tensors: Mapping[str, Array], steps: Sequence[Step], dtype: str) -> dict[str, Array]:
+    """The tensors that these steps take, rounded to the dtype."""
+    names = {step["name"] for step in steps if step["do"] == "input"}
+    for step in steps:
+        if step["do"] == "load":
+            names |= {recipe for recipe in step["weights"].values() if isinstance(recipe, str)}
+    return {
+        name: round_to(array, dtype) if array.dtype.kind == "f" else array
+        for name, array in tensors.items()
+        if name in names
+    }
+
+
+def round_to(array: Array, dtype: str) -> Array:
+    """Round to a torch dtype; bfloat16, which numpy lacks, comes back as float32 with short mantissas."""
+    if dtype != "bfloat16":
+        return array.astype(dtype)
+    bits = np.ascontiguousarray(array, dtype="<f4").view("<u4")
+    rounded = bits + 0x7FFF + ((bits >> 16) & 1)  # to nearest, ties to even
+    return (rounded & 0xFFFF0000).astype("<u4").view("<f4").reshape(array.shape)

@@ -1,0 +1,341 @@
+"""A case is data: what to construct, with which weights, which calls, and what to observe and check.
+
+An author writes a case as if calling the student's code; what is written down is a list of steps that
+a worker can carry out without knowing what is right (grader/worker/program.py), and a list of checks
+that the judge carries out without ever running student code (grader/judge/).
+
+    case = Case("per-sequence", "masked_softmax")
+    X = case.input("X", draw.normal(2, 3, 5), grad=True)
+    Y = case.call(X, case.input("valid_lens", np.array([2, 5])), axes=("batch", "query", "key"))
+    case.check_shape(Y)
+    case.check_values(Y, title="weights of every query")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from grader.bundle.check import Check
+from grader.bundle.repeat import round_to
+from grader.bundle.safetensors import Array
+from grader.cases.checks import Again, Checks
+from grader.cases.measures import Measures
+from grader.cases.ref import Filled, Ref
+
+Json = Any
+
+
+class Case(Measures, Checks):
+    """A case under construction, and the case itself once its author is done.
+
+    `id` is unique within its exercise. `dtype` is that of every floating tensor in it.
+    """
+
+    def __init__(self, id: str, exercise: str, dtype: str = "float32", note: str = ""):
+        self.id = id
+        self.exercise = exercise
+        self.dtype = dtype
+        self.note = note
+        self.steps: list[Json] = []
+        self.checks: list[Check] = []
+        self.tensors: dict[str, Array] = {}
+        self.axes: dict[str, tuple[str, ...]] = {}
+        self.again: list[Again] = []
+        self.like = ""  # the id of the case that this one repeats in another dtype
+        self.exam: Case | None = None
+        self.costly = False
+        self.shapes: dict[str, tuple[int, ...]] = {}  # of what is seen, where no reference is run to tell
+        self._fresh = 0
+
+    # ---- what goes in -------------------------------------------------------------------------------
+
+    def input(self, name: str, values: Array, grad: bool = False) -> Ref:
+        """A tensor handed to the student's code. Floating ones can be differentiated (`grad=True`)."""
+        self._hold(name, values)
+        self._step("input", name=name, grad=grad)
+        return Ref(name)
+
+    def tokens(self, name: str, values: Array) -> Ref:
+        """Whole numbers from 0 to 255: stored in a byte each, handed over as int64."""
+        self._hold(name, _bytes(values))
+        self._step("tokens", name=name)
+        return Ref(name)
+
+    def batches(self, name: str, columns: Sequence[Array], size: int) -> Ref:
+        """A list of tuples of int64 tensors, `size` rows of every column each; the numbers are below 256."""
+        names = [f"{name} {i}" for i in range(len(columns))]
+        for column, values in zip(names, columns, strict=True):
+            self._hold(column, _bytes(values))
+        self._step("batches", name=name, of=names, size=size)
+        return Ref(name)
+
+    def constant(self, name: str, shape: Sequence[int], value: float = 1.0, grad: bool = False) -> Ref:
+        """A floating tensor that holds one number, stored as its shape."""
+        self._step("constant", name=name, shape=list(shape), value=value, grad=grad)
+        return Ref(name)
+
+    def value(self, name: str, value: Any) -> Ref:
+        """A Python value built from other things: lists, dicts, numbers, refs."""
+        self._step("value", name=name, value=_plain(value))
+        return Ref(name)
+
+    # ---- what happens -------------------------------------------------------------------------------
+
+    def build(
+        self, _class: str | None = None, _name: str = "module", _may_drop: Sequence[str] = (), **kwargs: Any
+    ) -> Ref:
+        """Construct the exercise's class (or another one of the submission), by keyword.
+
+        `_may_drop`: keywords left out where the constructor does not name them.
+        """
+        self._step(
+            "build", name=_name, of=_class or self.exercise, kwargs=_plain(kwargs), may_drop=list(_may_drop)
+        )
+        return Ref(_name)
+
+    def load(self, module: Ref, weights: Mapping[str, Array | Filled]) -> None:
+        """Load weights by the contract's names; the adapter table finds them in other layouts.
+
+        The observation `parameters` tells what was found; `check_parameters` judges it.
+        """
+        names: dict[str, Json] = {}
+        for name, values in weights.items():
+            if isinstance(values, Filled):
+                names[name] = {
+                    "shape": list(values.shape),
+                    "value": values.value,
+                    "diagonal": values.diagonal,
+                    "rows": values.rows,
+                }
+                continue
+            self._hold(f"{module.name}.{name}", values)
+            names[name] = f"{module.name}.{name}"
+        self._step("load", module=module.name, weights=names)
+
+    def provide(
+        self, source: str, _class: str, _name: str = "module", _own: bool = False, **kwargs: Any
+    ) -> Ref:
+        """Construct a class from source text that comes with the case, not from the submission.
+
+        For exercises that take a module as their argument. The text travels in the bundle: nothing may
+        stand in it that is an answer to a public exercise. `_own`: what it imports from `grader.given` are
+        the student's own parts where there are any.
+        """
+        self._step(
+            "provide",
+            name=_name,
+            source=source,
+            of=_class,
+            kwargs=_plain(kwargs),
+            **({"own": True} if _own else {}),
+        )
+        return Ref(_name)
+
+    def train(self, module: Ref) -> None:
+        self._step("mode", module=module.name, train=True)
+
+    def eval(self, module: Ref) -> None:
+        self._step("mode", module=module.name, train=False)
+
+    def grad(self, on: bool) -> None:
+        """Record gradients or not, from here on, as `torch.set_grad_enabled`; on at the start."""
+        self._step("grad", on=on)
+
+    def seed(self, number: int) -> None:
+        """Seed torch before something random. What comes out is judged by structure, never by value."""
+        self._step("seed", number=number)
+
+    def call(
+        self,
+        *args: Any,
+        on: Ref | None = None,
+        name: str = "",
+        axes: Sequence[str] = (),
+        _steps: int | None = None,
+        **kwargs: Any,
+    ) -> Ref:
+        """Call the exercise's function, or the module or method `on`, by position.
+
+        `_steps`: how many steps of training it takes; each is told while it runs.
+        """
+        name = name or self._name("out")
+        callee = {"function": self.exercise} if on is None else on.to_json()
+        told = {} if _steps is None else {"steps": _steps}
+        self._step("call", name=name, on=callee, args=_plain(args), kwargs=_plain(kwargs), **told)
+        return self._axes(Ref(name), axes)
+
+    def method(self, module: Ref, method: str, *args: Any, name: str = "") -> Ref:
+        """Call a method of a module, such as `init_state`."""
+        name = name or self._name(method)
+        self._step("call", name=name, on={"ref": module.name, "method": method}, args=_plain(args), kwargs={})
+        return Ref(name)
+
+    def join(self, parts: Sequence[Ref], dim: int, name: str = "", axes: Sequence[str] = ()) -> Ref:
+        """Concatenate results, so that a sequence decoded step by step reads as one tensor."""
+        name = name or self._name("joined")
+        self._step("join", name=name, parts=_plain(list(parts)), dim=dim)
+        return self._axes(Ref(name), axes)
+
+    def part(
+        self, whole: Ref, *slices: tuple[int | None, int | None], name: str = "", axes: Sequence[str] = ()
+    ) -> Ref:
+        """A slice of a result, one `(start, stop)` an axis."""
+        name = name or self._name("part")
+        self._step("part", name=name, of=whole.to_json(), slices=[list(s) for s in slices])
+        return self._axes(Ref(name), axes or whole.axes)
+
+    def stages(self, module: Ref, **titles: str) -> None:
+        """Watch submodules during the first call that reaches them, in the order given, for diagnosis only.
+
+        A keyword is a path with `__` for dots, `attention` or `blks__block0`, and watches what comes out;
+        `attention__in0` watches the first argument that goes in. The value is the stage in plain words.
+        A module that is laid out otherwise simply has no such stage.
+        """
+        watched = [[path.replace("__", "."), title] for path, title in titles.items()]
+        self._step("stages", module=module.name, of=watched)
+
+    def examined(self, exam: Case, costly: bool = True) -> None:
+        """What this case brings forth is measured by the steps of `exam`, in a worker without student code.
+
+        No reference is run when such a case is recorded, so the shapes of what is seen are told by `see`.
+        `costly`: it takes more than a few seconds, and is left out of a quick check.
+        """
+        self.exam, self.costly = exam, costly
+
+    # ---- what is observed ---------------------------------------------------------------------------
+
+    def state(self, module: Ref, returned: Ref) -> tuple[str, ...]:
+        """Observe the weights that a state dict holds, by the contract's names, and load them into the module.
+
+        An exam's `load_state` takes them over. Returns the observations' names.
+        """
+        loaded = next(s for s in self.steps if s["do"] == "load" and s["module"] == module.name)
+        for name, key in loaded["weights"].items():
+            self.shapes[f"state {name}"] = self.tensors[key].shape
+        self._step("state", module=module.name, of=returned.to_json())
+        return tuple(f"state {name}" for name in loaded["weights"])
+
+    def load_state(self, module: Ref, names: Sequence[str]) -> None:
+        """Load what `state` of the examined case has seen."""
+        self._step("load", module=module.name, weights={name.removeprefix("state "): name for name in names})
+
+    def sentences(self, ref: Ref, steps: int, eos: int, name: str = "sentences") -> str:
+        """Observe written sentences in any of the accepted forms: up to `steps` tokens each, cut at `eos`."""
+        self._step("sentences", name=name, of=ref.to_json(), steps=steps, eos=eos)
+        self.axes[name] = ("sentence", "step")
+        return name
+
+    def see(self, ref: Ref, name: str = "", axes: Sequence[str] = (), shape: Sequence[int] = ()) -> str:
+        """Observe a tensor. Returns the observation's name. `shape`: only where no reference is run."""
+        name = name or ref.name + "".join(f"[{i}]" for i in ref.at)
+        if shape:
+            self.shapes[name] = tuple(shape)
+        if not any(step["do"] == "see" and step["name"] == name for step in self.steps):
+            self._step("see", name=name, of=ref.to_json())
+            self.axes[name] = tuple(axes) or ref.axes
+        return name
+
+    def see_value(self, ref: Ref, name: str = "") -> str:
+        """Observe a plain Python value: a bool, a number, a short text. Returns the observation's name."""
+        name = name or ref.name + "".join(f"[{i}]" for i in ref.at)
+        self._step("see_value", name=name, of=ref.to_json())
+        return name
+
+    def weights(
+        self,
+        module: Ref,
+        heads: int | None = None,
+        name: str = "weights",
+        axes: Sequence[str] = (),
+        steps: int | None = None,
+    ) -> str:
+        """Observe the attention weights that a module keeps, in any of the accepted shapes.
+
+        `heads`: number of heads; the judge then compares in the layout (B, H, T, S). `steps`: how many
+        steps a recurrent decoder made, with one query each; the layout is then (steps, B, 1, S).
+        """
+        self._step("weights", name=name, of=module.to_json(), heads=heads, steps=steps)
+        self.axes[name] = tuple(axes) or (
+            ("batch", "query", "key") if heads is None else ("batch", "head", "query", "key")
+        )
+        return name
+
+    def gradients(
+        self,
+        of: Ref | Sequence[Ref],
+        upstream: Array | Sequence[Array],
+        wrt: Sequence[Ref] = (),
+        parameters: Ref | None = None,
+    ) -> tuple[str, ...]:
+        """Observe gradients of the scalar Σ (y · g) for a fixed random g.
+
+        `wrt`: inputs made with `grad=True`; `parameters`: a module whose loaded weights are
+        differentiated too. Returns the observations' names.
+        """
+        outs = [of] if isinstance(of, Ref) else list(of)
+        ups = [upstream] if isinstance(upstream, np.ndarray) else list(upstream)
+        names = []
+        for i, array in enumerate(ups):
+            names.append(self._name(f"upstream{i}"))
+            self._hold(names[-1], array)
+        seen = [f"grad {ref.name}" for ref in wrt]
+        if parameters is not None:
+            loaded = next(s for s in self.steps if s["do"] == "load" and s["module"] == parameters.name)
+            seen += [f"grad {name}" for name in loaded["weights"]]
+        self._step(
+            "gradients",
+            of=[ref.to_json() for ref in outs],
+            upstream=names,
+            wrt=[ref.name for ref in wrt],
+            module=parameters.name if parameters is not None else None,
+        )
+        return tuple(seen)
+
+    def after(self, *inputs: Ref) -> tuple[str, ...]:
+        """Observe inputs again, after the calls."""
+        for ref in inputs:
+            self._step("after", name=f"after {ref.name}", of=ref.name)
+        return tuple(f"after {ref.name}" for ref in inputs)
+
+    # ---- inside -------------------------------------------------------------------------------------
+
+    def _hold(self, name: str, values: Array) -> None:
+        array = np.asarray(values)
+        if array.dtype.kind == "f":
+            array = round_to(array, self.dtype)
+        if name in self.tensors and not np.array_equal(self.tensors[name], array):
+            raise ValueError(f"case {self.id}: {name!r} is already another tensor")
+        self.tensors[name] = array
+
+    def _step(self, do: str, **fields: Json) -> None:
+        self.steps.append({"do": do, **fields})
+
+    def _name(self, stem: str) -> str:
+        self._fresh += 1
+        return f"{stem}{self._fresh}"
+
+    def _axes(self, ref: Ref, axes: Sequence[str]) -> Ref:
+        return Ref(ref.name, ref.at, tuple(axes))
+
+
+def _bytes(values: Array) -> Array:
+    array = np.asarray(values)
+    if array.min(initial=0) < 0 or array.max(initial=0) > 255:
+        raise ValueError("tokens are whole numbers from 0 to 255")
+    return array.astype(np.uint8)
+
+
+def _plain(value: Any) -> Json:
+    """Refs inside lists, tuples and dicts become JSON."""
+    if isinstance(value, Ref):
+        return value.to_json()
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, np.generic):
+        return value.item()
+    return value

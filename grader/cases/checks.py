@@ -1,0 +1,109 @@
+"""What a case asks to be judged: lines of the report, each decided by one function of grader/judge.
+
+They are methods of a case; what they look at is observed by its steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from grader.bundle.check import FACETS, OTHER_DTYPES, Check, Json
+from grader.cases.ref import Ref
+
+
+@dataclass(frozen=True)
+class Again:
+    """A result that is looked at once more in other dtypes: see grader/cases/precision.py."""
+
+    see: str
+    title: str
+    dtypes: tuple[str, ...]
+    params: Mapping[str, Json]
+
+
+class Checks:
+    """Mixed into `Case`."""
+
+    id: str
+    dtype: str
+    checks: list[Check]
+    again: list[Again]
+
+    def check(self, facet: str, judge: str, of: Sequence[str], title: str, **params: Json) -> None:
+        """Add a check by the judge's name; the methods below are the usual ones. Raises ValueError for no facet."""
+        if facet not in FACETS:
+            raise ValueError(f"unknown facet {facet!r}")
+        id = f"{self.id}/{facet}"
+        taken = sum(check.id.split("#")[0] == id for check in self.checks)
+        self.checks.append(
+            Check(f"{id}#{taken + 1}" if taken else id, facet, title, judge, tuple(of), params)
+        )
+
+    def check_shape(self, ref: Ref, title: str = "shape and dtype of what comes back") -> None:
+        """Shape as the reference's, dtype as what went in; see `grader.judge.structure.shape`."""
+        self.check("shapes", "shape", [self.see(ref)], title)
+
+    def check_values(self, ref: Ref, title: str, facet: str = "values", **params: Json) -> None:
+        """The numbers are those of the reference. `tol`: a wider tolerance, relative to 1 + |reference|."""
+        self.check(facet, "equal", [self.see(ref)], title, **params)
+
+    def check_precision(
+        self, ref: Ref, title: str, dtypes: Sequence[str] = OTHER_DTYPES, **params: Json
+    ) -> None:
+        """The result is right in other dtypes too, and keeps them: the case is run once more in each.
+
+        A case that has such a dtype itself is simply judged. `tol`: as in `check_values`.
+        """
+        see = self.see(ref)
+        if self.dtype == "float32":
+            self.again.append(Again(see, title, tuple(dtypes), params))
+        else:
+            self.check("precision", "precise", [see], f"{self.dtype}: {title}", **params)
+
+    def check_one_of(self, ref: Ref, title: str, facet: str = "values") -> None:
+        """Equal to what the reference gives, or to what another answer gives that is right too (`bank.also`)."""
+        self.check(facet, "one_of", [self.see(ref)], title)
+
+    def check_gradients(self, names: Sequence[str], title: str, **params: Json) -> None:
+        """`names`: what `gradients` returned. `tol`: as in `check_values`."""
+        self.check("gradients", "equal", names, title, **params)
+
+    def check_unchanged(self, *inputs: Ref, title: str = "arguments are left as they were") -> None:
+        """Inputs hold after all the steps so far exactly what they held before."""
+        self.check("purity", "unchanged", self.after(*inputs), title)
+
+    def check_parameters(
+        self, title: str = "parameters have the names and shapes asked for", may_have: Sequence[str] = ()
+    ) -> None:
+        """`may_have`: names of further parameters that change no result."""
+        self.check(
+            "purity",
+            "parameters",
+            ["parameters"],
+            title,
+            **({"may_have": list(may_have)} if may_have else {}),
+        )
+
+    def check_weights(
+        self, name: str, title: str = "the weights kept are those that were used", optional: bool = False
+    ) -> None:
+        """`optional`: keeping none, or in a layout of one's own, is no fault."""
+        self.check("weights", "kept_weights", [name], title, optional=optional)
+
+    def check_value(self, ref: Ref, want: Json, facet: str, title: str, says: str = "") -> None:
+        """A plain Python value is `want`. `says`: the sentence when it is not."""
+        self.check(facet, "value", [self.see_value(ref)], title, want=want, says=says)
+
+    def check_same(self, left: Ref, right: Ref, title: str, facet: str, says: str = "") -> None:
+        """A property: two results of the student's own code must agree, whatever their values."""
+        self.check(facet, "same", [self.see(left), self.see(right)], title, says=says)
+
+    def see(self, ref: Ref, name: str = "", axes: Sequence[str] = (), shape: Sequence[int] = ()) -> str:
+        raise NotImplementedError
+
+    def see_value(self, ref: Ref, name: str = "") -> str:
+        raise NotImplementedError
+
+    def after(self, *inputs: Ref) -> tuple[str, ...]:
+        raise NotImplementedError

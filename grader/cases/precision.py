@@ -1,0 +1,34 @@
+"""The facet `precision`: a case once more in another dtype. Its result is right there, and has that dtype.
+
+An author asks for it with `Case.check_precision`; nothing is drawn or written anew. What an answer computes
+in inside is its own business: only the result is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from grader.bundle.check import Check
+from grader.bundle.repeat import in_dtype, in_short
+from grader.cases.case import Case
+
+
+def in_other_dtypes(case: Case) -> Iterator[Case]:
+    """The case once more in each dtype that its author asked for."""
+    for asked in case.again:
+        for dtype in asked.dtypes:
+            again = Case(f"{case.id}-{dtype}", case.exercise, dtype)
+            again.like, again.steps = case.id, in_short(case.steps, asked.see)
+            again.tensors = in_dtype(case.tensors, again.steps, dtype)
+            again.axes = {asked.see: case.axes[asked.see]}
+            again.checks.append(
+                Check(
+                    f"{again.id}/precision",
+                    "precision",
+                    f"{dtype}: {asked.title}",
+                    "precise",
+                    (asked.see,),
+                    dict(asked.params),
+                )
+            )
+            yield again

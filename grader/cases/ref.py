@@ -1,0 +1,51 @@
+"""References to what exists while a case runs, and weights that are stored as a shape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+Json = Any
+
+
+@dataclass(frozen=True)
+class Ref:
+    """Something that exists while a case runs: an input, a module, a result or a part of one."""
+
+    name: str
+    at: tuple[int | str, ...] = ()
+    axes: tuple[str, ...] = ()
+
+    def __getitem__(self, index: int | str) -> Ref:
+        return Ref(self.name, (*self.at, index))
+
+    def to_json(self) -> Json:
+        return {"ref": self.name, "at": list(self.at)} if self.at else {"ref": self.name}
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A large tensor of one number, or with one number on its diagonal, stored as its shape.
+
+    `rows`: only the first of them hold the number, the others zero.
+    """
+
+    shape: tuple[int, ...]
+    value: float = 0.0
+    diagonal: bool = False
+    rows: int | None = None
+
+
+def zeros(*shape: int) -> Filled:
+    """Weights of this shape that are all zero."""
+    return Filled(shape)
+
+
+def filled(value: float, *shape: int, rows: int | None = None) -> Filled:
+    """Weights of this shape that are all `value`, or zero from row `rows` on."""
+    return Filled(shape, value, rows=rows)
+
+
+def eye(size: int) -> Filled:
+    """The unit matrix (size, size), as weights."""
+    return Filled((size, size), 1.0, diagonal=True)

@@ -1,0 +1,132 @@
+"""Grade everything that was found and keep it as it comes: what is kept survives a kill at any moment."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+
+from grader.bundle.model import Bundle
+from grader.classroom.discover import Handed
+from grader.classroom.store import Circumstances, Store
+from grader.classroom.worker_pool import Crew
+from grader.classroom.worker_process import Graded, Plan, Task, could_not
+from grader.report.model import ExerciseResult, Report
+from grader.support.i18n import _
+from grader.support.version import __version__
+
+WARM_FROM = 40  # submissions a process: from there on a warm server pays for itself
+
+Tell = Callable[[int, int], None]  # submissions done, submissions graded and not just remembered
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One submission of the class and what came of it."""
+
+    report: Report
+    size: int  # characters of source
+    problem: str  # why the file as a whole could not be graded
+    ours: bool  # and that this is no fault of its author's
+    fresh: bool  # graded now, not remembered
+
+    @property
+    def student(self) -> str:
+        return self.report.extra["student"]
+
+    @property
+    def submission(self) -> str:
+        return self.report.extra["submission"]
+
+
+@dataclass
+class Run:
+    """One call of `grader grade`, from files to entries."""
+
+    found: Sequence[Handed]
+    bundles: Sequence[Bundle]
+    plan: Plan
+    jobs: int
+    tell: Tell = lambda done, fresh: None
+    _numbers: list[int] = field(default_factory=list)  # of the task that answers for each of `found`
+    _graded: dict[int, Graded] = field(default_factory=dict)
+
+    def grade(self) -> list[Entry]:
+        """Grade, keep and hand back everything, in the order of `found`; equal files are graded once."""
+        store = Store(self.plan.store, self.plan.circumstances)
+        fresh = 0
+        try:
+            with Crew(self.plan, self.jobs) as crew:
+                for number, graded in crew.run(self._tasks()):
+                    if graded.fresh:
+                        store.keep(graded.fresh)
+                    fresh += bool(graded.fresh)
+                    self._graded[number] = graded
+                    self.tell(sum(n in self._graded for n in self._numbers), fresh)
+        finally:
+            store.close()
+        return list(self._entries())
+
+    def _tasks(self) -> Iterator[Task]:
+        first: dict[tuple[object, ...], int] = {}
+        for number, handed in enumerate(self.found):
+            try:
+                data = handed.read()
+            except OSError:
+                data = None
+            key = (handed.file, hashlib.sha256(data or b"").digest(), handed.expected)
+            answers = first.setdefault(key, number) if data is not None and not handed.problem else number
+            self._numbers.append(answers)
+            if handed.problem or data is None:
+                problem = handed.problem or _("{file} cannot be read").format(file=handed.file.name)
+                self._graded[number] = Graded(problem=problem, ours=not handed.problem)
+            elif answers == number:
+                yield Task(number, handed.file, data, handed.expected)
+
+    def _entries(self) -> Iterator[Entry]:
+        seen: set[int] = set()
+        for handed, number in zip(self.found, self._numbers, strict=True):
+            graded = self._graded[number]
+            results = (
+                could_not(self.bundles, handed.expected, graded.problem) if graded.ours else graded.results
+            )
+            report = self._report(handed, graded, results)
+            yield Entry(
+                report, graded.size, graded.problem, graded.ours, bool(graded.fresh) and number not in seen
+            )
+            seen.add(number)
+
+    def _report(self, handed: Handed, graded: Graded, results: Sequence[ExerciseResult]) -> Report:
+        under = self.plan.circumstances
+        return Report(
+            exercises=tuple(results),
+            sandbox=under.sandbox,
+            torch=version("torch"),
+            grader=__version__,
+            seed="hidden",
+            remarks=(graded.problem,) if graded.problem and not results else (),
+            extra={"student": handed.student, "submission": handed.submission, "content": graded.content},
+        )
+
+
+def circumstances(bundles: Path, sandbox: str) -> Circumstances:
+    """What results depend on: a hash of the cases, the versions, the tier."""
+    digest = hashlib.sha256()
+    for path in sorted(bundles.glob("*/bundle.*")):
+        digest.update(f"{path.parent.name}/{path.name}\0".encode() + path.read_bytes())
+    return Circumstances(digest.hexdigest(), f"{__version__} torch {version('torch')}", sandbox)
+
+
+def without_helpers(entries: Sequence[Entry]) -> list[Entry]:
+    """Leave out files that define no exercise where the same student handed in one that does."""
+    busy = {entry.student for entry in entries if entry.report.exercises}
+    return [entry for entry in entries if entry.report.exercises or entry.student not in busy]
+
+
+def exit_status(entries: Sequence[Entry]) -> int:
+    """0 all passed, 1 otherwise, 3 something could not be graded."""
+    if any(entry.ours or entry.report.exit_status == 3 for entry in entries):
+        return 3
+    return 0 if all(entry.report.exercises and entry.report.exit_status == 0 for entry in entries) else 1

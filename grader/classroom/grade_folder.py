@@ -1,0 +1,119 @@
+"""What `grader grade` does, without its words: check what is asked, find, grade, hand back the class."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from grader.authoring.hidden_cases import hidden_folder
+from grader.bundle.files import load_all
+from grader.classroom.class_run import WARM_FROM, Entry, Run, circumstances, without_helpers
+from grader.classroom.discover import find
+from grader.classroom.progress import live
+from grader.classroom.store import BadStore, Store
+from grader.classroom.worker_process import Plan
+from grader.intake.course import find as find_course
+from grader.intake.course import wanted_exercises
+from grader.sandbox.base import SandboxError
+from grader.sandbox.choose import available_tiers, report_on
+from grader.support.i18n import _
+
+_AGO = re.compile(r"(\d+)([mhd])")
+_SECONDS = {"m": 60, "h": 3600, "d": 86400}
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """The options of one call."""
+
+    only: Sequence[str] = ()
+    since: str | None = None
+    regrade: bool = False
+    jobs: int | None = None
+    store: Path | None = None
+    course: Path | None = None
+    sandbox: str = "auto"
+    trusted: bool = False
+
+
+def grade_folder(root: Path, wishes: Wishes) -> list[Entry]:
+    """Grade every submission below `root`. Raises click.UsageError with one sentence for what cannot be meant,
+    and SandboxError if the tier asked for cannot be had."""
+    if not root.exists():
+        raise click.UsageError(_("{path} is not there").format(path=root))
+    since = _moment(wishes.since)
+    course = find_course(wishes.course or Path.cwd())
+    if course.solutions is None:
+        raise click.UsageError(
+            _("grade needs the folder solutions/ beside {root}; only instructors have it").format(
+                root=course.root
+            )
+        )
+    only = tuple(wanted_exercises(wishes.only, course.bundles)) if wishes.only else ()
+    tier = _tier(wishes.sandbox, wishes.trusted)
+    cases = hidden_folder(course.solutions)
+    bundles = load_all(cases)
+    found = [handed for handed in find(root, bundles) if since is None or handed.modified >= since]
+    if not found:
+        raise click.UsageError(
+            _("{path} holds nothing to grade: no .py, no .ipynb, no archive").format(path=root)
+            + (_(" since then") if since else "")
+        )
+    jobs = min(wishes.jobs or _cores(), len(found))
+    plan = Plan(
+        bundles=cases,
+        store=wishes.store or (root if root.is_dir() else root.parent) / ".headway" / "grades.sqlite",
+        circumstances=circumstances(cases, tier),
+        only=only,
+        regrade=wishes.regrade,
+        warm="full" if len(found) >= WARM_FROM * jobs else "none",
+    )
+    try:
+        Store(plan.store, plan.circumstances).close()  # refused before anything is started
+        with live(len(found)) as tell:
+            return without_helpers(Run(found, bundles, plan, jobs, tell).grade())
+    except BadStore as bad:
+        raise click.UsageError(str(bad)) from None
+
+
+def _tier(asked: str, trusted: bool) -> str:
+    """The best tier there is, or the one asked for; `basic` only for submissions that are trusted."""
+    tier = available_tiers()[0] if asked == "auto" else asked
+    if tier == "basic" and not trusted:
+        raise click.UsageError(
+            _(
+                "the basic sandbox stops no determined attacker; grade in a better one (see grader doctor), or add --trusted-submissions"
+            )
+        )
+    if tier != "basic" and not (report := report_on(tier)).available:
+        raise SandboxError(
+            _("the {tier} sandbox cannot be had on this machine: {reason}").format(
+                tier=tier, reason=report.reason
+            )
+        )
+    return tier
+
+
+def _moment(since: str | None) -> float | None:
+    if since is None:
+        return None
+    ago = _AGO.fullmatch(since.strip())
+    if ago:
+        return time.time() - int(ago[1]) * _SECONDS[ago[2]]
+    try:
+        return datetime.fromisoformat(since.strip()).timestamp()
+    except (ValueError, OverflowError, OSError):
+        raise click.UsageError(
+            _("--since takes 2026-03-01, 2026-03-01T18:00, or 30m, 12h, 2d; not {text}").format(text=since)
+        ) from None
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

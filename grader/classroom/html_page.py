@@ -1,0 +1,70 @@
+"""The class report as one HTML page: no script, nothing to fetch, every name and text escaped by the template."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.classroom.class_run import Entry
+from grader.classroom.summary import OUTCOMES, OfExercise, Summary, could_not, summarise, unread
+from grader.report.html import DARK, LIGHT, MARKS
+from grader.report.terminal import points, word
+from grader.support.i18n import _, ngettext
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+TEMPLATE = Path(__file__).with_name("html_page.html.jinja")
+
+
+def page(entries: Sequence[Entry]) -> str:
+    """The class as a document of its own: mistakes and checks first, then everybody's outcomes."""
+    summary = summarise(entries)
+    return _template().render(
+        summary=summary,
+        shown=_outcomes(summary),
+        failing=[of for of in summary.exercises if of.failed_checks],
+        entries=[entry for entry in entries if entry.report.exercises],
+        students=len({entry.student for entry in entries}),
+        submissions=len(entries),
+        unread=unread(entries),
+        could_not=could_not(entries),
+        first=entries[0].report if entries else None,
+    )
+
+
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
+    )
+    environment.globals.update(
+        _=_,
+        ngettext=ngettext,
+        word=word,
+        points=points,
+        marks=MARKS,
+        light=LIGHT,
+        dark=DARK,
+        by_share=by_share,
+    )
+    return environment.from_string(TEMPLATE.read_text("utf-8"))
+
+
+def _outcomes(summary: Summary) -> list[str]:
+    """The columns of the first table; the rarer outcomes only where they occur."""
+    return [
+        outcome
+        for outcome in OUTCOMES
+        if outcome in ("passed", "failed") or any(of.outcomes[outcome] for of in summary.exercises)
+    ]
+
+
+def by_share(of: OfExercise) -> list[tuple[str, str, list[str]]]:
+    """(facet, title, who) of the checks that fail, those first that fail for most."""
+    rows = sorted(of.failed_checks.items(), key=lambda row: -len(row[1]))
+    return [(facet, title, list(dict.fromkeys(who))) for (facet, title), who in rows]

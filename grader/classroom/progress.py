@@ -1,0 +1,69 @@
+"""How far a run is: a bar on a terminal, now and then a plain line elsewhere; both on standard error."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from grader.support.i18n import _
+
+EVERY = 5.0  # seconds between plain lines
+
+
+@contextmanager
+def live(total: int) -> Iterator[Callable[[int, int], None]]:
+    """Yield a function (done, graded now) that shows progress, rate and time left."""
+    if not sys.stderr.isatty():
+        yield _Plain(total)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[speed]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(_("grading"), total=total, speed="")
+        started = time.monotonic()
+
+        def tell(done: int, fresh: int) -> None:
+            progress.update(
+                task, completed=done, speed=speed(total - done, fresh, time.monotonic() - started)
+            )
+
+        yield tell
+
+
+class _Plain:
+    def __init__(self, total: int):
+        self._total = total
+        self._started = self._told = time.monotonic()
+
+    def __call__(self, done: int, fresh: int) -> None:
+        now = time.monotonic()
+        if now - self._told < EVERY and done < self._total:
+            return
+        self._told = now
+        words = _("{done} of {total}").format(done=done, total=self._total)
+        print(
+            f"{words}  {speed(self._total - done, fresh, now - self._started)}".rstrip(),
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+def speed(left: int, fresh: int, seconds: float) -> str:
+    """ "412 a minute, 0:23 left"; nothing while there is nothing to go by."""
+    if fresh < 2 or seconds <= 0:
+        return ""
+    rate = fresh / seconds
+    words = _("{rate:.0f} a minute").format(rate=60 * rate)
+    if not left:
+        return words
+    minutes, rest = divmod(round(left / rate), 60)
+    return words + _(", {minutes}:{seconds:02d} left").format(minutes=minutes, seconds=rest)

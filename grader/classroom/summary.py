@@ -1,0 +1,126 @@
+"""What a class did, counted: per exercise, per check, known mistakes, and mistakes that nobody knew yet."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from grader.classroom.class_run import Entry
+from grader.report.model import ExerciseResult
+
+OUTCOMES = ("passed", "failed", "not_started", "blocked", "could_not_grade")
+
+
+@dataclass
+class OfExercise:
+    """How one exercise went."""
+
+    name: str
+    assignment: str
+    points: float
+    outcomes: Counter[str] = field(default_factory=Counter)
+    scores: list[float] = field(default_factory=list)
+    failed_checks: dict[tuple[str, str], list[str]] = field(default_factory=dict)  # (facet, title) → who
+    seen: int = 0
+
+    @property
+    def mean(self) -> float | None:
+        return sum(self.scores) / len(self.scores) if self.scores else None
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A known mistake (or an explanation of several) and who made it."""
+
+    exercise: str
+    ids: tuple[str, ...]
+    says: str
+    who: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Submissions whose wrong answers are the same, and equal no known mistake; `smallest` is the shortest."""
+
+    exercise: str
+    says: str
+    who: tuple[str, ...]
+    smallest: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Everything that the class report shows; the commonest first."""
+
+    exercises: tuple[OfExercise, ...]
+    mistakes: tuple[Mistake, ...]
+    clusters: tuple[Cluster, ...]
+
+
+def summarise(entries: Sequence[Entry]) -> Summary:
+    everything = [(entry, result) for entry in entries for result in entry.report.exercises]
+    exercises: dict[str, OfExercise] = {}
+    for entry, result in everything:
+        of = exercises.setdefault(result.name, OfExercise(result.name, result.assignment, result.points))
+        _count(of, entry, result)
+    in_order = sorted(exercises.values(), key=lambda of: of.assignment)
+    return Summary(tuple(in_order), tuple(_mistakes(everything)), tuple(_clusters(everything)))
+
+
+def _count(of: OfExercise, entry: Entry, result: ExerciseResult) -> None:
+    of.seen += 1
+    of.outcomes[result.outcome] += 1
+    if result.score is not None:
+        of.scores.append(result.score)
+    for title in dict.fromkeys(
+        (check.facet, check.title) for check in result.checks if check.outcome == "failed"
+    ):
+        of.failed_checks.setdefault(title, []).append(entry.student)
+
+
+def _mistakes(everything: Sequence[tuple[Entry, ExerciseResult]]) -> list[Mistake]:
+    found: dict[tuple[str, tuple[str, ...]], list[tuple[Entry, ExerciseResult]]] = {}
+    for entry, result in everything:
+        if result.diagnosis.alternatives:
+            found.setdefault((result.name, result.diagnosis.alternatives[0]), []).append((entry, result))
+    out = [
+        Mistake(name, ids, group[0][1].diagnosis.says, _who(group)) for (name, ids), group in found.items()
+    ]
+    return sorted(out, key=lambda mistake: (-len(mistake.who), mistake.ids))
+
+
+def _clusters(everything: Sequence[tuple[Entry, ExerciseResult]]) -> list[Cluster]:
+    found: dict[tuple[str, str], list[tuple[Entry, ExerciseResult]]] = {}
+    for entry, result in everything:
+        if result.fingerprint:
+            found.setdefault((result.name, result.fingerprint), []).append((entry, result))
+    out = [
+        Cluster(
+            name,
+            group[0][1].diagnosis.says,
+            _who(group),
+            min(group, key=lambda one: (one[0].size, one[0].submission))[0].submission,
+        )
+        for (name, _fingerprint), group in found.items()
+        if len(group) > 1
+    ]
+    return sorted(out, key=lambda cluster: (-len(cluster.who), cluster.exercise))
+
+
+def _who(group: Sequence[tuple[Entry, ExerciseResult]]) -> tuple[str, ...]:
+    return tuple(entry.student for entry, _result in group)
+
+
+def unread(entries: Sequence[Entry]) -> list[Entry]:
+    """Submissions that hold nothing to grade, by no fault of the grader's."""
+    return [entry for entry in entries if entry.problem and not entry.ours]
+
+
+def could_not(entries: Sequence[Entry]) -> list[tuple[Entry, str]]:
+    """Submissions that could not be graded, and why."""
+    return [
+        (e, next((r.message for r in e.report.exercises if r.outcome == "could_not_grade"), e.problem))
+        for e in entries
+        if e.ours or e.report.exit_status == 3
+    ]

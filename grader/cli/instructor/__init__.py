@@ -1,0 +1,1 @@
+"""Commands that need solutions/; not part of the student kit."""

@@ -1,0 +1,99 @@
+"""`grader course`: an nbgrader course whose marks are this grader's."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grader.support.i18n import _
+
+if TYPE_CHECKING:
+    from grader.authoring.content import Assignment
+
+EXAMPLES = """\b
+Examples:
+  grader course ~/attention-2027                  all assignments
+  grader course ~/attention-2027 --only 02_masking --only 04
+  cd ~/attention-2027 && nbgrader generate_assignment 02_masking
+
+\b
+Call it again whenever the course has changed: sources are made anew, grades and submissions stay.
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--only", multiple=True, metavar="ASSIGNMENT", help=_("This assignment; may be repeated."))
+@click.option("--course-id", help=_("How nbgrader calls the course; default: the folder's name."))
+@click.option(
+    "--sandbox",
+    type=click.Choice(["auto", "strict", "landlock", "basic"]),
+    default="auto",
+    help=_("How locked the workers are; see grader doctor."),
+)
+@click.option(
+    "--question-points",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    help=_("What the questions of an assignment are worth; you grade them by hand. Default: 0."),
+)
+def command(
+    folder: Path, only: tuple[str, ...], course_id: str | None, sandbox: str, question_points: float
+) -> None:
+    """Make FOLDER an nbgrader course, or bring its sources up to date."""
+    from grader.authoring.content import ContentError, read_all
+    from grader.authoring.hidden_cases import seed_file
+    from grader.nbgrader.course import LOADS, OWN_CONFIG, CannotMake, Wishes, lacks_our_config, make
+
+    solutions = Path("solutions")
+    if not solutions.is_dir():
+        raise click.UsageError(_("there is no folder solutions/ here; course is for instructors"))
+    wishes = Wishes(
+        course_id=course_id or re.sub(r"\W+", "-", folder.resolve().name) or "course",
+        solutions=solutions,
+        assignments=Path("assignments"),
+        seed_file=seed_file(),
+        sandbox=sandbox,
+        question_points=question_points,
+    )
+    try:
+        chosen = _chosen(read_all(solutions), only)
+        changed = make(folder, chosen, wishes)
+    except (CannotMake, ContentError) as refused:
+        raise click.UsageError(str(refused)) from None
+    except OSError as error:
+        raise click.UsageError(
+            _("{folder} cannot be written: {why}").format(folder=folder, why=error.strerror)
+        ) from None
+    except ModuleNotFoundError as missing:
+        raise click.UsageError(
+            _("{name} is missing: pip install 'headway[instructor]'").format(name=missing.name)
+        ) from None
+    click.echo("\n".join(os.path.relpath(path) for path in changed) if changed else _("nothing changed"))
+    if lacks_our_config(folder):
+        click.echo(
+            _("{file} is yours and stays as it is; add this line to it: {line}").format(
+                file=folder / OWN_CONFIG, line=LOADS
+            )
+        )
+
+
+def _chosen(assignments: Sequence[Assignment], only: Sequence[str]) -> Sequence[Assignment]:
+    """Those named by number or name, or all. Raises UsageError."""
+    if not only:
+        return assignments
+    table = {key: a for a in assignments for key in (a.name, a.module, a.name.split("_")[0])}
+    for name in only:
+        if name not in table:
+            raise click.UsageError(
+                _("there is no assignment {name}; there are {names}").format(
+                    name=name, names=", ".join(a.name for a in assignments)
+                )
+            )
+    wanted = {table[name].name for name in only}
+    return [a for a in assignments if a.name in wanted]

@@ -1,0 +1,41 @@
+"""`grader new`: begin an exercise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from grader.support.i18n import _
+
+EXAMPLES = """\b
+Examples:
+  grader new 12_normalising centred         a function, in an assignment of its own
+  grader new 07_encoder GatedFeedForward    a class, at the end of an assignment that is there
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("assignment")
+@click.argument("exercise")
+def command(assignment: str, exercise: str) -> None:
+    """Put a tiny exercise that already verifies into solutions/, to be turned into yours.
+
+    ASSIGNMENT is a folder's name, a number and words: 12_normalising. EXERCISE is the name of the function,
+    or of the class if it begins with a capital letter.
+    """
+    from grader.authoring.scaffold import NotScaffolded, scaffold
+
+    if not Path("solutions").is_dir():
+        raise click.UsageError(_("there is no folder solutions/ here; new is for maintainers"))
+    try:
+        changed = scaffold(Path("solutions"), assignment, exercise)
+    except NotScaffolded as refused:
+        raise click.UsageError(str(refused)) from None
+    for path in changed:
+        click.echo(path)
+    click.echo(
+        _("next: grader verify {assignment}, then change one file at a time and verify again").format(
+            assignment=assignment
+        )
+    )

@@ -1,0 +1,79 @@
+"""`grader release`: the students' kit, proved to give nothing away."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from grader.support.i18n import _
+
+ABOUT = """\b
+A kit holds the assignments up to --through (all without it), the grader as a wheel without the
+instructor's rooms, and those building blocks of `grader.given` that the assignments allow.
+
+\b
+A building block may be the answer to an exercise of the same kit: assignment 03 builds on what 02 asks
+for. While that exercise is graded its block is withheld, and the proof shows that importing it earns
+nothing; but whoever opens the wheel can read it. The blocks concerned are listed. If that matters to you,
+release in stages: --through 02 until its deadline, then --through 03 into a new folder, and so on.
+
+\b
+Exit status: 0 released, 1 the proof failed (nothing is left behind), 2 wrong use.
+"""
+
+
+@click.command(epilog=ABOUT)
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--through", help=_("The last assignment to release, as 04 or by its name."))
+@click.option(
+    "--second-ways",
+    is_flag=True,
+    help=_("Only write FOLDER as a page of other right answers, for after the deadline."),
+)
+def command(folder: Path, through: str | None, second_ways: bool) -> None:
+    """Fill an empty FOLDER with a ready repository for a class, and prove that it holds no answer."""
+    from grader.release.kit import NotReleased, Unproved
+    from grader.release.make import release
+    from grader.student.status_line import line
+
+    if not Path("solutions").is_dir():
+        raise click.UsageError(_("there is no folder solutions/ here; release is for instructors"))
+    if second_ways:
+        from grader.release.alternative_solutions import write_second_ways
+
+        if folder.exists():
+            raise click.UsageError(_("{path} is already there; name a new file").format(path=folder))
+        count = write_second_ways(Path("solutions"), folder)
+        click.echo(_("{path}: {n} right answers").format(path=folder, n=count))
+        return
+    try:
+        with line(quiet=False) as tell:
+            plan, proof = release(
+                folder,
+                solutions=Path("solutions"),
+                assignments=Path("assignments"),
+                template=Path("student_template"),
+                through=through,
+                tell=tell,
+            )
+    except Unproved as unproved:
+        click.echo(f"grader: {_('not released')}: {unproved}", err=True)
+        sys.exit(1)
+    except NotReleased as refused:
+        raise click.UsageError(str(refused)) from None
+    click.echo(
+        _("{folder}: assignments {names}").format(
+            folder=folder, names=", ".join(b.assignment for b in plan.bundles)
+        )
+    )
+    click.echo(_("proved:"))
+    for claim in proof.claims:
+        click.echo(f"  ✓ {claim}")
+    if plan.answers:
+        click.echo(
+            _(
+                "these building blocks are answers to exercises of this kit, withheld while those are graded: {names}"
+            ).format(names=", ".join(plan.answers))
+        )

@@ -1,0 +1,107 @@
+"""`grader verify`: prove that the course is right."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grader.support.i18n import _
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
+    from grader.authoring.verify import Row
+
+LEGEND = """caught, named: known mistakes; right: variants that pass; trivial: refused
+device, precision: mistakes that fail there alone, and are named"""
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@click.option("--seed", default="public", help=_("Draw the cases from another seed."))
+@click.option(
+    "--device",
+    type=click.Choice(["cpu", "sim", "cuda"]),
+    default="sim",
+    help=_("The other device on which right answers pass as well."),
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=os.cpu_count() or 1,
+    show_default=_("as many as there are processors"),
+    help=_("How many exercises at a time."),
+)
+def command(names: tuple[str, ...], seed: str, device: str, jobs: int) -> None:
+    """Solutions pass, stubs are not started, mistakes are caught and named, variants pass."""
+    from rich.console import Console
+
+    from grader.authoring.content import ContentError
+    from grader.authoring.verify_all import verify
+    from grader.engine.devices import others
+    from grader.student.status_line import line
+
+    if not Path("solutions").is_dir():
+        raise click.UsageError(_("there is no folder solutions/ here; verify is for maintainers"))
+    started = time.monotonic()
+    try:
+        elsewhere = others(device)
+    except LookupError as error:
+        raise click.UsageError(str(error.args[0])) from None
+    try:
+        with line(quiet=False) as tell:
+            device = "".join(elsewhere)
+            rows = list(verify(Path("solutions"), device=device, jobs=jobs, seed=seed, only=names, tell=tell))
+    except ContentError as error:
+        raise click.UsageError(str(error)) from None
+    console = Console(highlight=False)
+    console.print(_table(rows, bool(elsewhere)))
+    console.print(_(LEGEND))
+    console.print(_("checks per facet:"))
+    for row in rows:
+        facets = ", ".join(f"{facet} {n}" for facet, n in row.facets.items())
+        console.print(f"  {row.exercise}: {facets}", markup=False)
+    problems = [f"{row.exercise}: {problem}" for row in rows for problem in row.problems]
+    for problem in problems:
+        console.print(problem, markup=False)
+    console.print(
+        _("{n} problems, {seconds:.1f} s").format(n=len(problems), seconds=time.monotonic() - started)
+    )
+    sys.exit(1 if problems else 0)
+
+
+def _table(rows: Sequence[Row], elsewhere: bool) -> Table:
+    """A line for each exercise. `elsewhere`: whether another device was looked at."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    table.add_column("")
+    table.add_column(_("exercise"), no_wrap=True)
+    for title in (
+        _("checks"), _("caught"), _("named"), _("right"), _("trivial"), _("device"), _("precision"),
+    ):  # fmt: skip
+        table.add_column(title, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(
+            "✗" if row.problems else "✓",
+            f"{row.assignment[:2]} {row.exercise}",
+            str(sum(row.facets.values())),
+            f"{row.caught}/{row.mistakes}",
+            f"{row.named}/{row.mistakes}",
+            f"{row.accepted}/{row.variants}",
+            f"{row.refused}/{row.trivial}",
+            _of(row.stopped, row.stranded, elsewhere),
+            _of(row.noticed, row.rounded, "precision" in row.facets),
+        )
+    return table
+
+
+def _of(found: int, known: int, looked: bool) -> str:
+    return f"{found}/{known}" if looked else "–"

@@ -1,0 +1,171 @@
+"""The fingerprint of an answer: a few numbers and a word for every observation of every case.
+
+Two answers that compute the same have the same signature, whatever their code looks like. A tensor is
+reduced to two fixed random projections, so that a signature is small and gives nothing away.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from math import prod
+
+import numpy as np
+
+from grader.bundle.check import Check
+from grader.bundle.model import RecordedCase
+from grader.bundle.safetensors import Array
+from grader.judge.observation import Observation, StudentError
+from grader.judge.verdict import judged, lacks
+
+PROJECTIONS = 2
+MAX_PROJECTED = (
+    1 << 17
+)  # numbers; a wrong answer may be far larger than any right one, and the directions are twice that
+# Judges whose answer is a matter of structure, not of numbers: their finding's code is the signature.
+_BY_CODE = ("parameters", "raises", "value", "unchanged", "shape", "same", "cost", "trained", "moved")
+NUMBERS = "#"
+ANY = "*"  # agrees with every other state
+
+
+def named_by(cases: Sequence[RecordedCase]) -> tuple[RecordedCase, ...]:
+    """The cases by which a mistake is named: what a training ends with depends on more than the mistake."""
+    return tuple(case for case in cases if case.exam is None)
+
+
+def slots(cases: Sequence[RecordedCase]) -> tuple[str, ...]:
+    """The places of a signature, in order: `case|observation`, then `case|check:id` for structural checks."""
+    out = []
+    for case in _in_order(cases):
+        out += [f"{case.id}|{name}" for name in sorted(_numeric(case))]
+        out += [f"{case.id}|check:{c.id}" for c in case.checks if _by_code(c, case)]
+    return tuple(out)
+
+
+def _in_order(cases: Sequence[RecordedCase]) -> list[RecordedCase]:
+    """Cases about precision stand last: the table of mistakes leaves them open where float32 tells enough."""
+    return sorted(cases, key=only_precision)
+
+
+def _numeric(case: RecordedCase) -> set[str]:
+    """Observations that are a function of the inputs alone."""
+    if _random(case) or case.dtype not in ("float32", "float64") or only_precision(case):
+        return set()
+    return {
+        name
+        for name, header in case.headers.items()
+        if header.dtype != "value"
+        and not name.startswith(("after ", "stage ", "state "))
+        and name != "parameters"
+    }
+
+
+def only_precision(case: RecordedCase) -> bool:
+    """Numbers that one dtype holds and another does not say nothing about a mistake."""
+    return bool(case.checks) and all(check.facet in ("device", "precision") for check in case.checks)
+
+
+def _random(case: RecordedCase) -> bool:
+    return any(step["do"] == "seed" for step in case.steps)
+
+
+def _by_code(check: Check, case: RecordedCase) -> bool:
+    return check.judge in _BY_CODE or _random(case) or only_precision(case)
+
+
+def signature(
+    cases: Sequence[RecordedCase], observations: Mapping[str, Observation]
+) -> tuple[tuple[str, ...], Array]:
+    """The states (one word a slot) and the numbers (slots, PROJECTIONS) of one answer."""
+    states: list[str] = []
+    rows: list[Array] = []
+    for case in _in_order(cases):
+        observation = observations.get(case.id)
+        for name in sorted(_numeric(case)):
+            state, row = _of_tensor(name, observation)
+            states.append(ANY if _left_open(name, case, observation) else state)
+            rows.append(row)
+        for check in case.checks:
+            if _by_code(check, case):
+                states.append(
+                    ANY
+                    if any(_left_open(name, case, observation) for name in check.of[:1])
+                    else _code(check, case, observation)
+                )
+                rows.append(np.zeros(PROJECTIONS))
+    numbers = np.array(rows, dtype=np.float64).reshape(len(states), PROJECTIONS)
+    return tuple(states), numbers
+
+
+def fingerprint(cases: Sequence[RecordedCase], observations: Mapping[str, Observation]) -> str:
+    """A word for what an answer computes, so coarse that rounding does not change it: two submissions with
+    the same word made, in all likelihood, the same mistake. What it does in other dtypes plays no part."""
+    cases = [case for case in cases if not only_precision(case)]
+    states, numbers = signature(cases, observations)
+    coarse = [float(f"{x:.3g}") if abs(x) >= 1 else round(x, 2) for x in numbers.ravel().tolist()]
+    errors = [
+        f"{o.error.type}: {o.error.message}" for c in cases if (o := observations.get(c.id)) and o.error
+    ]
+    told = repr((states, [x + 0.0 for x in coarse], errors))  # + 0.0: there is one zero
+    return hashlib.sha256(told.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+def _left_open(name: str, case: RecordedCase, observation: Observation | None) -> bool:
+    """Whether a module keeps its weights in a way of its own, or not at all, where that is no fault."""
+    optional = any(check.params.get("optional") and name in check.of for check in case.checks)
+    seen = None if observation is None else observation.seen.get(name)
+    return optional and (seen is None or seen.array is None or seen.shape != case.headers[name].shape)
+
+
+def _code(check: Check, case: RecordedCase, observation: Observation | None) -> str:
+    if observation is None:
+        return "gone"
+    if observation.error is not None and check.judge != "raises" and lacks(check, observation):
+        return _raised(observation.error)
+    finding = judged(check, case, observation)
+    return "passed" if finding.passed else finding.code
+
+
+def _of_tensor(name: str, observation: Observation | None) -> tuple[str, Array]:
+    nothing = np.zeros(PROJECTIONS)
+    if observation is None:
+        return "gone", nothing
+    seen = observation.seen.get(name)
+    if seen is None:
+        return _raised(observation.error) if observation.error else "absent", nothing
+    if seen.array is None:
+        return f"odd {seen.odd} {seen.shape}", nothing
+    array = seen.array.astype(np.float64)
+    finite = np.isfinite(array)
+    word = (
+        NUMBERS if finite.all() else "holes " + hashlib.sha256(np.packbits(finite).tobytes()).hexdigest()[:12]
+    )
+    return f"{word}{'x'.join(map(str, seen.shape or ()))}", project(np.where(finite, array, 0.0))
+
+
+_DTYPES = re.compile(r"torch\.\w*Tensor|\b(Float|Double|float|double)\b")  # the bank is recorded in float64
+
+
+def _raised(error: StudentError) -> str:
+    """An exception as a state. Torch's own errors say which operation met which obstacle: without the sizes,
+    that tells one crash from another. Other messages hold names, which are the author's own."""
+    words = _DTYPES.sub("", error.message.split("\n")[0]) if error.type == "RuntimeError" else ""
+    words = re.sub(r"\d+", "#", words)
+    return f"!{error.type}" + (f" {hashlib.sha256(words.encode()).hexdigest()[:8]}" if words else "")
+
+
+def project(array: Array) -> Array:
+    """Fixed random projections of an array, each of unit variance for unit-variance input."""
+    if array.size == 0 or array.size > MAX_PROJECTED:
+        return np.zeros(PROJECTIONS)
+    with np.errstate(over="ignore", invalid="ignore"):  # of numbers near the end of the range
+        return _directions(array.shape) @ array.ravel()
+
+
+@lru_cache(maxsize=64)
+def _directions(shape: tuple[int, ...]) -> Array:
+    seed = int.from_bytes(hashlib.sha256(repr(shape).encode()).digest()[:8], "little")
+    rng = np.random.Generator(np.random.PCG64(seed))
+    return rng.standard_normal((PROJECTIONS, prod(shape))) / max(1, prod(shape)) ** 0.5

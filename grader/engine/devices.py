@@ -1,0 +1,126 @@
+"""The facet `device`: the same cases once more on another device, told as one check of each exercise."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from shutil import which
+from typing import TYPE_CHECKING
+
+from grader.engine.scoring import score
+from grader.intake.read import Submission
+from grader.report.model import CheckResult, ExerciseResult
+from grader.sandbox.base import Launcher
+from grader.support.i18n import _
+
+if TYPE_CHECKING:
+    from grader.engine.engine import Engine
+
+
+def others(device: str) -> tuple[str, ...]:
+    """The devices besides the CPU that `--device` stands for. Raises LookupError where there is no such device."""
+    if device == "cuda" and not has_cuda():
+        raise LookupError(_("torch sees no CUDA device here; --device sim needs none"))
+    if device == "auto":
+        return ("sim", "cuda") if has_cuda() else ("sim",)
+    return () if device == "cpu" else (device,)
+
+
+def has_cuda() -> bool:
+    """Whether torch sees a CUDA device. It is only asked, in seconds, where a driver shows."""
+    driver = any(Path("/dev").glob("nvidia[0-9]*")) or Path("/dev/dxg").exists() or which("nvidia-smi")
+    if not driver:
+        return False
+    asks = "import sys, torch; sys.exit(not torch.cuda.is_available())"
+    return subprocess.run([sys.executable, "-W", "ignore", "-c", asks], capture_output=True).returncode == 0
+
+
+def launcher_for(device: str, sandbox: str = "auto") -> Launcher:
+    """Workers for a device other than the CPU: "sim" or "cuda". Raises SandboxError.
+
+    The simulated device has a fork-server of its own: it must be known to torch before anything is
+    differentiated, so that server is never warmed either. CUDA does not outlive a fork, so its workers are
+    cold, and confined less.
+    """
+    if device == "cuda":
+        from grader.sandbox.basic import ColdLauncher
+
+        return ColdLauncher(cuda=True)
+    from grader.sandbox.choose import choose
+    from grader.sandbox.server import Program
+
+    return choose(sandbox, Program(prepare="grader.worker.sim:register"))
+
+
+def also_on(
+    elsewhere: Engine, submission: Submission, results: Sequence[ExerciseResult]
+) -> list[ExerciseResult]:
+    """The results with a check more: what passes on the CPU passes on the other device.
+
+    Exercises whose manifest gives the facet no weight are left as they are.
+    """
+    weights = {e.name: e.weights for b in elsewhere.bundles for e in b.exercises}
+    wanted = [
+        r.name
+        for r in results
+        if any(c.outcome == "passed" for c in r.checks) and weights[r.name].get("device", 1)
+    ]
+    there = {r.name: r for r in elsewhere.grade(submission, wanted).exercises} if wanted else {}
+    return [
+        _with(r, _compared(r, there[r.name], elsewhere.device), weights[r.name]) if r.name in there else r
+        for r in results
+    ]
+
+
+def _with(here: ExerciseResult, check: CheckResult, weights: Mapping[str, float]) -> ExerciseResult:
+    """A result with the check of the device, and its points anew."""
+    checks = (*here.checks, check)
+    if check.outcome == "skipped" or here.score is None:
+        return replace(here, checks=checks)
+    before = here.points if here.outcome == "passed" else score(here.points, weights, here.checks, False)
+    after = (
+        here.points
+        if here.outcome == check.outcome == "passed"
+        else score(here.points, weights, checks, False)
+    )
+    return replace(
+        here,
+        checks=checks,
+        score=round(here.score * after / before, 6) if before else 0.0,
+        outcome="failed" if check.outcome == "failed" else here.outcome,
+    )
+
+
+def _compared(here: ExerciseResult, there: ExerciseResult, device: str) -> CheckResult:
+    """One check for all that was checked on both devices; a failure is that of the first that fails only there."""
+    fine = {c.id for c in here.checks if c.outcome == "passed"}
+    mine = [c for c in there.checks if c.id in fine]
+    base = CheckResult(
+        id=f"{device}/device",
+        facet="device",
+        title=_("the same on a simulated accelerator")
+        if device == "sim"
+        else _("the same on an accelerator"),
+        outcome="passed",
+        device=device,
+        visibility=here.checks[0].visibility,
+    )
+    broken = next((c for c in mine if c.outcome == "failed"), None)
+    if broken is not None:
+        return replace(
+            base,
+            outcome="failed",
+            message=broken.message,
+            expected=broken.expected,
+            got=broken.got,
+            where=broken.where,
+        )
+    if there.outcome == "blocked":
+        return replace(base, outcome="failed", message=there.message)
+    lost = next((c for c in there.checks if c.outcome == "could_not_grade"), None)
+    if lost is not None or there.outcome == "could_not_grade":
+        return replace(base, outcome="could_not_grade", message=lost.message if lost else there.message)
+    return base

@@ -1,0 +1,97 @@
+"""What a report draws besides its checks: data that were observed anyway, picked out of the observations.
+
+A check asks for it by its parameter `draw`, and names what is drawn. Only what is whole and finite is drawn:
+the numbers come from beside a student's code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from grader.bundle.check import Check
+from grader.bundle.model import RecordedCase
+from grader.judge import decide
+from grader.judge.cost import is_count
+from grader.judge.observation import Observation
+from grader.judge.removals import ORDERS, Removal, chains, read_removals
+
+Figures = dict[str, Any]
+
+
+def figures(cases: Iterable[RecordedCase], observations: Mapping[str, Observation]) -> Figures:
+    """Everything that the cases ask to be drawn, as plain data."""
+    out: Figures = {}
+    for case in cases:
+        for check in case.checks:
+            take = _TAKES.get(check.params.get("draw", ""))
+            if take is not None and case.id in observations:
+                take(out, check, case, observations[case.id])
+    return out
+
+
+def _importance(out: Figures, check: Check, case: RecordedCase, observation: Observation) -> None:
+    """{"planted": …, method: …}: one number a head."""
+    seen = observation.seen.get(check.of[0])
+    planted = [float(x) for x in check.params["planted"]]
+    if seen is None or seen.array is None or seen.array.shape != (len(planted),):
+        return
+    if np.isfinite(seen.array).all():
+        drawn = out.setdefault("importance", {"planted": planted})
+        drawn[check.params["method"]] = [float(x) for x in seen.array]
+
+
+def _costs(out: Figures, check: Check, case: RecordedCase, observation: Observation) -> None:
+    """What was counted and timed before and after; times as [fastest, nine in ten are no slower]."""
+    values = observation.values
+    drawn: Figures = {key: check.params[key] for key in ("kept", "total")}
+    for what in ("parameters", "operations"):
+        counts = [values.get(f"{what} {when}") for when in ("before", "after")]
+        if all(is_count(count) for count in counts):
+            drawn[what] = counts
+    names = [(f"milliseconds {when}", f"milliseconds {when} at most") for when in ("before", "after")]
+    times = [[values.get(name) for name in pair] for pair in names]
+    if all(isinstance(ms, float) and 0 < ms < 1e6 for pair in times for ms in pair):
+        drawn["milliseconds"] = times
+    if "parameters" in drawn or "operations" in drawn:
+        out["costs"] = drawn
+
+
+def _removals(out: Figures, check: Check, case: RecordedCase, observation: Observation) -> None:
+    """{order: [[lowest, mean, highest] …]} of the seeds, for 1 … H-1 removed heads, and the same for the best
+    and the worst choice of heads that there is ("possible")."""
+    table, total = check.params["table"], check.params["total"]
+    heads = len(table).bit_length() - 1
+    if not decide(Check("", "", "", "all_rows", check.of, {"heads": heads}), case, observation).passed:
+        return
+    rows = read_removals(observation.seen.get(check.of[0]))
+    if not all(0 <= row.accuracy <= 1 for row in rows):
+        return
+    removed = np.array([bin(bits).count("1") for bits in range(len(table))])
+    by_size = [np.array(table)[removed == size] / total for size in range(1, heads)]
+    out["removals"] = {
+        "whole": table[0] / total,
+        "possible": [_spread(shares) for shares in by_size],
+        **{order: _of_order(rows, order, heads) for order in ORDERS},
+    }
+
+
+def _of_order(rows: Iterable[Removal], order: str, heads: int) -> list[list[float]]:
+    mine = [chain for (name, _seed), chain in chains(list(rows)).items() if name == order]
+    at = {
+        size: [r.accuracy for chain in mine for r in chain if len(r.removed) == size] for size in range(heads)
+    }
+    return [_spread(np.array(at[size])) for size in range(1, heads)]
+
+
+def _spread(shares: np.ndarray) -> list[float]:
+    return [float(shares.min()), float(shares.mean()), float(shares.max())]
+
+
+_TAKES: dict[str, Callable[[Figures, Check, RecordedCase, Observation], None]] = {
+    "importance": _importance,
+    "costs": _costs,
+    "removals": _removals,
+}

@@ -1,0 +1,59 @@
+"""Measure what student code brought forth where none of it runs: weights go into the course's own parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from grader.bundle.model import RecordedCase
+from grader.bundle.safetensors import Array, encode
+from grader.engine.messages import last_line
+from grader.engine.session import Session, WorkerGone
+from grader.judge.observation import BadReply, Observation, StudentError, read_observation
+from grader.sandbox.base import Launcher, Limits, SandboxError
+from grader.support.i18n import _
+from grader.support.sanitize import sanitize
+
+_LOAD: dict[str, object] = {"op": "load", "units": [], "withheld": [], "replace": [], "skip": []}
+
+
+def examined(
+    case: RecordedCase, observation: Observation, launcher: Launcher, limits: Limits, given: Mapping[str, str]
+) -> Observation:
+    """The observation with what the exam of its case saw; unchanged where there is nothing to examine.
+
+    Raises SandboxError when the exam's worker breaks down: no student code runs in it.
+    """
+    exam, weights = case.exam, _weights(case, observation)
+    if exam is None or weights is None:
+        return observation
+    session = Session(launcher, limits)
+    try:
+        session.ask(_LOAD | {"given": dict(given)})
+        run = {"op": "run", "case": {"steps": exam.steps, "dtype": exam.dtype}}
+        reply = session.ask(run, encode({**exam.tensors, **weights}))
+        seen = read_observation(reply.words, reply.body, exam.asked, reply.seconds)
+    except (WorkerGone, BadReply) as error:
+        raise SandboxError(_("what was trained could not be measured: {why}").format(why=error)) from None
+    finally:
+        session.close()
+    if "fault" in reply.words or seen.error is not None:
+        why = last_line(reply.words["fault"]) if seen.error is None else _raised(seen.error)
+        raise SandboxError(_("what was trained could not be measured: {why}").format(why=why))
+    return replace(observation, seen={**observation.seen, **seen.seen})
+
+
+def _raised(error: StudentError) -> str:
+    return sanitize(f"{error.type}: {error.message}" if error.message else error.type, 300)
+
+
+def _weights(case: RecordedCase, observation: Observation) -> dict[str, Array] | None:
+    """What the exam loads, if all of it is there and of the right shape."""
+    out = {}
+    for name, header in case.headers.items():
+        if name.startswith("state "):
+            seen = observation.seen.get(name)
+            if seen is None or seen.array is None or seen.shape != header.shape:
+                return None
+            out[name] = seen.array
+    return out

@@ -1,0 +1,69 @@
+"""Results of exercises that take long, kept by all that they depend on: the same again is not run again.
+
+A student can write into the folder. So nothing is believed that could not have been kept there, and where a
+grade is given nothing is read at all (`Run`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from grader.bundle.files import digest
+from grader.bundle.model import Exercise
+from grader.engine.visibility import with_requirements
+from grader.given import source
+from grader.report.model import ExerciseResult
+from grader.report.stored import from_text
+from grader.support.atomic_files import write_atomically
+
+FOLDER = ".headway/kept"
+NEWEST = 20  # results that are kept of one exercise
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """A folder of results. One that cannot be read or written costs only the time to grade again."""
+
+    folder: Path
+
+    def find(self, key: str, exercise: Exercise) -> ExerciseResult | None:
+        """What is kept under a key, if it is a result that this exercise can have; None otherwise."""
+        try:
+            result = from_text(self._path(key, exercise).read_text("utf-8"))
+        except (OSError, ValueError):
+            return None
+        same = (result.name, result.assignment, result.points) == (
+            exercise.name,
+            exercise.assignment,
+            exercise.points,
+        )
+        return result if same and result.outcome in ("passed", "failed") and not result.partial else None
+
+    def keep(self, key: str, exercise: Exercise, result: ExerciseResult) -> None:
+        """What is drawn is not kept: an exercise that draws is run again."""
+        if result.figures:
+            return
+        with contextlib.suppress(OSError):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_atomically(self._path(key, exercise), json.dumps(asdict(result)).encode())
+            _remove_oldest(self.folder.glob(f"{exercise.name}-*.json"))
+
+    def _path(self, key: str, exercise: Exercise) -> Path:
+        return self.folder / f"{exercise.name}-{key}.json"
+
+
+def _remove_oldest(files: Iterable[Path]) -> None:
+    for old in sorted(files, key=lambda path: path.stat().st_mtime_ns, reverse=True)[NEWEST:]:
+        old.unlink(missing_ok=True)
+
+
+def key(exercise: Exercise, content: str, *circumstances: str) -> str:
+    """One word for an exercise, what is graded, the course's own blocks, and the circumstances."""
+    blocks = (text for name in with_requirements(exercise.given) for text in (name, source(name)))
+    parts = (exercise.name, digest(exercise), content, *blocks, *circumstances)
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]

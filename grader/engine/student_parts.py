@@ -1,0 +1,85 @@
+"""The parts that a student wrote for earlier assignments, for an exercise that is made of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from grader.bundle.model import Bundle
+from grader.intake.course import Course, choose
+from grader.intake.names import match, read_names, untouched
+from grader.intake.read import Blocked, Submission, Unit, read_submission
+from grader.support.i18n import _
+
+
+@dataclass(frozen=True)
+class Part:
+    """One earlier file, and the parts in it: exercise → the name it stands under."""
+
+    submission: Submission
+    names: Mapping[str, str]
+
+    def request(self, without: Collection[str]) -> dict[str, object]:
+        """What a worker needs of it."""
+        return {
+            "units": [vars(unit) for unit in self.submission.units],
+            "names": {name: bound for name, bound in self.names.items() if name not in without},
+        }
+
+
+def earlier_parts(
+    course: Course,
+    bundle: Bundle,
+    wanted: Collection[str],
+    constructors: Mapping[str, frozenset[str] | None],
+) -> tuple[Part, ...]:
+    """The parts in the files of the assignments before `bundle`; a stub is none, nor a file that cannot be read."""
+    out = []
+    for earlier in course.bundles:
+        if earlier.assignment >= bundle.assignment:
+            break
+        try:
+            submission = read_submission(choose(course.root / earlier.assignment, earlier)[0])
+        except Blocked:
+            continue
+        names = _written(submission, earlier, wanted, constructors)
+        if names:
+            out.append(Part(submission, names))
+    return tuple(out)
+
+
+def _written(
+    submission: Submission,
+    bundle: Bundle,
+    wanted: Collection[str],
+    constructors: Mapping[str, frozenset[str] | None],
+) -> dict[str, str]:
+    found = read_names(submission)
+    stub = read_names(Submission(submission.path, (Unit(submission.path.name, bundle.stub),)))
+    own = {exercise.name for exercise in bundle.exercises if exercise.name in wanted}
+    return {
+        name: bound
+        for name, bound in match(constructors, found).items()
+        if name in own and not untouched(name, found, stub)
+    }
+
+
+def content(submission: Submission, parts: Sequence[Part]) -> str:
+    """A hash of a submission and of all that it is made of."""
+    if not parts:
+        return submission.content
+    whole = hashlib.sha256(submission.content.encode())
+    for part in parts:
+        whole.update(f"{part.submission.content} {sorted(part.names.items())}".encode())
+    return whole.hexdigest()
+
+
+def told(own: Collection[str], wanted: Sequence[str]) -> str:
+    """Whose parts a model was made of, in the order of the course."""
+    mine = [name for name in wanted if name in own]
+    if not mine:
+        return _("made of the course's own parts throughout")
+    if len(mine) == len(wanted):
+        return _("made of your own parts throughout")
+    return _("made of your own {parts}; the rest are the course's").format(parts=", ".join(mine))

@@ -1,0 +1,285 @@
+"""One submission being graded: case → worker → observation → judge → diagnosis, an exercise at a time."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from grader.bundle.model import Exercise, RecordedCase
+from grader.engine.load_request import limits, patience
+from grader.engine.loading import PERHAPS_CHANCE, Blocked, Loading
+from grader.engine.messages import how_it_ended, last_line
+from grader.engine.post_training import examined
+from grader.engine.result import Attempt
+from grader.engine.result_cache import key
+from grader.engine.session import Session, WorkerGone
+from grader.engine.student_parts import Part, content, told
+from grader.engine.visibility import with_requirements
+from grader.given import source
+from grader.intake.names import Names, match, read_names, untouched
+from grader.intake.read import Submission
+from grader.judge.normalise import arranged
+from grader.judge.observation import BadReply, Observation, read_observation
+from grader.judge.verdict import judge_case, unseen_case
+from grader.report.model import CheckOutcome, CheckResult, ExerciseResult
+from grader.sandbox.base import SandboxError
+from grader.support.i18n import _, language
+from grader.support.sanitize import sanitize
+from grader.support.version import __version__
+
+if TYPE_CHECKING:
+    from grader.engine.engine import Engine
+
+MAX_LOST = 2  # workers lost by one exercise before the rest of its cases is left alone
+
+
+@dataclass
+class Run:
+    """One submission being graded."""
+
+    engine: Engine
+    submission: Submission
+    names: Names
+    parts: tuple[Part, ...] = ()
+    done: dict[str, ExerciseResult] = field(default_factory=dict)
+    earlier: dict[str, Run] = field(default_factory=dict)
+    unsteady: set[str] = field(default_factory=set)  # exercises whose result may be chance: workers were lost
+
+    def __post_init__(self) -> None:
+        self.aliases = match(self.engine.constructors, self.names)
+        self.place = self.engine.place
+        self.loading = Loading(self.place, self.submission, self.names, self.aliases)
+
+    def grade(self, exercise: Exercise) -> ExerciseResult:
+        """Grade one exercise; where a building block of the student's own is wrong, once more with ours."""
+        if exercise.name not in self.done:
+            self.done[exercise.name] = self._remembered(exercise) or self._anew(exercise)
+        return self.done[exercise.name]
+
+    def _anew(self, exercise: Exercise) -> ExerciseResult:
+        before = self._lost()
+        result = self._without_inherited_faults(exercise, self._once(exercise, ()))
+        if self._lost() > before or any(name in run.unsteady for name, run in self._own(exercise)):
+            self.unsteady.add(exercise.name)
+        elif result.outcome in ("passed", "failed") and not result.partial:
+            self._remember(exercise, result)
+        return result
+
+    def _lost(self) -> int:
+        """Workers lost so far over this file and over the earlier ones, whichever exercise it was for."""
+        return self.loading.lost + sum(run._lost() for run in self.earlier.values())
+
+    def _without_inherited_faults(self, exercise: Exercise, result: ExerciseResult) -> ExerciseResult:
+        if result.outcome != "failed" or (exercise.is_made_of_parts and not _by_parts(exercise, result)):
+            return result
+        faulty = tuple(
+            name
+            for name, run in self._own(exercise)
+            if run.grade(self.engine.exercises[name]).outcome in ("failed", "blocked", "not_started")
+        )
+        says = _("graded with the course's own {blocks}: yours has a fault of its own, reported there")
+        again = self._with_ours(exercise, result, faulty, says)
+        if not exercise.is_made_of_parts or not _by_parts(exercise, again):
+            return again
+        every = tuple(name for name, _run in self._own(exercise))
+        says = _(
+            "graded with the course's own parts: yours ({blocks}) pass alone, and did not do together;"
+            " a decoder that restarts its positions in prediction is one reason"
+        )
+        return again if set(every) == set(faulty) else self._with_ours(exercise, again, every, says)
+
+    def _with_ours(
+        self, exercise: Exercise, result: ExerciseResult, names: tuple[str, ...], says: str
+    ) -> ExerciseResult:
+        """The result of a second try with our blocks in the place of `names`, unless it is worse."""
+        if not names:
+            return result
+        again = self._once(exercise, names)
+        if again.score is None or again.score < (result.score or 0):
+            return result  # with blocks that are right, what is left is the exercise's own
+        remark = says.format(blocks=", ".join(names))
+        return replace(again, remarks=(*again.remarks, remark), seconds=again.seconds + result.seconds)
+
+    def _own(self, exercise: Exercise) -> list[tuple[str, Run]]:
+        """The blocks of an exercise that its author wrote, and where: in this file or in an earlier one."""
+        here = {n: self for n in exercise.given if n in self.aliases and n in self.engine.exercises}
+        if not exercise.is_made_of_parts:
+            return list(here.items())
+        for part in self.parts:
+            run = self.earlier.setdefault(
+                part.submission.content, Run(self.engine, part.submission, read_names(part.submission))
+            )
+            here |= {n: run for n in part.names if n not in here and n in self.engine.exercises}
+        return [(name, here[name]) for name in exercise.given if name in here]
+
+    # ---- what takes long is remembered
+
+    def _key(self, exercise: Exercise) -> str:
+        engine = self.engine
+        circumstances = (__version__, engine.torch_version, engine.launcher.tier, engine.device, language())
+        return key(exercise, content(self.submission, self.parts), *circumstances)
+
+    def _is_kept(self, exercise: Exercise) -> bool:
+        """What counts as a grade is never taken from a folder that a student can write."""
+        if self.engine.hidden or self.engine.quick or os.environ.get("CI"):
+            return False
+        return any(case.costly for case in exercise.cases)
+
+    def _remembered(self, exercise: Exercise) -> ExerciseResult | None:
+        if self.engine.remembered is None or not self._is_kept(exercise):
+            return None
+        found = self.engine.remembered.find(self._key(exercise), exercise)
+        if found is None:
+            return None
+        remark = _("kept from an earlier check of the same files: nothing was run again")
+        return replace(found, remarks=(*found.remarks, remark), seconds=0.0)
+
+    def _remember(self, exercise: Exercise, result: ExerciseResult) -> None:
+        if self.engine.remembered is not None and self._is_kept(exercise):
+            self.engine.remembered.keep(self._key(exercise), exercise, result)
+
+    # ---- one try
+
+    def _once(self, exercise: Exercise, replaced: tuple[str, ...]) -> ExerciseResult:
+        alias = self.aliases.get(exercise.name, exercise.name)
+        attempt = Attempt(exercise, self.submission, alias, time.monotonic(), self.engine.hidden)
+        remarks = []
+        if alias != exercise.name:
+            remarks.append(_("graded {found} as {name}").format(found=sanitize(alias), name=exercise.name))
+        try:
+            if exercise.name in self.aliases and self._untouched(exercise, alias):
+                return attempt.result("not_started")
+            self._session(exercise, replaced)
+            self.loading.require_definition(exercise)
+        except Blocked as blocked:
+            return attempt.result("blocked", message=str(blocked), remarks=remarks)
+        except SandboxError as error:
+            return attempt.result("could_not_grade", message=str(error))
+        remarks += self.loading.remarks()
+        if exercise.is_made_of_parts:
+            known = [name for name in exercise.given if name in self.engine.exercises]
+            remarks.append(told(self.place.own, known))
+        partial = self.engine.quick and any(case.costly for case in exercise.cases)
+        if partial:
+            remarks.append(
+                _("a quick check: the training that takes longer was left out, so this is no grade")
+            )
+        checks, observations = self._judged(exercise, replaced)
+        return replace(attempt.concluded(checks, observations, remarks), partial=partial)
+
+    def _untouched(self, exercise: Exercise, alias: str) -> bool:
+        stub = self.engine.stubs.get(exercise.assignment)
+        return stub is not None and alias == exercise.name and untouched(exercise.name, self.names, stub)
+
+    def _session(self, exercise: Exercise, replaced: tuple[str, ...]) -> Session:
+        """With the earlier files, and what this one defines, for an exercise that is made of the student's own parts."""
+        if not exercise.is_made_of_parts:
+            return self.loading.session(exercise, replaced)
+        here = {n: self.aliases[n] for n, run in self._own(exercise) if run is self and n not in replaced}
+        own = {n: bound for n, bound in here.items() if not self._untouched(self.engine.exercises[n], bound)}
+        return self.loading.session(exercise, replaced, self.parts, own)
+
+    def _judged(
+        self, exercise: Exercise, replaced: tuple[str, ...]
+    ) -> tuple[list[CheckResult], dict[str, Observation]]:
+        """The checks of every case, and what was observed, by the case's id."""
+        checks: list[CheckResult] = []
+        observations: dict[str, Observation] = {}
+        lost = 0
+        hidden, device = self.engine.hidden, self.engine.device
+        for case in exercise.cases:
+            if case.costly and self.engine.quick:
+                continue
+            why = _why_not(case, checks, lost)
+            if why:
+                checks += unseen_case(case, "skipped", why, hidden=hidden, device=device)
+                continue
+            try:
+                observation, found = self._verdict(exercise, case, replaced)
+            except WorkerGone as gone:
+                lost += 1
+                self.loading.lost += 1
+                # A loss on another device may be ours.
+                outcome: CheckOutcome = "failed" if device == "cpu" else "could_not_grade"
+                said = how_it_ended(gone, hidden)
+                checks += unseen_case(case, outcome, said, hidden=hidden, device=device)
+            except (Blocked, SandboxError) as error:
+                checks += unseen_case(case, "could_not_grade", str(error), hidden=hidden, device=device)
+            else:
+                observations[case.id] = observation
+                checks += found
+        return checks, observations
+
+    def _verdict(
+        self, exercise: Exercise, case: RecordedCase, replaced: tuple[str, ...]
+    ) -> tuple[Observation, list[CheckResult]]:
+        """One case. A verdict against an answer comes from a worker that loaded the file once."""
+        while True:
+            observation = self._observe(exercise, case, replaced)
+            found = judge_case(case, observation, hidden=self.engine.hidden, device=self.engine.device)
+            if not self.place.again or all(check.outcome == "passed" for check in found):
+                return observation, found
+            self.place.close()
+
+    def _observe(self, exercise: Exercise, case: RecordedCase, replaced: tuple[str, ...]) -> Observation:
+        """Run one case. A worker that is lost by what may be chance, or by what it did before, is replaced once."""
+        request = request_for(case, {n: a for n, a in self.aliases.items() if n != a}, exercise.forbids)
+        title = f"{exercise.name}, {case.id}"
+        for attempt in (1, 2):
+            session = self._session(exercise, replaced)
+            again = self.place.again
+            printed = len(session.printed)
+            try:
+                reply = session.ask(
+                    request, case.body, patience(exercise, case), partial(self.engine.training, title)
+                )
+                if "fault" in reply.words:
+                    raise WorkerGone("fault", last_line(reply.words["fault"]))
+                break
+            except WorkerGone as gone:
+                self.place.close()
+                if attempt == 1 and (again or gone.why in PERHAPS_CHANCE):
+                    continue
+                if gone.why == "fault":
+                    self.place.require_well(exercise, request_for(case, {}), case, gone.detail)
+                raise
+        try:
+            observation = read_observation(reply.words, reply.body, case.asked, reply.seconds, session.files)
+        except BadReply as error:
+            raise WorkerGone("reply", str(error)) from None
+        observation = replace(observation, printed=session.printed[printed:])
+        return arranged(self._examined(exercise, case, observation), case.steps)
+
+    def _examined(self, exercise: Exercise, case: RecordedCase, observation: Observation) -> Observation:
+        """What was trained is measured in a worker of its own, in which no student code runs."""
+        if case.exam is None:
+            return observation
+        given = {name: source(name) for name in with_requirements(exercise.given)}
+        return examined(case, observation, self.engine.launcher, limits(exercise), given)
+
+
+def _by_parts(exercise: Exercise, result: ExerciseResult) -> bool:
+    """Whether a case that builds on the student's own parts failed."""
+    cases = {case.id for case in exercise.cases if any(step.get("own") for step in case.steps)}
+    return any(c.outcome == "failed" and c.id.split("/")[0] in cases for c in result.checks)
+
+
+def _why_not(case: RecordedCase, checks: Sequence[CheckResult], lost: int) -> str:
+    """Why a case would tell nothing any more; "" where it may."""
+    if lost >= MAX_LOST:
+        return _("not looked at: the cases before did not end")
+    if case.exam is not None and any(c.facet == "values" and c.outcome == "failed" for c in checks):
+        return _("not trained: what was checked before comes first")
+    return ""
+
+
+def request_for(case: RecordedCase, aliases: Mapping[str, str], about: Sequence[str] = ()) -> dict[str, Any]:
+    """What a worker is asked for a case. about: calls whose use is to be noted."""
+    return {
+        "op": "run",
+        "case": {"steps": case.steps, "dtype": case.dtype, "aliases": aliases, "about": about},
+    }

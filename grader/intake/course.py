@@ -1,0 +1,122 @@
+"""Where things are: the student's course folder, and the instructor's solutions beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import click
+
+from grader.bundle.files import WORDS, load_all
+from grader.bundle.model import Bundle
+from grader.support.i18n import _
+
+MARK = "headway.toml"
+
+
+class NoCourse(Exception):
+    """There is no course here; the message says where one was looked for and what to do."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """A folder that holds `headway.toml` and one folder an assignment."""
+
+    root: Path
+
+    @cached_property
+    def bundles(self) -> list[Bundle]:
+        """The public bundles, in order. Raises NoCourse if there is none, or of another version."""
+        try:
+            found = load_all(self.root)
+        except ValueError as error:
+            raise NoCourse(_("{why}; get the course folder afresh").format(why=error)) from None
+        if not found:
+            raise NoCourse(
+                _("{root} holds no assignment with a {file}; get the course folder afresh").format(
+                    root=self.root, file=WORDS
+                )
+            )
+        return found
+
+    def file_for(self, bundle: Bundle) -> Path:
+        """The file in which the student works on an assignment (see `choose`)."""
+        return choose(self.root / bundle.assignment, bundle)[0]
+
+    @property
+    def solutions(self) -> Path | None:
+        """The instructor's solutions/, beside the course folder, if this is an instructor's checkout."""
+        folder = self.root.parent / "solutions"
+        return folder if folder.is_dir() and any(folder.glob("*/exercise.toml")) else None
+
+
+def find(start: Path) -> Course:
+    """The course that `start` lies in, or whose folder `assignments` lies beside it. Raises NoCourse."""
+    for folder in _upwards(start.resolve()):
+        for candidate in (folder, folder / "assignments"):
+            if (candidate / MARK).is_file():
+                return Course(candidate)
+    raise NoCourse(
+        _("no {mark} in {start} or above it: change into the course folder, or name it with --course").format(
+            mark=MARK, start=start.resolve()
+        )
+    )
+
+
+def _upwards(start: Path) -> Iterator[Path]:
+    yield start
+    yield from start.parents
+
+
+def choose(folder: Path, bundle: Bundle) -> tuple[Path, str]:
+    """Stub or notebook: the one that was changed counts; if both were, the newer. Second: a remark."""
+    from grader.intake.names import read_names
+    from grader.intake.read import Blocked, Submission, Unit, read_submission
+
+    script, book = folder / f"{bundle.module}.py", folder / f"{bundle.module}.ipynb"
+    if not book.exists() or not script.exists():
+        return (book if book.exists() else script), ""
+    handed_out = read_names(Submission(script, (Unit(script.name, bundle.stub),)))
+
+    def changed(path: Path) -> bool:
+        try:
+            mine = read_names(read_submission(path))
+        except Blocked:
+            return True
+        names = [e.name for e in bundle.exercises]
+        return bool(mine.broken) or any(
+            getattr(mine.definitions.get(n), "tree", None)
+            != getattr(handed_out.definitions.get(n), "tree", None)
+            for n in names
+        )
+
+    both = [path for path in (script, book) if changed(path)]
+    if len(both) == 2:
+        newer = max(both, key=lambda p: p.stat().st_mtime)
+        return newer, _("both {a} and {b} were changed; the newer one, {newer}, was graded").format(
+            a=script.name, b=book.name, newer=newer.name
+        )
+    return (both[0] if both else script), ""
+
+
+def wanted_exercises(names: Sequence[str], bundles: Sequence[Bundle]) -> list[str]:
+    """Exercise names for exercises, assignments, or their numbers. Raises UsageError with a near name."""
+    known = {e.name: [e.name] for b in bundles for e in b.exercises}
+    groups = {b.assignment: [e.name for e in b.exercises] for b in bundles}
+    numbers = {b.assignment.split("_")[0]: groups[b.assignment] for b in bundles}
+    modules = {b.module: groups[b.assignment] for b in bundles}
+    table = {**numbers, **modules, **groups, **known}
+    out: list[str] = []
+    for name in names:
+        if name.rstrip("/") not in table:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, table, n=1)
+            hint = (
+                _("; did you mean {name}?").format(name=near[0]) if near else _("; `grader` lists them all")
+            )
+            raise click.UsageError(_("there is no exercise {name}{hint}").format(name=name, hint=hint))
+        out += table[name.rstrip("/")]
+    return out or list(known)

@@ -1,0 +1,115 @@
+"""Judges of a language: how many sentences a trained model gets right, and which words were written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from grader.bundle.check import Check
+from grader.bundle.model import RecordedCase
+from grader.bundle.safetensors import Array
+from grader.judge.finding import PASSED, Finding, failed, numbers, wrong_form
+from grader.judge.normalise import EMPTY
+from grader.judge.observation import Observation
+from grader.support.i18n import _
+
+
+def accuracy(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """Enough sentences come out right, every word of them, when each step takes its best word.
+
+    The scores are those for the right words before: the best words agree with all that follow exactly where
+    greedy decoding writes the same sentence. `labels`, `lens`: tensors of the case, the right words and how
+    many count; `least`: the share of right sentences that is asked for.
+    """
+    (name,) = check.of
+    source = case if case.exam is None or name in case.headers else case.exam
+    scores = numbers(name, source, observation)  # (N, T, V)
+    labels, lens = (source.tensors[check.params[key]].astype(np.int64) for key in ("labels", "lens"))
+    right = right_ones(scores, labels, lens)
+    share, least = float(right.mean()), check.params["least"]
+    told = _("{share} % of {n} fresh sequences come out right").format(share=int(100 * share), n=len(right))
+    if share >= least:
+        return Finding(True, message=told)
+    first = int(np.flatnonzero(~right)[0])
+    best = scores[first].astype(np.float64).argmax(-1)  # (T,)
+    return failed(
+        "accuracy",
+        _("{told}; at least {least} % should").format(told=told, least=round(100 * least)),
+        _line(labels[first][: lens[first]]),
+        _line(best[: lens[first]]),
+        _("sequence {n}").format(n=first),
+    )
+
+
+def right_ones(scores: Array, labels: Array, lens: Array) -> Array:
+    """(N,) of truth: the best word is the right one at each of the steps that count. Scores (N, T, V)."""
+    best = scores.astype(np.float64).argmax(-1)  # (N, T)
+    beyond = np.arange(labels.shape[1]) >= lens[:, None]
+    right: Array = ((best == labels) | beyond).all(1) & np.isfinite(scores).all((1, 2))
+    return right
+
+
+def sentences(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """Every sentence is the one that the reference writes."""
+    (name,) = check.of
+    seen, header = observation.seen.get(name), case.headers[name]
+    if seen is None or seen.array is None or seen.array.ndim != 2 or seen.dtype != "int64":
+        form = wrong_form(seen, header)
+        return form if form is not None else failed("odd", _("sentences of whole numbers should come back"))
+    want, got = (_rows(array) for array in (case.expected[name], seen.array))
+    if len(want) != len(got):
+        return failed(
+            f"count {len(got)}",
+            _("{got} sentences came back, {want} should").format(got=len(got), want=len(want)),
+        )
+    wrong = [place for place, pair in enumerate(zip(want, got, strict=True)) if pair[0] != pair[1]]
+    if not wrong:
+        return PASSED
+    return failed(
+        "values",
+        _("{count} of {total} sentences are not those of the reference").format(
+            count=len(wrong), total=len(want)
+        ),
+        _line(want[wrong[0]]),
+        _line(got[wrong[0]]),
+        _("sentence {n}").format(n=wrong[0]),
+    )
+
+
+def trained(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """A state dict came back, with every weight of the model in it."""
+    for name in check.of:
+        seen, weight = observation.seen.get(name), name.removeprefix("state ")
+        if seen is None:
+            return failed("absent", _("the state dict that came back has no {weight}").format(weight=weight))
+        if seen.shape is None:
+            return failed(
+                "odd", _("{what} came back where the model's state dict belongs").format(what=seen.odd)
+            )
+        wrong = wrong_form(seen, case.headers[name])
+        if wrong is not None:
+            return replace(wrong, where=weight)
+    return PASSED
+
+
+def moved(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """At least one of the weights that came back differs from what `module` began with."""
+    back = trained(check, case, observation)
+    if not back.passed:
+        return back
+    module = check.params["module"]
+    for name in check.of:
+        begun = case.tensors[f"{module}.{name.removeprefix('state ')}"]
+        if not np.array_equal(numbers(name, case, observation), begun):
+            return PASSED
+    return failed("as begun", _("the weights that came back are those of before the training"))
+
+
+def _rows(array: Array) -> list[list[int]]:
+    return [row[row != EMPTY].tolist() for row in array]
+
+
+def _line(words: Sequence[int] | Array) -> str:
+    return " ".join(str(int(word)) for word in words) or _("(nothing)")

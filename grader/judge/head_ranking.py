@@ -1,0 +1,51 @@
+"""Numbers rank as was planted, whatever their size."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from grader.bundle.check import Check
+from grader.bundle.model import RecordedCase
+from grader.bundle.safetensors import Array
+from grader.judge.finding import PASSED, Finding, failed, numbers
+from grader.judge.observation import Observation
+from grader.support.i18n import _
+
+
+def spearman(one: Array, other: Array) -> float:
+    """The rank correlation of two rows of numbers, from -1 to 1 (Spearman 1904); 0 where one is constant."""
+    ranks = [_ranks(np.asarray(row, dtype=np.float64)) for row in (one, other)]
+    a, b = (rank - rank.mean() for rank in ranks)
+    size = float(np.sqrt((a * a).sum() * (b * b).sum()))
+    return float((a * b).sum()) / size if size else 0.0
+
+
+def _ranks(row: Array) -> Array:
+    """Places in ascending order; equal numbers share the mean of theirs."""
+    smaller = (row[:, None] > row[None, :]).sum(axis=1)
+    equal = (row[:, None] == row[None, :]).sum(axis=1)
+    return smaller + (equal - 1) / 2
+
+
+def ranks(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """The rank correlation with `planted` is at least `least`."""
+    (name,) = check.of
+    got, planted = numbers(name, case, observation), np.array(check.params["planted"])
+    found = spearman(got, planted) if np.isfinite(got).all() else 0.0
+    if found >= check.params["least"]:
+        return PASSED
+    return failed(
+        "ranks",
+        _("the heads do not rank as they were planted: the rank correlation is {found:.2f}").format(
+            found=found
+        ),
+        _listed(planted),
+        _listed(got),
+    )
+
+
+def _listed(row: Array) -> str:
+    """Heads, the largest number first."""
+    return _("heads from high to low: {heads}").format(
+        heads=", ".join(str(h) for h in np.argsort(-row, kind="stable"))
+    )

@@ -1,0 +1,79 @@
+"""Results come in more than one right form; here kept attention weights become (B, H, T, S), and sentences
+one row each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from grader.judge.observation import Observation, Seen
+
+EMPTY, PAD = -1, 0  # what fills up shorter rows: here, and in a tensor of tokens
+
+
+def arranged(observation: Observation, steps: Iterable[Mapping[str, Any]]) -> Observation:
+    """The same observation with every result in one form, as far as it came in an accepted one.
+
+    With heads: (B, H, T, S), (B·H, T, S) with row b·H + h, or a list of one (B, T, S) a head. With one query
+    a step: a list of one (B, 1, S) or (B, S) a step, or the same in one tensor, steps first or second.
+    """
+    seen = dict(observation.seen)
+    for step in steps:
+        if step["do"] == "weights" and step["heads"] and step["name"] in seen:
+            seen[step["name"]] = _by_head(
+                seen[step["name"]], step["heads"], step["name"] in observation.stacked
+            )
+        elif step["do"] == "weights" and step.get("steps") and step["name"] in seen:
+            seen[step["name"]] = _by_step(seen[step["name"]], step["steps"])
+        elif step["do"] == "sentences" and step["name"] in seen:
+            seen[step["name"]] = _written(seen[step["name"]], step["steps"], step["eos"])
+    return replace(observation, seen=seen)
+
+
+def _written(seen: Seen, steps: int, eos: int) -> Seen:
+    """What stands before `eos`, one row a sentence, filled up with -1: (B, steps), longer if a row is.
+
+    `eos` itself may have been kept, and behind it one token over and over, as in a tensor that is filled up.
+    """
+    if seen.array is None or seen.array.ndim != 2 or seen.array.dtype.kind != "i":
+        return seen
+    rows = [_before(row[row != EMPTY].tolist(), eos) for row in seen.array]
+    width = max([steps, *map(len, rows)])
+    array = np.full((len(rows), width), EMPTY, dtype=np.int64)
+    for place, row in enumerate(rows):
+        array[place, : len(row)] = row
+    return replace(seen, shape=array.shape, array=array)
+
+
+def _before(row: list[int], eos: int) -> list[int]:
+    if eos in row:
+        end = row.index(eos)
+        return row[:end] if len(set(row[end + 1 :])) < 2 else row
+    while row and row[-1] == PAD:
+        row = row[:-1]
+    return row
+
+
+def _by_step(seen: Seen, steps: int) -> Seen:
+    array = seen.array
+    if array is None or array.ndim not in (3, 4):
+        return seen
+    if array.ndim == 3:
+        array = array[:, :, None]
+    if array.shape[0] != steps and array.shape[1] == steps:
+        array = np.swapaxes(array, 0, 1)
+    return replace(seen, shape=array.shape, array=array)
+
+
+def _by_head(seen: Seen, heads: int, stacked: bool) -> Seen:
+    array = seen.array
+    if array is None:
+        return seen
+    if array.ndim == 4 and stacked and array.shape[0] == heads:
+        array = np.swapaxes(array, 0, 1)
+    elif array.ndim == 3 and array.shape[0] % heads == 0:
+        array = array.reshape(array.shape[0] // heads, heads, *array.shape[1:])
+    return replace(seen, shape=array.shape, array=array)

@@ -1,0 +1,151 @@
+"""What a worker saw while it ran one case, read with a reader that knows what was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from grader.bundle.safetensors import Array, BadTensors, read_array, read_header
+
+MAX_LINE = 1 << 20
+MAX_KEPT = 1 << 22  # numbers of one tensor that the judge ever looks at
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One observed value: a tensor with its numbers, a tensor of which only the shape is known, or
+    something that is no tensor (`odd` says what)."""
+
+    shape: tuple[int, ...] | None = None
+    dtype: str = ""
+    array: Array | None = None
+    odd: str = ""
+
+
+@dataclass(frozen=True)
+class StudentError:
+    """An exception that student code raised. `where` is (file, line, source text) of the student's line."""
+
+    type: str
+    message: str
+    where: tuple[str, int, str] | None
+    step: str
+
+
+@dataclass(frozen=True)
+class Observation:
+    """All that is known of one run of one case."""
+
+    seen: Mapping[str, Seen]
+    error: StudentError | None = None
+    parameters: Mapping[str, Any] | None = None
+    values: Mapping[str, bool | int | float | None] = field(default_factory=dict)
+    stacked: frozenset[str] = frozenset()
+    warnings: tuple[str, ...] = ()
+    used: frozenset[str] = frozenset()  # of the calls that the exercise is about; evidence only
+    printed: str = ""
+    seconds: float = 0.0
+
+
+class BadReply(ValueError):
+    """A reply that no honest worker sends."""
+
+
+def read_observation(
+    words: Mapping[str, Any],
+    body: bytes,
+    asked: frozenset[str],
+    seconds: float,
+    files: frozenset[str] | None = None,
+) -> Observation:
+    """Turn a reply into an observation. Raises BadReply for anything that was not asked for.
+
+    files: the submission's; an error that claims to lie in another file has no place. Nothing that the
+    reply holds is quoted in a BadReply, since it may hold the inputs of a hidden case.
+    """
+    seen: dict[str, Seen] = {}
+    if body:
+        try:
+            entries, data = read_header(body)
+        except BadTensors:
+            raise BadReply("not the tensors it claims to be") from None
+        for name, entry in entries.items():
+            if name not in asked:
+                raise BadReply("a tensor that was not asked for")
+            small = (entry.stop - entry.start) <= 8 * MAX_KEPT
+            seen[name] = Seen(entry.shape, entry.dtype, read_array(entry, data) if small else None)
+    for name, what in _mapping(words.get("odd")).items():
+        if name in asked and name not in seen:
+            fields = _mapping(what)
+            shape = fields.get("shape")
+            known = tuple(n for n in shape if isinstance(n, int)) if isinstance(shape, list) else None
+            seen[name] = Seen(shape=known, odd=_text(fields.get("is"), 120))
+    return Observation(
+        seen=seen,
+        error=_error(words.get("error"), files),
+        parameters=_parameters(words.get("parameters")),
+        values={
+            name: value
+            for name, value in _mapping(words.get("values")).items()
+            if name in asked and (value is None or isinstance(value, (bool, int, float)))
+        },
+        stacked=frozenset(_texts(words.get("stacked"))) & asked,
+        warnings=tuple(_texts(words.get("warnings"))[:5]),
+        used=frozenset(_texts(words.get("used"))),
+        seconds=seconds,
+    )
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: object, size: int = 2000) -> str:
+    return value[:size] if isinstance(value, str) else ""
+
+
+def _texts(value: object) -> list[str]:
+    return (
+        [_text(item, 300) for item in value if isinstance(item, str)][:500] if isinstance(value, list) else []
+    )
+
+
+def student_error(value: object) -> StudentError | None:
+    """An exception as the worker describes it; tolerant, because the words come from beside student code."""
+    return _error(value)
+
+
+def _error(value: object, files: frozenset[str] | None = None) -> StudentError | None:
+    if not isinstance(value, dict):
+        return None
+    where, place = value.get("where"), None
+    if isinstance(where, dict) and isinstance(where.get("line"), int) and 0 <= where["line"] < MAX_LINE:
+        file = _text(where.get("file"), 400)
+        if files is None or file in files:
+            place = (file, where["line"], _text(where.get("text"), 200))
+    return StudentError(
+        _text(value.get("type"), 100) or "Exception",
+        _text(value.get("message")),
+        place,
+        _text(value.get("step"), 40),
+    )
+
+
+def _parameters(value: object) -> Mapping[str, Any] | None:
+    if not isinstance(value, dict):
+        return None
+    shapes = {
+        name[:200]: [n for n in size if isinstance(n, int)]
+        for name, size in _mapping(value.get("shapes")).items()
+        if isinstance(size, list)
+    }
+    shared = value.get("shared")
+    return {
+        **{key: _texts(value.get(key)) for key in ("missing", "unexpected", "misshapen")},
+        "shared": [pair for pair in map(_texts, shared[:100]) if len(pair) == 2]
+        if isinstance(shared, list)
+        else [],
+        "layout": _text(value.get("layout"), 100),
+        "shapes": shapes,
+    }

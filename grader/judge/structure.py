@@ -1,0 +1,135 @@
+"""Judges that look at forms rather than at numbers: shapes, arguments, parameters, exceptions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from grader.bundle.check import Check
+from grader.bundle.model import RecordedCase
+from grader.judge.finding import (
+    PASSED,
+    Finding,
+    around,
+    failed,
+    first_index,
+    numbers,
+    place,
+    shape_text,
+    tensor,
+    wrong_dtype,
+)
+from grader.judge.observation import Observation
+from grader.support.i18n import _
+
+
+def shape(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """What came back is a tensor of the right shape and of the dtype that went in.
+
+    `any_float`: nothing floating went in, so that float64 is as good as float32.
+    """
+    for name in check.of:
+        wrong = wrong_dtype(tensor(name, case, observation), case.headers[name])
+        if wrong is not None and not check.params.get("any_float"):
+            return wrong
+    return PASSED
+
+
+def unchanged(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """Arguments hold exactly what they held before the call."""
+    for name in check.of:
+        argument = name.removeprefix("after ")
+        got = numbers(name, case, observation)
+        want = case.tensors[argument] if argument in case.tensors else case.expected[name]
+        differs = ~((got == want) | (np.isnan(got) & np.isnan(want)))
+        if differs.any():
+            index = first_index(differs)
+            return failed(
+                f"changed {argument}",
+                _("the argument {name} is not what it was before the call").format(name=argument),
+                around(want, index),
+                around(got, index),
+                place(index, case.headers[name].axes),
+            )
+    return PASSED
+
+
+def parameters(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """Weights could be loaded by the contract's names, or from a layout that holds the same matrices.
+
+    `may_have`: names of further parameters that change no result, such as a bias before a softmax.
+    """
+    found = observation.parameters
+    if found is None:
+        return failed("absent", _("no weights could be loaded"))
+    load = next(step for step in case.steps if step["do"] == "load")
+    want = {
+        name: case.tensors[recipe].shape if isinstance(recipe, str) else tuple(recipe["shape"])
+        for name, recipe in load["weights"].items()
+    }
+    parts = []
+    if found["missing"]:
+        parts.append(_("not found: {names}").format(names=_listed(found["missing"])))
+    if found["misshapen"]:
+        parts.append(_("of another shape: {names}").format(names=_listed(found["misshapen"])))
+    unexpected = [name for name in found["unexpected"] if name not in check.params.get("may_have", ())]
+    if unexpected:
+        parts.append(_("not asked for: {names}").format(names=_listed(unexpected)))
+    if found["shared"]:
+        first, second = found["shared"][0]
+        more = (
+            _(" (and {n} more pairs)").format(n=len(found["shared"]) - 1) if len(found["shared"]) > 1 else ""
+        )
+        parts.append(
+            _("{first} and {second} are one and the same parameter").format(first=first, second=second) + more
+        )
+    if not parts:
+        return PASSED
+    touched = [n for n in want if n in found["missing"] + found["misshapen"]]
+    return failed(
+        f"parameters {sorted(found['missing'])} {sorted(found['misshapen'])} {sorted(unexpected)} {sorted(found['shared'])}",
+        "; ".join(parts),
+        "\n".join(f"{name} {shape_text(want[name])}" for name in touched[:8]),
+        "\n".join(f"{name} {shape_text(size)}" for name, size in list(found["shapes"].items())[:8]),
+    )
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
+
+
+def value(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """A plain Python value is the one that is wanted."""
+    (name,) = check.of
+    want = check.params["want"]
+    if name not in observation.values:
+        seen = observation.seen.get(name)
+        return failed(
+            "odd",
+            _("{what} came back, {want} should").format(what=seen.odd if seen else _("nothing"), want=want),
+            str(want),
+        )
+    got = observation.values[name]
+    if got == want and isinstance(got, bool) == isinstance(want, bool):
+        return PASSED
+    says = check.params.get("says")
+    return failed(
+        f"value {got}",
+        _(says) if says else _("{got} came back, {want} should").format(got=got, want=want),
+        str(want),
+        str(got),
+    )
+
+
+def raises(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """The call must refuse its input. `type`: the exception's name."""
+    want, error = check.params["type"], observation.error
+    if error is None:
+        return failed("accepted", _("nothing was raised, {want} should be").format(want=want), want)
+    if error.type != want:
+        return failed(
+            f"raised {error.type}",
+            _("{got} was raised, {want} should be").format(got=error.type, want=want),
+            want,
+            error.type,
+        )
+    return PASSED

@@ -1,0 +1,76 @@
+"""Recognise answers that compute nothing: constants, inputs returned, means of inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from grader.bundle.model import RecordedCase
+from grader.bundle.safetensors import Array
+from grader.judge.finding import departures
+from grader.judge.normalise import EMPTY
+from grader.judge.observation import Observation
+
+
+def is_trivial(observations: Iterable[tuple[RecordedCase, Observation]]) -> bool:
+    """Whether every result whose values are judged was had for nothing: see `_computed_nothing`.
+
+    Only asked about answers whose values are wrong. Results that the reference, too, has for nothing
+    (a single head, say) tell nothing.
+    """
+    judged = 0
+    for case, observation in observations:
+        for check in case.checks:
+            if check.judge not in ("equal", "sentences") or check.facet not in ("values", "masking"):
+                continue
+            for name in check.of:
+                seen, want = observation.seen.get(name), case.expected[name]
+                if seen is None or seen.array is None or _computed_nothing(want, case):
+                    continue
+                judged += 1
+                if seen.array.shape == want.shape and not departures(seen.array, want, 1e-3).any():
+                    return False
+                if not _computed_nothing(seen.array, case):
+                    return False
+    return judged > 0
+
+
+def _computed_nothing(array: Array, case: RecordedCase) -> bool:
+    """A constant, one of the inputs handed back, or the mean of one over an axis."""
+    if array.size > 0 and np.ptp(np.nan_to_num(array.astype(np.float64))) == 0:
+        return True
+    return any(
+        _is_handed_back(array, tensor) or _is_mean(array, tensor) or _is_copied(array, tensor)
+        for tensor in case.tensors.values()
+    )
+
+
+def _is_handed_back(array: Array, tensor: Array) -> bool:
+    """In any shape, or its leading part: a case may look at the first steps of a result alone."""
+    parts = [tensor]
+    if array.ndim == tensor.ndim:
+        parts.append(tensor[tuple(slice(size) for size in array.shape)])
+    return any(array.size == part.size and np.array_equal(array.ravel(), part.ravel()) for part in parts)
+
+
+def _is_copied(array: Array, tensor: Array) -> bool:
+    """Sentences that hold, as far as they go, the words of an input."""
+    if array.ndim != 2 or tensor.ndim != 2 or len(array) != len(tensor) or array.dtype.kind != "i":
+        return False
+    width = min(array.shape[1], tensor.shape[1])
+    part = array[:, :width]
+    return bool(((part == EMPTY) | (part == tensor[:, :width])).all() and (array[:, width:] == EMPTY).all())
+
+
+def _is_mean(array: Array, tensor: Array) -> bool:
+    for axis in range(tensor.ndim if tensor.dtype.kind == "f" else 0):
+        mean = tensor.astype(np.float64).mean(axis, keepdims=True)
+        if _fits(mean.shape, array.shape) and np.allclose(array, mean, atol=1e-5):
+            return True
+    return False
+
+
+def _fits(small: Sequence[int], large: Sequence[int]) -> bool:
+    """Whether one shape can be broadcast to another of as many axes."""
+    return len(small) == len(large) and all(s in (1, n) for s, n in zip(small, large, strict=True))

@@ -1,0 +1,60 @@
+"""What a graded cell shows and what a solution cell is told: outputs and comments, made from one result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from io import StringIO
+from typing import Any
+
+from nbformat.v4 import new_output
+
+from grader.report.html import fragment
+from grader.report.model import ExerciseResult, Report
+from grader.report.terminal import lead, show, word
+from grader.support.i18n import _
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What SaveGrades needs to know of a cell. A score of None waits for a person."""
+
+    score: float | None
+    comment: str
+
+
+def outputs(report: Report) -> list[Any]:
+    """The report, and the points as the plain float from which nbgrader reads partial credit."""
+    shown = new_output("display_data", {"text/html": fragment(report), "text/plain": _plain(report)})
+    score = report.exercises[0].score
+    if score is None:
+        return [shown]
+    return [shown, new_output("execute_result", {"text/plain": repr(float(score))}, execution_count=1)]
+
+
+def comment_on(result: ExerciseResult) -> str:
+    """One paragraph for the author of a solution; nothing for a right one."""
+    if result.outcome == "passed":
+        return ""
+    first = next((c for c in result.checks if c.outcome in ("failed", "could_not_grade")), None)
+    if result.diagnosis.says:
+        begins = lead(result.diagnosis.kind)
+        why = f"{begins}: {result.diagnosis.says}" if begins else result.diagnosis.says
+    elif first is not None and result.outcome == "failed":
+        why = f"{first.title}: {first.message}"
+    else:
+        why = result.message
+    said = [f"{word(result.outcome)}: {why}" if why else word(result.outcome), *result.remarks]
+    if result.outcome == "could_not_grade":
+        said.append(_("that costs no points"))
+    return ". ".join(said).replace("<", "‹").replace(">", "›")  # nbgrader shows comments as markdown
+
+
+def _plain(report: Report) -> str:
+    from rich.console import Console
+
+    text = StringIO()
+    console = Console(
+        file=text, width=80, color_system=None, force_terminal=False, force_jupyter=False, highlight=False
+    )
+    show(report, console, full=True)
+    return text.getvalue().rstrip()

@@ -1,0 +1,151 @@
+"""One engine a process, with hidden cases: nbgrader makes its preprocessors anew for every notebook."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.authoring.hidden_cases import SEED_VARIABLE, hidden_folder
+from grader.bundle.files import load_all
+from grader.bundle.model import Exercise
+from grader.classroom.class_run import circumstances
+from grader.classroom.store import BadStore, Circumstances, Store
+from grader.engine.engine import Engine
+from grader.intake.read import Submission
+from grader.nbgrader.lazy_launcher import Lazily
+from grader.report.model import ExerciseResult, Report
+from grader.sandbox.base import SandboxError
+from grader.sandbox.choose import available_tiers, report_on
+from grader.support.i18n import _
+
+if TYPE_CHECKING:
+    from grader.nbgrader.settings import Headway
+
+
+class Refused(Exception):
+    """Nothing may be graded like this; the message is a sentence."""
+
+
+@dataclass
+class Desk:
+    """Grades with the hidden cases of one course, in one tier."""
+
+    engine: Engine
+    under: Circumstances
+    trusted: bool
+
+    @property
+    def exercises(self) -> dict[str, Exercise]:
+        return {e.name: e for bundle in self.engine.bundles for e in bundle.exercises}
+
+    def grade(self, submission: Submission, wanted: Sequence[str], store: Path) -> Report:
+        """Grade the wanted exercises, as far as the store does not know them."""
+        known = self._known(submission, wanted, store)
+        missing = [name for name in wanted if name not in known]
+        fresh = self.engine.grade(submission, missing) if missing else self.engine.report(())
+        results = {**known, **{result.name: result for result in fresh.exercises}}
+        report = replace(fresh, exercises=tuple(results[name] for name in wanted if name in results))
+        if report.sandbox == "basic" and self.trusted:
+            remark = _("graded in the basic sandbox: these submissions are trusted by choice")
+            report = replace(report, remarks=(*report.remarks, remark))
+        return report
+
+    def _known(self, submission: Submission, wanted: Sequence[str], path: Path) -> dict[str, ExerciseResult]:
+        if not path.is_file():
+            return {}
+        try:
+            store = Store(path, self.under)
+        except BadStore:
+            return {}
+        try:
+            return store.known(submission.content, wanted)
+        except (sqlite3.Error, ValueError, TypeError, KeyError):
+            return {}  # damaged: what it does not tell is graded again
+        finally:
+            store.close()
+
+
+_kept: dict[tuple[object, ...], Desk] = {}
+
+
+def desk(settings: Headway) -> Desk:
+    """The desk for these settings, kept from call to call as long as nothing that it is made from has changed.
+
+    Raises Refused, SandboxError, and ClickException for a seed or cases that cannot be had.
+    """
+    made_from = _made_from(settings)
+    if made_from not in _kept:
+        made = _made(settings)
+        close()
+        _kept[made_from] = made
+    return _kept[made_from]
+
+
+def _made_from(settings: Headway) -> tuple[object, ...]:
+    """Quick to look at for every notebook: the settings, and when the files were written that they name."""
+    with _seed(settings.seed_file):
+        named = os.environ.get(SEED_VARIABLE, "")
+    files = [*sorted(Path(settings.solutions).rglob("*")), Path(named)]
+    written = tuple((str(f), f.stat().st_mtime_ns, f.stat().st_size) for f in files if f.exists())
+    return settings.sandbox, settings.trusted_submissions, settings.solutions, named, written
+
+
+def _made(settings: Headway) -> Desk:
+    tier = _tier(settings)
+    solutions = Path(settings.solutions)
+    if not solutions.is_dir():
+        raise Refused(_("c.Headway.solutions names {path}, which is not there").format(path=solutions))
+    with _seed(settings.seed_file):
+        cases = hidden_folder(solutions)
+    engine = Engine(load_all(cases), Lazily(tier), hidden=True, torch_version=version("torch"))
+    return Desk(engine, circumstances(cases, tier), settings.trusted_submissions)
+
+
+def close() -> None:
+    """End all workers and launchers. Safe to call twice."""
+    while _kept:
+        _key, old = _kept.popitem()
+        for part in (old.engine, old.engine.launcher):
+            with contextlib.suppress(Exception):
+                part.close()
+
+
+atexit.register(close)
+
+
+def _tier(settings: Headway) -> str:
+    tier = available_tiers()[0] if settings.sandbox == "auto" else str(settings.sandbox)
+    if tier == "basic" and not settings.trusted_submissions:
+        raise Refused(
+            _(
+                "the basic sandbox stops no determined attacker; set c.Headway.sandbox to a better one (see grader doctor), or c.Headway.trusted_submissions"
+            )
+        )
+    if tier != "basic" and not (report := report_on(tier)).available:
+        raise SandboxError(
+            _("the {tier} sandbox cannot be had on this machine: {reason}").format(
+                tier=tier, reason=report.reason
+            )
+        )
+    return tier
+
+
+@contextlib.contextmanager
+def _seed(file: str) -> Iterator[None]:
+    before = os.environ.get(SEED_VARIABLE)
+    if file:
+        os.environ[SEED_VARIABLE] = file
+    try:
+        yield
+    finally:
+        if file:
+            os.environ.pop(SEED_VARIABLE)
+            if before is not None:
+                os.environ[SEED_VARIABLE] = before

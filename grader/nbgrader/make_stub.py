@@ -1,0 +1,24 @@
+"""What students get of a solution cell: the course's own stub."""
+
+from __future__ import annotations
+
+from nbformat.notebooknode import NotebookNode
+from nbgrader.preprocessors import ClearSolutions
+
+from grader.support.stub import BEGIN, MarkerError, stub
+
+
+class Stub(ClearSolutions):
+    """ClearSolutions with the sentences of `grader build`, so that an answer not begun is known as such.
+
+    A region at the top level, as in a repair, becomes a comment: the broken code above it has to run.
+    """
+
+    def _replace_solution_region(self, cell: NotebookNode, language: str) -> bool:
+        if cell.cell_type != "code" or not any(line.strip() == BEGIN for line in cell.source.splitlines()):
+            return bool(super()._replace_solution_region(cell, language))
+        try:
+            cell.source = stub(cell.source).rstrip("\n")
+        except (MarkerError, SyntaxError):
+            return bool(super()._replace_solution_region(cell, language))
+        return True

@@ -1,0 +1,119 @@
+"""Put right what a student did to nbgrader's marks on the cells, before nbgrader sees them.
+
+Which cells there are, what they are worth and which are locked is what the gradebook says, never what the
+submission says. Nothing that the student wrote is lost: a cell with marks that cannot be is an ordinary cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import nbformat
+from nbformat.notebooknode import NotebookNode
+from nbgrader.api import Gradebook, Notebook
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+from grader.nbgrader.read_notebook import KINDS, PROBLEM
+from grader.support.i18n import _
+
+TOLD = "headway"  # in the notebook's metadata: what is told of the file as a whole
+
+
+@dataclass(frozen=True)
+class Released:
+    """A cell as it was released."""
+
+    role: Mapping[str, Any]
+    cell_type: str
+    source: str
+
+
+class Mend(NbGraderPreprocessor):
+    """First of the sanitizing preprocessors: marks as the gradebook has them, missing cells put back."""
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        about = resources["nbgrader"]
+        with Gradebook(about["db_url"]) as gradebook:
+            released = released_cells(gradebook.find_notebook(about["notebook"], about["assignment"]))
+        told = [*_marked(nb, released), *_put_back(nb, released)]
+        problem = resources.get(PROBLEM, "")
+        if problem:
+            told = []  # nothing of the file is there: one sentence is enough
+        for sentence in filter(None, [problem, *told]):
+            self.log.warning("%s, %s: %s", about["student"], about["notebook"], sentence)
+        nb.metadata[TOLD] = nbformat.from_dict({"problem": problem, "told": told})
+        return nb, resources
+
+
+def released_cells(notebook: Notebook) -> dict[str, Released]:
+    """What the gradebook knows, by grade_id, in the order of the notebook."""
+    points = {cell.name: float(cell.max_score) for cell in (*notebook.grade_cells, *notebook.task_cells)}
+    grades = {cell.name for cell in notebook.grade_cells}
+    solutions = {cell.name for cell in notebook.solution_cells}
+    tasks = {cell.name for cell in notebook.task_cells}
+    out = {}
+    for cell in notebook.source_cells:
+        role = {
+            "schema_version": 3,
+            "grade_id": cell.name,
+            "grade": cell.name in grades,
+            "solution": cell.name in solutions,
+            "task": cell.name in tasks,
+            "locked": bool(cell.locked),
+            "cell_type": cell.cell_type,
+            **({"points": points[cell.name]} if cell.name in points else {}),
+            **({"checksum": cell.checksum} if cell.checksum else {}),
+        }
+        out[cell.name] = Released(role, cell.cell_type, cell.source or "")
+    return out
+
+
+def _marked(nb: NotebookNode, released: Mapping[str, Released]) -> list[str]:
+    """Give every cell the marks of the gradebook; of copies, the last keeps them, as the last definition counts."""
+    told, seen = [], set()
+    for place in reversed(range(len(nb.cells))):
+        cell = nb.cells[place]
+        marks = cell.metadata.pop("nbgrader", None)
+        name = marks.get("grade_id") if isinstance(marks, dict) else None
+        if name in seen:
+            told.append(_("the cell {name} was there more than once: the last one counts").format(name=name))
+        elif isinstance(name, str) and name in released:
+            seen.add(name)
+            nb.cells[place] = _with_marks(cell, released[name])
+    return told[::-1]
+
+
+def _with_marks(cell: NotebookNode, released: Released) -> NotebookNode:
+    if cell.cell_type != released.cell_type:
+        again = (
+            KINDS[released.cell_type](cell.source, id=cell.id)
+            if "id" in cell
+            else KINDS[released.cell_type](cell.source)
+        )
+        cell = again
+    cell.metadata["nbgrader"] = nbformat.from_dict(dict(released.role))
+    return cell
+
+
+def _put_back(nb: NotebookNode, released: Mapping[str, Released]) -> list[str]:
+    """Add the cells that carry a grade, a comment or a task and are missing, each after the one before it."""
+    told = []
+    after = -1  # the place of the cell before
+    for name, cell in released.items():
+        places = [p for p, c in enumerate(nb.cells) if c.metadata.get("nbgrader", {}).get("grade_id") == name]
+        if places:
+            after = places[0]
+        elif cell.role["grade"] or cell.role["solution"] or cell.role["task"]:
+            after += 1
+            nb.cells.insert(after, _missing(cell))
+            told.append(_("the cell {name} was missing and was put back").format(name=name))
+    return told
+
+
+def _missing(released: Released) -> NotebookNode:
+    """A solution comes back empty, all else as it was released."""
+    empty = _("# this cell was missing") if released.cell_type == "code" else _("*this cell was missing*")
+    source = empty if released.role["solution"] else released.source
+    return _with_marks(KINDS[released.cell_type](source), released)

@@ -1,0 +1,140 @@
+"""The launcher of the Linux tiers: a fork-server, restarted when it dies, and a worker kept ready."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from types import TracebackType
+
+from grader.sandbox.base import Limits, SandboxError
+from grader.sandbox.preload import LEVELS
+from grader.sandbox.process import SandboxedProcess, ServerEndedError
+from grader.sandbox.server import Program, Server
+
+SERVER_SECONDS = 120.0  # a cold disk reads torch slowly
+WORKER_SECONDS = 30.0
+_ATTEMPTS = 3
+
+
+class SandboxLauncher:
+    """Starts workers of a Linux tier. The constructor returns at once and the server starts beside the
+    caller; `start` waits for it. May be used from several threads.
+
+    `ready` workers are forked ahead, with the limits asked for last, so that a start need not wait
+    for the fork. Each worker is used once.
+    """
+
+    def __init__(
+        self, tier: str, program: Program | None = None, *, ready: int = 1, warm: str = "none"
+    ) -> None:
+        self.tier = tier
+        self._program = program or Program()
+        self._size = ready
+        self._level = "none"
+        self._lock = threading.Lock()
+        self._pool: list[SandboxedProcess] = []
+        # Root gives each number a user: not those of others.
+        self._number = int.from_bytes(os.urandom(2), "big")
+        self._closed = False
+        self._server = Server(self.tier, self._program)
+        self.warm(warm)
+        self._refill(Limits())
+
+    def __enter__(self) -> SandboxLauncher:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def start(self, limits: Limits) -> SandboxedProcess:
+        """Give a fresh, locked-down worker. Raises SandboxError when any step of the tier fails."""
+        for _ in range(_ATTEMPTS):
+            with self._lock:
+                server = self._living_server()
+                worker = self._take(limits)
+                self._refill(limits)
+            try:
+                server.wait_until_ready(time.monotonic() + SERVER_SECONDS)
+                worker.settle(time.monotonic() + WORKER_SECONDS)
+            except ServerEndedError:
+                worker.close()
+                continue
+            except BaseException:
+                worker.close()
+                raise
+            return worker
+        raise SandboxError(f"keep the server alive: it ended {_ATTEMPTS} times; {self._server.last_words()}")
+
+    def folder(self) -> str:
+        """The folder that the program asked for. Raises SandboxError if the server does not start."""
+        with self._lock:
+            server = self._living_server()
+        server.wait_until_ready(time.monotonic() + SERVER_SECONDS)
+        return server.folder
+
+    def warm(self, level: str) -> None:
+        """Have the server import more of torch, without waiting for it; see `warmth`.
+
+        Workers asked for while it does so wait a second or two, except those that stand ready.
+        """
+        if level not in LEVELS:
+            raise ValueError(f"{level!r} is no warm level: choose one of {', '.join(LEVELS)}")
+        with self._lock:
+            if level != self._level:
+                self._level = level
+                self._server.warm(level)
+
+    def close(self) -> None:
+        """Stop everything this launcher started. Safe to call twice."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            self._server.close()
+            self._drop_pool()
+
+    def _living_server(self) -> Server:
+        if self._closed:
+            raise SandboxError("start a worker: the launcher is closed")
+        if not self._server.is_alive():
+            self._drop_pool()
+            self._server.close()
+            self._server = Server(self.tier, self._program)
+            if self._level != "none":
+                self._server.warm(self._level)
+        return self._server
+
+    def _take(self, limits: Limits) -> SandboxedProcess:
+        """A worker from the pool that fits, else a new one."""
+        pool, self._pool = self._pool, []
+        fitting: SandboxedProcess | None = None
+        for worker in pool:
+            if not self._fits(worker, limits):
+                worker.close()
+            elif fitting is None:
+                fitting = worker
+            else:
+                self._pool.append(worker)
+        return fitting or self._ask(limits)
+
+    def _fits(self, worker: SandboxedProcess, limits: Limits) -> bool:
+        """Right limits, alive, and not forked before the server became warmer."""
+        if worker.limits != limits or not worker.is_fresh():
+            return False
+        return worker.level in ("", self._server.level)  # "": not forked yet
+
+    def _refill(self, limits: Limits) -> None:
+        while len(self._pool) < self._size:
+            self._pool.append(self._ask(limits))
+
+    def _ask(self, limits: Limits) -> SandboxedProcess:
+        self._number += 1
+        return SandboxedProcess(self._server.control, self._number, limits)
+
+    def _drop_pool(self) -> None:
+        for worker in self._pool:
+            worker.close()
+        self._pool = []

@@ -1,0 +1,198 @@
+"""`from grader import check` in a notebook: grade what its kernel has executed, and show the report in the cell.
+
+The kernel is the student's own: nothing here is a secret, cases are the public ones, and the code runs once
+more in a worker that knows no answer.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from grader.bundle.files import WORDS, load
+from grader.bundle.model import Bundle
+from grader.intake.read import Submission
+from grader.report.model import Report
+from grader.student.kernel_history import executed_units
+from grader.support.i18n import _
+
+EXECUTION = "NBGRADER_EXECUTION"  # set by nbgrader's own commands
+
+
+def check(exercise: object) -> float:
+    """Grade an exercise as this notebook defines it: show a report, and return the points as a plain float.
+
+    exercise: its name, or the function or class itself. Never raises for a wrong answer and prints nothing
+    to stderr, since nbgrader takes either for a failure; what could not be graded is told, and returns 0.0.
+    """
+    name = exercise if isinstance(exercise, str) else str(getattr(exercise, "__name__", exercise))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            report = _desk.grade(name)
+    except _Sentence as told:
+        return _told(str(told))
+    except Exception as error:
+        _desk.close()
+        return _told(
+            _("{name} could not be graded: {why}").format(name=name, why=f"{type(error).__name__}: {error}")
+        )
+    except BaseException:  # interrupted: the worker is in the middle of something
+        _desk.close()
+        raise
+    _show(report)
+    return _points(report)
+
+
+class _Sentence(Exception):
+    """There is nothing to grade; the message says why and what to do."""
+
+
+class _Desk:
+    """One launcher and one engine, kept from the first call on: the next ones need not wait for torch."""
+
+    def __init__(self) -> None:
+        self._engine: Any = None
+        self._launcher: Any = None
+        self._root: Path | None = None
+
+    def grade(self, name: str) -> Report:
+        """Grade one exercise. Raises _Sentence, and whatever a broken sandbox raises."""
+        units = executed_units(_history())
+        engine = self._ready()
+        known = {e.name: e for bundle in engine.bundles for e in bundle.exercises}
+        if name not in known:
+            raise _Sentence(_unknown(name, list(known)))
+        submission = Submission(Path(_("this notebook")), units)
+        report: Report = engine.grade(submission, [name], self._parts(name))
+        if os.environ.get(EXECUTION) == "autograde":
+            remark = _("graded with public cases only: hidden cases were not used")
+            report = replace(report, remarks=(*report.remarks, remark))
+        return report
+
+    def _ready(self) -> Any:
+        """The engine of the course that the working folder lies in."""
+        from grader.engine.engine import Engine
+        from grader.sandbox.choose import choose
+
+        root, bundles = _course(Path.cwd())
+        if self._engine is None or root != self._root:
+            self.close()
+            self._launcher = choose(warm="full")
+            self._engine = Engine(bundles, self._launcher, torch_version=version("torch"))
+            self._root = root
+        return self._engine
+
+    def _parts(self, name: str) -> Any:
+        """What the student wrote for earlier assignments, for an exercise that is made of it."""
+        from grader.intake.course import NoCourse, find
+        from grader.student.check import parts_for
+
+        try:
+            course = find(Path.cwd())
+            bundle = next(b for b in course.bundles if any(e.name == name for e in b.exercises))
+        except (NoCourse, StopIteration):
+            return ()
+        return parts_for(self._engine, course, bundle, [name])
+
+    def close(self) -> None:
+        """End worker and launcher. Safe to call twice."""
+        engine, launcher = self._engine, self._launcher
+        self._engine = self._launcher = None
+        for part in (engine, launcher):
+            if part is not None:
+                with contextlib.suppress(Exception):
+                    part.close()
+
+
+_desk = _Desk()
+atexit.register(_desk.close)
+
+
+def _shell() -> Any:
+    """IPython's shell, if this runs in one."""
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython is not None else None
+
+
+def _history() -> Sequence[str]:
+    """What was executed, as it was typed; the place in the list is the number beside the cell."""
+    shell = _shell()
+    if shell is None:
+        raise _Sentence(
+            _("check() grades a notebook from within; in a terminal, `grader check NAME` grades a file")
+        )
+    return list(shell.history_manager.input_hist_raw)
+
+
+def _course(start: Path) -> tuple[Path, Sequence[Bundle]]:
+    """The course that a folder lies in, else the one assignment whose data lie there or above. Raises _Sentence."""
+    from grader.intake.course import NoCourse, find
+
+    try:
+        course = find(start)
+        return course.root, course.bundles
+    except NoCourse as nowhere:
+        for folder in (start, *start.parents):
+            if (folder / WORDS).is_file():
+                return folder, [load(folder)]
+        raise _Sentence(str(nowhere)) from None
+
+
+def _unknown(name: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, n=1)
+    if near:
+        return _("there is no exercise {name}; did you mean {near}?").format(name=name, near=near[0])
+    return _("there is no exercise {name}; there are {known}").format(name=name, known=", ".join(known))
+
+
+def _points(report: Report) -> float:
+    """Between 0 and what can be reached, whatever happens: nbgrader takes a NaN for full marks."""
+    result = report.exercises[0]
+    score = float(result.score or 0.0)
+    return min(max(score, 0.0), float(result.points)) if score == score else 0.0
+
+
+def _show(report: Report) -> None:
+    from io import StringIO
+
+    from rich.console import Console
+
+    from grader.report.html import fragment
+    from grader.report.terminal import show
+
+    plain = StringIO()
+    # A kernel's environment asks for colours, and rich would display by itself in a notebook.
+    console = Console(
+        file=plain, width=80, color_system=None, force_terminal=False, force_jupyter=False, highlight=False
+    )
+    show(report, console, full=True)
+    _display(fragment(report), plain.getvalue().rstrip())
+
+
+def _told(sentence: str) -> float:
+    from grader.report.html import sentence as clothed
+    from grader.support.sanitize import sanitize
+
+    said = sanitize(sentence, 600)
+    _display(clothed(said), said)
+    return 0.0
+
+
+def _display(html: str, plain: str) -> None:
+    if _shell() is None:
+        print(plain)
+        return
+    from IPython.display import publish_display_data
+
+    publish_display_data({"text/html": html, "text/plain": plain})

@@ -1,0 +1,115 @@
+"""In a course folder (one that holds `headway.toml`) `pytest` shows the public checks as test items.
+
+Elsewhere the plugin does nothing, and imports nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from grader.report.model import CheckResult, ExerciseResult
+
+MARK = "headway.toml"
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """A student's module becomes a collector of checks; its notebook is graded in its stead if newer."""
+    root = file_path.parent.parent
+    if file_path.suffix == ".py" and (root / MARK).is_file() and (file_path.parent / "bundle.json").is_file():
+        return StudentFile.from_parent(parent, path=file_path)
+    return None
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    launcher = config.stash.get(_LAUNCHER, None)
+    if launcher is not None:
+        launcher.close()
+
+
+_LAUNCHER: pytest.StashKey[Any] = pytest.StashKey()
+
+
+class CheckFailed(Exception):
+    """A check did not pass; carries the text to show."""
+
+
+class StudentFile(pytest.File):
+    """One assignment of the course. Its exercises are graded when they are collected."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        from grader.bundle.files import load
+        from grader.engine.engine import Engine
+        from grader.intake.course import choose
+        from grader.intake.read import Blocked, read_submission
+
+        bundle = load(self.path.parent)
+        if self.path.stem != bundle.module:
+            return
+        path, _remark = choose(self.path.parent, bundle)
+        names = [e.name for e in bundle.exercises]
+        engine = Engine([bundle], self._launcher())
+        try:
+            results = engine.grade(read_submission(path), names).exercises
+        except Blocked as blocked:
+            raise self.CollectError(str(blocked)) from None
+        finally:
+            engine.close()
+        for result in results:
+            for check in result.checks:
+                yield CheckItem.from_parent(
+                    self, name=f"{result.name}::{check.id}", result=result, check=check
+                )
+            if not result.checks:
+                yield CheckItem.from_parent(self, name=result.name, result=result, check=None)
+
+    def _launcher(self) -> Any:
+        """One fork-server for the whole run of pytest."""
+        from grader.sandbox.choose import choose
+
+        if _LAUNCHER not in self.config.stash:
+            self.config.stash[_LAUNCHER] = choose()
+        return self.config.stash[_LAUNCHER]
+
+
+class CheckItem(pytest.Item):
+    """One check; or one exercise that has none to show."""
+
+    def __init__(self, *, result: ExerciseResult, check: CheckResult | None, **kwargs: Any):
+        super().__init__(**kwargs)
+        self.result, self.check = result, check
+
+    def runtest(self) -> None:
+        if self.result.outcome == "not_started":
+            pytest.skip("not started")
+        if self.result.outcome == "could_not_grade":
+            pytest.skip(f"could not be graded: {self.result.message}")
+        if self.check is None:
+            if self.result.outcome != "passed":
+                raise CheckFailed(self.result.message)
+        elif self.check.outcome == "skipped":
+            pytest.skip(self.check.message)
+        elif self.check.outcome != "passed":
+            raise CheckFailed(_text(self.check, self.result))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str:
+        if isinstance(excinfo.value, CheckFailed):
+            return str(excinfo.value)
+        return str(super().repr_failure(excinfo, style))
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        title = self.check.title if self.check else self.result.title
+        return self.path, None, f"{self.result.name}: {title}"
+
+
+def _text(check: CheckResult, result: ExerciseResult) -> str:
+    parts = [check.message, f"where: {check.where}" if check.where else ""]
+    parts += [
+        f"{word}:\n{value}" for word, value in (("expected", check.expected), ("got", check.got)) if value
+    ]
+    parts += [result.diagnosis.says]
+    return "\n".join(part for part in parts if part)

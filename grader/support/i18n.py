@@ -1,0 +1,13 @@
+"""Every sentence a student reads passes through `_`, so that it can be translated."""
+
+import gettext
+from pathlib import Path
+
+_catalogue = gettext.translation("headway", Path(__file__).parents[1] / "locale", fallback=True)
+_ = _catalogue.gettext
+ngettext = _catalogue.ngettext
+
+
+def language() -> str:
+    """The language that sentences are told in; "" for the one they are written in."""
+    return str(_catalogue.info().get("language", ""))

@@ -1,0 +1,22 @@
+"""Find a definition in Python source text."""
+
+from __future__ import annotations
+
+import ast
+import io
+
+
+def definition_span(source: str, name: str) -> tuple[int, int]:
+    """Where the last top-level definition of `name` begins and ends, as offsets. Raises ValueError."""
+    nodes = [
+        node
+        for node in ast.parse(source).body
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name
+    ]
+    if not nodes:
+        raise ValueError(f"{name} is not defined at the top level")
+    node = nodes[-1]
+    first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    lines = list(io.StringIO(source))  # as Python counts lines; `splitlines` also ends them at a form feed
+    assert node.end_lineno is not None
+    return sum(map(len, lines[: first - 1])), sum(map(len, lines[: node.end_lineno]))

@@ -1,0 +1,138 @@
+"""Packages import only packages below them, and no two modules import each other.
+
+`LAYERS` is an allow-list: a package that is missing here, or a loose module in `grader/`, fails.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+GRADER = Path(__file__).resolve().parents[1] / "grader"
+
+# From the bottom up. A package may import itself and the packages before it, if it is in this table.
+LAYERS = (
+    "support",
+    "given",
+    "worker",
+    "sandbox",
+    "bundle",
+    "intake",
+    "report",
+    "judge",
+    "diagnosis",
+    "cases",
+    "engine",
+    "authoring",
+    "student",
+    "release",
+    "classroom",
+    "nbgrader",
+    "cli",
+)
+# These run beside student code or are shown to students: they import no other package.
+ALONE = ("support", "given", "worker")
+LOOSE = {"__init__.py", "py.typed"}
+MAX_ENTRIES, MAX_LEVELS = 20, 12
+
+
+def modules() -> dict[str, Path]:
+    """Every module by its dotted name below `grader`."""
+    found = {}
+    for path in GRADER.rglob("*.py"):
+        parts = path.relative_to(GRADER).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+MODULES = modules()
+
+
+def imports(path: Path) -> Iterator[str]:
+    """The modules of `grader` that a file imports, late imports inside functions included."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        named = []
+        if isinstance(node, ast.Import):
+            named = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            deep = [f"{node.module}.{alias.name}" for alias in node.names]
+            named = [name if name.removeprefix("grader.") in MODULES else node.module for name in deep]
+        yield from (name.removeprefix("grader.") for name in named if name.startswith("grader."))
+
+
+GRAPH = {name: sorted(set(imports(path)) - {name}) for name, path in MODULES.items() if name}
+
+
+def package(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def test_every_entry_of_the_package_is_in_the_table():
+    entries = {p.name for p in GRADER.iterdir() if p.name != "__pycache__"}
+    assert entries - LOOSE - {"locale"} == set(LAYERS)
+    assert len(entries) <= MAX_ENTRIES
+
+
+def test_packages_import_only_packages_below():
+    wrong = [
+        f"{module} imports {other}"
+        for module, others in GRAPH.items()
+        for other in others
+        if package(other) != package(module) and LAYERS.index(package(other)) >= LAYERS.index(package(module))
+    ]
+    assert wrong == []
+
+
+def test_packages_that_stand_alone_import_no_other():
+    wrong = [
+        f"{module} imports {other}"
+        for module, others in GRAPH.items()
+        for other in others
+        if package(module) in ALONE and package(other) != package(module)
+    ]
+    assert wrong == []
+
+
+def test_no_modules_import_each_other():
+    assert cycles(GRAPH) == []
+
+
+def test_packages_have_few_levels():
+    between = {p: {package(o) for m in GRAPH if package(m) == p for o in GRAPH[m]} - {p} for p in LAYERS}
+    level: dict[str, int] = {}
+    for name in LAYERS:
+        level[name] = 1 + max((level[other] for other in between[name]), default=0)
+    assert max(level.values()) <= MAX_LEVELS, level
+
+
+def cycles(graph: dict[str, list[str]]) -> list[list[str]]:
+    """Groups of modules that reach each other (Tarjan's strongly connected components)."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(node: str) -> None:
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in graph.get(node, ()):
+            if other not in index:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], index[other])
+        if low[node] == index[node]:
+            group = stack[stack.index(node) :]
+            del stack[stack.index(node) :]
+            if len(group) > 1:
+                found.append(sorted(group))
+
+    for node in graph:
+        if node not in index:
+            visit(node)
+    return found
+
+
+def test_the_cycle_finder_finds_one():
+    assert cycles({"a": ["b"], "b": ["c"], "c": ["a"], "d": ["a"]}) == [["a", "b", "c"]]
