@@ -15,9 +15,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from pages import chrome, jupyter  # noqa: E402 (it lies beside the tests)
-from pages.formgrader import Formgrader  # noqa: E402
-from pages.walk import ASSIGNMENT, Walk  # noqa: E402
+from helpers.browser import chrome, jupyter  # noqa: E402 (it lies beside the tests)
+from helpers.browser.formgrader import Formgrader  # noqa: E402
+from helpers.browser.walk import ASSIGNMENT, Walk  # noqa: E402
 
 SHOWN = "masked_softmax"
 Act = Callable[[], None]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import torch
-from traces import left_since, traces
+from helpers.leftovers import left_since, traces
 
 from grader.bundle.files import load_all
 from grader.bundle.model import Bundle

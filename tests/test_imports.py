@@ -11,6 +11,7 @@ import pytest
 
 GRADER = Path(__file__).resolve().parents[1] / "grader"
 
+
 def imported(path: Path) -> set[str]:
     out = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):

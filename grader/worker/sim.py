@@ -32,7 +32,7 @@ from torch.overrides import TorchFunctionMode
 
 from grader.worker.recurrent import STEPS
 
-TESTED = ("2.13",)  # versions of torch that tests/test_sim.py has passed with
+TESTED = ("2.13",)  # versions of torch that tests/worker/test_sim.py has passed with
 NAME = "sim"
 SAYS = "cuda:0"  # how messages call the device
 

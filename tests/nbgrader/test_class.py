@@ -7,10 +7,9 @@ from contextlib import closing
 
 import numpy as np
 import pytest
+from helpers.nbgrader_class.school import ASSIGNMENT, BIN, CLASS, cell
 
 from grader.bundle.files import load_all
-
-from .conftest import ASSIGNMENT, BIN, CLASS, cell
 
 FULL = 3.0
 

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from helpers.nbgrader_class.school import ROOT
 
 from grader.authoring.content import read, read_all
 from grader.nbgrader.course import KEPT, LOADS, CannotMake, Wishes, lacks_our_config, make, notebook
-
-from .conftest import ROOT
 
 ASSIGNMENTS = read_all(ROOT / "solutions")
 

@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-
-from .conftest import ASSIGNMENT, BIN, School
-from .pupils import CLASS, FULL, Pupil
-from .walks import NO_WORKER, Mark, by_downloads, marks
+from helpers.nbgrader_class.school import ASSIGNMENT, BIN, School
+from helpers.nbgrader_class.students import CLASS, FULL, Pupil
+from helpers.nbgrader_class.walks import NO_WORKER, Mark, by_downloads, marks
 
 pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning"), pytest.mark.timeout(900)]
 

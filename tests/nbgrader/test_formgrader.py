@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from pages import chrome, jupyter
-from pages.formgrader import Formgrader
-from pages.walk import ASSIGNMENT, CLASS, Walk
+from helpers.browser import chrome, jupyter
+from helpers.browser.formgrader import Formgrader
+from helpers.browser.walk import ASSIGNMENT, CLASS, Walk
 
 pytestmark = [
     pytest.mark.skipif(bool(chrome.missing()), reason=chrome.missing() or "there is a browser"),

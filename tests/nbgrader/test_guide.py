@@ -6,7 +6,7 @@ import csv
 import subprocess
 
 import pytest
-from pages.walk import ASSIGNMENT, CLASS, ELSEWHERE, GUIDE, ROOT, commands, pictures
+from helpers.browser.walk import ASSIGNMENT, CLASS, ELSEWHERE, GUIDE, ROOT, commands, pictures
 
 pytestmark = pytest.mark.timeout(900)  # the guide, on a machine with much else to do
 

@@ -13,16 +13,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.nbgrader_class.school import ASSIGNMENT, School
+from helpers.nbgrader_class.students import CLASS
+from helpers.nbgrader_class.walks import Nbgrader, marks
 
 from grader.authoring.content import read_all
 from grader.bundle.files import load_all
 from grader.release.answers import answers
 from grader.release.leaks import Document, documents, leaks, seeds
 from grader.support.stub import BEGIN, END
-
-from .conftest import ASSIGNMENT, School
-from .pupils import CLASS
-from .walks import Nbgrader, marks
 
 pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning"), pytest.mark.timeout(900)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 
-from .conftest import ASSIGNMENT, BIN, QKV, answered
+from helpers.nbgrader_class.school import ASSIGNMENT, BIN, QKV, answered
 
 
 def test_validate_gives_the_right_answer(made, tmp_path):

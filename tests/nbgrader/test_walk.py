@@ -5,10 +5,9 @@ from __future__ import annotations
 import csv
 
 import pytest
-
-from .conftest import ASSIGNMENT
-from .pupils import ABSENT, CLASS, FULL, GRADIENT_WRONG, LATE, TWICE, Pupil
-from .walks import Mark, Nbgrader, marks
+from helpers.nbgrader_class.school import ASSIGNMENT
+from helpers.nbgrader_class.students import ABSENT, CLASS, FULL, GRADIENT_WRONG, LATE, TWICE, Pupil
+from helpers.nbgrader_class.walks import Mark, Nbgrader, marks
 
 pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning"), pytest.mark.timeout(900)]
 

@@ -7,13 +7,12 @@ projections in its own way. Weights are loaded and gradients read by the worker'
 import numpy as np
 import pytest
 import torch
+from helpers.attentions import EVEN, LAYOUTS, SIZES, WITHOUT_BIAS_ONLY, B, D, Fused, H, Lazy, S, T, renamed
 from torch import Tensor, nn
 
 from grader.given import MultiHeadAttention
 from grader.worker import layouts
 from grader.worker.program import Program
-
-from .attentions import EVEN, LAYOUTS, SIZES, WITHOUT_BIAS_ONLY, B, D, Fused, H, Lazy, S, T, renamed
 
 
 def weights(sizes, bias, prefix=""):

@@ -1,0 +1,126 @@
+"""The class report as HTML: everything the terminal says and more, in order, escaped, self-contained."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+from helpers.browser.samples import CLASS, KNOWN, entry, failed, result
+
+from grader.classroom.html_page import page
+from grader.report.model import CheckResult, Diagnosis
+
+EVIL = "</td><script>alert(1)</script><img src=x onerror=alert(1)>&amp;\"'{{ 7*7 }}"
+VOID = {"meta", "br"}
+
+
+class Reader(HTMLParser):
+    """Tags that are opened and not closed, all tags and attributes there are, and the text."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+        self.attributes: set[str] = set()
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.add(tag)
+        self.attributes |= {name for name, _value in attrs}
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+        self.text += " " * (tag in ("td", "th"))
+
+    def handle_data(self, data):
+        if "style" not in self.open:
+            self.text += data
+
+
+def words(text: str) -> str:
+    return re.sub(r"\s+", " ", Reader(text).text)
+
+
+def hostile():
+    check = CheckResult("c", EVIL, EVIL, "failed", message=EVIL)
+    wrong = result(
+        f"name{EVIL}",
+        "failed",
+        1.0,
+        checks=(check,),
+        diagnosis=Diagnosis("exact", ((EVIL,),), EVIL),
+        message=EVIL,
+    )
+    same = result(
+        f"name{EVIL}",
+        "failed",
+        1.0,
+        checks=(check,),
+        diagnosis=Diagnosis("unknown", says=EVIL),
+        fingerprint="x",
+    )
+    return [
+        entry(f"a{EVIL}", wrong),
+        entry(f"b{EVIL}", same),
+        entry(f"c{EVIL}", same),
+        entry(f"d{EVIL}", problem=EVIL),
+        entry(f"e{EVIL}", result(f"name{EVIL}", "could_not_grade", None, message=EVIL)),
+    ]
+
+
+def test_nothing_escapes_and_nothing_is_fetched():
+    for text in (page(hostile()), page(CLASS), page([])):
+        reader = Reader(text)
+        assert reader.open == []
+        assert not reader.seen & {"script", "img", "link", "iframe", "object"}
+        assert not reader.attributes & {"src", "href", "style", "onclick", "onerror"}
+        assert "url(" not in text
+        assert "@import" not in text
+    assert "{{ 7*7 }}" in Reader(page(hostile())).text
+
+
+def test_the_commonest_mistake_comes_first_and_everybody_is_named():
+    text = words(page([entry("zoe", failed(Diagnosis("exact", (("rare",),), "rare"))), *CLASS]))
+    first = text.index("14 × mask-length-counts-one-more in sequence_mask")
+    assert first < text.index("1 × rare")
+    for student in ("bob", "cyd", *(f"student{n}" for n in range(12))):
+        assert student in text[first : text.index("1 × rare")]
+
+
+def test_an_unnamed_mistake_is_shown_with_its_smallest_submission():
+    text = words(page(CLASS))
+    cluster = text[text.index("Mistakes without a name") : text.index("Checks that fail")]
+    assert "2 × in sequence_mask" in cluster
+    assert "the smallest: fay/02_masking/masking.py" in cluster
+    assert "eve, fay" in cluster
+
+
+def test_who_fails_which_check():
+    text = words(page(CLASS))
+    checks = text[text.index("Checks that fail") : text.index("Everybody")]
+    assert "17 of 20 values steps beyond the length are 0" in checks
+    assert "ada" not in checks
+
+
+def test_outcomes_are_marks_and_words_and_no_mere_colours():
+    text = page(CLASS)
+    for outcome, said in (("passed", "✓"), ("failed", "✗"), ("not_started", "○"), ("could_not_grade", "?")):
+        assert re.search(
+            rf'<span class="is-{outcome}"><span aria-hidden="true">{re.escape(said)}</span> \w+', text
+        )
+
+
+def test_what_could_not_be_graded_is_told_first_and_costs_nothing():
+    text = words(page(CLASS))
+    told = text[text.index("Could not be graded") : text.index("Exercises")]
+    assert "gus/02_masking/masking.py the sandbox is not there" in told
+    assert "no points lost" in told
+    assert "Nothing to grade in these ivy/02_masking/masking.py notes.py defines no exercise" in text
+
+
+def test_a_trusted_class_says_so():
+    assert "stops no determined attacker" in words(page([entry("ada", failed(KNOWN), sandbox="basic")]))
+    assert "stops no determined attacker" not in words(page(CLASS))

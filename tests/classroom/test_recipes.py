@@ -1,0 +1,267 @@
+"""docs/recipes.md: Gradescope's image from its zip on, submissions laid out as Gradescope does, and every command."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+import yaml
+from helpers.browser.walk import MASK, ROOT, SOFTMAX, TOO_LATE, commands
+
+from grader.sandbox.choose import report_on
+
+GUIDE = ROOT / "docs" / "recipes.md"
+BIN = Path(sys.executable).parent
+HEAD = "import torch\n"
+RIGHT, WRONG = HEAD + MASK + SOFTMAX, HEAD + MASK + TOO_LATE
+
+# https://gradescope-autograders.readthedocs.io/en/latest/specs/
+NUMBER, TEXT = {"type": "number"}, {"type": "string"}
+FORMAT = {"enum": ["text", "html", "simple_format", "md", "ansi"]}
+VISIBILITY = {"enum": ["hidden", "after_due_date", "after_published", "visible"]}
+TEST = {
+    "type": "object",
+    "required": ["name", "score", "max_score"],
+    "additionalProperties": False,
+    "properties": {
+        "score": NUMBER,
+        "max_score": NUMBER,
+        "name": TEXT,
+        "number": TEXT,
+        "output": TEXT,
+        "status": {"enum": ["passed", "failed"]},
+        "output_format": FORMAT,
+        "name_format": FORMAT,
+        "tags": {"type": "array"},
+        "visibility": VISIBILITY,
+        "extra_data": {"type": "object"},
+    },
+}
+RESULTS = {
+    "type": "object",
+    "required": ["score", "tests"],
+    "additionalProperties": False,
+    "properties": {
+        "score": NUMBER,
+        "execution_time": NUMBER,
+        "output": TEXT,
+        "output_format": FORMAT,
+        "visibility": VISIBILITY,
+        "stdout_visibility": VISIBILITY,
+        "extra_data": {"type": "object"},
+        "tests": {"type": "array", "items": TEST},
+    },
+}
+
+landlocked = pytest.mark.skipif(
+    not report_on("landlock").available, reason="NOT TESTED: no landlock on this machine"
+)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("HEADWAY", "XDG", "AUTOGRADER"))}
+    return {
+        **inherited,
+        "HOME": str(home),
+        "XDG_CACHE_HOME": str(home / "cache"),
+        "PATH": f"{BIN}:{os.environ['PATH']}",
+        **more,
+    }
+
+
+@pytest.fixture(scope="module")
+def said(home: Path) -> dict[str, subprocess.CompletedProcess[str]]:
+    """Every command of the document, as it stands there, in a checkout with one assignment."""
+    for room in ("assignments", "solutions"):
+        shutil.copytree(ROOT / room / "02_masking", home / room / "02_masking")
+    shutil.copy(ROOT / "assignments" / "headway.toml", home / "assignments")
+    (home / "docs").symlink_to(ROOT / "docs")
+    for student, text in {"ada": RIGHT, "bob": WRONG}.items():
+        place = home / "submissions" / student
+        place.mkdir(parents=True)
+        (place / "masking.py").write_text(text, "utf-8")
+    return {
+        line: subprocess.run(
+            ["bash", "-c", line], cwd=home, env=environment(home), capture_output=True, text=True, timeout=200
+        )
+        for line in commands(GUIDE)
+    }
+
+
+def test_the_commands_work(said, home):
+    assert [(line.split()[1], done.returncode) for line, done in said.items()] == [
+        ("docs/recipes/gradescope/pack.py", 0),
+        ("grade", 1),
+    ], [done.stderr for done in said.values()]
+    marks = (home / "marks.csv").read_text("utf-8")
+    assert "softmax-masked-too-late" in marks
+
+
+# ---- Gradescope
+
+
+@pytest.fixture(scope="module")
+def image(said, home) -> Path:
+    """/autograder, elsewhere: the zip unpacked and setup.sh run. Python's packages are those of this environment."""
+    base = home / "autograder"
+    with zipfile.ZipFile(home / "autograder.zip") as archive:
+        archive.extractall(base / "source")
+        modes = {info.filename: info.external_attr >> 16 for info in archive.infolist()}
+    for name in ("run_autograder", "setup.sh"):  # zipfile forgets them, Gradescope's unzip does not
+        (base / "source" / name).chmod(modes[name])
+    shutil.copy(base / "source" / "run_autograder", base)
+    (base / "venv").symlink_to(BIN.parent)
+    done = call(base, "source/setup.sh")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "earns nothing" in done.stdout
+    return base
+
+
+def call(base: Path, script: str, **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [base / script],
+        cwd=base,
+        env=environment(base / "nobody", AUTOGRADER=str(base), **more)
+        | {"XDG_CACHE_HOME": str(base / "cache")},
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+
+
+def handed_in(base: Path, files: dict[str, str]) -> None:
+    shutil.rmtree(base / "submission", ignore_errors=True)
+    shutil.rmtree(base / "results", ignore_errors=True)
+    (base / "results").mkdir()
+    (base / "submission").mkdir()
+    for name, text in files.items():
+        path = base / "submission" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+
+
+def results(base: Path, files: dict[str, str]) -> dict[str, Any]:
+    handed_in(base, files)
+    done = call(base, "run_autograder")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads((base / "results" / "results.json").read_text("utf-8"))
+    jsonschema.validate(found, RESULTS)
+    return found
+
+
+def notebook(text: str) -> str:
+    return json.dumps({"cells": [{"cell_type": "code", "source": text}], "metadata": {}, "nbformat": 4})
+
+
+@landlocked
+@pytest.mark.parametrize(
+    ("files", "score"),
+    [
+        ({"masking.py": RIGHT}, 8.0),
+        ({"my answer.ipynb": notebook(RIGHT)}, 8.0),
+        ({"masking.ipynb": notebook(RIGHT), "helper.py": "x = 1\n"}, 8.0),
+        ({"course/02_masking/masking.py": RIGHT, "course/03_other/other.py": "x = 1\n"}, 8.0),
+        ({"masking.py": "def masked_softmax(:\n"}, 0.0),
+        ({"masking.py": HEAD + MASK}, 3.0),
+    ],
+)
+def test_what_is_handed_in_is_found_and_graded(image, files, score):
+    found = results(image, files)
+    assert found["score"] == score
+    assert sum(test["max_score"] for test in found["tests"]) == 8
+    assert found["extra_data"]["sandbox"] == "landlock"
+
+
+@landlocked
+def test_a_wrong_answer_hears_why_and_keeps_what_is_right(image):
+    found = results(image, {"masking.py": WRONG})
+    mask, softmax = found["tests"]
+    assert (mask["status"], mask["score"]) == ("passed", 3.0)
+    assert softmax["status"] == "failed"
+    assert 0 < softmax["score"] < 5
+    assert "this equals a known mistake: the padding is blanked out after the softmax" in softmax["output"]
+
+
+@landlocked
+@pytest.mark.parametrize(
+    ("files", "says"),
+    [
+        ({}, "This submission holds no .py and no .ipynb."),
+        ({"a.py": RIGHT, "b.py": WRONG}, "This submission holds a.py, b.py."),
+        ({"x/masking.py": RIGHT, "y/masking.py": WRONG}, "This submission holds masking.py, masking.py."),
+        ({"essay.txt": "dear sirs"}, "Please hand in one file, named masking.py or masking.ipynb"),
+    ],
+)
+def test_what_cannot_be_chosen_from_is_told_in_a_sentence(image, files, says):
+    found = results(image, files)
+    assert found["score"] == 0
+    assert says in found["output"]
+
+
+@landlocked
+def test_a_submission_cannot_read_the_solution_beside_it(image):
+    peek = (
+        "import pathlib\n"
+        f"base = pathlib.Path({str(image / 'source')!r})\n"
+        "TAKEN = [(base / 'seed').read_text(), next(base.glob('headway/solutions/*/*.py')).read_text()]\n"
+        "exec(TAKEN[1])\n"
+    )
+    found = results(image, {"masking.py": peek})
+    assert found["score"] == 0
+    assert (image / "source" / "seed").read_text("utf-8").strip() not in json.dumps(found)
+
+
+@landlocked
+def test_what_could_not_be_graded_is_no_zero(image):
+    handed_in(image, {"masking.py": RIGHT})
+    (image / "results" / "results.json").write_text('{"score": 0}', "utf-8")  # left by whatever came before
+    done = call(image, "run_autograder", HEADWAY_SANDBOX="nonsense")
+    assert done.returncode == 1
+    assert "no fault of the submission" in done.stdout
+    assert not (image / "results" / "results.json").exists()
+
+
+def test_only_assignments_that_are_there_can_be_packed(tmp_path):
+    done = subprocess.run(
+        [sys.executable, ROOT / "docs/recipes/gradescope/pack.py", "77_nothing", tmp_path / "x.zip"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    assert "there is no assignment 77_nothing; there are 0" in done.stderr
+    assert not (tmp_path / "x.zip").exists()
+
+
+# ---- GitLab
+
+
+def test_gitlab_gets_a_report_it_can_read(home, said, tmp_path):
+    job = yaml.safe_load((ROOT / "docs" / "recipes" / "gitlab-ci.yml").read_text("utf-8"))["check"]
+    command = next(line for line in job["script"] if line.startswith("grader "))
+    shutil.copytree(home / "assignments", tmp_path / "course")
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=tmp_path / "course",
+        env=environment(home),
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert done.returncode == 1, done.stderr  # nothing is written yet
+    report = tmp_path / "course" / job["artifacts"]["reports"]["junit"]
+    assert [suite.get("name") for suite in ElementTree.parse(report).getroot().iter("testsuite")]

@@ -1,0 +1,128 @@
+"""kill -9 at any time: no process stays, no half-written file, and the next run is as if nothing had been."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from grader.support.scratch_dirs import owned
+
+ROOT = Path(__file__).resolve().parents[2]
+GRADER = Path(sys.executable).with_name("grader")
+SLOW = "import time\ndef transpose_qkv(X, num_heads):\n    time.sleep(0.3)\n    return X\n"
+
+
+def start(cwd: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [str(GRADER), "check", "04"], cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+
+
+def offspring(pid: int) -> list[psutil.Process]:
+    try:
+        return psutil.Process(pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+
+
+@pytest.fixture
+def course(tmp_path) -> Path:
+    folder = Path(shutil.copytree(ROOT / "assignments", tmp_path / "course"))
+    (folder / "04_heads" / "heads.py").write_text(SLOW, "utf-8")
+    return folder
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="elsewhere a worker ends when its pipe closes, not at once"
+)
+@pytest.mark.parametrize("after", [0.1, 0.4, 0.9, 1.6, 2.4])
+def test_killing_the_parent_leaves_nothing(course, after):
+    parent = start(course)
+    time.sleep(after)
+    workers = offspring(parent.pid)
+    parent.send_signal(signal.SIGKILL)
+    parent.wait()
+    gone, alive = psutil.wait_procs(workers, timeout=5)
+    assert not alive
+    assert len(gone) == len(workers)
+    leftovers = [p for p in course.rglob(".*") if p.is_file() and p.parent.name != ".headway"]
+    assert not leftovers
+    for kept in course.glob(".headway/*"):
+        json.loads(kept.read_text("utf-8"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a helper goes on until it is done")
+@pytest.mark.parametrize(
+    ("command", "helper"),
+    [
+        (["check", "04", "--hidden"], "grader.authoring.hidden_cases"),
+        (["release", "kit", "--through", "02"], "trial.py"),
+    ],
+)
+def test_killing_the_parent_ends_what_helps_it(tmp_path, command, helper):
+    """Hidden cases are recorded, and a kit is proved, by a process of its own. The next run removes its folder."""
+    for room in ("solutions", "assignments", "student_template"):
+        (tmp_path / room).symlink_to(ROOT / room)
+    homes = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "XDG_CONFIG_HOME": str(tmp_path / "config")}
+    parent = subprocess.Popen(
+        [str(GRADER), *command],
+        cwd=tmp_path / "assignments" if command[0] == "check" else tmp_path,
+        env={**os.environ, **homes},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 100
+    helpers: list[psutil.Process] = []
+    is_there = False
+    while not is_there and parent.poll() is None and time.monotonic() < deadline:
+        helpers = offspring(parent.pid)
+        is_there = any(helper in " ".join(_command(one)) for one in helpers)
+        time.sleep(0.02)
+    parent.kill()
+    assert (is_there, parent.wait()) == (True, -signal.SIGKILL)
+    assert not psutil.wait_procs(helpers, timeout=10)[1]
+    rooms = {
+        ".recording": tmp_path / "cache" / "headway" / "hidden",
+        "headway-kit": Path(tempfile.gettempdir()),
+    }
+    left = [(name, folder) for name, folder in rooms.items() if list(folder.glob(f"{name}-*"))]
+    assert len(left) == 1
+    for name, folder in left:
+        assert owned(folder, name) == f"{name}-{os.getpid()}-"
+        assert not list(folder.glob(f"{name}-*"))
+
+
+def _command(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.NoSuchProcess:
+        return []
+
+
+def test_killing_the_worker_once_is_made_good(course):
+    (course / "04_heads" / "heads.py").write_text(SLOW.replace("return X", "return X.no_such_thing"), "utf-8")
+    parent = subprocess.Popen(
+        [str(GRADER), "check", "04", "--format", "json"], cwd=course, stdout=subprocess.PIPE
+    )
+    deadline = time.monotonic() + 20
+    workers: list[psutil.Process] = []
+    while not workers and time.monotonic() < deadline:
+        workers = offspring(parent.pid)
+        time.sleep(0.05)
+    time.sleep(2.0)  # torch is imported, the first cases run
+    for worker in workers:
+        os.kill(worker.pid, signal.SIGKILL)
+    out, _ = parent.communicate(timeout=60)
+    result = json.loads(out)["exercises"][0]
+    assert "no_such_thing" in result["checks"][0]["message"]
+    assert not [p for p in workers if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]

@@ -1,0 +1,103 @@
+"""`grader new` gives files that verify, alone and at the end of an assignment that is there."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.authoring.bank import apply
+from grader.authoring.content import read
+from grader.authoring.scaffold import NotScaffolded, scaffold
+from grader.support.stub import stub
+
+ROOT = Path(__file__).resolve().parents[2]
+GRADER = Path(sys.executable).with_name("grader")
+
+
+def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run([str(GRADER), *arguments], cwd=cwd, capture_output=True, text=True, timeout=300)
+    assert "Traceback" not in done.stdout + done.stderr
+    return done
+
+
+def test_a_function_and_a_class_verify_as_they_come(tmp_path):
+    (tmp_path / "solutions").mkdir()
+    for name in ("less_mean", "WithoutMean"):
+        done = run("new", "12_normalising", name, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "next: grader verify 12_normalising" in done.stdout
+    assert sorted(p.name for p in (tmp_path / "solutions/12_normalising").iterdir()) == [
+        "cases.py",
+        "exercise.toml",
+        "mistakes.py",
+        "normalising.py",
+        "variants.py",
+    ]
+    done = run("verify", "12_normalising", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count("4/4") == 4  # mistakes caught, and named, of both
+    assert done.stdout.count("3/3") == 2
+    assert done.stdout.count("2/2") == 2
+
+
+def test_it_is_appended_to_an_assignment_that_is_there(tmp_path):
+    before = read(shutil.copytree(ROOT / "solutions/04_heads", tmp_path / "04_heads"))
+    mistakes, variants = len(before.mistakes()), len(before.variants())
+    scaffold(tmp_path, "04_heads", "less_mean")
+    after = read(tmp_path / "04_heads")
+    assert after.source.startswith(before.source.rstrip())
+    assert [e["name"] for e in after.exercises] == [*(e["name"] for e in before.exercises), "less_mean"]
+    assert len(after.mistakes()) == mistakes + 4
+    assert len(after.variants()) == variants + 5
+    assert [c.id for c in after.cases("less_mean", "public")] == ["small", "other"]
+    assert "less_mean is not written yet" in stub(after.source)
+    for answer in (*after.mistakes("less_mean"), *after.variants("less_mean")):
+        assert apply(answer, after.source) != after.source
+
+
+def test_scaffolds_are_lint_clean(tmp_path):
+    for name in ("less_mean", "WithoutMean"):
+        (tmp_path / "solutions").mkdir(exist_ok=True)
+        scaffold(tmp_path / "solutions", "12_normalising", name)
+    command = [
+        sys.executable,
+        "-m",
+        "ruff",
+        "check",
+        "--no-cache",
+        "--config",
+        str(ROOT / "pyproject.toml"),
+        "solutions",
+    ]
+    if subprocess.run([*command[:3], "--version"], capture_output=True).returncode:
+        pytest.skip("ruff is not installed")
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("assignment", "exercise", "sentence"),
+    [
+        ("04_heads", "transpose_qkv", "04_heads already has an exercise transpose_qkv"),
+        ("12_other", "TransposeQkv", "04_heads already has an exercise transpose_qkv"),
+        ("heads", "less_mean", "'heads' is no name for an assignment"),
+        ("12_other", "less mean", "'less mean' cannot be the name"),
+        ("12_other", "class", "'class' cannot be the name"),
+    ],
+)
+def test_refusals_are_sentences_and_write_nothing(tmp_path, assignment, exercise, sentence):
+    shutil.copytree(ROOT / "solutions/04_heads", tmp_path / "04_heads")
+    before = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
+    with pytest.raises(NotScaffolded, match=sentence):
+        scaffold(tmp_path, assignment, exercise)
+    assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == before
+
+
+def test_without_solutions_it_is_wrong_use(tmp_path):
+    done = run("new", "12_normalising", "less_mean", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "for maintainers" in done.stderr

@@ -1,0 +1,172 @@
+"""`grader verify` as a maintainer calls it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from grader.authoring import verify_all as verifying
+from grader.sandbox.base import SandboxError
+
+ROOT = Path(__file__).resolve().parents[2]
+GRADER = Path(sys.executable).with_name("grader")
+
+
+def verify(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([GRADER, "verify", *arguments], cwd=ROOT, capture_output=True, text=True)
+
+
+def test_exercises_and_assignments_are_told_in_the_order_of_the_course():
+    done = verify("transpose_output", "sequence_mask", "--jobs", "2")
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = [line.split()[2] for line in done.stdout.splitlines() if line.startswith("✓")]
+    assert rows == ["sequence_mask", "transpose_output"]
+    assert done.stdout.splitlines()[-1].startswith("0 problems, ")
+
+
+def test_a_name_that_is_not_there_is_refused():
+    done = verify("04", "transpose_qvk")
+    assert done.returncode == 2
+    assert done.stderr.strip().endswith("there is no exercise transpose_qvk; `grader` lists them all")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
+@pytest.mark.parametrize("after", [0.0, 2.0, 4.0])
+def test_ctrl_c_ends_it_without_a_traceback_and_leaves_nothing(after):
+    running = subprocess.Popen(
+        [GRADER, "verify"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    _wait_for_children(running, 1)
+    time.sleep(after)
+    offspring = psutil.Process(running.pid).children(recursive=True)
+    os.killpg(running.pid, signal.SIGINT)  # as a terminal does
+    _out, said = running.communicate(timeout=60)
+    assert (running.returncode, said.strip()) == (130, "stopped")
+    assert not psutil.wait_procs(offspring, timeout=10)[1]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
+def test_a_process_that_is_killed_is_told_in_one_sentence():
+    running = subprocess.Popen(
+        [GRADER, "verify", "transpose_output", "--jobs", "2"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with running:
+        _one_of_the_pool(psutil.Process(running.pid)).kill()
+        _out, said = running.communicate(timeout=60)
+    assert running.returncode == 3
+    assert said.strip().startswith("grader: one of the processes that share the work was ended")
+    assert len(said.strip().splitlines()) == 1
+
+
+def _wait_for_children(running: subprocess.Popen[str], count: int) -> None:
+    """Until it has begun to share its work out, however busy the machine is."""
+    deadline = time.monotonic() + 60
+    while len(psutil.Process(running.pid).children()) < count:
+        assert time.monotonic() < deadline, "it shared nothing out"
+        time.sleep(0.02)
+
+
+def _one_of_the_pool(process: psutil.Process) -> psutil.Process:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        for child in process.children():
+            if "spawn_main" in " ".join(child.cmdline()):
+                return child
+        time.sleep(0.02)
+    process.kill()
+    raise AssertionError("it shared nothing out")
+
+
+HEARS = """
+import os, signal, socket, threading
+from grader.engine.process_pool import uninterrupted
+
+done = threading.Event()
+other = threading.Thread(target=done.wait)
+other.start()
+reached, arrived = socket.socketpair()
+arrived.setblocking(False)
+signal.set_wakeup_fd(arrived.fileno())
+
+try:
+    with uninterrupted():
+        {send}
+        reached.recv(1)  # Python knows of the signal, in whichever thread it came
+        print("went on")
+    print("was told nothing")
+except KeyboardInterrupt:
+    print("was told")
+done.set()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there a signal reaches the whole console")
+@pytest.mark.parametrize(
+    "send", ["signal.pthread_kill(other.ident, signal.SIGINT)", "os.kill(os.getpid(), signal.SIGINT)"]
+)
+def test_ctrl_c_while_processes_are_started_is_heard_afterwards(send):
+    """Whichever thread it reaches: numpy has some that do not block it."""
+    done = subprocess.run(
+        [sys.executable, "-c", HEARS.format(send=send)], capture_output=True, text=True, timeout=60
+    )
+    assert (done.stdout, done.stderr) == ("went on\nwas told\n", "")
+
+
+DIES = """
+import os, time
+from grader.engine.process_pool import pool
+from grader.sandbox.base import SandboxError
+
+try:
+    with pool(2) as processes:
+        processes.submit(time.sleep, 600)
+        processes.submit(os._exit, 1).result()
+except SandboxError as error:
+    print(error)
+"""
+
+
+def test_a_process_that_dies_over_its_task_ends_the_others():
+    done = subprocess.run([sys.executable, "-c", DIES], capture_output=True, text=True, timeout=120)
+    assert done.stdout.startswith("one of the processes that share the work was ended")
+    assert done.stderr == ""
+
+
+def test_a_sandbox_that_cannot_be_had_is_told_in_one_sentence(monkeypatch):
+    def none() -> None:
+        raise SandboxError("there is none")
+
+    monkeypatch.setattr(verifying, "choose", none)
+    monkeypatch.setattr(verifying, "_faults", [])
+    verifying._begin(ROOT / "solutions", "", "")
+    with pytest.raises(SandboxError, match="there is none"):
+        verifying._row("04_heads", "transpose_qkv")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
+@pytest.mark.parametrize("after", [0.0, 5.0])
+def test_kill_9_leaves_no_process_that_waits_for_work(after):
+    running = subprocess.Popen([GRADER, "verify", "02", "04"], cwd=ROOT, stdout=subprocess.DEVNULL)
+    _wait_for_children(running, 2)
+    time.sleep(after)
+    offspring = psutil.Process(running.pid).children(recursive=True)
+    assert len(offspring) >= 2
+    running.kill()
+    running.wait()
+    assert not psutil.wait_procs(offspring, timeout=20)[1]

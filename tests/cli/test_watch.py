@@ -1,0 +1,130 @@
+"""`grader watch` on a real terminal: a save brings a verdict, the keys do what they say, nothing stays."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import psutil
+import pytest
+
+pytest.importorskip("watchfiles")
+pty = pytest.importorskip("pty")
+
+ROOT = Path(__file__).resolve().parents[2]
+GRADER = Path(sys.executable).with_name("grader")
+RIGHT = (
+    "\n\ndef transpose_qkv(X, num_heads):\n"
+    "    B, T, D = X.shape\n"
+    "    return X.reshape(B, T, num_heads, -1).transpose(1, 2).reshape(B * num_heads, T, -1)\n"
+)
+READY = "q quit"
+
+
+class Watch:
+    """A running `grader watch` and the terminal before it."""
+
+    def __init__(self, course: Path, *args: str):
+        self.file = course / "04_heads" / "heads.py"
+        self.stub = self.file.read_text("utf-8")
+        self._end, theirs = pty.openpty()
+        self.process = subprocess.Popen(
+            [str(GRADER), "watch", *args],
+            cwd=course,
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            start_new_session=True,
+        )
+        os.close(theirs)
+
+    def until(self, text: str, seconds: float = 30.0) -> str:
+        """What it shows until `text` has come."""
+        shown, deadline = b"", time.monotonic() + seconds
+        while text.encode() not in shown:
+            assert time.monotonic() < deadline, shown.decode("utf-8", "replace")
+            if select.select([self._end], [], [], 0.1)[0]:
+                shown += os.read(self._end, 1 << 16)
+        return shown.decode("utf-8", "replace")
+
+    def save(self, source: str) -> None:
+        """As editors do: a new file takes the old one's place."""
+        new = self.file.with_name("heads.py.new")
+        new.write_text(self.stub + source, "utf-8")
+        new.replace(self.file)
+
+    def press(self, key: str) -> None:
+        os.write(self._end, key.encode())
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        os.close(self._end)
+
+
+@pytest.fixture
+def course(tmp_path) -> Path:
+    folder = tmp_path / "course"
+    shutil.copytree(ROOT / "assignments" / "04_heads", folder / "04_heads")
+    shutil.copy(ROOT / "assignments" / "headway.toml", folder)
+    return folder
+
+
+@pytest.fixture
+def watch(course) -> Iterator[Watch]:
+    running = Watch(course)
+    yield running
+    running.close()
+
+
+def test_a_save_brings_a_verdict_and_q_leaves_nothing(watch, course):
+    first = watch.until(READY)
+    assert "not started" in first
+    assert "watching heads.py for transpose_qkv" in first
+    watch.save(RIGHT.replace(".transpose(1, 2)", ""))
+    wrong = watch.until(READY)
+    assert "failed" in wrong
+    assert "this equals a known mistake" in wrong
+    watch.press("h")
+    assert "1. " in watch.until("call it again")
+    watch.save(RIGHT)
+    assert "all passed" in watch.until(READY)
+    watch.press("n")
+    assert "watching heads.py for transpose_output" in watch.until(READY)
+    watch.press("l")
+    assert "Next: transpose_output" in watch.until("grader check")
+    offspring = psutil.Process(watch.process.pid).children(recursive=True)
+    assert offspring
+    watch.press("q")
+    assert watch.process.wait(20) == 0
+    assert not psutil.wait_procs(offspring, timeout=10)[1]
+    kept = json.loads((course / ".headway" / "progress.json").read_text("utf-8"))
+    assert kept["transpose_qkv"]["outcome"] == "passed"
+
+
+def test_saving_another_exercise_turns_to_it_and_ctrl_c_leaves_cleanly(watch):
+    watch.until(READY)
+    watch.save("\n\ndef transpose_output(X, num_heads):\n    return X\n")
+    assert "watching heads.py for transpose_output" in watch.until(READY)
+    offspring = psutil.Process(watch.process.pid).children(recursive=True)
+    watch.process.send_signal(signal.SIGINT)
+    assert watch.process.wait(20) == 0
+    assert not psutil.wait_procs(offspring, timeout=10)[1]
+
+
+def test_without_its_package_it_says_how_to_get_it(course, monkeypatch):
+    from grader.cli.watch import command
+
+    monkeypatch.setattr("grader.cli.watch.find_spec", lambda name: None)
+    with pytest.raises(click.UsageError, match=r"pip install 'headway\[watch\]'"):
+        command.main(["--course", str(course)], standalone_mode=False)

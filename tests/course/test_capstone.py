@@ -1,0 +1,189 @@
+"""A Transformer of the student's own parts is trained and measured; a wrong part is named and costs nothing here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.capstone import CAPSTONE, file, graded, part, solution
+
+from grader.authoring.bank import apply
+from grader.bundle.model import Bundle, Exercise
+from grader.bundle.safetensors import encode
+from grader.engine.engine import Engine
+from grader.engine.post_training import examined
+from grader.engine.student_parts import Part, earlier_parts
+from grader.engine.submission_run import Run
+from grader.intake.names import read_names
+from grader.intake.read import Submission, Unit
+from grader.judge.observation import BadReply, Observation, Seen, read_observation
+from grader.sandbox.base import Limits
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def quick(engine: Engine) -> Iterator[Engine]:
+    """What takes longer is left out: `grader verify` trains it."""
+    made = Engine(engine.bundles, engine.launcher, quick=True, torch_version="tested")
+    yield made
+    made.close()
+
+
+def capstone(bundles: list[Bundle]) -> Exercise:
+    return next(b for b in bundles if b.assignment == CAPSTONE).exercise("train")
+
+
+def run(engine: Engine, *parts: Part) -> Run:
+    submission = file(solution(CAPSTONE), solution(CAPSTONE).source)
+    return Run(engine, submission, read_names(submission), parts)
+
+
+def test_the_capstone_has_eight_points():
+    assert sum(e["points"] for e in solution(CAPSTONE).exercises) == 8
+
+
+@pytest.mark.parametrize(
+    ("wrong", "name", "facet"),
+    [
+        (("08_decoder", "decblock-no-causal-mask"), "DecoderBlock", "values"),
+        (("05_multi_head_attention", "mha-keys-through-wq"), "MultiHeadAttention", "values"),
+        (("08_decoder", "decblock-cache-unused"), "DecoderBlock", "modes"),
+    ],
+    ids=["no causal mask", "mixed-up projections", "cache not written"],
+)
+def test_a_wrong_part_fails_the_training_is_named_and_costs_nothing(quick, bundles, wrong, name, facet):
+    exercise, here = capstone(bundles), run(quick, part(*wrong))
+    with_it = here._once(exercise, ())
+    assert with_it.outcome == "failed"
+    assert facet in {c.facet for c in with_it.checks if c.outcome == "failed"}
+    result = here._without_inherited_faults(exercise, with_it)
+    assert (result.outcome, result.score) == ("passed", 5.0), result.remarks
+    assert (
+        f"graded with the course's own {name}: yours has a fault of its own, reported there" in result.remarks
+    )
+
+
+def test_parts_that_are_right_are_used_and_told(quick, bundles):
+    result = run(quick, part("05_multi_head_attention"), part("07_encoder"), part("08_decoder"))._once(
+        capstone(bundles), ()
+    )
+    assert result.outcome == "passed"
+    told = next(remark for remark in result.remarks if remark.startswith("made of"))
+    assert told == (
+        "made of your own MultiHeadAttention, AddNorm, PositionWiseFFN, EncoderBlock, TransformerEncoder, "
+        "DecoderBlock, TransformerDecoder; the rest are the course's"
+    )
+
+
+def test_a_part_is_met_inside_of_the_courses_blocks_too(quick, bundles):
+    """The course's decoder is made of the student's attention where that is all there is."""
+    broken = Part(
+        Submission(
+            Path("multi_head_attention.py"),
+            (Unit("multi_head_attention.py", "class MultiHeadAttention:\n    def __init__(self): 1 / 0\n"),),
+        ),
+        {"MultiHeadAttention": "MultiHeadAttention"},
+    )
+    result = run(quick, broken)._once(capstone(bundles), ())
+    assert result.outcome == "failed"
+    assert any("TypeError" in check.message for check in result.checks)
+
+
+def test_parts_in_the_same_file_count(quick, bundles):
+    decoder = solution("08_decoder")
+    wrong = apply([m for m in decoder.mistakes() if m.id == "decblock-no-causal-mask"], decoder.source)
+    mine = re.sub(r"    Transformer(En|De)coder,\n", "", solution(CAPSTONE).source)  # not those of the course
+    source = wrong + "\n\n" + mine
+    submission = Submission(Path("all.py"), (Unit("all.py", source),))
+    result = quick.grade(submission, ["train"]).exercises[0]
+    assert result.outcome == "passed", result
+    assert any("course's own DecoderBlock" in remark for remark in result.remarks)
+
+
+def test_a_decoder_that_passes_alone_and_restarts_its_positions_costs_nothing(quick, bundles):
+    """The book's decoder is right in its own assignment; trained with positions, it cannot write without them."""
+    (books,) = [v for v in solution("08_decoder").variants("TransformerDecoder") if v.kind == "also"]
+    exercise = capstone(bundles)
+    here = run(quick, part("08_decoder", books.id, "variants"))
+    result = here._without_inherited_faults(exercise, here._once(exercise, ()))
+    assert (result.outcome, result.score) == ("passed", 5.0), result.remarks
+    assert any("restarts its positions" in remark for remark in result.remarks)
+
+
+# ---- which parts there are
+
+
+class _Course:
+    def __init__(self, root: Path, bundles: list[Bundle]):
+        self.root, self.bundles = root, bundles
+
+
+def test_stubs_are_no_parts_and_files_that_cannot_be_read_neither(tmp_path, bundles, engine):
+    for bundle in bundles:
+        (tmp_path / bundle.assignment).mkdir()
+        (tmp_path / bundle.assignment / f"{bundle.module}.py").write_text(bundle.stub, "utf-8")
+    last, wanted = next(b for b in bundles if b.assignment == CAPSTONE), capstone(bundles).given
+    course = _Course(tmp_path, bundles)
+    assert earlier_parts(course, last, wanted, engine.constructors) == ()
+    (tmp_path / "08_decoder/decoder.py").write_text(solution("08_decoder").source, "utf-8")
+    (tmp_path / "07_encoder/encoder.py").write_bytes(b"\xff\xfe")
+    (found,) = earlier_parts(course, last, wanted, engine.constructors)
+    assert found.names == {"DecoderBlock": "DecoderBlock", "TransformerDecoder": "TransformerDecoder"}
+
+
+# ---- the exam
+
+
+def test_a_training_that_cannot_help_any_more_is_left_out(quick):
+    source = solution(CAPSTONE).source.replace("labels = tgt[:, 1:]", "labels = tgt[:, :-1]")
+    result = graded(quick, source)
+    small = [c for c in result.checks if c.id.startswith("small/")]
+    assert {c.outcome for c in small} == {"skipped"}
+    assert result.diagnosis.alternatives == (("train-target-not-shifted",),)
+
+
+def test_a_worker_with_student_code_cannot_hand_in_its_own_exam(bundles):
+    for case in capstone(bundles).cases:
+        if case.exam is not None:
+            forged = encode({name: np.ones((1, 1, 1)) for name in case.exam.asked})
+            with pytest.raises(BadReply):
+                read_observation({}, forged, case.asked, 0.1)
+
+
+def test_nothing_is_examined_that_is_not_all_there(bundles):
+    case = next(c for c in capstone(bundles).cases if c.id == "small")
+    weights = {
+        n: Seen(h.shape, "float32", np.zeros(h.shape)) for n, h in case.headers.items() if "state" in n
+    }
+    first = next(iter(weights))
+    for broken in (
+        {n: s for n, s in weights.items() if n != first},
+        weights | {first: Seen((1,), "float32", np.zeros(1))},
+        weights | {first: Seen(odd="None")},
+    ):
+        observation = Observation(broken)
+        assert examined(case, observation, None, Limits(), {}) is observation  # no worker is even asked for
+
+
+def test_weights_that_are_no_numbers_are_wrong_and_break_nothing(quick):
+    source = "def train(model, batches, steps):\n    return {n: t * float('nan') for n, t in model.state_dict().items()}\n"
+    result = graded(quick, source)
+    assert (result.outcome, result.score) == ("failed", pytest.approx(0, abs=1.25))
+
+
+# ---- figures
+
+
+def test_the_figures_in_the_docs_leave_wide_margins():
+    text = (ROOT / "docs" / "capstone.md").read_text("utf-8")
+    rows = re.findall(r"^\| ([\d.]+) \| (\d+) \| (\w+) \| ([\d.]+) \| ([\d.]+) \|", text, re.M)
+    assert {task for _r, _n, task, _a, _l in rows} == {"small", "reverse", "induction"}
+    for rate, seeds, _task, asked, least in rows:
+        assert float(least) > float(asked)
+        if rate == "0.003":
+            assert int(seeds) >= 10
+            assert float(least) >= float(asked) + 0.2

@@ -1,0 +1,143 @@
+"""The course is tested like code: manifests, hints, points, banks, and what is generated from them."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from grader import given
+from grader.authoring.bank import apply
+from grader.authoring.build import stale
+from grader.authoring.content import DEFAULT_LIMITS, ContentError, read, read_all
+from grader.engine.visibility import with_requirements
+from grader.support.source import definition_span
+from grader.support.stub import stub
+
+ROOT = Path(__file__).resolve().parents[2]
+ASSIGNMENTS = read_all(ROOT / "solutions")
+EXERCISES = [(a, e) for a in ASSIGNMENTS for e in a.exercises]
+IDS = [e["name"] for _a, e in EXERCISES]
+each_exercise = pytest.mark.parametrize(("assignment", "exercise"), EXERCISES, ids=IDS)
+each_assignment = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=[a.name for a in ASSIGNMENTS])
+
+
+def test_assignments_are_what_solutions_give():
+    assert list(stale(ROOT / "solutions", ROOT / "assignments")) == []
+
+
+@each_exercise
+def test_a_worker_outlives_its_watchdog(assignment, exercise):
+    limits = DEFAULT_LIMITS | exercise.get("limits", {})
+    assert limits["cpu_seconds"] >= 1.5 * limits["wall_seconds"] + 10
+
+
+def test_a_limit_that_would_hide_the_line_of_an_endless_loop_is_refused(tmp_path):
+    folder = shutil.copytree(ROOT / "solutions/02_masking", tmp_path / "02_masking")
+    text = (folder / "exercise.toml").read_text("utf-8")
+    more = text.replace("points =", "limits = { wall_seconds = 30.0 }\npoints =", 1)
+    assert more != text
+    (folder / "exercise.toml").write_text(more, "utf-8")
+    with pytest.raises(
+        ContentError, match=r"cpu_seconds = 30 and wall_seconds = 30: .*take cpu_seconds = 55 or"
+    ):
+        read(folder)
+
+
+def test_every_name_is_unique_over_the_course():
+    assert len(set(IDS)) == len(IDS)
+    ids = [m.id for a in ASSIGNMENTS for m in a.mistakes()]
+    assert len(set(ids)) == len(ids)
+
+
+def test_points_over_01_to_09_are_80_and_those_of_10_are_12():
+    assert sum(e["points"] for a, e in EXERCISES if a.name < "10") == 80
+    assert sum(e["points"] for a, e in EXERCISES if a.name.startswith("10_")) == 12
+
+
+def test_prerequisites_are_known_and_come_earlier():
+    for place, (_assignment, exercise) in enumerate(EXERCISES):
+        for need in exercise.get("needs", ()):
+            assert need in IDS[:place], f"{exercise['name']} needs {need}"
+
+
+@each_exercise
+def test_every_exercise_has_three_hints_without_code(assignment, exercise):
+    hints = exercise["hints"]
+    assert len(hints) == 3
+    for hint in hints:
+        assert len(hint.split()) >= 5
+        assert not re.search(r"`[^`]*[(=.][^`]*`|\b(torch|self|F)\.\w|softmax\(|->|==", hint), hint
+
+
+@each_exercise
+def test_no_allowed_block_is_the_exercise_itself(assignment, exercise):
+    allowed = with_requirements(assignment.given(exercise))
+    assert exercise["name"] not in allowed
+    assert set(allowed) <= set(given.BLOCKS)
+
+
+@each_exercise
+def test_every_exercise_knows_mistakes_variants_and_trivial_answers(assignment, exercise):
+    kinds = [v.kind for v in assignment.variants(exercise["name"])]
+    assert kinds.count("trivial") >= 2
+    assert kinds.count("same") >= 3
+    assert len(assignment.mistakes(exercise["name"])) >= 3
+
+
+@each_assignment
+def test_every_known_answer_can_be_made_from_the_reference(assignment):
+    for answer in [*assignment.mistakes(), *assignment.variants()]:
+        changed = apply(answer, assignment.source)
+        ast.parse(changed)
+        assert changed != assignment.source, answer.id
+
+
+@each_assignment
+def test_a_stub_parses_and_holds_nothing_of_the_solution(assignment):
+    text = stub(assignment.source)
+    ast.parse(text)
+    assert "SOLUTION" not in text
+    regions = re.findall(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", assignment.source, re.S)
+    assert regions
+    for name in _repaired(regions):  # a repair hands out the broken class in full, layers and all
+        start, stop = definition_span(text, name)
+        text = text[:start] + text[stop:]
+    for region in regions:
+        lines = [
+            line.strip()
+            for line in region.splitlines()
+            if len(line.strip()) > 40 and line.strip()[0] not in '#"f'
+        ]
+        told = [line for line in lines if line in text]
+        assert not told or region.startswith("class "), told
+
+
+def _repaired(regions):
+    return [match[1] for region in regions if (match := re.match(r"class (\w+)", region))]
+
+
+@each_assignment
+def test_says_and_asks_hold_no_code(assignment):
+    for mistake in assignment.mistakes():
+        for text in (mistake.says, mistake.asks):
+            assert not re.search(r"\b(torch|self|nn|F)\.\w|\w+\([^)]*\)\s*[.\[]|==|->", text), (
+                f"{mistake.id}: {text}"
+            )
+        assert mistake.says == mistake.says.strip()
+        assert mistake.asks.endswith("?"), mistake.id
+
+
+@each_assignment
+def test_formulas_are_closed_and_their_dollars_hug_them(assignment):
+    for cell in re.findall(r"# %% \[markdown\]\n((?:#.*\n)+)", assignment.source):
+        text = re.sub(r"^# ?", "", cell, flags=re.M)
+        text = re.sub(r"`[^`]*`", "", text)
+        assert text.count("$$") % 2 == 0
+        inline = re.sub(r"\$\$.*?\$\$", "", text, flags=re.S)
+        assert inline.count("$") % 2 == 0, inline
+        for formula in re.findall(r"\$([^$]+)\$", inline):
+            assert formula == formula.strip(), formula

@@ -1,0 +1,88 @@
+"""What an exercise is about may be called ready-made: that is remarked on, and costs only where it says so."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader.bundle.files import dump, load, save
+from grader.engine.engine import Engine
+from grader.intake.read import Submission, Unit
+
+ATTENTION = """
+import torch
+from torch import nn
+from torch.nn import functional as F
+class DotProductAttention(nn.Module):
+    def __init__(self, dropout):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+    def forward(self, queries, keys, values, valid_lens=None):
+        mask = None
+        if valid_lens is not None:
+            lens = valid_lens[:, None] if valid_lens.dim() == 1 else valid_lens
+            mask = torch.arange(keys.shape[1]) < lens[:, :, None]
+            mask = mask.expand(-1, queries.shape[1], -1)
+        eye = torch.eye(keys.shape[1], dtype=keys.dtype).expand(len(keys), -1, -1)
+        self.attention_weights = @CALL@(queries, keys, eye, attn_mask=mask)
+        return torch.bmm(self.dropout(self.attention_weights), values)
+"""
+REMARK = "which this exercise is about; your instructor may ask you to write it out"
+
+
+def test_a_call_in_the_text_is_remarked_on_with_its_place_and_costs_nothing(grade_one):
+    result = grade_one(ATTENTION.replace("@CALL@", "F.scaled_dot_product_attention"), "DotProductAttention")
+    assert (result.outcome, result.score) == ("passed", result.points)
+    assert result.remarks == (f"uses scaled_dot_product_attention (answer.py, line 16), {REMARK}",)
+
+
+def test_a_call_that_the_text_does_not_show_is_seen_when_it_is_made(grade_one):
+    result = grade_one(
+        ATTENTION.replace("@CALL@", "vars(F)['scaled_dot_' + 'product_attention']"), "DotProductAttention"
+    )
+    assert result.outcome == "passed"
+    assert result.remarks == (f"uses scaled_dot_product_attention, {REMARK}",)
+
+
+@pytest.fixture
+def regraded(engine, bundles):
+    """Grade an exercise whose manifest is another one."""
+    engines = []
+
+    def graded(source, name, **changed):
+        bundle = next(b for b in bundles if name in [e.name for e in b.exercises])
+        exercises = tuple(replace(e, **changed) if e.name == name else e for e in bundle.exercises)
+        engines.append(Engine([replace(bundle, exercises=exercises)], engine.launcher))
+        return (
+            engines[-1]
+            .grade(Submission(Path("answer.py"), (Unit("answer.py", source),)), [name])
+            .exercises[0]
+        )
+
+    yield graded
+    for made in engines:
+        made.close()
+
+
+def test_the_courses_own_blocks_do_not_count(regraded):
+    source = (Path(__file__).parents[2] / "grader" / "given" / "multi_head_attention.py").read_text()
+    result = regraded(source, "MultiHeadAttention", forbids=("scaled_dot_product_attention",))
+    assert (result.outcome, result.remarks) == ("passed", ()), result
+
+
+def test_it_costs_the_share_that_the_exercise_says(engine, bundles, tmp_path):
+    bundle = next(b for b in bundles if b.assignment == "03_scoring")
+    dear = replace(bundle, exercises=tuple(replace(e, forbids_costs=0.25) for e in bundle.exercises))
+    save(dear, tmp_path)
+    assert load(tmp_path).exercise("DotProductAttention").forbids_costs == 0.25
+    assert b"forbids_costs" not in dump(bundle)[0].encode()
+    strict = Engine([load(tmp_path)], engine.launcher)
+    try:
+        source = ATTENTION.replace("@CALL@", "F.scaled_dot_product_attention")
+        result = strict.grade(
+            Submission(Path("answer.py"), (Unit("answer.py", source),)), ["DotProductAttention"]
+        ).exercises[0]
+    finally:
+        strict.close()
+    assert result.score == pytest.approx(0.75 * result.points)
+    assert result.remarks[0].endswith("(it costs 25% of the points)")

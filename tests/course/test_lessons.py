@@ -1,0 +1,111 @@
+"""The lessons read well wherever they are shown: formulas, sources, and the way to the code."""
+
+from __future__ import annotations
+
+import html
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+
+from grader.authoring.build import lesson
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted((ROOT / "assignments").glob("*/README.md"))
+each_page = pytest.mark.parametrize("page", PAGES, ids=[p.parent.name for p in PAGES])
+
+FORMULA = re.compile(r"\$\$(?P<display>.+?)\$\$|\$(?P<inline>[^$]+?)\$", re.DOTALL)
+# Rendered without a complaint by KaTeX in its strict mode and by MathJax; try a new one in both before it joins.
+KNOWN = re.compile(
+    r"""\\(alpha|approx|beta|bigl|bigr|cdot|cos|dots|epsilon|exp|frac|gamma|ge|in|infty|le|left|ln|lvert|mathrm|max|min
+    |mu|odot|partial|pi|qquad|quad|right|rvert|sigma|sin|sqrt|sum|tanh|text|tfrac|times|top|xi)""",
+    re.VERBOSE,
+)
+CITED = re.compile(r"([A-Z][a-zé-]+)(?:\s+et\s+al\.|\s+and\s+[A-Z][a-z]+)?\s+\(?((?:19|20)\d\d)\b")
+
+
+def without_code(text: str) -> str:
+    """The same length, for the places to agree."""
+    return re.sub(r"```.*?```|`[^`\n]*`", lambda m: re.sub(r"[^\n]", "¤", m[0]), text, flags=re.DOTALL)
+
+
+def faults(text: str) -> list[str]:
+    """What is wrong with the formulas of a page."""
+    prose = without_code(text)
+    shown = html.unescape(MarkdownIt("commonmark").enable("table").render(text))
+    found = []
+    for formula in FORMULA.finditer(prose):
+        tex = formula["display"] or formula["inline"]
+        before, after = prose[: formula.start()][-1:], prose[formula.end() :][:1]
+        if formula[0] not in shown:
+            found.append(f"markdown changes {formula[0]}")
+        for command in re.findall(r"\\[a-zA-Z]+|\\.", tex):
+            if not KNOWN.fullmatch(command):
+                found.append(f"{command} is not known to render, in {formula[0]}")
+        if tex.count("{") != tex.count("}") or tex.count(r"\left(") != tex.count(r"\right)"):
+            found.append(f"something is not closed in {formula[0]}")
+        if formula["inline"] and (
+            tex != tex.strip() or re.match(r"[^\s(*]", before) or re.match(r"\w", after)
+        ):
+            found.append(f"GitHub does not see a formula in {before}{formula[0]}{after}")
+        if formula["display"] and (before, after) not in {("\n", "\n"), ("", "\n"), ("\n", "")}:
+            found.append(f"a line of its own is due to {formula[0]}")
+    if "$" in FORMULA.sub("", prose):
+        found.append("a dollar sign stands alone")
+    return found
+
+
+@each_page
+def test_every_formula_is_shown_as_one(page):
+    assert faults(page.read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"a set $\{a\}$ of one",  # markdown takes the backslashes
+        r"$(a)_1 + (b)_2$ and $x_1 *y* z$",  # and the stars
+        r"$\opertorname{x}$",
+        r"$\frac{1}{2$",
+        r"the $x$s",
+        r"a$x$",
+        r"the sum $$x + y$$ of both",
+        r"it costs 3 $",
+    ],
+)
+def test_a_formula_that_breaks_is_found(text):
+    assert faults(text)
+
+
+@each_page
+def test_every_source_that_is_cited_is_named_in_full(page):
+    prose, _, sources = without_code(page.read_text("utf-8")).partition("## Sources\n")
+    for author, year in CITED.findall(prose):
+        assert re.search(rf"\b{author}\b.*?\b{year}\b", sources, re.DOTALL), f"{author} {year}"
+
+
+@each_page
+def test_a_lesson_to_read_says_where_its_code_is_and_asks_to_run_nothing(page):
+    text = page.read_text("utf-8")
+    for link in re.findall(r"\]\((?!https?:)([^)]+)\)", text):
+        assert (page.parent / link).exists(), link
+    assert {path.suffix for path in page.parent.iterdir() if f"({path.name})" in text} == {".py", ".ipynb"}
+    assert not re.search(r"[Rr]un this cell", text)
+
+
+def test_what_to_try_is_left_to_the_files_where_it_runs():
+    page = lesson(
+        "sums", "# %% [markdown]\n# # Sums\n\n# %%\n1 + 1\n\n# %% [markdown]\n# ## Try it\n#\n# Run it.\n"
+    )
+    assert page.startswith("# Sums\n\n") and "(sums.ipynb)" in page and "Try" not in page
+
+
+@each_page
+def test_no_line_within_a_sentence_opens_like_a_list(page):
+    """Wherever a line is broken: "step `t" and "+ 1`" below it would be an item."""
+    lines = page.read_text("utf-8").splitlines()
+    for before, line in pairwise(lines):
+        if re.match(r"([-+*]|\d+[.)]) ", line):
+            assert before == "" or re.match(r"([-+*]|\d+[.)]) |  ", before), line

@@ -1,0 +1,73 @@
+"""Every page about a known mistake shows it: its example looks otherwise for the mistake than for the reference."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from helpers.mistake_pages import Lesson, difference, example, lines
+
+import grader
+import grader.given
+from grader.authoring.bank import apply
+from grader.authoring.content import read_all
+
+GIVEN = grader.given
+ROOT = Path(__file__).resolve().parents[2]
+ASSIGNMENTS = read_all(ROOT / "solutions")
+
+
+@pytest.fixture(autouse=True)
+def every_block(monkeypatch):
+    """Recording in this process leaves only the blocks of its last exercise behind."""
+    monkeypatch.setitem(sys.modules, "grader.given", GIVEN)
+    monkeypatch.setattr(grader, "given", GIVEN)
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=[a.name for a in ASSIGNMENTS])
+def test_the_example_of_a_page_shows_the_mistake(assignment):
+    torch.set_num_threads(1)
+    reference = Lesson(assignment.source)
+    right, looked_at, blind, failing = {}, 0, [], []
+    for mistake in assignment.mistakes():
+        code = example(mistake.page)
+        if not code:
+            continue
+        looked_at += 1
+        if code not in right:
+            right[code] = reference.shows(code)
+            failing += [mistake.id for run in right[code] if any("raised" in str(x) for x in run.values())]
+        if not difference(right[code], Lesson(apply(mistake, assignment.source)).shows(code)):
+            blind.append(mistake.id)
+    assert failing == []  # an example runs through for a right answer
+    assert blind == []
+    assert looked_at >= 0.6 * len(assignment.mistakes())
+
+
+def test_no_example_shows_a_right_answer_as_wrong():
+    """What tells a mistake is no accident of what was drawn: an answer written otherwise shows nothing."""
+    torch.set_num_threads(1)
+    assignment = next(a for a in ASSIGNMENTS if a.name == "03_scoring")
+    variants = [v for v in assignment.variants("DotProductAttention") if v.kind == "same"]
+    codes = {example(m.page) for m in assignment.mistakes("DotProductAttention")} - {""}
+    reference = Lesson(assignment.source)
+    right = {code: reference.shows(code) for code in codes}
+    for variant in variants:
+        other = Lesson(apply(variant, assignment.source))
+        assert {code: d for code in codes if (d := difference(right[code], other.shows(code)))} == {}, (
+            variant.id
+        )
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=[a.name for a in ASSIGNMENTS])
+def test_an_example_fits_into_eighty_columns(assignment):
+    """As it is shown: with its prompts, and with a blank on either side."""
+    wide = {
+        line: mistake.id
+        for mistake in assignment.mistakes()
+        for line in lines(mistake.page)
+        if len(line.strip()) > 78
+    }
+    assert wide == {}

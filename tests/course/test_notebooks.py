@@ -1,0 +1,47 @@
+"""Every notebook runs from top to bottom in a real kernel: as handed out, and with its solutions in place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import jupytext
+import nbclient
+import nbformat
+import pytest
+
+from grader.authoring.content import read_all
+
+ROOT = Path(__file__).resolve().parents[2]
+ASSIGNMENTS = read_all(ROOT / "solutions")
+
+# Of the kernel's own libraries, not of the course.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore:Proactor event loop:RuntimeWarning"),
+]
+
+
+def run(notebook: nbformat.NotebookNode, folder: Path) -> str:
+    """Execute all cells; returns what they printed. Raises CellExecutionError at the first that fails."""
+    client = nbclient.NotebookClient(
+        notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
+    )
+    client.execute()
+    outputs = [o for cell in notebook.cells if cell.cell_type == "code" for o in cell.outputs]
+    errors = [o for o in outputs if o.output_type == "stream" and o.name == "stderr"]
+    assert not errors, errors
+    return "".join(o.get("text", "") for o in outputs if o.output_type == "stream")
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=[a.name for a in ASSIGNMENTS])
+def test_the_notebook_as_handed_out_runs_and_says_what_is_not_written(assignment, tmp_path):
+    path = ROOT / "assignments" / assignment.name / f"{assignment.module}.ipynb"
+    printed = run(nbformat.read(path, as_version=4), tmp_path)
+    assert "is not written yet" in printed
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=[a.name for a in ASSIGNMENTS])
+def test_the_solutions_run_as_a_notebook(assignment, tmp_path):
+    printed = run(jupytext.reads(assignment.source, fmt="py:percent"), tmp_path)
+    assert "is not written yet" not in printed

@@ -1,0 +1,127 @@
+"""Every picture of a lesson is there, says in words what it shows, and is what the script draws."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import matplotlib
+import pytest
+
+from grader.authoring.build import lesson
+from grader.authoring.content import PICTURES as FOLDER
+from grader.authoring.content import read_all
+from grader.support.stub import stub
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import pictures_lessons as script  # noqa: E402 (it lies beside the tests)
+from lesson_pictures.sheet import DARK, PAPER, WIDTH  # noqa: E402
+
+ASSIGNMENTS = read_all(ROOT / "solutions")
+each_assignment = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=[a.name for a in ASSIGNMENTS])
+each_picture = pytest.mark.parametrize("name", list(script.PICTURES))
+
+SHOWN = re.compile(r"!\[(?P<alt>[^\]]*)\]\((?P<file>[^)]+)\)")
+LIMIT = 60_000  # bytes
+DRAWN_WITH = "3.11"  # another matplotlib writes another file of the same picture
+TWO = {"08_decoder", "10_pruning"}
+
+
+@each_assignment
+def test_a_lesson_names_the_pictures_that_lie_beside_it(assignment):
+    named = [m["file"] for m in SHOWN.finditer(lesson(assignment.module, stub(assignment.source)))]
+    assert sorted(named) == sorted(assignment.pictures)
+    assert len(named) == (2 if assignment.name in TWO else 1)
+    handed_out = ROOT / "assignments" / assignment.name
+    assert {
+        f"{FOLDER}/{p.name}": p.read_bytes() for p in (handed_out / FOLDER).iterdir()
+    } == assignment.pictures
+    for file in ("README.md", f"{assignment.module}.py", f"{assignment.module}.ipynb"):
+        text = (handed_out / file).read_text("utf-8")
+        assert all(f"]({name})" in text for name in named), file
+
+
+@each_assignment
+def test_who_cannot_see_a_picture_is_told_what_it_shows(assignment):
+    for shown in SHOWN.finditer(re.sub(r"(?m)^# ?", "", assignment.source)):
+        words = shown["alt"].split()
+        assert 30 <= len(words) <= 90, shown["file"]
+        assert not re.search(r"[$`\\]|\w\(\w", shown["alt"]), "an alternative text is read aloud"
+
+
+def test_the_script_draws_every_picture_and_no_other():
+    named = {f"{a.name}/{name}" for a in ASSIGNMENTS for name in a.pictures}
+    assert named == set(script.PICTURES)
+
+
+@each_picture
+def test_a_picture_is_what_the_script_draws(name):
+    kept, drawn = (ROOT / "solutions" / name).read_text("utf-8"), script.draw(name)
+    if matplotlib.__version__.startswith(DRAWN_WITH + "."):
+        assert drawn == kept, "run python scripts/pictures_lessons.py, then `grader build`"
+    assert alike(drawn, kept)
+
+
+def test_another_picture_is_not_alike():
+    kept = script.draw("08_decoder/pictures/cache.svg")
+    assert alike(kept.replace("#g", "#h"), kept)
+    assert not alike(kept.replace("<use", "<path", 1), kept)
+    assert not alike(re.sub(r'(<g style="[^"]*" transform="translate\()', r"\g<1>9", kept, count=1), kept)
+
+
+def alike(one: str, other: str) -> bool:
+    """The same lines, areas and words in the same order, the words within 4 points of their places.
+
+    Two versions of matplotlib may measure words a little otherwise, and join letters or not.
+    """
+    (mine, here), (theirs, there) = _apart(one), _apart(other)
+    return mine == theirs and all(abs(a - b) <= 4 for a, b in zip(here, there, strict=True))
+
+
+def _apart(svg: str) -> tuple[list[str], list[float]]:
+    """The elements without letters, and where words stand."""
+    body = re.sub(r"<defs>.*?</defs>", "", svg.partition("</style>")[2], flags=re.DOTALL)
+    places = re.findall(r'<g style="[^"]*" transform="translate\(([^)]*)\)', body)
+    return re.findall(r"<(?:path|g style)", body), [float(n) for place in places for n in place.split()]
+
+
+# ---- what can be read
+
+
+@each_picture
+def test_a_picture_is_small_and_its_letters_are_not(name):
+    svg = (ROOT / "solutions" / name).read_text("utf-8")
+    assert len(svg.encode()) < LIMIT
+    assert svg.startswith(f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}"')
+    letters = [float(scale) for scale in re.findall(r"scale\(([\d.]+) -", svg)]
+    assert min(letters) * 100 / 0.75 >= 12, "pixels"
+
+
+@each_picture
+def test_every_colour_of_a_picture_has_one_for_dark_pages(name):
+    body = (ROOT / "solutions" / name).read_text("utf-8").partition("</style>")[2]
+    assert set(re.findall(r"#[0-9a-f]{6}", body)) <= set(DARK)
+    assert "rgb(" not in body
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_words_stand_out_from_the_card(dark):
+    inks = [c for c in DARK if c not in (PAPER, "#c4ccd4", "#f3f5f7")]
+    for ink in inks:
+        pair = (DARK[ink], DARK[PAPER]) if dark else (ink, PAPER)
+        assert contrast(*pair) >= 4.5, pair
+
+
+def contrast(one: str, other: str) -> float:
+    """WCAG 2.2, "contrast ratio"."""
+    bright, dim = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (bright + 0.05) / (dim + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

@@ -1,0 +1,221 @@
+"""The facet `precision`: what is right in float32 is right in other dtypes too, and mistakes of that kind are named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from grader.authoring.bank import KnownAnswer, apply
+from grader.authoring.content import Assignment, read_all
+from grader.bundle.check import OTHER_DTYPES
+from grader.bundle.files import dump, load, save
+from grader.cases.case import Case
+from grader.cases.precision import in_other_dtypes
+from grader.engine.engine import Engine
+from grader.intake.read import Submission, Unit
+from grader.judge.finding import TOLERANCE
+from grader.report.model import ExerciseResult
+
+ROOT = Path(__file__).resolve().parents[2]
+ASSIGNMENTS = {a.name: a for a in read_all(ROOT / "solutions")}
+NARROW = [
+    (a, m)
+    for a in ASSIGNMENTS.values()
+    for m in a.mistakes()
+    if m.kind == "policy" and "precision" in m.breaks
+]
+# Nothing floating goes in; or the task is to mend faults, of code that was written for float32 alone; or to
+# measure and to train, which is done in float32.
+WITHOUT = {
+    "attention_maps", "gated_attention", "head_importance", "prune_heads", "removal_experiment",
+    "greedy_decode", "train",
+    "shift_matrix", "catches_mixed_up", "catches_tangled", "catches_transparent",
+    "MixedUpAttention", "TangledSelfAttention", "TransparentSelfAttention",
+}  # fmt: skip
+
+
+def graded(engine: Engine, assignment: Assignment, source: str, name: str) -> ExerciseResult:
+    file = f"{assignment.module}.py"
+    return engine.grade(Submission(Path(file), (Unit(file, source),)), [name]).exercises[0]
+
+
+def failing(result: ExerciseResult) -> set[str]:
+    return {check.facet for check in result.checks if check.outcome not in ("passed", "skipped")}
+
+
+# ---- how a case is repeated
+
+
+def written() -> Case:
+    case = Case("numbers", "f")
+    X = case.input("X", np.array([0.1, 1000.1]), grad=True)
+    tokens = case.input("tokens", np.array([1, 2]))
+    module = case.build(size=2)
+    case.load(module, {"W": np.array([1 / 3])})
+    case.stages(module, W="a layer")
+    Y = case.call(X, tokens, on=module, axes=("step",))
+    case.check_values(Y, "numbers")
+    case.check_gradients(case.gradients(Y, np.ones(2), wrt=[X]), "gradients")
+    case.check_unchanged(X)
+    case.check_precision(Y, "numbers", tol=0.5)
+    return case
+
+
+@pytest.mark.parametrize("dtype", OTHER_DTYPES)
+def test_a_case_is_repeated_up_to_its_result_with_what_it_takes_rounded(dtype):
+    (again,) = [case for case in in_other_dtypes(written()) if case.dtype == dtype]
+    assert (again.id, again.like) == (f"numbers-{dtype}", "numbers")
+    assert [step["do"] for step in again.steps] == ["input", "input", "build", "load", "call", "see"]
+    assert not any(step.get("grad") for step in again.steps)
+    assert set(again.tensors) == {"X", "tokens", "module.W"}
+    assert again.tensors["tokens"].tolist() == [1, 2]
+    assert (
+        again.tensors["X"][1] == {"float16": 1000.0, "bfloat16": 1000.0, "float64": np.float32(1000.1)}[dtype]
+    )
+    (check,) = again.checks
+    assert (check.facet, check.judge, check.of, check.params) == (
+        "precision",
+        "precise",
+        ("out1",),
+        {"tol": 0.5},
+    )
+    assert again.axes == {"out1": ("step",)}
+
+
+def test_a_bundle_keeps_a_repeated_case_without_its_inputs_and_gives_them_back(bundles, tmp_path):
+    bundle = next(b for b in bundles if b.assignment == "05_multi_head_attention")
+    save(bundle, tmp_path)
+    read = {c.id: c for c in load(tmp_path).exercise("MultiHeadAttention").cases}
+    held = {name for name in dump(bundle)[1][:200_000].split(b'"') if b"/in/" in name}
+    base = read["per-query"]
+    for dtype in OTHER_DTYPES:
+        case = read[f"per-query-{dtype}"]
+        assert case.like == "per-query"
+        assert not any(case.id.encode() in name for name in held)
+        assert case.tensors["queries"].shape == base.tensors["queries"].shape
+        assert np.abs(case.tensors["queries"] - base.tensors["queries"]).max() < TOLERANCE[dtype]
+        assert case.tensors["valid_lens"].dtype == np.int64
+
+
+# ---- the course
+
+
+def test_every_exercise_with_floating_results_is_looked_at_in_each_dtype(bundles):
+    for exercise in (e for b in bundles for e in b.exercises):
+        dtypes = {c.dtype for c in exercise.cases if any(k.judge == "precise" for k in c.checks)}
+        assert dtypes == (set() if exercise.name in WITHOUT else set(OTHER_DTYPES)), exercise.name
+
+
+def test_there_are_enough_mistakes_of_this_kind():
+    assert len(NARROW) >= 15
+    assert len({m.of for _a, m in NARROW}) >= 12
+
+
+@pytest.mark.parametrize(("assignment", "mistake"), NARROW, ids=[m.id for _a, m in NARROW])
+def test_they_fail_in_precision_alone_and_are_named(assignment: Assignment, mistake: KnownAnswer, engine):
+    result = graded(engine, assignment, apply(mistake, assignment.source), mistake.of)
+    assert failing(result) == {"precision"}
+    assert result.points / 2 < result.score < result.points
+    assert mistake.id in {id for ids in result.diagnosis.alternatives for id in ids}
+
+
+def test_what_float32_shows_keeps_its_name_whatever_it_does_elsewhere(engine):
+    masking = ASSIGNMENTS["02_masking"]
+    bank = {m.id: m for m in masking.mistakes("masked_softmax")}
+    both = apply([bank["softmax-one-key-too-many"], bank["softmax-fill-minus-1e9"]], masking.source)
+    result = graded(engine, masking, both, "masked_softmax")
+    assert {"masking", "precision"} <= failing(result)
+    assert result.diagnosis.alternatives == (("softmax-one-key-too-many",),)
+
+
+def test_a_fault_in_another_dtype_that_nobody_knows_gets_no_name(engine):
+    masking = ASSIGNMENTS["02_masking"]
+    odd = masking.source.replace(
+        "lowest = torch.finfo(X.dtype).min", "lowest = torch.finfo(X.dtype).min * (X.dtype != torch.bfloat16)"
+    )
+    result = graded(engine, masking, odd, "masked_softmax")
+    assert failing(result) == {"precision"}
+    assert result.diagnosis.kind == "unknown"
+    assert result.diagnosis.alternatives == ()
+
+
+@pytest.mark.parametrize("inside", ["float", "double", "half"])
+def test_the_dtype_inside_is_nobodys_business(inside, engine):
+    """In single or double precision inside, or narrower where that is exact enough: only the result counts."""
+    scoring = ASSIGNMENTS["03_scoring"]
+    wide = scoring.source.replace(
+        "return self.dropout(self.attention_weights) @ values",
+        f"return (self.dropout(self.attention_weights).{inside}() @ values.{inside}()).to(values.dtype)",
+    )
+    result = graded(engine, scoring, wide, "DotProductAttention")
+    in_half = {c.dtype: c.outcome for c in result.checks if c.facet == "precision"}
+    assert in_half["float16"] == in_half["bfloat16"] == "passed"
+    assert in_half["float64"] == ("failed" if inside == "half" else "passed")
+
+
+# ---- the judge
+
+
+@pytest.mark.parametrize(
+    ("got", "params", "passes"),
+    [
+        ("float16", {}, True),
+        ("float32", {}, False),
+        ("float32", {"wider": True}, True),
+        ("int64", {"wider": True}, False),
+    ],
+)
+def test_the_dtype_of_the_result_is_that_of_the_case(got, params, passes, tmp_path):
+    from grader.bundle.check import Check
+    from grader.bundle.model import Header, RecordedCase
+    from grader.judge import decide
+    from grader.judge.observation import Observation, Seen
+
+    want = np.array([1.0, 2.0])
+    case = RecordedCase("c", "f", "float16", (), (), {}, {"out": Header((2,), "float16")}, {"out": want})
+    check = Check("c/precision", "precision", "numbers", "precise", ("out",), params)
+    found = decide(check, case, Observation({"out": Seen((2,), got, want.astype(got))}))
+    assert found.passed is passes
+    assert found.passed or found.message == f"the dtype is {got}, it should be float16"
+
+
+# ---- the tolerances
+
+
+def page() -> dict[str, dict[str, str]]:
+    """The tables of docs/precision.md: first column → heading → cell."""
+    rows: dict[str, dict[str, str]] = {}
+    heads: list[str] = []
+    for line in (ROOT / "docs" / "precision.md").read_text("utf-8").splitlines():
+        cells = [cell.strip().strip("`") for cell in line.strip("|").split("|")]
+        if not line.startswith("|"):
+            heads = []
+        elif not heads:
+            heads = cells
+        elif not set(line) <= set("|-: "):
+            rows[cells[0]] = dict(zip(heads, cells, strict=True))
+    return rows
+
+
+def test_the_tolerances_leave_at_least_four_times_the_worst_that_was_measured():
+    told = page()
+    for dtype, tolerance in TOLERANCE.items():
+        assert float(told[dtype]["tolerance"]) == tolerance
+        assert float(told[dtype]["room"].removesuffix(" times")) >= 4
+
+
+@pytest.mark.parametrize("name", ["masked_softmax", "TransformerDecoder", "AddNorm"])
+def test_the_page_tells_what_is_measured(name, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    import precision_report as report
+
+    assignment = next(a for a in ASSIGNMENTS.values() if name in {f["name"] for f in a.exercises})
+    found = report.measure(assignment, name, ("public",))
+    told = page()[name]
+    assert not [m for m in found if m.failed]
+    assert len({m.answer for m in found}) == int(told["right answers"])
+    for m in found:  # the page tells the worst of four seeds; another processor may round otherwise
+        assert m.worst <= 2 * float(told[m.dtype]), m
+        assert m.used < 0.5, m

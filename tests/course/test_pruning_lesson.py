@@ -1,0 +1,267 @@
+"""The pruning lesson keeps its word: planted heads rank, halves are halves, the table of accuracies is true."""
+
+from __future__ import annotations
+
+import runpy
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from grader.authoring.bank import apply
+from grader.authoring.content import read
+from grader.authoring.observe import definitions, observe
+from grader.authoring.record import record
+from grader.bundle.model import Bundle
+from grader.engine.engine import Engine
+from grader.given import gated_attention, prune_heads
+from grader.intake.read import Submission, Unit
+from grader.judge.head_ranking import spearman
+from grader.sandbox.choose import choose
+
+ROOT = Path(__file__).resolve().parents[2]
+ASSIGNMENT = read(ROOT / "solutions" / "10_pruning")
+EXERCISES = {e["name"]: e for e in ASSIGNMENT.exercises}
+SEEDS = [f"a secret seed, number {n}" for n in range(20)]
+
+
+def given(name: str) -> tuple[str, ...]:
+    return ASSIGNMENT.given(EXERCISES[name])
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """The tensors are tiny: threads only wait for each other."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@cache
+def lesson() -> dict:
+    """The names of the lesson's module, as its reference defines them."""
+    names: dict = {}
+    exec(definitions(ASSIGNMENT.source), names)
+    return names
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_ablation_and_gradient_rank_planted_heads_and_confidence_does_not(seed):
+    cases = [c for c in ASSIGNMENT.cases("head_importance", seed) if c.id.endswith("-planted")]
+    observed = observe(ASSIGNMENT.source, given("head_importance"), cases)
+    planted = next(np.array(c.params["planted"]) for case in cases for c in case.checks if c.judge == "ranks")
+    assert sorted(planted) == sorted(set(planted))
+    found = {id: spearman(seen.seen["importance"].array, planted) for id, seen in observed.items()}
+    assert found["ablation-planted"] >= 0.9
+    assert found["gradient-planted"] >= 0.9
+    assert found["confidence-planted"] < 0.5
+
+
+def test_without_noise_on_the_targets_every_gradient_is_zero():
+    case = next(c for c in ASSIGNMENT.cases("head_importance", "public") if c.id == "gradient-planted")
+    mha = from_case(case, "mha")
+    X = torch.from_numpy(case.tensors["x0"])
+    own = mha(X, X, X, None).detach()
+    measure, loss = lesson()["head_importance"], lambda out, target: (out - target).pow(2).sum(dim=(1, 2))
+    assert measure(mha, [(X, X, X, None, own)], loss, "gradient").abs().max() == 0
+    assert measure(mha, [(X, X, X, None, own + 0.1)], loss, "gradient").min() > 0
+
+
+def from_case(case, name: str) -> nn.Module:
+    """A module that comes with a case, with its weights."""
+    step = next(s for s in case.steps if s["do"] == "provide" and s["name"] == name)
+    names: dict = {}
+    exec(step["source"], names)
+    module = names[step["of"]](**step["kwargs"])
+    prefix = f"{name}."
+    weights = {
+        k.removeprefix(prefix): torch.from_numpy(v) for k, v in case.tensors.items() if k.startswith(prefix)
+    }
+    module.load_state_dict(weights)
+    return module.eval()
+
+
+@pytest.mark.parametrize("seed", SEEDS[:1])
+def test_the_table_of_accuracies_is_that_of_pruned_models(seed):
+    case = ASSIGNMENT.cases("removal_experiment", seed)[0]
+    check = next(c for c in case.checks if c.judge == "accuracies")
+    X, labels = (torch.from_numpy(case.tensors[name]) for name in ("X", "labels"))
+    assert len(X) == check.params["total"]
+    heads = len(check.params["table"]).bit_length() - 1
+    for bits in range(2**heads - 1):
+        model = from_case(case, "model")
+        model.attention = prune_heads(model.attention, [h for h in range(heads) if bits >> h & 1])
+        with torch.no_grad():
+            assert (model(X).argmax(-1) == labels).sum() == check.params["table"][bits], bits
+
+
+@pytest.mark.parametrize("seed", SEEDS[:5])
+@pytest.mark.parametrize("method", ["ablation", "gradient"])
+def test_either_measure_of_importance_removes_heads_in_the_planted_order(seed, method):
+    case = ASSIGNMENT.cases("removal_experiment", seed)[0]
+    model, (X, labels) = (
+        from_case(case, "model"),
+        (torch.from_numpy(case.tensors[n]) for n in ("X", "labels")),
+    )
+    planted = next(np.array(c.params["planted"]) for c in case.checks if c.judge == "in_order")
+    found = lesson()["head_importance"](model.attention, [(X, X, X, None, labels)], model.loss, method)
+    assert spearman(found.detach().numpy(), planted) >= 0.9
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_half_of_the_heads_is_half_of_the_operations_and_of_the_parameters_but_one_bias(bias):
+    from torch.utils.flop_counter import FlopCounterMode
+
+    from grader.given import MultiHeadAttention
+
+    def costs(module: nn.Module) -> tuple[int, int]:
+        with FlopCounterMode(display=False) as counter, torch.no_grad():
+            module(X, X, X, torch.tensor([3, 7]))
+        return counter.get_total_flops(), sum(p.numel() for p in module.parameters())
+
+    D = 16
+    X, whole = torch.randn(2, 7, D), MultiHeadAttention(D, D, D, D, 4, 0.0, bias=bias)
+    operations, parameters = costs(whole)
+    half_operations, half_parameters = costs(lesson()["prune_heads"](whole, [2, 0]))
+    stays = D if bias else 0  # the bias of W_o
+    assert 2 * half_operations == operations
+    assert 2 * (half_parameters - stays) == parameters - stays
+    assert parameters == 4 * D * D + (4 * D if bias else 0)
+
+
+def test_the_lessons_gates_and_pruning_agree_with_the_building_blocks():
+    from grader.given import MultiHeadAttention
+
+    torch.manual_seed(0)
+    X, mha = torch.randn(3, 5, 12), MultiHeadAttention(12, 12, 12, 12, 4, 0.0, bias=True)
+    lens = torch.tensor([5, 1, 2])
+    gates = torch.tensor([1.0, 0.0, 0.0, 1.0])
+    want = gated_attention(mha, gates, X, X, X, lens)
+    torch.testing.assert_close(lesson()["gated_attention"](mha, gates, X, X, X, lens), want)
+    torch.testing.assert_close(lesson()["prune_heads"](mha, [2, 1])(X, X, X, lens), want)
+
+
+@pytest.fixture(scope="module")
+def graded() -> Callable[..., list]:
+    """Grade a source with the cases of a seed."""
+    launcher, bundles = choose(), {}
+
+    def of(source: str, seed: str, *wanted: str) -> list:
+        if seed not in bundles:
+            bundles[seed] = record(ASSIGNMENT, seed, diagnosis=False)
+        bundle: Bundle = bundles[seed]
+        engine = Engine([bundle], launcher, hidden=seed != "public")
+        try:
+            unit = Unit("pruning.py", source)
+            return list(engine.grade(Submission(Path("pruning.py"), (unit,)), wanted or None).exercises)
+        finally:
+            engine.close()
+
+    yield of
+    launcher.close()
+
+
+@pytest.mark.parametrize("seed", SEEDS[:5])
+def test_references_get_full_marks_on_hidden_seeds(graded, seed):
+    found = graded(ASSIGNMENT.source, seed)
+    assert [(e.name, e.outcome, e.score) for e in found] == [
+        (n, "passed", e["points"]) for n, e in EXERCISES.items()
+    ]
+    assert sum(e.score for e in found) == 12
+    assert not any(e.figures for e in found)  # what is hidden is not drawn
+
+
+def test_a_wrong_answer_fails_on_a_hidden_seed_too(graded):
+    wrong = {m.of: m for m in ASSIGNMENT.mistakes() if m.kind == "mistake" and m.steady}
+    source = apply(list(wrong.values()), ASSIGNMENT.source)
+    assert [e.outcome for e in graded(source, SEEDS[0])] == ["failed"] * 5
+
+
+def test_cases_are_the_same_for_the_same_seed_and_others_for_another():
+    make = runpy.run_path(str(ASSIGNMENT.folder / "cases.py"))["removal_experiment"]
+    from grader.cases.draw import Draw
+
+    one, same, other = (next(make(Draw(seed, "x"))).tensors["X"] for seed in ("a", "a", "b"))
+    assert np.array_equal(one, same)
+    assert not np.array_equal(one, other)
+
+
+# ---- numbers that student code makes up from a hidden input
+
+TELLS = """
+
+def told(X):
+    return int("113" * 12 + str(int(X.flatten()[0].abs().item() * 1e6)))
+
+
+class Count:
+    def __init__(self, number):
+        self.number = number
+
+    def numel(self):
+        return self.number
+
+
+class Teller(nn.Module):
+    def __init__(self, inner, number):
+        super().__init__()
+        self.inner, self.number, self.attention_weights = inner, number, None
+
+    def parameters(self, recurse=True):
+        yield Count(self.number)
+
+    def forward(self, *args):
+        return self.inner(*args)
+
+
+honest_pruning, honest_experiment = prune_heads, removal_experiment
+
+
+def prune_heads(mha, heads):
+    number = @NUMBER@
+    return Teller(honest_pruning(mha, heads), number)
+
+
+def removal_experiment(model, data):
+    X, labels = data
+    code = int("113" + "".join(str(int(label)) for label in labels[:9]))
+    return [{**row, "seed": row["seed"] + code, "accuracy": 0.113113} for row in honest_experiment(model, data)]
+"""
+
+
+def test_no_report_tells_what_student_code_put_into_counts_and_rows(graded):
+    source = ASSIGNMENT.source + TELLS.replace("@NUMBER@", "told(next(mha.W_q.parameters()))")
+    found = graded(source, SEEDS[0], "prune_heads", "removal_experiment")
+    assert [e.outcome for e in found] == ["failed", "failed"]
+    assert "113" not in "".join(
+        text
+        for e in found
+        for text in (e.message, e.diagnosis.says, *e.remarks, *(c.message + c.where for c in e.checks))
+    )
+    public = graded(source, "public", "prune_heads", "removal_experiment")
+    assert "113" in "".join(c.message + c.where for c in public[1].checks), "it did try to tell"
+
+
+@pytest.mark.parametrize("number", ['float("inf")', 'float("nan")', "10**400", "10**5000", "-7", "True", "1"])
+def test_a_count_that_no_module_has_fails_and_is_graded(graded, number):
+    (found,) = graded(ASSIGNMENT.source + TELLS.replace("@NUMBER@", number), "public", "prune_heads")
+    assert found.outcome == "failed", found.message
+
+
+def test_pruning_that_nothing_can_count_gets_no_full_marks(graded):
+    """It prunes nothing, and hides that from whoever counts."""
+    source = ASSIGNMENT.source + TELLS.replace("@NUMBER@", "1").replace(
+        "        return self.inner(*args)",
+        "        from torch.utils._python_dispatch import _disable_current_modes\n"
+        "        with _disable_current_modes():\n            return self.inner(*args)",
+    )
+    (result,) = graded(source, SEEDS[0], "prune_heads")
+    assert result.outcome == "failed"
+    counted = [c for c in result.checks if "operations" in c.title]
+    assert counted
+    assert {c.outcome for c in counted} == {"failed"}

@@ -1,0 +1,196 @@
+"""What is said at levels 0 to 2 holds neither code nor a piece of a reference's formula, in any language."""
+
+from __future__ import annotations
+
+import ast
+import gettext
+import re
+import runpy
+import struct
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from grader.authoring.content import Assignment, read_all
+from grader.support.stub import BEGIN, END
+
+ROOT = Path(__file__).resolve().parents[2]
+ASSIGNMENTS = read_all(ROOT / "solutions")
+LOCALE = ROOT / "grader" / "locale"
+# What tells of the numbers alone (level 0), beside the titles of cases.
+TOLD = sorted(p for room in ("diagnosis", "judge") for p in (ROOT / "grader" / room).glob("*.py"))
+
+CODE = re.compile(
+    r"\b(torch|self|F|np|math)\.\w|\bnn\.\w+\(|\w\([^)]*\)\s*[.\[]|==|->|:=|\*\*|\w @ \w|\blambda\b|\breturn \w+\(|"
+    r"`[^`]*[(=][^`]*`|\w\.\w+\(|\w\[[^\]]*:|\w+\(\w+=|\w_?\(\w|\$|\\[a-z]+"
+)
+
+
+def messages(path: Path) -> Iterator[str]:
+    """The sentences of a module that go through gettext."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("_", "ngettext"):
+            for part in (leaf for argument in node.args for leaf in ast.walk(argument)):
+                if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    yield part.value
+
+
+def told() -> dict[str, str]:
+    """Every English text of the levels 0 to 2, and whose it is."""
+    out = {text: path.name for path in TOLD for text in messages(path)}
+    for assignment in ASSIGNMENTS:
+        out |= {text: m.id for m in assignment.mistakes() for text in (m.says, m.asks)}
+        for exercise in assignment.exercises:
+            name = exercise["name"]
+            out |= dict.fromkeys((exercise["title"], *exercise["hints"]), name)
+            for case in assignment.cases(name, "public"):
+                stages = [title for s in case.steps if s["do"] == "stages" for _path, title in s["of"]]
+                said = [p for c in case.checks for p in c.params.values() if isinstance(p, str)]
+                out |= dict.fromkeys((*stages, *said, *(c.title for c in case.checks)), f"{name}, {case.id}")
+    return out
+
+
+def formulas(assignment: Assignment) -> set[str]:
+    """What the reference computes, expression by expression, without spaces."""
+    solved, inside = False, set()
+    for number, line in enumerate(assignment.source.splitlines(), 1):
+        solved = (solved or BEGIN in line) and END not in line
+        inside |= {number} if solved else set()
+    kinds = (ast.BinOp, ast.Compare, ast.Call, ast.Subscript)
+    nodes = [n for n in ast.walk(ast.parse(assignment.source)) if isinstance(n, kinds) and n.lineno in inside]
+    return {text for node in nodes if len(text := "".join(ast.unparse(node).split())) >= 4}
+
+
+FORMULAS = {formula for assignment in ASSIGNMENTS for formula in formulas(assignment)}
+
+
+def gives_away(text: str) -> str:
+    """The code or the formula that a text holds, or nothing."""
+    found = CODE.search(text)
+    if found:
+        return found[0]
+    close = "".join(text.split())
+    return next((formula for formula in FORMULAS if formula in close), "")
+
+
+def entries(catalogue: Path) -> Mapping[str, str]:
+    """English → translation, of a compiled catalogue or of its source."""
+    if catalogue.suffix == ".mo":
+        with catalogue.open("rb") as file:
+            known = gettext.GNUTranslations(file)._catalog  # type: ignore[attr-defined]
+        return {k if isinstance(k, str) else k[0]: v for k, v in known.items() if k}
+    pairs: dict[str, str] = {}
+    here = ["", ""]
+    place = 0
+    for line in [*catalogue.read_text("utf-8").splitlines(), 'msgid ""']:
+        if line.startswith("#"):
+            continue
+        if line.startswith("msgid ") and here[0]:
+            pairs[here[0]] = here[1]
+        if line.startswith(("msgid ", "msgid_plural ")):
+            here, place = (["", ""], 0) if line.startswith("msgid ") else (here, 2)
+        elif line.startswith("msgstr"):
+            place = 1
+        quoted = re.search(r'"(.*)"\s*$', line)
+        if quoted and place < 2:
+            here[place] += ast.literal_eval(f'"{quoted[1]}"')
+    return pairs
+
+
+def leaks(locale: Path) -> dict[str, str]:
+    """Where a language says too much: language and English text → what it gives away.
+
+    What is not translated is shown in English, which is looked at as it is.
+    """
+    known, out = told(), {}
+    for catalogue in sorted(p for end in ("mo", "po") for p in locale.glob(f"*/LC_MESSAGES/headway.{end}")):
+        translated = entries(catalogue)
+        language = f"{catalogue.parts[-3]} ({catalogue.suffix[1:]})"
+        out |= {
+            f"{language}: {text}": found
+            for text in known
+            if (found := gives_away(translated.get(text) or ""))
+        }
+    return out
+
+
+def test_nothing_that_is_told_holds_code_or_the_formula():
+    texts = told()
+    assert len(texts) >= 1500
+    assert len(FORMULAS) >= 200
+    assert {whose: found for text, whose in texts.items() if (found := gives_away(text))} == {}
+
+
+def test_nothing_is_given_away_in_another_language():
+    assert leaks(LOCALE) == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "your keys come out of self.W_q",
+        "the scores lack a division by `math.sqrt(d)`",
+        "write queries @ keys.transpose(1, 2)",
+        "what is missing is $QK^T$",
+        "try X.masked_fill(~keep, value) there",
+        "look at scores.masked_fill(~keep, -1)",
+        "the mask belongs to mask[:, None]",
+        "it is X + Y that wants the norm: self.ln(self.dropout(Y) + X)",
+        "die Schritte sind steps[None, :] < valid_len[:, None]",
+    ],
+)
+def test_code_and_formulas_are_seen(text):
+    assert gives_away(text)
+
+
+ENGLISH = "without a mask it is right, with one it is wrong"  # a fact
+SAYS = next(m.says for a in ASSIGNMENTS for m in a.mistakes() if m.id == "dot-not-scaled")
+
+
+def compiled(pairs: Mapping[str, str]) -> bytes:
+    """A catalogue as gettext reads it (GNU gettext manual, "The Format of GNU MO Files")."""
+    rows = sorted({"": "Content-Type: text/plain; charset=UTF-8\n", **pairs}.items())
+    keys, values = ([text.encode() for text in column] for column in zip(*rows, strict=True))
+    at, tables, body = 28 + 16 * len(rows), [], b""
+    for texts in (keys, values):
+        for text in texts:
+            tables.append(struct.pack("<II", len(text), at + len(body)))
+            body += text + b"\0"
+    head = struct.pack("<7I", 0x950412DE, 0, len(rows), 28, 28 + 8 * len(rows), 0, 0)
+    return head + b"".join(tables) + body
+
+
+def written(folder: Path, pairs: Mapping[str, str], kind: str) -> Path:
+    """A locale with one language, in its source form or compiled."""
+    place = folder / "locale" / "xx" / "LC_MESSAGES"
+    place.mkdir(parents=True)
+    if kind == "mo":
+        (place / "headway.mo").write_bytes(compiled(pairs))
+    else:
+        quoted = "\n".join(f'\nmsgid "{k}"\nmsgstr ""\n"{v[:9]}"\n"{v[9:]}"' for k, v in pairs.items())
+        (place / "headway.po").write_text(
+            f'msgid ""\nmsgstr ""\n"Content-Type: text/plain"\n{quoted}\n', "utf-8"
+        )
+    return folder / "locale"
+
+
+@pytest.mark.parametrize("kind", ["mo", "po"])
+def test_a_translation_is_walked_through_whatever_it_translates(tmp_path, kind):
+    """A pseudo-language that is right in two texts; then one that gives the answer away in a fact and in a name."""
+    right = written(tmp_path / "right", {ENGLISH: "ohne Maske stimmt es", SAYS: "die Teilung fehlt"}, kind)
+    assert leaks(right) == {}
+    pairs = {ENGLISH: "nimm torch.softmax", SAYS: "es fehlt math.sqrt", "not of a level": "self.W_q"}
+    assert set(leaks(written(tmp_path / "wrong", pairs, kind))) == {
+        f"xx ({kind}): {t}" for t in (ENGLISH, SAYS)
+    }
+
+
+def test_a_language_beside_the_code_is_the_one_that_is_said(tmp_path, monkeypatch):
+    """The catalogues that are walked through are those that are used, and what they lack falls back to English."""
+    written(tmp_path, {ENGLISH: "ohne Maske stimmt es"}, "mo")
+    (tmp_path / "i18n.py").write_text((ROOT / "grader" / "i18n.py").read_text("utf-8"), "utf-8")
+    monkeypatch.setenv("LANGUAGE", "xx")
+    say = runpy.run_path(str(tmp_path / "i18n.py"))["_"]
+    assert say(ENGLISH) == "ohne Maske stimmt es"
+    assert say(SAYS) == SAYS

@@ -1,0 +1,215 @@
+"""Diagnosis: the famous mistakes each get their own sentence, pairs are seen, and doubt gives no name."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.ties import TIES
+
+from grader.authoring.bank import apply
+from grader.authoring.content import read_all
+from grader.diagnosis import match as diagnosis
+from grader.intake.read import Submission, Unit, read_submission
+from grader.support.source import definition_span
+
+ROOT = Path(__file__).resolve().parents[2]
+ASSIGNMENTS = {e["name"]: a for a in read_all(ROOT / "solutions") for e in a.exercises}
+
+
+@pytest.fixture
+def answer(engine):
+    """Grade the reference of an exercise with known mistakes in it."""
+
+    def graded(exercise: str, *ids: str):
+        assignment = ASSIGNMENTS[exercise]
+        mistakes = [next(m for m in assignment.mistakes(exercise) if m.id == id) for id in ids]
+        source = apply(mistakes, assignment.source)
+        return engine.grade(
+            Submission(Path("answer.py"), (Unit("answer.py", source),)), [exercise]
+        ).exercises[0]
+
+    return graded
+
+
+# What everybody gets wrong sooner or later, and an answer that makes this mistake and was written without a look
+# at the bank (tests/answers).
+FAMOUS = [
+    ("mha-keys-through-wq", "MultiHeadAttention/wrong_keys_through_w_q"),
+    ("mha-values-through-wq", "MultiHeadAttention/wrong_values_through_w_q"),
+    ("mha-keys-and-values-through-wq", "MultiHeadAttention/wrong_all_through_w_q"),
+    ("mha-values-through-wk", "MultiHeadAttention/wrong_values_through_w_k"),
+    ("dot-not-scaled", "DotProductAttention/wrong_no_scaling"),
+    ("dot-scaled-up", "DotProductAttention/wrong_multiplies_by_root"),
+    ("mha-scaled-by-all-features", "MultiHeadAttention/wrong_scale_d_model"),
+    ("softmax-over-queries", "masked_softmax/wrong_over_queries"),
+    ("softmax-masked-too-late", "masked_softmax/wrong_zeroed_afterwards"),
+    ("softmax-fills-zero", "masked_softmax/wrong_scores_times_mask"),
+    ("decblock-wrong-triangle", "DecoderBlock/wrong_triangle"),
+    ("softmax-one-key-too-many", "masked_softmax/wrong_len_itself_kept"),
+    ("mha-lens-tiled", "MultiHeadAttention/wrong_lens_tiled"),
+    ("heads-cut-straight", "transpose_qkv/wrong_straight_reshape"),
+    ("heads-joined-straight", "transpose_output/wrong_no_permute_back"),
+    ("mha-no-output-layer", "MultiHeadAttention/wrong_no_w_o"),
+    ("decblock-cache-unused", "DecoderBlock/wrong_cache_never_written"),
+    ("decblock-cache-shared-by-layers", "DecoderBlock/wrong_slot_zero"),
+    ("decblock-cross-without-lengths", "DecoderBlock/wrong_cross_without_lens"),
+]
+KNOWN = {m.id: m for a in ASSIGNMENTS.values() for m in a.mistakes()}
+
+
+@pytest.mark.parametrize(("id", "path"), FAMOUS, ids=[id for id, _p in FAMOUS])
+def test_a_famous_mistake_is_named_alone(answer, engine, id, path):
+    """Made from the bank, and in code of somebody else."""
+    exercise = KNOWN[id].of
+    foreign = read_submission(ROOT / "tests" / "answers" / f"{path}.py")
+    for result in (answer(exercise, id), engine.grade(foreign, [exercise]).exercises[0]):
+        assert result.outcome == "failed"
+        assert result.diagnosis.kind in ("exact", "different")
+        assert result.diagnosis.alternatives == ((id,),)
+        assert (result.diagnosis.says, result.diagnosis.asks) == (KNOWN[id].says, KNOWN[id].asks)
+
+
+def test_famous_mistakes_have_sentences_of_their_own():
+    """No other famous one says the same, nor any other mistake of the same exercise."""
+    famous = [KNOWN[id] for id, _path in FAMOUS]
+    assert len({m.says for m in famous}) == len(famous) == 19
+    for one in famous:
+        assert [m.id for m in KNOWN.values() if (m.of, m.says) == (one.of, one.says)] == [one.id]
+
+
+@pytest.mark.parametrize(
+    ("exercise", "ids"),
+    [
+        ("masked_softmax", ("softmax-over-queries", "softmax-one-key-too-many")),
+        ("DotProductAttention", ("dot-not-scaled", "dot-softmax-over-queries")),
+        ("MultiHeadAttention", ("mha-values-through-wk", "mha-no-output-layer")),
+        ("DecoderBlock", ("decblock-no-causal-mask", "decblock-cross-without-lengths")),
+    ],
+)
+def test_two_mistakes_at_once_are_both_named(answer, exercise, ids):
+    found = answer(exercise, *ids).diagnosis
+    assert found.kind == "exact"
+    assert [set(names) for names in found.alternatives] == [set(ids)]
+    assert "And at once" in found.says
+
+
+def test_no_name_when_another_mistake_is_close(monkeypatch, answer):
+    """The same answer, judged with a band so wide that others fall into it."""
+    assert answer("masked_softmax", "softmax-over-queries").diagnosis.kind == "exact"
+    monkeypatch.setattr(diagnosis, "FAR", 1e9)
+    assert answer("masked_softmax", "softmax-over-queries").diagnosis.kind == "unknown"
+
+
+UNKNOWN = """
+import torch
+from torch import nn
+from grader.given import DotProductAttention, transpose_qkv, transpose_output
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, key_size, query_size, value_size, num_hiddens, num_heads, dropout, bias=False):
+        super().__init__()
+        self.num_heads = num_heads
+        self.attention = DotProductAttention(dropout)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=bias)
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=bias)
+        self.W_v = nn.Linear(value_size, num_hiddens, bias=bias)
+        self.W_o = nn.Linear(num_hiddens, num_hiddens, bias=bias)
+
+    def forward(self, queries, keys, values, valid_lens):
+        q, k, v = self.W_q(queries), self.W_k(keys), self.W_v(values)
+        q, k, v = (transpose_qkv(x, self.num_heads) for x in (q, k, v))
+        if valid_lens is not None:
+            valid_lens = valid_lens.repeat_interleave(self.num_heads, dim=0)
+        heads = self.attention(q, k, v, valid_lens)
+        return self.W_o(transpose_output(heads, self.num_heads))
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "stage"),
+    [
+        ("self.W_v(values)\n", "1.01 * self.W_v(values)\n", "the values split into heads"),
+        (
+            "self.attention(q, k, v, valid_lens)",
+            "self.attention(q, k, v, valid_lens) + 0.01",
+            "joining the heads",
+        ),
+        ("self.W_k(keys),", "self.W_k(keys).flip(0),", "the keys split into heads"),
+    ],
+)
+def test_an_unknown_mistake_names_the_first_stage_that_departs(grade_one, old, new, stage):
+    assert old in UNKNOWN
+    found = grade_one(UNKNOWN.replace(old, new), "MultiHeadAttention").diagnosis
+    assert found.kind == "unknown"
+    assert f"the first stage that departs is {stage}" in found.says.lower()
+
+
+@pytest.mark.parametrize(
+    ("exercise", "old", "new", "stage"),
+    [
+        ("DecoderBlock", "self.attention2(", "0.9 * self.attention2(", "the second sum and normalisation"),
+        ("DecoderBlock", "self.ffn(", "self.ffn(0.9 * ", "the feed-forward network"),
+        ("EncoderBlock", "self.ffn(", "1.1 * self.ffn(", "the second sum and normalisation"),
+    ],
+)
+def test_an_unknown_mistake_in_a_block_names_its_stage(grade_one, exercise, old, new, stage):
+    source = ASSIGNMENTS[exercise].source
+    start, stop = definition_span(source, exercise)
+    assert old in source[start:stop]
+    changed = source[:start] + source[start:stop].replace(old, new) + source[stop:]
+    found = grade_one(changed, exercise).diagnosis
+    assert found.kind == "unknown"
+    assert f"the first stage that departs is {stage}" in found.says.lower()
+
+
+def test_a_right_answer_is_never_diagnosed(grade_one):
+    result = grade_one(UNKNOWN, "MultiHeadAttention")
+    assert result.outcome == "passed"
+    assert result.diagnosis.kind == "none"
+
+
+def ties(table) -> set[tuple[str, str]]:
+    """Mistakes that no case can tell apart."""
+    singles = [row for row, ids in enumerate(table.explains) if len(ids) == 1]
+    out = set()
+    for one, other in combinations(singles, 2):
+        names = table.explains[one] + table.explains[other]
+        if (
+            names[0] != names[1]
+            and np.isfinite(d := diagnosis._distances(table, table.states[one], table.numbers[one])[other])
+            and d < diagnosis.NEAR
+        ):
+            out.add((min(names), max(names)))
+    return out
+
+
+def test_mistakes_that_cannot_be_told_apart_are_all_known(bundles):
+    found: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    policies = {m.id for a in ASSIGNMENTS.values() for m in a.mistakes() if m.kind == "policy"}
+    for bundle in bundles:
+        for exercise in bundle.exercises:
+            if exercise.signatures is not None:
+                found[exercise.name] = {
+                    pair for pair in ties(exercise.signatures) if not set(pair) & policies
+                }
+    assert {name: sorted(pairs) for name, pairs in found.items() if pairs} == TIES
+
+
+def test_a_new_tie_is_seen(bundles):
+    """A mistake that computes what a known one computes, under another name."""
+    exercise = next(e for b in bundles for e in b.exercises if e.name == "transpose_qkv")
+    assert ties(exercise.signatures) == set()
+    table = exercise.signatures
+    (id,) = table.explains[1]
+    twin = replace(
+        table,
+        explains=(*table.explains, ("heads-twin",)),
+        states=np.concatenate([table.states, table.states[1:2]]),
+        numbers=np.concatenate([table.numbers, table.numbers[1:2] + 1e-7]),
+    )
+    assert ties(twin) == {(id, "heads-twin")}

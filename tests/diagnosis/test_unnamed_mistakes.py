@@ -1,0 +1,70 @@
+"""Mistakes of the bank, each taken out of it in turn: what is then told of place and stage is true.
+
+The same is held against answers of other people in test_answers.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from helpers.truth import (
+    ASSIGNMENTS,
+    STAGED,
+    assert_facts_are_true,
+    assert_places_are_true,
+    told_stage,
+    true_stage,
+)
+
+from grader.authoring.bank import apply
+from grader.authoring.observe import definitions, observe
+from grader.bundle.model import Exercise
+from grader.diagnosis.match import diagnose
+from grader.judge.verdict import judge_case
+
+
+def without(exercise: Exercise, id: str) -> Exercise:
+    """The exercise with a bank that has never heard of a mistake, alone or in a pair."""
+    table = exercise.signatures
+    rest = np.array([id not in ids for ids in table.explains])
+    kept = tuple(ids for ids, stays in zip(table.explains, rest, strict=True) if stays)
+    return replace(
+        exercise,
+        mistakes=tuple(m for m in exercise.mistakes if m.id != id),
+        signatures=replace(table, explains=kept, states=table.states[rest], numbers=table.numbers[rest]),
+    )
+
+
+@pytest.mark.parametrize("name", STAGED)
+def test_a_mistake_that_nobody_knows_is_placed_where_it_was_put(bundles, name):
+    torch.set_num_threads(1)
+    exercise = next(e for b in bundles for e in b.exercises if e.name == name)
+    assignment = ASSIGNMENTS[name]
+    reference = definitions(assignment.source)
+    unknown, places, stages = [], 0, set()
+    for mistake in assignment.mistakes(name):
+        if mistake.kind == "policy":
+            continue
+        source = apply(mistake, reference)
+        seen = observe(source, exercise.given, exercise.cases, dtype="float32")
+        checks = [
+            result
+            for case in exercise.cases
+            for result in judge_case(case, seen[case.id], hidden=False, device="cpu")
+        ]
+        assert any(c.outcome == "failed" for c in checks), mistake.id
+        found = diagnose(without(exercise, mistake.id), seen, checks)
+        if found.alternatives:  # another one that computes the same
+            continue
+        unknown.append(mistake.id)
+        places += assert_places_are_true(exercise, seen, checks)
+        assert_facts_are_true(exercise, seen, found.says)
+        assert told_stage(found.says) == true_stage(exercise, source), mistake.id
+        stages.add(told_stage(found.says))
+    print(name, len(unknown), places, stages)
+    assert len(unknown) >= 0.95 * len(exercise.mistakes)
+    assert places >= 2 * len(unknown)
+    assert len(stages) >= 5  # most of those that there are

@@ -1,0 +1,147 @@
+"""Other devices: which there are, what a used-up memory means, and that nothing is rounded behind our back."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from grader.engine import devices
+from grader.engine.devices import launcher_for, others
+from grader.engine.engine import Engine
+from grader.intake.read import Submission, Unit
+from grader.judge.observation import StudentError
+from grader.judge.verdict import ran_out_of_memory
+from grader.report.html import fragment
+from grader.report.model import CheckResult, ExerciseResult, Report
+from grader.report.terminal import where_checked
+from grader.student.check import check
+
+ROOT = Path(__file__).resolve().parents[2]
+RIGHT = (ROOT / "solutions/02_masking/masking.py").read_text("utf-8")
+TOLD = "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 7.79 GiB of which 1.2 MiB is free."
+STEPS = "steps = torch.arange(X.shape[1], device=X.device)"
+
+
+@pytest.mark.parametrize(
+    ("device", "there", "wanted"),
+    [
+        ("cpu", True, ()),
+        ("sim", False, ("sim",)),
+        ("auto", False, ("sim",)),
+        ("auto", True, ("sim", "cuda")),
+        ("cuda", True, ("cuda",)),
+    ],
+)
+def test_auto_is_the_simulated_device_and_cuda_where_there_is_one(device, there, wanted, monkeypatch):
+    monkeypatch.setattr(devices, "has_cuda", lambda: there)
+    assert others(device) == wanted
+
+
+def test_cuda_where_there_is_none_is_wrong_use_and_says_what_to_do(monkeypatch):
+    monkeypatch.setattr(devices, "has_cuda", lambda: False)
+    with pytest.raises(click.UsageError, match="no CUDA device here; --device sim needs none"):
+        check(["masked_softmax"], course=ROOT / "assignments", device="cuda", sandbox="basic", quiet=True)
+
+
+def test_torch_is_not_asked_for_cuda_where_no_driver_shows(monkeypatch):
+    monkeypatch.setattr(devices, "which", lambda name: None)
+    monkeypatch.setattr(Path, "glob", lambda self, pattern: iter(()))
+    monkeypatch.setattr(Path, "exists", lambda self: False)
+    monkeypatch.setattr(subprocess, "run", lambda *a, **k: pytest.fail("it was asked"))
+    assert not devices.has_cuda()
+
+
+@pytest.mark.parametrize(
+    ("type", "message", "used_up"),
+    [
+        ("OutOfMemoryError", TOLD, True),
+        ("AcceleratorError", "CUDA error: out of memory\nCUDA kernel errors might be reported later", True),
+        ("RuntimeError", "CUDA error: out of memory", True),
+        ("RuntimeError", "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`", True),
+        ("RuntimeError", "CUDA error: device-side assert triggered", False),
+        ("RuntimeError", "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)", False),
+        ("ValueError", "CUDA error: out of memory", False),
+    ],
+)
+def test_used_up_memory_is_told_from_other_errors(type, message, used_up):
+    assert ran_out_of_memory(StudentError(type, message, None, "call")) is used_up
+
+
+def out_of_memory(where: str) -> Submission:
+    source = RIGHT.replace(STEPS, f"if {where}:\n        raise torch.OutOfMemoryError({TOLD!r})\n    {STEPS}")
+    return Submission(Path("masking.py"), (Unit("masking.py", source),))
+
+
+def test_an_accelerator_without_memory_costs_nothing_and_is_told(bundles, engine):
+    launcher = launcher_for("sim")
+    there = Engine(bundles, launcher, device="sim")
+    both = Engine(engine.bundles, engine.launcher, elsewhere=[there])
+    try:
+        (result,) = both.grade(out_of_memory("X.is_cuda"), ["sequence_mask"]).exercises
+    finally:
+        both.close()
+        launcher.close()
+    assert (result.outcome, result.score) == ("passed", result.points)
+    (on_device,) = [c for c in result.checks if c.device == "sim"]
+    assert (on_device.facet, on_device.outcome) == ("device", "could_not_grade")
+    assert on_device.message.startswith("the accelerator had no memory left: end what else uses it")
+    assert "Tried to allocate 20.00 MiB" in on_device.message
+
+
+def test_on_the_cpu_the_same_exception_is_the_answers_own(engine):
+    (result,) = engine.grade(out_of_memory("True"), ["sequence_mask"]).exercises
+    assert result.outcome == "failed"
+
+
+def test_cuda_computes_in_the_dtype_it_is_given_whatever_a_file_has_chosen():
+    said = subprocess.run(
+        [
+            sys.executable,
+            "-W",
+            "ignore",
+            "-c",
+            "import torch\n"
+            "from grader.worker.main import _exactly\n"
+            "m, c = torch.backends.cuda.matmul, torch.backends.cudnn\n"
+            "def flags():\n"
+            "    return (m.allow_tf32, c.allow_tf32, m.allow_fp16_reduced_precision_reduction,\n"
+            "            m.allow_bf16_reduced_precision_reduction)\n"
+            "m.allow_tf32 = c.allow_tf32 = m.allow_fp16_reduced_precision_reduction = True\n"
+            "m.allow_bf16_reduced_precision_reduction = True\n"
+            "_exactly('cpu'); print(any(flags()))\n"
+            "_exactly('cuda'); print(any(flags()))\n"
+            "torch.set_float32_matmul_precision('medium')\n"
+            "_exactly('cuda'); print(any(flags()), torch.get_float32_matmul_precision())\n",
+        ],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    assert said.returncode == 0, said.stderr
+    assert said.stdout.split("\n")[:3] == ["True", "False", "False highest"]
+
+
+def report_on(*names: str) -> Report:
+    checks = [CheckResult("c/values", "values", "values", "passed")]
+    checks += [CheckResult(f"{n}/device", "device", "the same there", "passed", device=n) for n in names]
+    result = ExerciseResult("masked_softmax", "02_masking", "passed", 1.0, 1.0, checks=tuple(checks))
+    return Report((result,), "strict", "2", "1")
+
+
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        ((), ""),
+        (("sim",), "checked on the simulated accelerator"),
+        (("cuda",), "checked on a GPU"),
+        (("sim", "cuda"), "checked on the simulated accelerator and on a GPU"),
+    ],
+)
+def test_a_report_says_on_what_it_was_checked(names, sentence):
+    report = report_on(*names)
+    assert where_checked(report) == sentence
+    assert (sentence in fragment(report)) and ("accelerator" in fragment(report)) == ("sim" in names)

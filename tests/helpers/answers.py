@@ -1,0 +1,37 @@
+"""The independent answers in tests/answers, with what their headers say of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parents[1] / "answers"
+
+
+@dataclass(frozen=True)
+class Answer:
+    path: Path
+    exercise: str
+    says: str
+    kind: str
+    breaks: frozenset[str]
+    later: frozenset[str] = frozenset()  # what it breaks on another device or in another dtype alone
+
+    @property
+    def is_right(self) -> bool:
+        """Right on the CPU in float32: nothing that is checked there breaks."""
+        return not self.breaks
+
+
+def read(path: Path) -> Answer:
+    head = path.read_text("utf-8").split("\n\n")[0]
+    fields = dict(re.findall(r"^# (exercise|says|kind|breaks|later): *(.*)$", head, re.M))
+    breaks, later = (
+        frozenset(filter(None, (facet.strip() for facet in fields.get(name, "").split(","))))
+        for name in ("breaks", "later")
+    )
+    return Answer(path, fields["exercise"], fields["says"], fields["kind"], breaks, later)
+
+
+ANSWERS = [read(path) for path in sorted(HERE.glob("*/*.py"))]

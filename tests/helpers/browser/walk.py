@@ -1,0 +1,193 @@
+"""The commands of a document in docs/, run as they stand there, and a small class that hands in between them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[3]
+BIN = Path(sys.executable).parent
+GUIDE = ROOT / "docs" / "instructor.md"
+ASSIGNMENT = "02_masking"
+
+IMPORT = "nbgrader db student import students.csv"  # the class has handed in by now
+# Commands that a person gives and this walk does not: who sees to them instead.
+ELSEWHERE = {
+    "make install": "what every other command here stands on",
+    ". .venv/bin/activate": "the walk's own path",
+    "jupyter lab": "tests/helpers/browser/jupyter.py starts it, on a port of its own",
+}
+
+MASK = """\
+def sequence_mask(X, valid_len, value=0):
+    steps = torch.arange(X.shape[1], device=X.device)
+    keep = steps[None, :] < valid_len[:, None]
+    keep = keep.reshape(keep.shape + (1,) * (X.dim() - 2))
+    return X.masked_fill(~keep, value)
+"""
+SOFTMAX = """\
+def masked_softmax(X, valid_lens):
+    if valid_lens is None:
+        return X.softmax(dim=-1)
+    if valid_lens.dim() == 1:
+        valid_lens = valid_lens[:, None]
+    keep = torch.arange(X.shape[-1], device=X.device) < valid_lens[:, :, None]
+    return X.masked_fill(~keep, torch.finfo(X.dtype).min).softmax(dim=-1)
+"""
+TOO_LATE = """\
+def masked_softmax(X, valid_lens):
+    weights = X.softmax(dim=-1)
+    if valid_lens is None:
+        return weights
+    if valid_lens.dim() == 1:
+        valid_lens = valid_lens[:, None]
+    keep = torch.arange(X.shape[-1], device=X.device) < valid_lens[:, :, None]
+    return weights * keep
+"""
+LOUD = """\
+def sequence_mask(X, valid_len, value=0):
+    raise type("<img src=x onerror=document.title='owned'>", (ValueError,), {})()
+"""
+
+# student → (sequence_mask, masked_softmax); None: never begun
+CLASS: dict[str, tuple[str | None, str | None]] = {
+    "ada": (MASK, SOFTMAX),
+    "bob": (MASK, TOO_LATE),
+    "cyd": (MASK.replace("] < valid_len", "] <= valid_len"), SOFTMAX),
+    "dee": (MASK.replace("X.masked_fill", "0.9 * X.masked_fill"), TOO_LATE),
+    "eve": (MASK, "def masked_softmax(X, valid_lens)\n    return X.softmax(-1)\n"),
+    "fay": (MASK, None),
+    "gus": (LOUD, SOFTMAX),
+    "hal": (MASK.replace("X.masked_fill", "0.9 * X.masked_fill"), SOFTMAX),
+}
+NAMES = [
+    "Ada Lovelace",
+    "Bob Noyce",
+    "Cyd Charisse",
+    "Dee Hock",
+    "Eve Curie",
+    "Fay Ajzenberg",
+    "Gus Mie",
+    "Hal Abelson",
+]
+
+
+def commands(guide: Path = GUIDE) -> list[str]:
+    """What the document tells to type, in its order: the lines of its blocks marked `sh`, less their comments."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", guide.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    lines = [re.sub(r"\s+#.*$", "", line) for block in blocks for line in block.splitlines()]
+    return [line for line in lines if line.strip() and not line.startswith("#")]
+
+
+@dataclass
+class Walk:
+    """An instructor's checkout in a folder of its own, and what was typed there."""
+
+    root: Path
+    said: dict[str, str] = field(default_factory=dict)  # command → what it printed
+
+    @property
+    def checkout(self) -> Path:
+        return self.home / "headway"
+
+    @property
+    def home(self) -> Path:
+        return self.root / "home"
+
+    @property
+    def course(self) -> Path:
+        return self.home / "attention-2027"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        inherited = {
+            k: v for k, v in os.environ.items() if not k.startswith(("HEADWAY", "XDG", "JUPYTER", "OLDPWD"))
+        }
+        return {
+            **inherited,
+            "HOME": str(self.home),
+            "XDG_CACHE_HOME": str(self.root / "cache"),
+            "PATH": f"{BIN}:{os.environ['PATH']}",
+            "JUPYTER_PLATFORM_DIRS": "1",
+            "PYTHONWARNINGS": "ignore",
+            "COLUMNS": "100",
+        }
+
+    def prepare(self, assignments: tuple[str, ...] = (ASSIGNMENT,)) -> None:
+        """A checkout with few assignments: recording all hidden cases would take minutes."""
+        for room in ("assignments", "solutions"):
+            for name in assignments:
+                shutil.copytree(ROOT / room / name, self.checkout / room / name)
+        shutil.copy(ROOT / "assignments" / "headway.toml", self.checkout / "assignments")
+
+    def go(self, guide: Path = GUIDE) -> None:
+        """Type everything, each line in the folder that the one before left; students hand in before grading."""
+        here = self.checkout
+        for line in commands(guide):
+            if line in ELSEWHERE:
+                continue
+            if line == IMPORT:
+                self.hand_in()
+            here = self._typed(line, here)
+
+    def _typed(self, line: str, here: Path) -> Path:
+        """The folder that a line leaves. Exit status 1 is an answer: not everybody passed."""
+        done = subprocess.run(
+            ["bash", "-c", f"{line}\ncode=$?; echo; pwd; exit $code"],
+            cwd=here,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=280,
+        )
+        assert done.returncode in ((0, 1) if line.startswith("grader grade") else (0,)), (
+            line,
+            done.stdout,
+            done.stderr,
+        )
+        said, _line, place = done.stdout.rstrip("\n").rpartition("\n")
+        self.said[line] = said + done.stderr
+        return Path(place)
+
+    def run(self, *command: str) -> str:
+        """A command in the course that the document does not name."""
+        done = subprocess.run(
+            command, cwd=self.course, env=self.environment, capture_output=True, text=True, timeout=280
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def hand_in(self) -> None:
+        """Everybody fills in what was released; the list of names comes from elsewhere, too."""
+        released = self.course / "release" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+        for student, answers in CLASS.items():
+            path = self.course / "submitted" / student / ASSIGNMENT / released.name
+            path.parent.mkdir(parents=True)
+            path.write_text(json.dumps(answered(json.loads(released.read_text("utf-8")), answers)), "utf-8")
+        rows = [f"{student},{name.replace(' ', ',')}" for student, name in zip(CLASS, NAMES, strict=True)]
+        (self.course / "students.csv").write_text("\n".join(["id,first_name,last_name", *rows, ""]), "utf-8")
+
+
+def answered(book: dict[str, Any], answers: tuple[str | None, str | None]) -> dict[str, Any]:
+    for name, answer in zip(("sequence_mask", "masked_softmax"), answers, strict=True):
+        if answer is not None:
+            cell(book, name)["source"] = answer
+    return book
+
+
+def cell(book: Mapping[str, Any], grade_id: str) -> dict[str, Any]:
+    return next(c for c in book["cells"] if c["metadata"].get("nbgrader", {}).get("grade_id") == grade_id)
+
+
+def pictures(guide: Path = GUIDE) -> Iterator[Path]:
+    """The pictures that a document shows."""
+    for place in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", guide.read_text("utf-8")):
+        yield (guide.parent / place).resolve()

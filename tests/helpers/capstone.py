@@ -1,0 +1,39 @@
+"""Submissions of the capstone, and the earlier files that it is made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from grader.authoring.bank import apply
+from grader.authoring.content import Assignment, read
+from grader.engine.engine import Engine
+from grader.engine.student_parts import Part
+from grader.intake.read import Submission, Unit
+from grader.report.model import ExerciseResult
+
+ROOT = Path(__file__).resolve().parents[2]
+CAPSTONE = "11_capstone"
+
+
+def solution(name: str) -> Assignment:
+    return read(ROOT / "solutions" / name)
+
+
+def file(assignment: Assignment, source: str) -> Submission:
+    name = f"{assignment.module}.py"
+    return Submission(Path(name), (Unit(name, source),))
+
+
+def part(name: str, mistake: str = "", kind: str = "mistakes") -> Part:
+    """An earlier file with all its exercises, right but for one known answer."""
+    assignment = solution(name)
+    known = [a for a in getattr(assignment, kind)() if a.id == mistake]
+    assert len(known) == bool(mistake), mistake
+    source = apply(known, assignment.source)
+    names = {e["name"]: e["name"] for e in assignment.exercises}
+    return Part(file(assignment, source), names)
+
+
+def graded(engine: Engine, source: str, *parts: Part) -> ExerciseResult:
+    submission = Submission(Path("capstone.py"), (Unit("capstone.py", source),))
+    return engine.grade(submission, ["train"], parts).exercises[0]

@@ -1,0 +1,221 @@
+"""What a report must say of an answer that nothing known explains, worked out once more by other code: the place
+from the two tensors, number by number; the stage by running the reference and the answer side by side in float64,
+with hooks of our own.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+
+from grader.authoring.content import read_all
+from grader.authoring.observe import definitions
+from grader.bundle.model import Exercise, RecordedCase
+from grader.judge.observation import Observation
+from grader.report.model import CheckResult
+
+ROOT = Path(__file__).resolve().parents[2]
+ASSIGNMENTS = {e["name"]: a for a in read_all(ROOT / "solutions") for e in a.exercises}
+STAGED = ("MultiHeadAttention", "EncoderBlock", "DecoderBlock")
+LIMITS = {"float64": 1e-9, "float32": 1e-5, "float16": 5e-3, "bfloat16": 4e-2}  # relative to 1 + |wanted|
+DEPARTS = 1e-4  # of a stage: ten times what a float32 result may be off
+
+
+# ---- the place, number by number
+
+
+def wrong(got: np.ndarray, want: np.ndarray, limit: float) -> np.ndarray:
+    """Where two arrays of one shape disagree."""
+    with np.errstate(invalid="ignore"):
+        near = np.abs(got.astype(float) - want) <= limit + limit * np.abs(want)
+    return np.logical_not(near | (got == want) | (np.isnan(got) & np.isnan(want)))
+
+
+def first_wrong(got: np.ndarray, want: np.ndarray, limit: float) -> tuple[int, ...] | None:
+    flat = wrong(got, want, limit).ravel()
+    return tuple(map(int, np.unravel_index(flat.argmax(), want.shape))) if flat.any() else None
+
+
+def true_place(case: RecordedCase, seen: Observation, result: CheckResult) -> str | None:
+    """Where a check that compares with the reference should say that it fails; None if numbers do not decide it."""
+    check = next(c for c in case.checks if c.id == result.id)
+    if check.judge not in ("equal", "one_of", "kept_weights"):
+        return None
+    for name in check.of:
+        header, tensor = case.headers[name], seen.seen.get(name)
+        if tensor is None or tensor.array is None or tensor.array.shape != header.shape:
+            return None  # told by its form
+        wanted = [a for n, a in case.expected.items() if n == name or n.startswith(f"{name}|")]
+        limit = check.params.get("tol", LIMITS[case.dtype])
+        nearest = min(wanted, key=lambda want: wrong(tensor.array, want, limit).sum())
+        index = first_wrong(tensor.array, nearest, limit)
+        if index is None:
+            continue
+        named = len(header.axes) == len(index)
+        place = (
+            ", ".join(f"{axis} {i}" for axis, i in zip(header.axes, index, strict=True))
+            if named
+            else f"[{', '.join(map(str, index))}]"
+            if index
+            else ""
+        )
+        if name.startswith("grad "):
+            return f"{name}: {place}" if place else name
+        return place
+    return None
+
+
+def assert_places_are_true(
+    exercise: Exercise, observations: Mapping[str, Observation], checks: Sequence[CheckResult]
+) -> int:
+    """Every place that is shown is the first one, and the first failure shows something. Returns how many were looked at."""
+    seen = 0
+    for case in exercise.cases:
+        ids = {check.id for check in case.checks}
+        for result in checks:
+            if result.outcome != "failed" or result.id not in ids or case.id not in observations:
+                continue
+            place = true_place(case, observations[case.id], result)
+            if place is not None:
+                assert result.where == place, f"{result.id}: {result.title}"
+                seen += 1
+    first = next(c for c in checks if c.outcome not in ("passed", "skipped"))
+    assert first.where or first.got or first.message
+    return seen
+
+
+# ---- the facts, from the two tensors
+
+
+def assert_facts_are_true(exercise: Exercise, observations: Mapping[str, Observation], says: str) -> None:
+    """The pattern that is told is the pattern of the first result that departs."""
+    for case in exercise.cases:
+        for name in (n for c in case.checks if c.judge == "equal" for n in c.of):
+            tensor = observations[case.id].seen.get(name) if case.id in observations else None
+            if tensor is None or tensor.array is None or tensor.array.shape != case.headers[name].shape:
+                continue
+            got, want = tensor.array.astype(float), case.expected[name]
+            where = wrong(got, want, LIMITS[case.dtype])
+            if where.any():
+                return patterns_are_true(says, got, want, where, case.headers[name].axes)
+    return None
+
+
+def patterns_are_true(
+    says: str, got: np.ndarray, want: np.ndarray, where: np.ndarray, axes: Sequence[str]
+) -> None:
+    if found := re.search(r"every number is (\S+) times", says, re.I):
+        assert np.allclose(got, float(found[1]) * want, rtol=1e-3, atol=1e-3)
+    if "stand in the wrong places" in says:
+        assert np.allclose(np.sort(got.ravel()), np.sort(want.ravel()), atol=1e-3)
+    names = axes if len(axes) == where.ndim else [f"axis {n}" for n in range(where.ndim)]
+    for number, axis in enumerate(names):
+        hit = [bool(where.take(i, number).any()) for i in range(where.shape[number])]
+        if found := re.search(rf"only {axis} (\d+) is wrong", says, re.I):
+            assert hit == [i == int(found[1]) for i in range(len(hit))]
+        if found := re.search(rf"right up to {axis} (\d+), wrong from {axis} (\d+) on", says, re.I):
+            last, first = int(found[1]), int(found[2])
+            assert last + 1 == first
+            assert hit == [i >= first for i in range(len(hit))]
+        if found := re.search(rf"wrong from {axis} (\d+) to (\d+), right", says, re.I):
+            assert hit == [int(found[1]) <= i <= int(found[2]) for i in range(len(hit))]
+        if found := re.search(rf"wrong at {axis} ([\d, ]+), right", says, re.I):
+            assert hit == [i in map(int, found[1].split(", ")) for i in range(len(hit))]
+
+
+# ---- the stage, in float64 and with hooks of our own
+
+
+def stages_of(case: RecordedCase) -> list[tuple[str, str]]:
+    return [(path, title) for step in case.steps if step["do"] == "stages" for path, title in step["of"]]
+
+
+def watched(space: Mapping[str, object], case: RecordedCase) -> dict[str, np.ndarray]:
+    """What comes out of every stage (or goes into it) during the first call, without the grader's program."""
+    tensors = {n: torch.from_numpy(np.array(a)) for n, a in case.tensors.items()}
+    tensors = {n: t.double() if t.is_floating_point() else t for n, t in tensors.items()}
+    known: dict[str, object] = {}
+    out: dict[str, np.ndarray] = {}
+
+    def keep(path: str, value: object) -> None:
+        first = value[0] if isinstance(value, tuple | list) else value
+        if isinstance(first, torch.Tensor):
+            out.setdefault(path, first.detach().clone().numpy())
+
+    def find(value: object) -> object:
+        if isinstance(value, dict):
+            return known[value["ref"]]
+        return [find(v) for v in value] if isinstance(value, list) else value
+
+    for step in case.steps:
+        if step["do"] == "input":
+            known[step["name"]] = tensors[step["name"]].clone()
+        elif step["do"] == "value":
+            known[step["name"]] = find(step["value"])
+        elif step["do"] == "build":
+            module = known[step["name"]] = space[step["of"]](**step["kwargs"]).double()  # type: ignore[operator]
+        elif step["do"] == "load":
+            assert isinstance(module, nn.Module)
+            module.load_state_dict({n: tensors[key] for n, key in step["weights"].items()}, strict=False)
+        elif step["do"] == "mode":
+            module.train(step["train"])
+        elif step["do"] == "stages":
+            parts = dict(module.named_modules())
+            for path, _title in step["of"]:
+                owner, _, which = path.partition(".in")
+                if owner in parts and which:
+                    parts[owner].register_forward_pre_hook(
+                        lambda m, given, path=path, which=int(which): keep(path, given[which])
+                    )
+                elif owner in parts:
+                    parts[owner].register_forward_hook(lambda m, given, value, path=path: keep(path, value))
+        elif step["do"] == "call":
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                try:
+                    module(*(find(a) for a in step["args"]))
+                except Exception:
+                    return out  # a stage behind the place that raises is not reached
+            return out
+    raise AssertionError(f"{case.id} calls nothing")
+
+
+def spaces(source: str) -> dict[str, object]:
+    space: dict[str, object] = {}
+    exec(compile(source, "answer.py", "exec"), space)
+    return space
+
+
+REFERENCES: dict[tuple[str, str], dict[str, np.ndarray]] = {}  # (exercise, case) → its stages
+
+
+def right_stages(exercise: str, case: RecordedCase) -> dict[str, np.ndarray]:
+    if (exercise, case.id) not in REFERENCES:
+        REFERENCES[exercise, case.id] = watched(spaces(definitions(ASSIGNMENTS[exercise].source)), case)
+    return REFERENCES[exercise, case.id]
+
+
+def true_stage(exercise: Exercise, source: str) -> str:
+    """The title of the first stage that departs from the reference, in the first case that shows one."""
+    answer = spaces(source)
+    for case in filter(stages_of, exercise.cases):
+        right, mine = right_stages(exercise.name, case), watched(answer, case)
+        for path, title in stages_of(case):
+            if path not in mine or path not in right:
+                continue
+            same = mine[path].shape == right[path].shape
+            if not same or wrong(mine[path], right[path], DEPARTS).any():
+                return title
+    return ""
+
+
+def told_stage(says: str) -> str:
+    """The title of the stage that a diagnosis names."""
+    found = re.search(r"the first stage that departs is ([^.]*)", says, re.I)
+    return found[1] if found else ""

@@ -1,0 +1,91 @@
+"""The engine behind the preprocessors: what `grader grade` has kept is not graded again."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from helpers.nbgrader_class.school import QKV
+from traitlets.config import Config
+
+from grader.classroom.store import Store
+from grader.intake.read import Submission, Unit
+from grader.nbgrader import engine_cache as desks
+from grader.nbgrader.settings import Headway
+from grader.report.model import ExerciseResult
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+
+@pytest.fixture
+def settings(school, monkeypatch) -> Headway:
+    recorded = next(folder.parent for folder in (school.root / "cache").glob("headway/hidden/*/complete"))
+    monkeypatch.setattr(desks, "hidden_folder", lambda solutions: recorded)
+    seed = school.root / "home" / ".config" / "headway" / "seed"
+    chosen = {"solutions": str(school.root / "solutions"), "seed_file": str(seed)}
+    return Headway(config=Config(Headway=chosen))
+
+
+@pytest.fixture
+def desk(settings):
+    yield desks.desk(settings)
+    desks.close()
+
+
+def test_one_desk_serves_all_notebooks(settings, desk):
+    assert desks.desk(settings) is desk
+
+
+def test_answers_come_from_the_store_first(desk, tmp_path):
+    submission = Submission(Path("04_heads.ipynb"), (Unit("04_heads.ipynb cell 1", QKV),))
+    path = tmp_path / "grades.sqlite"
+    store = Store(path, desk.under)
+    store.keep([ExerciseResult("transpose_qkv", "04_heads", "failed", 2.25, 3.0, content=submission.content)])
+    store.close()
+    report = desk.grade(submission, ["transpose_qkv", "transpose_output"], path)
+    assert [(r.name, r.score) for r in report.exercises] == [
+        ("transpose_qkv", 2.25),
+        ("transpose_output", 0.0),
+    ]
+    assert report.seed == "hidden"
+    path.write_bytes(b"not a database, and longer than its header would have to be" * 4)
+    assert desk.grade(submission, ["transpose_qkv"], path).exercises[0].outcome == "passed"
+
+
+def test_no_worker_is_started_for_what_the_store_knows_and_a_damaged_row_is_graded_again(desk, tmp_path):
+    submission = Submission(Path("04_heads.ipynb"), (Unit("04_heads.ipynb cell 1", QKV),))
+    path = tmp_path / "grades.sqlite"
+    store = Store(path, desk.under)
+    store.keep([ExerciseResult("transpose_qkv", "04_heads", "failed", 2.25, 3.0, content=submission.content)])
+    store.close()
+    assert desk.grade(submission, ["transpose_qkv"], path).exercises[0].score == 2.25
+    assert desk.engine.launcher._launcher is None
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE results SET result = '{'")
+    assert desk.grade(submission, ["transpose_qkv"], path).exercises[0].outcome == "passed"
+    assert desk.engine.launcher._launcher is not None
+
+
+def test_another_desk_is_made_when_what_it_is_made_from_changes(school, settings, desk):
+    os.utime(school.root / "solutions" / "04_heads" / "exercise.toml", (1, 1))
+    changed = desks.desk(settings)
+    assert changed is not desk
+    settings.trusted_submissions = True
+    assert desks.desk(settings) is not changed
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"sandbox": "basic"}, "trusted_submissions"),
+        ({"solutions": "/nowhere"}, "c.Headway.solutions names /nowhere"),
+    ],
+)
+def test_refusals_are_sentences(settings, wrong, says):
+    for name, value in wrong.items():
+        setattr(settings, name, value)
+    with pytest.raises(desks.Refused, match=says):
+        desks.desk(settings)

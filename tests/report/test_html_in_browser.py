@@ -1,0 +1,163 @@
+"""Our HTML in a real browser: readable in the light and in the dark, wherever it stands, wide and narrow, without scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from helpers.browser import chrome
+from helpers.browser.samples import CLASS, REPORT, entry, hostile
+
+from grader.classroom.html_page import page as class_page
+from grader.report.html import fragment, page
+
+pytestmark = pytest.mark.skipif(bool(chrome.missing()), reason=chrome.missing() or "there is a browser")
+
+AA = 4.5  # WCAG 2.1, 1.4.3: text against what lies behind it
+NARROWEST = 320  # WCAG 2.1, 1.4.10: to be read without scrolling sideways
+
+# How JupyterLab dresses tables of its own.
+LAB = """<style>
+.jp-RenderedHTMLCommon td,.jp-RenderedHTMLCommon th,.jp-RenderedHTMLCommon tr{text-align:right;vertical-align:middle;padding:.5em}
+.jp-RenderedHTMLCommon tbody tr:nth-child(odd){background:#808080}
+</style>"""
+
+# where the report stands → (attributes of the body, what lies around it, is it dark there)
+HOSTS = {
+    "lab, light": ("data-jp-theme-light=true", LAB, False),
+    "lab, dark": ("data-jp-theme-light=false", LAB, True),
+    "vscode, light": ("class=vscode-light", "", False),
+    "vscode, dark": ("class=vscode-dark", "", True),
+    "vscode, high contrast": ("class=vscode-high-contrast", "", True),
+    "vscode, high contrast light": ("class='vscode-high-contrast-light vscode-high-contrast'", "", False),
+    "colab, dark": ("theme=dark", "", True),
+    "nbgrader": ("id=notebook-container", "", False),
+}
+
+# Every text with the colours it is shown in; a colour is [r, g, b].
+COLOURS = """
+const rgba = text => text.match(/[\\d.]+/g).map(Number);
+const behind = element => {
+  for (; element; element = element.parentElement) {
+    const [r, g, b, a = 1] = rgba(getComputedStyle(element).backgroundColor);
+    if (a === 1) return [r, g, b];
+    if (a !== 0) throw new Error("a background that is half transparent");
+  }
+  return matchMedia("(prefers-color-scheme: dark)").matches ? [18, 18, 18] : [255, 255, 255];
+};
+const walker = document.createTreeWalker(document.querySelector(arguments[0]), NodeFilter.SHOW_TEXT);
+const found = [];
+for (let node; node = walker.nextNode();) {
+  const element = node.parentElement;
+  if (node.data.trim() && element.tagName !== "STYLE" && element.getClientRects().length)
+    found.push([node.data.trim(), rgba(getComputedStyle(element).color).slice(0, 3), behind(element)]);
+}
+return found;
+"""
+
+
+@pytest.fixture(scope="module")
+def window() -> Iterator[chrome.Window]:
+    with chrome.chromium() as opened:
+        yield opened
+
+
+def luminance(colour: list[float]) -> float:
+    """WCAG 2.1, relative luminance."""
+    linear = [p / 12.92 if (p := part / 255) <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for part in colour]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def ratio(ink: list[float], paper: list[float]) -> float:
+    light, dark = sorted((luminance(ink), luminance(paper)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def weakest(window: chrome.Window, css: str) -> tuple[float, str]:
+    """The lowest contrast of any text, and that text."""
+    found = [(ratio(ink, paper), text) for text, ink, paper in window.run(COLOURS, css)]
+    assert len(found) > 20
+    return min(found)
+
+
+def open_text(window: chrome.Window, folder: Path, text: str) -> None:
+    path = folder / "page.html"
+    path.write_text(text, "utf-8")
+    window.open(path.as_uri())
+
+
+def hosted(host: str) -> str:
+    attributes, around, _dark = HOSTS[host]
+    return (
+        f"<!DOCTYPE html><html><body {attributes}>"
+        f"<div class=jp-RenderedHTMLCommon>{fragment(REPORT)}</div>{around}</body></html>"
+    )
+
+
+PAGES = {"report": page(REPORT), "class": class_page(CLASS)}
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_readable_whatever_the_system_prefers(window, tmp_path, name, dark):
+    window.look(dark=dark)
+    open_text(window, tmp_path, PAGES[name])
+    lowest, text = weakest(window, "body")
+    assert lowest >= AA, text
+
+
+@pytest.mark.parametrize("prefers_dark", [False, True])
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_report_takes_the_colours_of_the_page_it_stands_in(window, tmp_path, host, prefers_dark):
+    window.look(dark=prefers_dark)
+    open_text(window, tmp_path, hosted(host))
+    lowest, text = weakest(window, ".headway")
+    assert lowest >= AA, text
+    paper = window.run("return getComputedStyle(document.querySelector('.headway')).backgroundColor")
+    assert paper == ("rgb(20, 24, 29)" if HOSTS[host][2] else "rgb(255, 255, 255)")
+
+
+def test_the_tables_keep_their_clothes_in_jupyterlab(window, tmp_path):
+    window.look()
+    open_text(window, tmp_path, hosted("lab, light"))
+    for part, style in (("td", "textAlign"), ("tr", "backgroundColor")):
+        found = window.run(
+            f"return [...new Set([...document.querySelectorAll('.headway {part}')].map(e => getComputedStyle(e).{style}))]"
+        )
+        assert found == [{"td": "left", "tr": "rgba(0, 0, 0, 0)"}[part]]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_sticks_out_of_a_narrow_page(window, tmp_path, name):
+    window.look(width=NARROWEST)
+    open_text(window, tmp_path, PAGES[name])
+    assert window.run("return document.documentElement.scrollWidth") <= NARROWEST
+    window.look()
+
+
+EVIL = "<img src=x onerror=\"document.title='owned'\"></style></td><script>document.title='owned'</script>"
+HOSTILE = {
+    "report": page(replace(REPORT, exercises=(hostile(EVIL),), remarks=(EVIL,))),
+    "class": class_page([entry(EVIL, hostile(EVIL))]),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_texts_are_shown_and_never_run(window, tmp_path, name):
+    open_text(window, tmp_path, HOSTILE[name])
+    assert window.text().count("<img src=x onerror=") >= 5
+    assert window.all("img, script") == []
+    assert "owned" not in window.driver.title
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_needs_a_script(window, tmp_path, name):
+    window.look()
+    open_text(window, tmp_path, PAGES[name])
+    shown = window.text()
+    with chrome.chromium(scripts=False) as bare:
+        bare.look()
+        open_text(bare, tmp_path, f"{PAGES[name]}<script>document.body.textContent = 'a script ran'</script>")
+        assert bare.text() == shown

@@ -1,0 +1,101 @@
+"""`check(…)` in a real kernel: what was executed is graded, shown, and returned as a plain float."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbclient
+import nbformat
+import pytest
+
+from grader.student.kernel_history import executed_units
+
+ROOT = Path(__file__).resolve().parents[2]
+RIGHT = (
+    "def transpose_qkv(X, num_heads):\n"
+    "    B, T, D = X.shape\n"
+    "    return X.reshape(B, T, num_heads, -1).transpose(1, 2).reshape(B * num_heads, T, -1)\n"
+)
+WRONG = RIGHT.replace(".transpose(1, 2)", "")
+CHECK = 'check("transpose_qkv")'
+
+# Of the kernel's own libraries, not of the course.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore:Proactor event loop:RuntimeWarning"),
+]
+
+CELLS = {
+    "nothing yet": CHECK,
+    "import": "import torch",
+    "a wrong answer": WRONG,
+    "wrong": CHECK,
+    "mended, timed": "%%capture\n" + RIGHT,
+    "right": CHECK,
+    "by the function": "check(transpose_qkv)",
+    "a typing error": 'check("transpose_qvk")',
+    "hostile": "import sys\ndef transpose_qkv(X, num_heads):\n    print('no', file=sys.stderr)\n    sys.exit(1)\n",
+    "stopped": CHECK,
+    "kind": "type(check('transpose_qkv')) is float",
+    "as nbgrader does": "import os; os.environ['NBGRADER_EXECUTION'] = 'autograde'; check('transpose_qkv')",
+}
+
+
+@pytest.fixture(scope="module")
+def cells() -> dict[str, nbformat.NotebookNode]:
+    sources = ["from grader import check", *CELLS.values()]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
+    client = nbclient.NotebookClient(
+        book,
+        timeout=300,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(ROOT / "assignments" / "04_heads")}},
+    )
+    client.execute()  # raises at the first cell that does
+    return dict(zip(CELLS, book.cells[1:], strict=True))
+
+
+def points(cell) -> float:
+    return float(next(o for o in cell.outputs if o.output_type == "execute_result")["data"]["text/plain"])
+
+
+def shown(cell, form: str = "text/plain") -> str:
+    displayed = [o for o in cell.outputs if o.output_type == "display_data"]
+    assert len(displayed) == 1
+    return displayed[0]["data"][form]
+
+
+def test_points(cells):
+    assert points(cells["nothing yet"]) == 0
+    assert 0 < points(cells["wrong"]) < 3
+    assert points(cells["right"]) == points(cells["by the function"]) == 3
+    assert points(cells["stopped"]) == points(cells["a typing error"]) == 0
+    assert cells["kind"].outputs[-1]["data"]["text/plain"] == "True"
+
+
+def test_reports(cells):
+    assert "not defined in this notebook" in shown(cells["nothing yet"])
+    assert "this equals a known mistake" in shown(cells["wrong"])
+    assert "this equals a known mistake" in shown(cells["wrong"], "text/html")
+    assert "public cases" in shown(cells["right"], "text/html")
+    assert "did you mean transpose_qkv?" in shown(cells["a typing error"])
+    assert "hidden cases were not used" in shown(cells["as nbgrader does"])
+    assert "hidden cases were not used" not in shown(cells["right"])
+
+
+def test_nothing_goes_to_stderr_and_no_escape_codes_to_the_page(cells):
+    for cell in cells.values():
+        assert not [o for o in cell.outputs if o.output_type == "stream"]
+        assert "\x1b" not in str(cell.outputs)
+
+
+def test_of_many_versions_the_last_is_sent():
+    history = ["", "import torch", WRONG, CHECK, "def f(:", RIGHT, CHECK, RIGHT, CHECK, "x = 1", CHECK]
+    units = executed_units(history)
+    assert [unit.name for unit in units] == ["cell [1]", "cell [3]", "cell [7]", "cell [9]", "cell [10]"]
+
+
+def test_a_version_that_something_was_built_on_stays():
+    history = ["", "class A: pass", "class B(A): pass", "class A:\n    x = 1"]
+    assert len(executed_units(history)) == 3

@@ -1,0 +1,64 @@
+"""`pytest` in a course folder shows the public checks as test items; elsewhere the plugin does nothing."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+RIGHT = (
+    "def transpose_qkv(X, num_heads):\n"
+    "    B, T, D = X.shape\n"
+    "    return X.reshape(B, T, num_heads, -1).transpose(1, 2).reshape(B * num_heads, T, -1)\n"
+)
+
+
+@pytest.fixture
+def course(tmp_path) -> Path:
+    return Path(shutil.copytree(ROOT / "assignments", tmp_path / "course"))
+
+
+def run(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rA", "--color=no", *args]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=180)
+
+
+def test_every_public_check_is_an_item_and_failures_show_the_reports_message(course):
+    (course / "04_heads" / "heads.py").write_text(
+        RIGHT + RIGHT.replace("transpose_qkv", "transpose_output"), "utf-8"
+    )
+    done = run(course, "04_heads")
+    assert done.returncode == 1
+    assert "PASSED" in done.stdout
+    assert "heads.py::transpose_qkv::small/values" in done.stdout
+    assert "the shape is" in done.stdout
+    assert "CheckFailed" not in done.stdout.replace("grader.student.pytest_plugin.CheckFailed", "")
+    assert "Traceback" not in done.stdout
+
+
+def test_an_untouched_course_is_skipped_not_failed(course):
+    done = run(course, "02_masking", "04_heads")
+    assert "4 skipped" in done.stdout
+    assert "failed" not in done.stdout
+
+
+def test_a_broken_file_says_why(course):
+    (course / "04_heads" / "heads.py").write_text("def transpose_qkv(X, num_heads)\n    pass\n", "utf-8")
+    done = run(course, "04_heads")
+    assert done.returncode == 1
+    assert "heads.py, line 1" in done.stdout
+
+
+def test_elsewhere_it_collects_nothing_and_imports_nothing(tmp_path):
+    (tmp_path / "masking.py").write_text("def masked_softmax(): pass\n", "utf-8")
+    (tmp_path / "test_other.py").write_text(
+        "import sys\ndef test_it():\n    ours = [m for m in sys.modules if m.startswith('grader.')]\n    assert ours == ['grader.student.pytest_plugin']\n",
+        "utf-8",
+    )
+    done = run(tmp_path)
+    assert done.returncode == 0
+    assert "1 passed" in done.stdout

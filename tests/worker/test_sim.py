@@ -1,0 +1,409 @@
+"""The simulated accelerator: its rules, one by one; right answers pass on it, device mistakes fail on their line."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from helpers.answers import ANSWERS
+
+from grader.authoring.bank import KnownAnswer, apply
+from grader.authoring.content import Assignment, read_all
+from grader.engine.devices import has_cuda, launcher_for
+from grader.engine.engine import Engine
+from grader.intake.read import Submission, Unit, read_submission
+from grader.report.model import ExerciseResult
+
+ROOT = Path(__file__).resolve().parents[2]
+ASSIGNMENTS = read_all(ROOT / "solutions")
+STRANDED = [(a, m) for a in ASSIGNMENTS for m in a.mistakes() if m.kind == "policy" and "device" in m.breaks]
+# Exercises whose points do not depend on a device: their cases are made for the CPU.
+ON_THE_CPU = {e["name"] for a in ASSIGNMENTS for e in a.exercises if e.get("facets", {}).get("device") == 0}
+MIXED = "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
+
+# What each line gives, with X (2, 3, 4) on the device, Y a copy of it, and D the device: a value, or what it raises.
+RULES = {
+    "it says where it lives": ("X.is_cuda and X.device.type != 'cpu'", True),
+    "its numbers are real": ("X[0, 0].tolist()", [0.0, 1.0, 2.0, 3.0]),
+    "item": ("X[0, 0, 1].item()", 1.0),
+    "formatted": ("f'{X[0, 0, 1]:.1f}'", "1.0"),
+    "shown": ("str(X[0, 0])", "tensor([0., 1., 2., 3.], device='cuda:0')"),
+    "cpu": ("type(X.cpu()) is torch.Tensor and X.cpu().numpy()[0, 0, 1]", 1.0),
+    "numpy": ("X.numpy()", TypeError("can't convert cuda:0 device type tensor to numpy")),
+    "numpy by conversion": (
+        "numpy.asarray(X)",
+        TypeError("can't convert cuda:0 device type tensor to numpy"),
+    ),
+    "sum of both": ("X + torch.ones(4)", RuntimeError(MIXED)),
+    "comparison of both": ("X < torch.arange(4)", RuntimeError(MIXED)),
+    "product of both": ("X @ torch.ones(4, 4)", RuntimeError("argument mat2 in method wrapper_CUDA_mm")),
+    "joined": ("torch.cat([X, torch.ones(2, 3, 4)])", RuntimeError(MIXED)),
+    "where": ("torch.where(X > 0, X, torch.ones(1))", RuntimeError(MIXED)),
+    "mask of the CPU": (
+        "X.masked_fill(torch.ones(4) > 0, 0)",
+        RuntimeError("but got mask on cpu and self on cuda:0"),
+    ),
+    "token ids of the CPU": ("nn.Embedding(5, 2).to(D)(torch.tensor([1]))", RuntimeError(MIXED)),
+    "in place into the CPU": (
+        "torch.ones(4).add_(X[0, 0])",
+        RuntimeError("at least two devices, cpu and cuda:0"),
+    ),
+    "a number as a tensor": ("(X * torch.tensor(2.0))[0, 0].tolist()", [0.0, 2.0, 4.0, 6.0]),
+    "a number in where": ("torch.where(X > 1, X, torch.tensor(9.0))[0, 0].tolist()", [9.0, 9.0, 2.0, 3.0]),
+    "numbers are not stacked": ("torch.stack([X[0, 0, 0], torch.tensor(1.0)])", RuntimeError(MIXED)),
+    "index of the CPU": ("X[0, 0][torch.tensor([1, 3])].tolist()", [1.0, 3.0]),
+    "mask of the CPU as an index": ("X[0, 0][torch.arange(4) > 2].tolist()", [3.0]),
+    "a list as an index": (
+        "X[0, 0, [1, 3]].tolist() + X[0, 0][[True, False, False, False]].tolist()",
+        [1.0, 3.0, 0.0],
+    ),
+    "an empty list as an index": ("tuple(X[0, []].shape)", (0, 4)),
+    "an array as an index": ("X[0, 0][numpy.array([1, 3])].tolist()", [1.0, 3.0]),
+    "a list where to write": ("written(Y, (slice(None), [1], slice(None)))", [0.0, 1.0, 2.0, 3.0, -1.0]),
+    "index into the CPU": (
+        "torch.ones(4)[(X[0, 0] > 0)]",
+        RuntimeError("indices should be either on cpu or on the same"),
+    ),
+    "made without a device": ("torch.arange(3).device.type", "cpu"),
+    "made where x is": ("torch.arange(3, device=X.device).device == X.device", True),
+    "what is made has its shape": (
+        "[list(t.shape) for t in (torch.arange(3, device=D), torch.arange(1, 7, 2, device=D), torch.eye(2, 3, device=D))]",
+        [[3], [3], [2, 3]],
+    ),
+    "a row of what is made": ("torch.eye(3, device=D)[1].tolist()", [0.0, 1.0, 0.0]),
+    "one by one": ("[int(i) for i in torch.arange(3, device=D)]", [0, 1, 2]),
+    "written into an empty one": ("tuple(torch.add(X, 1, out=torch.empty(0, device=D)).shape)", (2, 3, 4)),
+    "resized": ("tuple(torch.ones(4, device=D).resize_(2, 2).shape)", (2, 2)),
+    "a grid": (
+        "torch.meshgrid(torch.arange(2, device=D), torch.arange(3, device=D), indexing='ij')[1].tolist()",
+        [[0, 1, 2], [0, 1, 2]],
+    ),
+    "made like x": (
+        "torch.zeros_like(X).is_cuda and X.new_ones(2).is_cuda and torch.ones(2).to(X).is_cuda",
+        True,
+    ),
+    "a number like x": (
+        "X.new_tensor(-1e30).is_cuda and str(X.double().new_tensor([2]).dtype)",
+        "torch.float64",
+    ),
+    "tensor from a list": ("torch.tensor([1, 2], device=X.device).is_cuda", True),
+    "cuda by name": ("torch.zeros(2, device='cuda').is_cuda and torch.ones(2).to('cuda:0').is_cuda", True),
+    "cuda as a method": ("torch.ones(2).cuda().is_cuda and nn.Linear(2, 2).cuda().weight.is_cuda", True),
+    "cuda as a default": ("[t.is_cuda for t in [default_cuda()]]", [True]),
+    "written through a mask": ("written(Y, Y > 3)", [0.0, 1.0, 2.0, 3.0, -1.0]),
+    "written through a view": ("view_written(Y)", [7.0, 1.0, 2.0, 3.0]),
+    "shape changed in place": ("tuple((Y.unsqueeze_(1).transpose_(2, 3) + 1).shape)", (2, 1, 4, 3)),
+    "a parameter stays one": ("isinstance(nn.Linear(2, 2).to(D).weight, nn.Parameter)", True),
+    "new data": ("new_data(nn.Linear(4, 4).to(D))", 16.0),
+    "copied deeply": ("copy.deepcopy(nn.Linear(2, 2).to(D)).weight.is_cuda", True),
+    "a buffer moves": ("buffered().to(D).P.is_cuda", True),
+    "einsum": ("torch.einsum('bqd,bkd->bqk', X, X)[0, 0, 0].item()", 14.0),
+    "nothing recorded": ("inference(X).is_cuda", True),
+    "nothing recorded, by rows": ("rows(X)", [3, 3]),
+    "attention function": (
+        "same(lambda X, m: F.scaled_dot_product_attention(X, X, X, is_causal=True))",
+        True,
+    ),
+    "attention module": (
+        "same(lambda X, m: m(X, X, X)[0], nn.MultiheadAttention(4, 2, batch_first=True))",
+        True,
+    ),
+    "attention evaluated": ("same(lambda X, m: m(X, X, X)[0], nn.MultiheadAttention(4, 2).eval())", True),
+    "encoder layer": ("same(lambda X, m: m(X), nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0))", True),
+    "GRU": ("same(lambda X, m: m(X)[0], nn.GRU(4, 5, 2))", True),
+    "LSTM": ("same(lambda X, m: m(X)[0], nn.LSTM(4, 5, 2))", True),
+    "normalisation": ("same(lambda X, m: m(X), nn.LayerNorm(4))", True),
+    "embedding": ("same(lambda X, m: m((X % 5).long()), nn.Embedding(5, 4, padding_idx=1))", True),
+    "dropout": ("sorted(set(F.dropout(torch.ones(99, device=D), 0.5).tolist()))", [0.0, 2.0]),
+    "half precision": ("same(lambda X, m: X.bfloat16().softmax(-1))", True),
+}
+
+HELPERS = """
+import copy, json, numpy, sys, torch
+from torch import nn
+from torch.nn import functional as F
+from grader.worker import sim
+sim.register()
+D = sim.place()
+
+def written(Y, mask):
+    Y[mask] = -1
+    return Y.flatten()[:5].tolist()
+
+def view_written(Y):
+    Y.view(-1)[0] = 7
+    return Y[0, 0].tolist()
+
+def default_cuda():
+    with torch.device("cuda"):
+        return torch.zeros(2)
+
+def new_data(layer):
+    layer.weight.data = torch.ones(4, 4, device=D)
+    return layer.weight.sum().item()
+
+def buffered():
+    module = nn.Module()
+    module.register_buffer("P", torch.ones(2))
+    return module
+
+def inference(X):
+    with torch.inference_mode():
+        return nn.Linear(4, 4).to(D)(X)
+
+@torch.inference_mode
+def rows(X):
+    return [len([step for step in row]) for row in X]
+
+def same(run, module=None):
+    seen = []
+    for device in ("cpu", D):
+        x = torch.arange(24.0).reshape(2, 3, 4).to(device).requires_grad_()
+        out = run(x, copy.deepcopy(module).to(device) if module is not None else None)
+        (out * out).sum().backward()
+        seen.append((out.cpu(), x.grad.cpu() if x.grad is not None else torch.zeros(1)))
+    return all(torch.allclose(a, b, atol=1e-5) for a, b in zip(*seen))
+
+answers = {}
+for name, line in json.load(sys.stdin).items():
+    X = torch.arange(24.0).reshape(2, 3, 4).to(D)
+    Y = X.clone()
+    try:
+        value = eval(line)
+        answers[name] = list(value) if isinstance(value, tuple) else getattr(value, "item", lambda: value)()
+    except Exception as error:
+        answers[name] = [type(error).__name__, str(error)]
+print(json.dumps(answers))
+"""
+
+
+# As workers of the server end: a thread in which torch differentiates may still want the interpreter while that shuts down, and
+# then the whole process is aborted.
+END = "\nimport os, sys; sys.stdout.flush(); os._exit(0)"
+
+
+def python(source: str, given: str = "") -> str:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", source + END],
+        input=given,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def answers() -> dict[str, object]:
+    return json.loads(python(HELPERS, json.dumps({name: line for name, (line, _want) in RULES.items()})))
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_rules_are_those_of_cuda(name, answers):
+    want = RULES[name][1]
+    if isinstance(want, Exception):
+        kind, message = answers[name]
+        assert kind == type(want).__name__
+        assert str(want) in message
+    else:
+        assert answers[name] == (list(want) if isinstance(want, tuple) else want)
+
+
+def test_registering_twice_is_no_harm_and_a_torch_without_the_means_is_told_in_a_sentence():
+    python("from grader.worker import sim; sim.register(); sim.register()")
+    said = python(
+        "import torch.utils.backend_registration as b; del b._setup_privateuseone_for_python_backend\n"
+        "from grader.worker import sim\n"
+        "try: sim.register()\nexcept sim.SimUnavailable as error: print(error)"
+    )
+    assert "has no way to make the simulated device" in said
+
+
+def test_a_plain_worker_registers_nothing():
+    said = python(
+        "import sys, grader.worker.main as m, torch; m._device('cpu'); print('grader.worker.sim' in sys.modules, hasattr(torch, 'sim'))"
+    )
+    assert said.split() == ["False", "False"]
+
+
+@pytest.fixture(scope="module")
+def there(bundles) -> Iterator[Engine]:
+    launcher = launcher_for("sim")
+    engine = Engine(bundles, launcher, device="sim", trusting=True)
+    yield engine
+    engine.close()
+    launcher.close()
+
+
+def graded(
+    engine: Engine, assignment: Assignment, source: str, names: list[str]
+) -> dict[str, ExerciseResult]:
+    file = f"{assignment.module}.py"
+    report = engine.grade(Submission(Path(file), (Unit(file, source),)), names)
+    return {result.name: result for result in report.exercises}
+
+
+def why(result: ExerciseResult) -> str:
+    return f"{result.outcome} {result.message} {[(c.id, c.message, c.where) for c in result.checks if c.outcome != 'passed'][:3]}"
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
+def test_references_pass_on_the_simulated_device(assignment, there):
+    names = [e["name"] for e in assignment.exercises if e.get("facets", {}).get("device", 1)]
+    for result in graded(there, assignment, assignment.source, names).values():
+        assert result.outcome == "passed", f"{result.name}: {why(result)}"
+
+
+def test_there_are_enough_device_mistakes():
+    assert len(STRANDED) >= 15
+
+
+@pytest.mark.parametrize(("assignment", "mistake"), STRANDED, ids=[m.id for _a, m in STRANDED])
+def test_device_mistakes_fail_there_on_their_line_and_pass_on_the_cpu(
+    assignment: Assignment, mistake: KnownAnswer, there, engine
+):
+    source = apply(mistake, assignment.source)
+    here = graded(engine, assignment, source, [mistake.of])[mistake.of]
+    assert here.outcome == "passed", why(here)
+    result = graded(there, assignment, source, [mistake.of])[mistake.of]
+    first = next(c for c in result.checks if c.outcome == "failed")
+    assert "device" in first.message
+    assert first.where.startswith(f"{assignment.module}.py, line ")
+
+
+def with_sim(engine: Engine, there: Engine) -> Engine:
+    return Engine(engine.bundles, engine.launcher, elsewhere=[there])
+
+
+@pytest.fixture
+def masking() -> Assignment:
+    return next(a for a in ASSIGNMENTS if a.name == "02_masking")
+
+
+def test_the_report_tells_it_in_one_check_that_costs_its_share(masking, engine, there):
+    mistake = next(m for m in masking.mistakes("masked_softmax") if m.id == "softmax-keys-counted-on-the-cpu")
+    both = with_sim(engine, there)
+    try:
+        result = graded(both, masking, apply(mistake, masking.source), ["masked_softmax", "sequence_mask"])
+    finally:
+        both.close()
+    (check,) = [c for c in result["masked_softmax"].checks if c.device == "sim"]
+    assert (check.facet, check.outcome) == ("device", "failed")
+    assert check.where.startswith("masking.py, line ")
+    assert result["masked_softmax"].outcome == "failed"
+    assert (
+        result["masked_softmax"].points / 2 < result["masked_softmax"].score < result["masked_softmax"].points
+    )
+    assert result["sequence_mask"].outcome == "passed"
+    assert [c.outcome for c in result["sequence_mask"].checks if c.device == "sim"] == ["passed"]
+
+
+def test_a_result_on_the_cpu_is_a_fault_and_weights_kept_there_are_none(masking, there):
+    source = masking.source.replace(
+        "return X.masked_fill(~keep, value)", "return X.masked_fill(~keep, value).cpu()"
+    )
+    result = graded(there, masking, source, ["sequence_mask"])["sequence_mask"]
+    assert "a tensor on the cpu" in why(result)
+    scoring = next(a for a in ASSIGNMENTS if a.name == "03_scoring")
+    kept = scoring.source.replace(
+        "@ values  # (B, T, v)",
+        "@ values  # (B, T, v)\n        self.attention_weights = self.attention_weights.detach().cpu()",
+    )
+    kept = kept.replace(
+        "return self.dropout(self.attention_weights) @", "result = self.dropout(self.attention_weights) @"
+    )
+    kept = kept.replace(
+        "self.attention_weights.detach().cpu()",
+        "self.attention_weights.detach().cpu()\n        return result",
+    )
+    result = graded(there, scoring, kept, ["DotProductAttention"])["DotProductAttention"]
+    assert result.outcome == "passed", why(result)
+
+
+def test_a_worker_that_is_lost_there_costs_nothing(masking, engine, there):
+    source = masking.source.replace(
+        "steps = torch.arange", "import os\n    if X.is_cuda:\n        os._exit(3)\n    steps = torch.arange"
+    )
+    both = with_sim(engine, there)
+    try:
+        result = graded(both, masking, source, ["sequence_mask"])["sequence_mask"]
+    finally:
+        both.close()
+    assert (result.outcome, result.score) == ("passed", result.points)
+    assert [c.outcome for c in result.checks if c.device == "sim"] == ["could_not_grade"]
+
+
+ON_SIM = {
+    exercise: [a for a in ANSWERS if a.exercise == exercise and a.is_right and "device" not in a.later]
+    for exercise in sorted({a.exercise for a in ANSWERS} - ON_THE_CPU)
+}
+SAMPLE = 3  # of each exercise's; `HEADWAY_ALL_ANSWERS=1` takes all
+
+
+@pytest.mark.parametrize("exercise", ON_SIM)
+def test_independent_right_answers_pass_there(exercise, there):
+    answers = ON_SIM[exercise]
+    step = 1 if os.environ.get("HEADWAY_ALL_ANSWERS") else max(1, len(answers) // SAMPLE)
+    for answer in answers[::step]:
+        result = there.grade(read_submission(answer.path), [exercise]).exercises[0]
+        failed = {c.facet for c in result.checks if c.outcome not in ("passed", "skipped")}
+        assert result.outcome != "could_not_grade" and failed <= answer.later, (
+            f"{answer.path.name}: {why(result)}"
+        )
+
+
+def test_independent_device_mistakes_fail_there(there):
+    stranded = [a for a in ANSWERS if a.is_right and "device" in a.later]
+    assert len(stranded) >= 4
+    for answer in stranded:
+        result = there.grade(read_submission(answer.path), [answer.exercise]).exercises[0]
+        assert result.outcome == "failed", f"{answer.path.name}: {why(result)}"
+
+
+@pytest.mark.cuda
+def test_cuda_gives_the_verdicts_of_the_simulated_device(bundles, there):
+    """`make cuda` runs this where there is a GPU: references, right variants and answers, device and precision
+    mistakes, check by check."""
+    if not has_cuda():
+        pytest.skip("NOT COMPARED: torch sees no CUDA device here")
+    launcher = launcher_for("cuda")
+    engine = Engine(bundles, launcher, device="cuda", trusting=True)
+    apart = []
+    try:
+        for name, what, submission in compared():
+            real, sim = (outcomes(e.grade(submission, [name]).exercises[0]) for e in (engine, there))
+            apart += [
+                f"{name}, {what}, {check}: CUDA {real.get(check)}, simulated {sim.get(check)}"
+                for check in real.keys() | sim.keys()
+                if real.get(check) != sim.get(check)
+            ]
+    finally:
+        engine.close()
+        launcher.close()
+    assert not apart, "\n".join(apart)
+
+
+def compared() -> Iterator[tuple[str, str, Submission]]:
+    """All that both devices must agree on: exercise, what it is, its source."""
+    for assignment in ASSIGNMENTS:
+        known = [v for v in assignment.variants() if v.kind != "trivial"]
+        known += [m for m in assignment.mistakes() if {"device", "precision"} & set(m.breaks)]
+        sources = [("the reference", f["name"], assignment.source) for f in assignment.exercises]
+        sources += [(a.id, a.of, apply(a, assignment.source)) for a in known]
+        for what, name, source in sources:
+            file = f"{assignment.module}.py"
+            yield name, what, Submission(Path(file), (Unit(file, source),))
+    for answer in ANSWERS:
+        if answer.is_right:
+            yield answer.exercise, answer.path.name, read_submission(answer.path)
+
+
+def outcomes(result: ExerciseResult) -> dict[str, str]:
+    """Check → outcome; and the exercise's own, since a file that does not load has no checks."""
+    return {"the exercise": result.outcome} | {check.id: check.outcome for check in result.checks}

@@ -1,0 +1,51 @@
+"""Backward passes are told while a training runs, and nothing of it stays behind."""
+
+import pytest
+import torch
+
+from grader.worker import training_progress as tellings
+from grader.worker.training_progress import telling
+
+
+@pytest.fixture
+def told(monkeypatch):
+    monkeypatch.setattr(tellings, "EVERY", 0.0)
+    return []
+
+
+def tell_into(told):
+    return lambda *message: told.append(message)
+
+
+def test_each_backward_pass_is_told_with_its_loss(told):
+    w = torch.ones(2, requires_grad=True)
+    with telling(tell_into(told), 3):
+        for n in range(3):
+            (w.sum() * n).backward()
+        torch.autograd.backward(w.sum() * 7)
+    assert told == [(1, 3, 0.0), (2, 3, 2.0), (3, 3, 4.0), (3, 3, 14.0)]
+    assert w.grad.tolist() == [10, 10]
+
+
+def test_a_loss_that_is_no_number_is_told_as_none(told):
+    w = torch.ones(2, requires_grad=True)
+    with telling(tell_into(told), 3):
+        (w.sum() * float("nan")).backward()
+        w.backward(torch.ones(2))
+    assert told == [(1, 3, None), (2, 3, None)]
+
+
+def test_afterwards_nothing_is_watched_whatever_happened(told):
+    before = torch.autograd.backward
+    with pytest.raises(ZeroDivisionError), telling(tell_into(told), 3):
+        raise ZeroDivisionError
+    assert torch.autograd.backward is before
+
+
+def test_messages_are_few(monkeypatch):
+    told, w = [], torch.ones(2, requires_grad=True)
+    monkeypatch.setattr(tellings, "EVERY", 60.0)
+    with telling(tell_into(told), 100):
+        for _ in range(100):
+            w.sum().backward()
+    assert len(told) == 1
