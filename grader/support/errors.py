@@ -1,0 +1,12 @@
+"""The base class of every exception that the grader raises on purpose."""
+
+from __future__ import annotations
+
+
+class GraderError(Exception):
+    """A refusal or a fault, as one sentence for the user.
+
+    exit_status: what the command line exits with: 2 for wrong use, 3 if something could not be graded.
+    """
+
+    exit_status = 2
