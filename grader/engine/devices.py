@@ -8,16 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from shutil import which
-from typing import TYPE_CHECKING
 
+from grader.engine.engine import Engine
 from grader.engine.scoring import score
 from grader.intake.read import Submission
 from grader.report.model import CheckResult, ExerciseResult
 from grader.sandbox.base import Launcher
 from grader.support.i18n import _
-
-if TYPE_CHECKING:
-    from grader.engine.engine import Engine
 
 
 def others(device: str) -> tuple[str, ...]:
@@ -55,22 +52,22 @@ def launcher_for(device: str, sandbox: str = "auto") -> Launcher:
     return choose(sandbox, Program(prepare="grader.worker.sim:register"))
 
 
-def also_on(
-    elsewhere: Engine, submission: Submission, results: Sequence[ExerciseResult]
+def check_on_device(
+    engine: Engine, submission: Submission, results: Sequence[ExerciseResult]
 ) -> list[ExerciseResult]:
-    """The results with a check more: what passes on the CPU passes on the other device.
+    """Grade again with an engine for another device, and add one check to each result: what passed, passes there.
 
-    Exercises whose manifest gives the facet no weight are left as they are.
+    Exercises whose manifest gives the facet `device` no weight stay as they are.
     """
-    weights = {e.name: e.weights for b in elsewhere.bundles for e in b.exercises}
+    weights = {e.name: e.weights for e in engine.exercises.values()}
     wanted = [
         r.name
         for r in results
         if any(c.outcome == "passed" for c in r.checks) and weights[r.name].get("device", 1)
     ]
-    there = {r.name: r for r in elsewhere.grade(submission, wanted).exercises} if wanted else {}
+    there = {r.name: r for r in engine.grade(submission, wanted).exercises} if wanted else {}
     return [
-        _with(r, _compared(r, there[r.name], elsewhere.device), weights[r.name]) if r.name in there else r
+        _with(r, _compared(r, there[r.name], engine.device), weights[r.name]) if r.name in there else r
         for r in results
     ]
 

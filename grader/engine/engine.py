@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.bundle.model import Bundle, Exercise
-from grader.engine.devices import also_on
+from grader.engine.context import Context
 from grader.engine.result_cache import Remembered
 from grader.engine.session import Training
 from grader.engine.student_parts import Part
@@ -30,7 +30,6 @@ class Engine:
     bundles: Sequence[Bundle]
     launcher: Launcher
     device: str = "cpu"
-    elsewhere: Sequence[Engine] = ()  # grade the same cases on other devices, for the facet of that name
     hidden: bool = False
     trusting: bool = False  # the sources are all ours: one worker serves them all
     quick: bool = False  # leave out what takes more than a few seconds
@@ -57,16 +56,28 @@ class Engine:
         They are graded in the order that needs fewest workers. An exercise that is wanted and not defined is
         *blocked*. parts: what its author wrote in earlier files, for exercises that are made of such parts.
         """
-        run = Run(self, submission, read_names(submission), tuple(parts))
+        run = Run(self.context, submission, read_names(submission), tuple(parts))
         names = [n for n in self.exercises if n in wanted] if wanted is not None else list(run.aliases)
         exercises = [exercise for name, exercise in self.exercises.items() if name in names]
         for exercise in in_chains(exercises):
             self.progress(exercise.name)
             run.grade(exercise)
-        results = [run.done[exercise.name] for exercise in exercises]
-        for other in self.elsewhere:
-            results = also_on(other, submission, results)
-        return self.report(results)
+        return self.report([run.done[exercise.name] for exercise in exercises])
+
+    @property
+    def context(self) -> Context:
+        return Context(
+            exercises=self.exercises,
+            constructors=self.constructors,
+            stubs=self.stubs,
+            slot=self.place,
+            device=self.device,
+            hidden=self.hidden,
+            quick=self.quick,
+            torch_version=self.torch_version,
+            training=self.training,
+            cache=self.remembered,
+        )
 
     def report(self, results: Sequence[ExerciseResult]) -> Report:
         return Report(
@@ -79,8 +90,6 @@ class Engine:
 
     def close(self) -> None:
         """End the worker, not the launcher. Safe to call twice."""
-        for other in self.elsewhere:
-            other.close()
         self.place.close()
 
 

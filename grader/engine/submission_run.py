@@ -7,9 +7,10 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from grader.bundle.model import Exercise, RecordedCase
+from grader.engine.context import Context
 from grader.engine.load_request import limits, patience
 from grader.engine.loading import PERHAPS_CHANCE, Blocked, Loading
 from grader.engine.messages import how_it_ended, last_line
@@ -31,9 +32,6 @@ from grader.support.i18n import _, language
 from grader.support.sanitize import sanitize
 from grader.support.version import __version__
 
-if TYPE_CHECKING:
-    from grader.engine.engine import Engine
-
 MAX_LOST = 2  # workers lost by one exercise before the rest of its cases is left alone
 
 
@@ -41,7 +39,7 @@ MAX_LOST = 2  # workers lost by one exercise before the rest of its cases is lef
 class Run:
     """One submission being graded."""
 
-    engine: Engine
+    context: Context
     submission: Submission
     names: Names
     parts: tuple[Part, ...] = ()
@@ -50,8 +48,8 @@ class Run:
     unsteady: set[str] = field(default_factory=set)  # exercises whose result may be chance: workers were lost
 
     def __post_init__(self) -> None:
-        self.aliases = match(self.engine.constructors, self.names)
-        self.place = self.engine.place
+        self.aliases = match(self.context.constructors, self.names)
+        self.place = self.context.slot
         self.loading = Loading(self.place, self.submission, self.names, self.aliases)
 
     def grade(self, exercise: Exercise) -> ExerciseResult:
@@ -79,7 +77,7 @@ class Run:
         faulty = tuple(
             name
             for name, run in self._own(exercise)
-            if run.grade(self.engine.exercises[name]).outcome in ("failed", "blocked", "not_started")
+            if run.grade(self.context.exercises[name]).outcome in ("failed", "blocked", "not_started")
         )
         says = _("graded with the course's own {blocks}: yours has a fault of its own, reported there")
         again = self._with_ours(exercise, result, faulty, says)
@@ -106,47 +104,48 @@ class Run:
 
     def _own(self, exercise: Exercise) -> list[tuple[str, Run]]:
         """The blocks of an exercise that its author wrote, and where: in this file or in an earlier one."""
-        here = {n: self for n in exercise.given if n in self.aliases and n in self.engine.exercises}
+        here = {n: self for n in exercise.given if n in self.aliases and n in self.context.exercises}
         if not exercise.is_made_of_parts:
             return list(here.items())
         for part in self.parts:
             run = self.earlier.setdefault(
-                part.submission.content, Run(self.engine, part.submission, read_names(part.submission))
+                part.submission.content, Run(self.context, part.submission, read_names(part.submission))
             )
-            here |= {n: run for n in part.names if n not in here and n in self.engine.exercises}
+            here |= {n: run for n in part.names if n not in here and n in self.context.exercises}
         return [(name, here[name]) for name in exercise.given if name in here]
 
     # ---- what takes long is remembered
 
     def _key(self, exercise: Exercise) -> str:
-        engine = self.engine
-        circumstances = (__version__, engine.torch_version, engine.launcher.tier, engine.device, language())
+        context = self.context
+        tier = context.slot.launcher.tier
+        circumstances = (__version__, context.torch_version, tier, context.device, language())
         return key(exercise, content(self.submission, self.parts), *circumstances)
 
     def _is_kept(self, exercise: Exercise) -> bool:
         """What counts as a grade is never taken from a folder that a student can write."""
-        if self.engine.hidden or self.engine.quick or os.environ.get("CI"):
+        if self.context.hidden or self.context.quick or os.environ.get("CI"):
             return False
         return any(case.costly for case in exercise.cases)
 
     def _remembered(self, exercise: Exercise) -> ExerciseResult | None:
-        if self.engine.remembered is None or not self._is_kept(exercise):
+        if self.context.cache is None or not self._is_kept(exercise):
             return None
-        found = self.engine.remembered.find(self._key(exercise), exercise)
+        found = self.context.cache.find(self._key(exercise), exercise)
         if found is None:
             return None
         remark = _("kept from an earlier check of the same files: nothing was run again")
         return replace(found, remarks=(*found.remarks, remark), seconds=0.0)
 
     def _remember(self, exercise: Exercise, result: ExerciseResult) -> None:
-        if self.engine.remembered is not None and self._is_kept(exercise):
-            self.engine.remembered.keep(self._key(exercise), exercise, result)
+        if self.context.cache is not None and self._is_kept(exercise):
+            self.context.cache.keep(self._key(exercise), exercise, result)
 
     # ---- one try
 
     def _once(self, exercise: Exercise, replaced: tuple[str, ...]) -> ExerciseResult:
         alias = self.aliases.get(exercise.name, exercise.name)
-        attempt = Attempt(exercise, self.submission, alias, time.monotonic(), self.engine.hidden)
+        attempt = Attempt(exercise, self.submission, alias, time.monotonic(), self.context.hidden)
         remarks = []
         if alias != exercise.name:
             remarks.append(_("graded {found} as {name}").format(found=sanitize(alias), name=exercise.name))
@@ -161,9 +160,9 @@ class Run:
             return attempt.result("could_not_grade", message=str(error))
         remarks += self.loading.remarks()
         if exercise.is_made_of_parts:
-            known = [name for name in exercise.given if name in self.engine.exercises]
+            known = [name for name in exercise.given if name in self.context.exercises]
             remarks.append(told(self.place.own, known))
-        partial = self.engine.quick and any(case.costly for case in exercise.cases)
+        partial = self.context.quick and any(case.costly for case in exercise.cases)
         if partial:
             remarks.append(
                 _("a quick check: the training that takes longer was left out, so this is no grade")
@@ -172,7 +171,7 @@ class Run:
         return replace(attempt.concluded(checks, observations, remarks), partial=partial)
 
     def _untouched(self, exercise: Exercise, alias: str) -> bool:
-        stub = self.engine.stubs.get(exercise.assignment)
+        stub = self.context.stubs.get(exercise.assignment)
         return stub is not None and alias == exercise.name and untouched(exercise.name, self.names, stub)
 
     def _session(self, exercise: Exercise, replaced: tuple[str, ...]) -> Session:
@@ -180,7 +179,7 @@ class Run:
         if not exercise.is_made_of_parts:
             return self.loading.session(exercise, replaced)
         here = {n: self.aliases[n] for n, run in self._own(exercise) if run is self and n not in replaced}
-        own = {n: bound for n, bound in here.items() if not self._untouched(self.engine.exercises[n], bound)}
+        own = {n: bound for n, bound in here.items() if not self._untouched(self.context.exercises[n], bound)}
         return self.loading.session(exercise, replaced, self.parts, own)
 
     def _judged(
@@ -190,9 +189,9 @@ class Run:
         checks: list[CheckResult] = []
         observations: dict[str, Observation] = {}
         lost = 0
-        hidden, device = self.engine.hidden, self.engine.device
+        hidden, device = self.context.hidden, self.context.device
         for case in exercise.cases:
-            if case.costly and self.engine.quick:
+            if case.costly and self.context.quick:
                 continue
             why = _why_not(case, checks, lost)
             if why:
@@ -220,7 +219,7 @@ class Run:
         """One case. A verdict against an answer comes from a worker that loaded the file once."""
         while True:
             observation = self._observe(exercise, case, replaced)
-            found = judge_case(case, observation, hidden=self.engine.hidden, device=self.engine.device)
+            found = judge_case(case, observation, hidden=self.context.hidden, device=self.context.device)
             if not self.place.again or all(check.outcome == "passed" for check in found):
                 return observation, found
             self.place.close()
@@ -235,7 +234,7 @@ class Run:
             printed = len(session.printed)
             try:
                 reply = session.ask(
-                    request, case.body, patience(exercise, case), partial(self.engine.training, title)
+                    request, case.body, patience(exercise, case), partial(self.context.training, title)
                 )
                 if "fault" in reply.words:
                     raise WorkerGone("fault", last_line(reply.words["fault"]))
@@ -259,7 +258,7 @@ class Run:
         if case.exam is None:
             return observation
         given = {name: source(name) for name in with_requirements(exercise.given)}
-        return examined(case, observation, self.engine.launcher, limits(exercise), given)
+        return examined(case, observation, self.context.slot.launcher, limits(exercise), given)
 
 
 def _by_parts(exercise: Exercise, result: ExerciseResult) -> bool:

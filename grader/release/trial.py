@@ -228,7 +228,7 @@ def _all_in_one_file(engine: Engine, exercise: Exercise, trials: Sequence[Candid
     lines = "\n".join(_bound(c, f"tried_{n}") for n, c in enumerate(trials))
     file = Submission(Path("tried.py"), (Unit("tried.py", f"{_TAME}{setup}{lines}"),))
     for number in range(len(trials)):
-        run = Run(engine, file, Names({}))
+        run = Run(engine.context, file, Names({}))
         run.aliases[exercise.name] = f"tried_{number}"
         if run.grade(exercise).outcome == "passed":
             yield number

@@ -11,13 +11,13 @@ from pathlib import Path
 import click
 
 from grader.bundle.model import Bundle
-from grader.engine.devices import launcher_for, others
+from grader.engine.devices import check_on_device, launcher_for, others
 from grader.engine.engine import Engine
 from grader.engine.result_cache import FOLDER, Remembered
 from grader.engine.student_parts import Part, earlier_parts
 from grader.intake.course import Course, choose, find, wanted_exercises
 from grader.intake.names import read_names
-from grader.intake.read import Blocked, read_submission
+from grader.intake.read import Blocked, Submission, read_submission
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.base import Launcher
 from grader.sandbox.choose import choose as choose_tier
@@ -50,14 +50,16 @@ def check(
         engine = Engine(_bundles(where, hidden), launcher, hidden=hidden, torch_version=version("torch"))
         opened.callback(engine.close)
         engine.quick, engine.remembered = quick, Remembered(where.root / FOLDER)
-        engine.elsewhere = [
+        devices = [
             Engine(engine.bundles, other, device=name, hidden=hidden, quick=quick)
             for name, other in _other_devices(device, sandbox, opened)
         ]
+        for other_engine in devices:
+            opened.callback(other_engine.close)
         wanted = wanted_exercises(names, where.bundles)
         if file is not None:
-            return _check_file(engine, file, wanted if names else None, quiet)
-        return _check_course(engine, where, wanted, quiet)
+            return _check_file(engine, devices, file, wanted if names else None, quiet)
+        return _check_course(engine, devices, where, wanted, quiet)
 
 
 def _other_devices(device: str, sandbox: str, opened: ExitStack) -> list[tuple[str, Launcher]]:
@@ -85,7 +87,23 @@ def _bundles(where: Course, hidden: bool) -> Sequence[Bundle]:
     return hidden_bundles(where.solutions)
 
 
-def _check_file(engine: Engine, file: Path, wanted: Sequence[str] | None, quiet: bool) -> Report:
+def _grade(
+    engine: Engine,
+    devices: Sequence[Engine],
+    submission: Submission,
+    wanted: Sequence[str] | None,
+    parts: Sequence[Part] = (),
+) -> list[ExerciseResult]:
+    """Grade on the CPU, and what passes there once more on each other device."""
+    results = list(engine.grade(submission, wanted, parts).exercises)
+    for other in devices:
+        results = check_on_device(other, submission, results)
+    return results
+
+
+def _check_file(
+    engine: Engine, devices: Sequence[Engine], file: Path, wanted: Sequence[str] | None, quiet: bool
+) -> Report:
     try:
         submission = read_submission(file)
     except Blocked as blocked:
@@ -98,7 +116,7 @@ def _check_file(engine: Engine, file: Path, wanted: Sequence[str] | None, quiet:
         )
     with status_line.line(quiet) as tell:
         engine.progress, engine.training = tell, tell.training
-        return engine.grade(submission, wanted)
+        return engine.report(_grade(engine, devices, submission, wanted))
 
 
 def _because(broken: Mapping[str, str]) -> str:
@@ -107,7 +125,9 @@ def _because(broken: Mapping[str, str]) -> str:
     return ""
 
 
-def _check_course(engine: Engine, where: Course, wanted: Sequence[str], quiet: bool) -> Report:
+def _check_course(
+    engine: Engine, devices: Sequence[Engine], where: Course, wanted: Sequence[str], quiet: bool
+) -> Report:
     results: list[ExerciseResult] = []
     remarks: list[str] = []
     with status_line.line(quiet) as tell:
@@ -120,7 +140,7 @@ def _check_course(engine: Engine, where: Course, wanted: Sequence[str], quiet: b
             remarks += [remark] if remark else []
             try:
                 parts = parts_for(engine, where, bundle, mine)
-                results += engine.grade(read_submission(path), mine, parts).exercises
+                results += _grade(engine, devices, read_submission(path), mine, parts)
             except Blocked as why:
                 results += [blocked(bundle, name, str(why)) for name in mine]
     report = replace(engine.report(results), remarks=tuple(remarks))

@@ -39,7 +39,7 @@ def capstone(bundles: list[Bundle]) -> Exercise:
 
 def run(engine: Engine, *parts: Part) -> Run:
     submission = file(solution(CAPSTONE), solution(CAPSTONE).source)
-    return Run(engine, submission, read_names(submission), parts)
+    return Run(engine.context, submission, read_names(submission), parts)
 
 
 def test_the_capstone_has_eight_points():

@@ -192,7 +192,7 @@ def test_what_may_be_chance_in_a_part_is_not_kept(keeping, bundles, monkeypatch)
     monkeypatch.setattr("grader.engine.submission_run._by_parts", lambda *_: True)
     for lossy, before, kept in (((), False, 1), (("DecoderBlock",), False, 0), (("DecoderBlock",), True, 0)):
         submission = Submission(Path("capstone.py"), (Unit("capstone.py", WRONG),))
-        run = Run(keeping, submission, read_names(submission), parts)
+        run = Run(keeping.context, submission, read_names(submission), parts)
         if before:
             ((_name, earlier), *_more) = run._own(exercise)
             earlier.grade(keeping.exercises["DecoderBlock"])

@@ -14,7 +14,7 @@ from helpers.answers import ANSWERS
 
 from grader.authoring.bank import KnownAnswer, apply
 from grader.authoring.content import Assignment, read_all
-from grader.engine.devices import has_cuda, launcher_for
+from grader.engine.devices import check_on_device, has_cuda, launcher_for
 from grader.engine.engine import Engine
 from grader.intake.read import Submission, Unit, read_submission
 from grader.report.model import ExerciseResult
@@ -277,8 +277,13 @@ def test_device_mistakes_fail_there_on_their_line_and_pass_on_the_cpu(
     assert first.where.startswith(f"{assignment.module}.py, line ")
 
 
-def with_sim(engine: Engine, there: Engine) -> Engine:
-    return Engine(engine.bundles, engine.launcher, elsewhere=[there])
+def graded_on_both(
+    engine: Engine, there: Engine, assignment: Assignment, source: str, names: list[str]
+) -> dict[str, ExerciseResult]:
+    here = graded(engine, assignment, source, names)
+    file = f"{assignment.module}.py"
+    submission = Submission(Path(file), (Unit(file, source),))
+    return {r.name: r for r in check_on_device(there, submission, list(here.values()))}
 
 
 @pytest.fixture
@@ -288,11 +293,8 @@ def masking() -> Assignment:
 
 def test_the_report_tells_it_in_one_check_that_costs_its_share(masking, engine, there):
     mistake = next(m for m in masking.mistakes("masked_softmax") if m.id == "softmax-keys-counted-on-the-cpu")
-    both = with_sim(engine, there)
-    try:
-        result = graded(both, masking, apply(mistake, masking.source), ["masked_softmax", "sequence_mask"])
-    finally:
-        both.close()
+    source = apply(mistake, masking.source)
+    result = graded_on_both(engine, there, masking, source, ["masked_softmax", "sequence_mask"])
     (check,) = [c for c in result["masked_softmax"].checks if c.device == "sim"]
     assert (check.facet, check.outcome) == ("device", "failed")
     assert check.where.startswith("masking.py, line ")
@@ -330,11 +332,7 @@ def test_a_worker_that_is_lost_there_costs_nothing(masking, engine, there):
     source = masking.source.replace(
         "steps = torch.arange", "import os\n    if X.is_cuda:\n        os._exit(3)\n    steps = torch.arange"
     )
-    both = with_sim(engine, there)
-    try:
-        result = graded(both, masking, source, ["sequence_mask"])["sequence_mask"]
-    finally:
-        both.close()
+    result = graded_on_both(engine, there, masking, source, ["sequence_mask"])["sequence_mask"]
     assert (result.outcome, result.score) == ("passed", result.points)
     assert [c.outcome for c in result.checks if c.device == "sim"] == ["could_not_grade"]
 
