@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.bundle.safetensors import Array, BadTensors, read_array, read_header
+from grader.bundle.safetensors import Array, BadTensors, read
 
 MAX_LINE = 1 << 20
 MAX_KEPT = 1 << 22  # numbers of one tensor that the judge ever looks at
@@ -67,14 +67,14 @@ def read_observation(
     seen: dict[str, Seen] = {}
     if body:
         try:
-            entries, data = read_header(body)
+            tensors = read(body)
         except BadTensors:
             raise BadReply("not the tensors it claims to be") from None
-        for name, entry in entries.items():
+        for name, tensor in tensors.items():
             if name not in asked:
                 raise BadReply("a tensor that was not asked for")
-            small = (entry.stop - entry.start) <= 8 * MAX_KEPT
-            seen[name] = Seen(entry.shape, entry.dtype, read_array(entry, data) if small else None)
+            small = len(tensor.data) <= 8 * MAX_KEPT
+            seen[name] = Seen(tensor.shape, tensor.dtype, tensor.array() if small else None)
     for name, what in _mapping(words.get("odd")).items():
         if name in asked and name not in seen:
             fields = _mapping(what)

@@ -1,5 +1,4 @@
-"""What a worker sends, mutated a hundred thousand times: refused with the one exception there is for it, or
-read exactly as the safetensors library reads it."""
+"""Replies of a worker with values of every wrong kind."""
 
 from __future__ import annotations
 
@@ -9,10 +8,8 @@ import random
 
 import numpy as np
 import pytest
-import safetensors
-import safetensors.numpy
 
-from grader.bundle.safetensors import BadTensors, decode, encode
+from grader.bundle.safetensors import encode
 from grader.diagnosis.match import diagnose
 from grader.judge.normalise import arranged
 from grader.judge.observation import BadReply, read_observation, student_error
@@ -20,93 +17,6 @@ from grader.judge.trivial import is_trivial
 from grader.judge.verdict import judge_case
 from grader.report.formats import FORMS
 from grader.report.model import ExerciseResult, Report
-
-TENSORS = {
-    "out": np.arange(6, dtype=np.float32).reshape(2, 3),
-    "grad X": np.ones((1, 2), np.float64),
-    "keep": np.array([True, False]),
-    "n": np.array(3, np.int64),
-    "none": np.zeros((0, 4), np.float16),
-}
-NUMBERS = [
-    "",
-    "0",
-    "-0",
-    "-1",
-    "1.0",
-    "1e3",
-    "99",
-    "4294967296",
-    "18446744073709551615",
-    "18446744073709551616",
-    "true",
-    "null",
-    '"1"',
-    "[]",
-]
-LETTERS = b'0123456789,:[]{}"-.eEFUIB\\u \x00\xff\n'
-
-
-def frames() -> list[bytes]:
-    names = list(TENSORS)
-    return [encode({n: TENSORS[n] for n in names[:count]}) for count in (1, 2, 5)]
-
-
-def mutated(rng: random.Random, good: bytes) -> bytes:
-    data = bytearray(good)
-    head = int.from_bytes(data[:8], "little")
-    how = rng.random()
-    if how < 0.25:  # letters of the header
-        for _ in range(rng.randrange(1, 4)):
-            data[8 + rng.randrange(head)] = rng.choice(LETTERS)
-    elif how < 0.5:  # a number of the header by another
-        text = bytes(data[8 : 8 + head])
-        places = [i for i, c in enumerate(text) if 48 <= c <= 57]
-        at = rng.choice(places)
-        text = text[:at] + rng.choice(NUMBERS).encode() + text[at + 1 :]
-        if rng.random() < 0.5:  # keep its length honest
-            data[:8] = len(text).to_bytes(8, "little")
-        data[8 : 8 + head] = text
-    elif how < 0.6:  # the length itself
-        data[:8] = rng.choice(
-            [0, 1, head - 1, head + 1, len(data), 1 << 31, (1 << 63) - 1, (1 << 64) - 1]
-        ).to_bytes(8, "little")
-    elif how < 0.7:
-        del data[rng.randrange(len(data)) :]
-    elif how < 0.8:
-        at = rng.randrange(len(data) + 1)
-        data[at:at] = rng.randbytes(rng.randrange(1, 9))
-    elif how < 0.85:  # two pieces exchanged
-        a, b = sorted(rng.randrange(len(data)) for _ in range(2))
-        data = data[b:] + data[a:b] + data[:a]
-    else:
-        data[rng.randrange(8 + head, len(data))] ^= 1 << rng.randrange(8)  # the numbers themselves
-    return bytes(data)
-
-
-def test_a_hundred_thousand_mutated_frames_are_read_as_the_library_reads_them_or_refused():
-    rng = random.Random(20)
-    good = frames()
-    read = stricter = 0
-    for _ in range(100_000):
-        data = mutated(rng, rng.choice(good))
-        try:
-            mine = decode(data)
-        except BadTensors:
-            stricter += 1
-            continue
-        theirs = safetensors.deserialize(
-            data
-        )  # raises where the library refuses: then we would be the laxer one
-        read += 1
-        assert {name for name, _ in theirs} == mine.keys(), data
-        for name, fields in theirs:
-            assert list(mine[name].shape) == fields["shape"], data
-            if mine[name].dtype != bool:
-                assert mine[name].tobytes() == bytes(fields["data"]), data
-    assert read > 5_000, "some must be read for the comparison to mean anything"
-    assert stricter > 50_000
-
 
 # Values of every wrong kind, for every word of a reply.
 ODD = [
