@@ -1,0 +1,149 @@
+"""Words that the project retired do not come back into anything a reader sees. CONTRIBUTING has the glossary."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# Each pattern, and what to write instead.
+RETIRED = {
+    r"\b(tell|tells|told)\b(?! apart)": "say, show, report",
+    r"\bdeparts?\b": "differs",
+    r"\bmend(s|ed|ing)?\b": "fix",
+    r"\bhand(s|ed|ing)? (in|out|back|over|on)\b|\b(is|are|was|were|be|been) handed\b": "submit, return, pass",
+    r"\b(nobody|whoever|somebody)\b": "name the actor",
+    r"\bpatience\b|\btime ran out\b": "time limit",
+    r"\bone (\w+ )?\w+ an? (query|head|sequence|batch|student|row|step|key|token|exercise|file|command|line)\b": "per",
+    r"\bstands? in\b|\blies in\b|\bin its place stands\b": "is in",
+    r"\b(bend|bends|bent|bending)\b": "non-linearity",
+    r"\bmelt(s|ed|ing)?\b": "merge, reshape",
+    r"\bnot looked at\b": "skipped",
+    r"\bcame back\b|\bcomes back\b": "returned",
+    r"\bpupils?\b": "student",
+    r"\bbrought forth\b": "produced",
+    r"\bas asked for\b": "as required",
+    r"\bthe way around\b": "residual connection",
+}
+
+
+def retired(text: str) -> list[str]:
+    """The retired words of a text, with the words to use instead."""
+    return [
+        f"{found[0]!r} (write: {instead})"
+        for pattern, instead in RETIRED.items()
+        for found in [re.search(pattern, text, re.I)]
+        if found
+    ]
+
+
+def messages(path: Path) -> Iterator[str]:
+    """The texts of a module that a user sees: what goes through gettext, and what click shows as help."""
+    tree = ast.parse(path.read_text("utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("_", "ngettext", "pgettext"):
+            for leaf in (leaf for argument in node.args for leaf in ast.walk(argument)):
+                if isinstance(leaf, ast.Constant) and isinstance(leaf.value, str):
+                    yield leaf.value
+        if isinstance(node, ast.keyword) and node.arg in ("help", "epilog", "short_help"):
+            yield from (
+                leaf.value
+                for leaf in ast.walk(node.value)
+                if isinstance(leaf, ast.Constant) and isinstance(leaf.value, str)
+            )
+    if path.is_relative_to(ROOT / "grader" / "cli"):
+        functions = (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.decorator_list)
+        yield from (ast.get_docstring(n) or "" for n in functions)
+
+
+SOURCES = sorted((ROOT / "grader").rglob("*.py")) + sorted((ROOT / "scripts").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_messages_use_plain_words(path):
+    assert {text: found for text in messages(path) if (found := retired(text))} == {}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "grader").rglob("*.jinja")), ids=lambda p: p.name)
+def test_templates_use_plain_words(path):
+    text = re.sub(r"\{#.*?#\}|\{%.*?%\}|<style>.*?</style>", "", path.read_text("utf-8"), flags=re.S)
+    assert retired(text) == []
+
+
+PAGES = [
+    *ROOT.glob("*.md"),
+    *(ROOT / "docs").rglob("*.md"),
+    *(ROOT / "student_template").rglob("*.md"),
+    *(ROOT / "solutions").rglob("*.md"),
+]
+
+
+def prose(path: Path) -> str:
+    """A Markdown text without code, tables of retired words, and quotations of output."""
+    text = re.sub(r"```.*?```", "", path.read_text("utf-8"), flags=re.S)
+    text = re.sub(r"^ {4,}.*$", "", text, flags=re.M)
+    if path.name == "CONTRIBUTING.md":
+        text = text.partition("## Plain English")[0]
+    return re.sub(r"`[^`]*`", "", text)
+
+
+@pytest.mark.parametrize("path", sorted(PAGES), ids=lambda p: str(p.relative_to(ROOT)))
+def test_documents_use_plain_words(path):
+    assert {line: found for line in prose(path).splitlines() if (found := retired(line))} == {}
+
+
+LESSONS = sorted(p for p in ROOT.glob("solutions/*/*.py") if p.stem == p.parent.name.split("_", 1)[1])
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
+def test_lessons_use_plain_words(path):
+    lines = [line[2:] for line in path.read_text("utf-8").splitlines() if line.startswith("# ")]
+    docs = [
+        ast.get_docstring(n) or ""
+        for n in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(n, (ast.FunctionDef, ast.ClassDef))
+    ]
+    text = re.sub(r"\$[^$]*\$|`[^`]*`", "", "\n".join(lines + docs))
+    assert {line: found for line in text.splitlines() if (found := retired(line))} == {}
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("solutions/*/exercise.toml")), ids=lambda p: p.parent.name)
+def test_titles_and_hints_use_plain_words(path):
+    manifest = tomllib.loads(path.read_text("utf-8"))
+    texts = [manifest["title"], manifest["summary"]]
+    for exercise in manifest["exercise"]:
+        texts += [exercise["title"], *exercise["hints"]]
+    assert {text: found for text in texts if (found := retired(text))} == {}
+
+
+def test_known_mistakes_use_plain_words():
+    from grader.authoring.content import read_all
+
+    texts = {
+        text
+        for assignment in read_all(ROOT / "solutions")
+        for mistake in assignment.mistakes()
+        for text in (mistake.says, mistake.asks)
+    }
+    assert {text: found for text in texts if (found := retired(text))} == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the result departs from the reference",
+        "next: mend masked_softmax",
+        "one length a query",
+        "it is told loudly",
+        "Nobody notices.",
+        "not looked at",
+    ],
+)
+def test_a_retired_word_is_found(text):
+    assert retired(text)
