@@ -15,7 +15,7 @@ import numpy as np
 from grader.authoring.content import PICTURES, PUBLIC_SEED, Assignment, read_all
 from grader.authoring.record import record_all
 from grader.bundle import files as bundles
-from grader.bundle.files import NUMBERS, WORDS
+from grader.bundle.files import MANIFEST_FILE, TENSORS_FILE
 from grader.bundle.model import Bundle
 from grader.bundle.safetensors import Array, decode
 from grader.support.atomic_files import write_atomically
@@ -33,8 +33,8 @@ def generated(assignment: Assignment, bundle: Bundle) -> dict[str, bytes]:
         "README.md": lesson(assignment.module, text).encode(),
         f"{assignment.module}.py": text.encode(),
         f"{assignment.module}.ipynb": notebook(assignment.name, text).encode(),
-        WORDS: words.encode(),
-        NUMBERS: numbers,
+        MANIFEST_FILE: words.encode(),
+        TENSORS_FILE: numbers,
         **assignment.pictures,
     }
 
@@ -80,7 +80,7 @@ def _agree(old: bytes, new: bytes, name: str) -> bool:
     """Texts byte for byte; numbers to 1e-12, names and shapes exactly."""
     if old == new:
         return True
-    if name != NUMBERS:
+    if name != TENSORS_FILE:
         return False
     try:
         mine, theirs = decode(old), decode(new)

@@ -16,7 +16,7 @@ import click
 from grader.authoring.content import PUBLIC_SEED, Assignment, read_all
 from grader.authoring.record import record_all
 from grader.authoring.verify import Row, verified
-from grader.bundle.files import dump, undump
+from grader.bundle.files import dump, loads
 from grader.engine.devices import launcher_for
 from grader.engine.engine import Engine
 from grader.engine.process_pool import pool
@@ -127,7 +127,7 @@ def _prepare(solutions: Path, memory: str, device: str) -> None:
     """In each process: workers, and the course as it was recorded, from shared memory of that name."""
     launcher = choose()
     other = launcher_for(device) if device else None
-    bundles = [undump(*files) for files in _read(memory)]
+    bundles = [loads(*files) for files in _read(memory)]
     engine = Engine(bundles, launcher, trusting=True)  # all of it is ours
     # Trainings that take longer are tried on the CPU alone.
     there = None if other is None else Engine(bundles, other, device=device, trusting=True, quick=True)

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from grader.bundle.model import Bundle
-from grader.classroom.discover import Handed
+from grader.classroom.discover import SubmittedFile
 from grader.classroom.store import Circumstances, Store
 from grader.classroom.worker_pool import Crew
 from grader.classroom.worker_process import Graded, Plan, Task, could_not
@@ -45,7 +45,7 @@ class Entry:
 class Run:
     """One call of `grader grade`, from files to entries."""
 
-    found: Sequence[Handed]
+    found: Sequence[SubmittedFile]
     bundles: Sequence[Bundle]
     plan: Plan
     jobs: int
@@ -98,7 +98,7 @@ class Run:
             )
             seen.add(number)
 
-    def _report(self, handed: Handed, graded: Graded, results: Sequence[ExerciseResult]) -> Report:
+    def _report(self, handed: SubmittedFile, graded: Graded, results: Sequence[ExerciseResult]) -> Report:
         under = self.plan.circumstances
         return Report(
             exercises=tuple(results),

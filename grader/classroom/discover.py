@@ -20,7 +20,7 @@ KINDS = (".py", ".ipynb")
 
 
 @dataclass(frozen=True)
-class Handed:
+class SubmittedFile:
     """One file that somebody handed in.
 
     `expected` are the exercises that its place calls for: one that is not defined counts as blocked. Without
@@ -39,12 +39,12 @@ class Handed:
         return Path(PurePosixPath(self.submission).name)
 
 
-def find(root: Path, bundles: Sequence[Bundle]) -> list[Handed]:
+def discover(root: Path, bundles: Sequence[Bundle]) -> list[SubmittedFile]:
     """Everything that can be graded below `root`, or `root` itself if it is a file; in order of place."""
     if root.is_file():
         return list(_file(root, PurePosixPath(root.name), bundles))
     folders: dict[PurePosixPath, dict[str, tuple[Reader, float]]] = {}
-    out: list[Handed] = []
+    out: list[SubmittedFile] = []
     for path in _walk(root):
         place = PurePosixPath(path.relative_to(root).as_posix())
         if is_archive(path):
@@ -73,7 +73,7 @@ def _bytes(path: Path) -> bytes:
         return file.read(MAX_BYTES + 1)
 
 
-def _file(path: Path, place: PurePosixPath, bundles: Sequence[Bundle]) -> Iterator[Handed]:
+def _file(path: Path, place: PurePosixPath, bundles: Sequence[Bundle]) -> Iterator[SubmittedFile]:
     """A single file, or all that an archive holds."""
     modified = path.stat().st_mtime
     if not is_archive(path):
@@ -83,7 +83,7 @@ def _file(path: Path, place: PurePosixPath, bundles: Sequence[Bundle]) -> Iterat
     try:
         inside = members(path)
     except BadArchive as bad:
-        yield Handed(
+        yield SubmittedFile(
             _named(student), _named(str(place)), bytes, modified, problem=f"{_named(place.name)} {bad}"
         )
         return
@@ -96,13 +96,13 @@ def _file(path: Path, place: PurePosixPath, bundles: Sequence[Bundle]) -> Iterat
             yield _of(handed, student)
 
 
-def _of(handed: Handed, student: str) -> Handed:
+def _of(handed: SubmittedFile, student: str) -> SubmittedFile:
     return replace(handed, student=_named(student))
 
 
 def _folder(
     folder: PurePosixPath, files: Mapping[str, tuple[Reader, float]], bundles: Sequence[Bundle]
-) -> Iterator[Handed]:
+) -> Iterator[SubmittedFile]:
     """The files of one folder. In one that bears an assignment's name, the file that bears it too, or the only
     one there is, is what was handed in for it; files beside it are helpers."""
     named = next((b for b in bundles if b.assignment in folder.parts), None)
@@ -121,7 +121,7 @@ def _folder(
         expected = tuple(e.name for e in mains[name].exercises) if name in mains else ()
         place = folder / name
         student = place.parts[0] if len(place.parts) > 1 else _stem(name)
-        yield Handed(_named(student), _named(str(place)), reader, modified, expected)
+        yield SubmittedFile(_named(student), _named(str(place)), reader, modified, expected)
 
 
 def _newest(mains: Mapping[str, Bundle], files: Mapping[str, tuple[Reader, float]]) -> Iterator[str]:

@@ -15,7 +15,7 @@ import click
 from grader.authoring.hidden_cases import hidden_folder
 from grader.bundle.files import load_all
 from grader.classroom.class_run import WARM_FROM, Entry, Run, circumstances, without_helpers
-from grader.classroom.discover import find
+from grader.classroom.discover import discover
 from grader.classroom.progress import live
 from grader.classroom.store import BadStore, Store
 from grader.classroom.worker_process import Plan
@@ -60,7 +60,7 @@ def grade_folder(root: Path, wishes: Wishes) -> list[Entry]:
     tier = _tier(wishes.sandbox, wishes.trusted)
     cases = hidden_folder(course.solutions)
     bundles = load_all(cases)
-    found = [handed for handed in find(root, bundles) if since is None or handed.modified >= since]
+    found = [handed for handed in discover(root, bundles) if since is None or handed.modified >= since]
     if not found:
         raise click.UsageError(
             _("{path} holds nothing to grade: no .py, no .ipynb, no archive").format(path=root)

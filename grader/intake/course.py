@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from grader.bundle.files import WORDS, load_all
+from grader.bundle.files import MANIFEST_FILE, load_all
 from grader.bundle.model import Bundle
 from grader.support.i18n import _
 
@@ -36,7 +36,7 @@ class Course:
         if not found:
             raise NoCourse(
                 _("{root} holds no assignment with a {file}; get the course folder afresh").format(
-                    root=self.root, file=WORDS
+                    root=self.root, file=MANIFEST_FILE
                 )
             )
         return found

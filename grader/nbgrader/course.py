@@ -14,7 +14,7 @@ from typing import Any
 
 from grader.authoring.build import _cells
 from grader.authoring.content import Assignment
-from grader.bundle.files import NUMBERS, WORDS
+from grader.bundle.files import MANIFEST_FILE, TENSORS_FILE
 from grader.support.atomic_files import write_atomically
 from grader.support.i18n import _
 from grader.support.stub import BEGIN
@@ -67,7 +67,7 @@ def _files(folder: Path, chosen: Sequence[Assignment], wishes: Wishes) -> Iterat
     for assignment in chosen:
         place = folder / "source" / assignment.name
         yield place / f"{assignment.name}.ipynb", notebook(assignment, wishes.question_points).encode()
-        for name in (WORDS, NUMBERS):
+        for name in (MANIFEST_FILE, TENSORS_FILE):
             public = wishes.assignments / assignment.name / name
             if not public.is_file():
                 raise CannotMake(_("{path} is missing; `grader build` makes it").format(path=public))

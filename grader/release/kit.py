@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.authoring.content import Assignment, ContentError, read_all
-from grader.bundle.files import NUMBERS, WORDS, load
+from grader.bundle.files import MANIFEST_FILE, TENSORS_FILE, load
 from grader.bundle.model import Bundle
 from grader.engine.visibility import with_requirements
 from grader.release import up_to_date as fresh
@@ -98,7 +98,7 @@ def fill(plan: Plan, template: Path, assignments: Path, target: Path) -> None:
 def files_of(assignment: Assignment) -> tuple[str, ...]:
     """The names of the files in one assignment's folder."""
     module = assignment.module
-    return "README.md", f"{module}.py", f"{module}.ipynb", WORDS, NUMBERS, *assignment.pictures
+    return "README.md", f"{module}.py", f"{module}.ipynb", MANIFEST_FILE, TENSORS_FILE, *assignment.pictures
 
 
 def _lessons(plan: Plan) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.bundle.files import NUMBERS
+from grader.bundle.files import TENSORS_FILE
 from grader.bundle.safetensors import decode
 from grader.given import BLOCKS
 from grader.release.answers import Answer
@@ -204,7 +204,7 @@ def seeds(documents: Sequence[Document], seed: str) -> Iterator[str]:
 def hidden_cases(documents: Sequence[Document], drawn: set[bytes]) -> Iterator[str]:
     """Tensors that only the secret seed draws."""
     for document in documents:
-        if Path(document.name).name == NUMBERS:
+        if Path(document.name).name == TENSORS_FILE:
             arrays = decode(document.data)
             if any(array.tobytes() in drawn for array in arrays.values()):
                 yield f"{document.name} holds numbers of a hidden case"

@@ -17,7 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from grader.bundle.files import WORDS, load
+from grader.bundle.files import MANIFEST_FILE, load
 from grader.bundle.model import Bundle
 from grader.intake.read import Submission
 from grader.report.model import Report
@@ -142,7 +142,7 @@ def _course(start: Path) -> tuple[Path, Sequence[Bundle]]:
         return course.root, course.bundles
     except NoCourse as nowhere:
         for folder in (start, *start.parents):
-            if (folder / WORDS).is_file():
+            if (folder / MANIFEST_FILE).is_file():
                 return folder, [load(folder)]
         raise _Sentence(str(nowhere)) from None
 

@@ -12,7 +12,7 @@ from helpers.files import fill
 
 from grader.bundle.model import Bundle
 from grader.classroom.archives import BadArchive, members
-from grader.classroom.discover import find
+from grader.classroom.discover import discover
 
 RIGHT = "def transpose_qkv(X, num_heads): ...\n"
 
@@ -33,7 +33,7 @@ def test_whose_a_file_is_and_what_its_place_calls_for(bundles: list[Bundle], tmp
     (tmp_path / "bob" / "heads.ipynb").write_text("{}", "utf-8")
     os.utime(tmp_path / "bob" / "heads.py", (1, 1))
     (tmp_path / "link.py").symlink_to(tmp_path / "ada.py")
-    found = {h.submission: (h.student, h.expected) for h in find(tmp_path, bundles)}
+    found = {h.submission: (h.student, h.expected) for h in discover(tmp_path, bundles)}
     both = tuple(e.name for e in heads.exercises)
     assert found == {
         "ada.py": ("ada", ()),
@@ -50,7 +50,7 @@ def test_an_archive_counts_as_the_folder_it_holds(bundles: list[Bundle], tmp_pat
     with tarfile.open(tmp_path / "bob.tar.gz", "w:gz") as archive:
         archive.add(fill(tmp_path / "elsewhere.d", {"mine.py": RIGHT}) / "mine.py", "mine.py")
     shutil.rmtree(tmp_path / "elsewhere.d")
-    found = {h.submission: h for h in find(tmp_path, bundles)}
+    found = {h.submission: h for h in discover(tmp_path, bundles)}
     assert {name: h.student for name, h in found.items()} == {
         "ada.zip/04_heads/heads.py": "ada",
         "bob.tar.gz/mine.py": "bob",
@@ -66,7 +66,7 @@ def test_an_archive_that_points_outside_is_refused(tmp_path, bundles, name):
         archive.writestr(name, "x")
     with pytest.raises(BadArchive, match="outside itself"):
         members(path)
-    assert "outside itself" in find(tmp_path, bundles)[0].problem
+    assert "outside itself" in discover(tmp_path, bundles)[0].problem
 
 
 def test_an_archive_that_would_swell_is_refused(tmp_path):
