@@ -1,4 +1,4 @@
-"""Real parts, made once: the public bundles and one engine for the whole run; and what a test leaves behind."""
+"""Shared fixtures: the public bundles, one engine for the whole run, and a check of what a test leaves behind."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import torch
-from helpers.leftovers import left_since, traces
+from helpers.leftovers import isolate, left_since, traces
 
 from grader.bundle.files import load_all
 from grader.bundle.model import Bundle
@@ -32,7 +32,8 @@ NBGRADER = "tests/nbgrader/"
 
 
 def pytest_configure() -> None:
-    """Ctrl-C is heard by what the tests start, also where these run in a background that does not hear it."""
+    """Isolate what tests leave behind, and restore Ctrl-C where the run started in the background."""
+    isolate()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     torch.set_num_threads(1)  # tensors are tiny, and threads of tests side by side wait for one another
@@ -54,7 +55,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
 
 @pytest.fixture(scope="session", autouse=True)
 def temporary_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder for the temporary files of this run alone, so that what is left can be told from others'."""
+    """Make a folder for the temporary files of this run alone, so that other programs' files do not count."""
     tmp_path_factory.getbasetemp()  # decided before, so that it is not in there
     made = Path(tempfile.mkdtemp(prefix="headway-tests-"))
     made.chmod(0o755)  # a worker may be another user
@@ -70,7 +71,7 @@ def temporary_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(autouse=True)
 def leaves_nothing(temporary_files: Path) -> Iterator[None]:
-    """No process, file, mount, listening socket or shared memory is left after any test."""
+    """Fail a test that leaves a process, file, mount, listening socket or shared memory behind."""
     before = traces()
     yield
     if left_since(before, seconds=0.0):

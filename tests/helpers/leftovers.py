@@ -1,4 +1,7 @@
-"""What a test could leave on the machine: processes, files, mounts, sockets, shared memory."""
+"""What a test could leave behind: processes, files, mounts, sockets, shared memory.
+
+Only traces of this process and its descendants count. Other programs on the machine come and go.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,42 @@ import tempfile
 import time
 from pathlib import Path
 
-PATIENCE = 10.0  # seconds that a killed process may take to go
+from grader.sandbox import kernel
+from grader.sandbox.base import SandboxError
+
+SECONDS = 10.0  # that a killed process may take to go
+SHARED_MEMORY = "/dev/shm"
+
+_isolated = False
+
+
+def isolate() -> None:
+    """Give this process and its descendants their own mounts, shared memory and System V segments.
+
+    Nothing records who made an entry of /dev/shm, so only a private one tells ours from others'.
+    A process that lacks the right to do this cannot leave a mount either; then `traces` leaves
+    out all three kinds. Call this before the first thread starts: it holds for the calling thread.
+    """
+    global _isolated
+    if sys.platform != "linux" or _isolated:
+        return
+    try:
+        kernel.unshare("make namespaces for the tests", kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC)
+        kernel.make_mounts_private()
+        kernel.mount("make shared memory for the tests", "shm", SHARED_MEMORY, "tmpfs", 0, "mode=1777")
+    except SandboxError:
+        return
+    _isolated = True
+
+
+def is_isolated() -> bool:
+    """Whether `isolate` succeeded, so that mounts and shared memory are traced."""
+    return _isolated
 
 
 def traces() -> dict[str, list[str]]:
-    """What is there now. Off Linux only files can be told."""
-    # Without torch's own cache, which it makes for whoever looks at its compiler, and without a browser's.
+    """List what is there now, by kind. Off Linux only files are listed."""
+    # Without torch's own cache, which torch makes when something looks at its compiler, and a browser's.
     files = [
         name
         for name in sorted(os.listdir(tempfile.gettempdir()))
@@ -22,20 +55,19 @@ def traces() -> dict[str, list[str]]:
     ]
     found = {"temporary files": files}
     if sys.platform == "linux":
-        segments = Path("/proc/sysvipc/shm")
+        found |= {"processes": _children(), "sockets": _listening()}
+    if _isolated:
         found |= {
-            "processes": _children(),
-            "sockets": _listening(),
             "mounts": Path("/proc/self/mountinfo").read_text().splitlines(),
-            # Without the locks that Python programs beside this one make.
-            "shared memory": [n for n in sorted(os.listdir("/dev/shm")) if not n.startswith("sem.mp-")],
-            "segments": segments.read_text().splitlines()[1:] if segments.exists() else [],
+            # Without the locks that multiprocessing in a test's descendants makes and removes late.
+            "shared memory": [n for n in sorted(os.listdir(SHARED_MEMORY)) if not n.startswith("sem.mp-")],
+            "segments": Path("/proc/sysvipc/shm").read_text().splitlines()[1:],
         }
     return found
 
 
-def left_since(before: dict[str, list[str]], seconds: float = PATIENCE) -> dict[str, list[str]]:
-    """What is there now and was not before, once the killed have gone."""
+def left_since(before: dict[str, list[str]], seconds: float = SECONDS) -> dict[str, list[str]]:
+    """List what is there now and was not before, once killed processes have gone."""
     deadline = time.monotonic() + seconds
     while True:
         now = traces()
@@ -47,7 +79,7 @@ def left_since(before: dict[str, list[str]], seconds: float = PATIENCE) -> dict[
 
 
 def _children() -> list[str]:
-    """Processes that this one started and that run: "4711 python"."""
+    """List running children of this process, such as "4711 python"."""
     out = []
     for thread in Path("/proc/self/task").iterdir():
         try:
@@ -60,14 +92,14 @@ def _children() -> list[str]:
                 command = Path(f"/proc/{pid}/cmdline").read_text()
             except OSError:
                 continue
-            # Python keeps one process for the locks of those that it shares work with.
+            # Python keeps one process to clean up locks of its pools.
             if rest.split()[0] != "Z" and "resource_tracker" not in command:
                 out.append(f"{pid} {name}")
     return sorted(out)
 
 
 def _listening() -> list[str]:
-    """Inodes of sockets of this process that wait for connections."""
+    """List the inodes of listening sockets of this process."""
     own = []
     for descriptor in os.listdir("/proc/self/fd"):
         try:
