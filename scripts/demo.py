@@ -23,6 +23,7 @@ from rich.text import Text
 from grader.authoring.bank import apply
 from grader.authoring.content import Assignment, read_all
 from grader.engine.engine import Engine
+from grader.engine.options import GradingOptions
 from grader.intake.course import find
 from grader.intake.read import Submission, Unit
 from grader.report.model import ExerciseResult, Report
@@ -46,7 +47,8 @@ def main() -> int:
     """Grade and show both; return the exit status."""
     console = Console(highlight=False)
     launcher = choose()  # imports torch in another process while this one reads the solutions
-    engine = Engine(find(ROOT).bundles, launcher, torch_version=version("torch"), quick=True)
+    options = GradingOptions(torch_version=version("torch"), quick=True)
+    engine = Engine(find(ROOT).bundles, launcher, options)
     try:
         assignments = read_all(ROOT / "solutions")
         problems = _reference_solutions(engine, assignments, console)

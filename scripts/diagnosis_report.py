@@ -24,6 +24,7 @@ from grader.bundle.model import Exercise, Signatures
 from grader.diagnosis import match as diagnosis
 from grader.diagnosis.signature import named_by
 from grader.engine.engine import Engine
+from grader.engine.options import GradingOptions
 from grader.intake.read import read_submission
 from grader.report.model import ExerciseResult
 from grader.sandbox.choose import choose
@@ -72,7 +73,7 @@ def main() -> None:
 def grade_all(bundles, exercises: dict[str, Exercise]) -> list[Graded]:
     labels = json.loads((ANSWERS / "equals.json").read_text("utf-8"))
     launcher = choose(warm="full")
-    engine = Engine(bundles, launcher, quick=True)
+    engine = Engine(bundles, launcher, GradingOptions(quick=True))
     out = []
     try:
         for path in sorted(ANSWERS.glob("*/*.py")):

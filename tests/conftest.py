@@ -17,6 +17,7 @@ from helpers.leftovers import isolate, left_since, traces
 from grader.bundle.files import load_all
 from grader.bundle.model import Bundle
 from grader.engine.engine import Engine
+from grader.engine.options import GradingOptions
 from grader.intake.read import Submission, Unit
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.base import Limits
@@ -92,7 +93,7 @@ def bundles() -> list[Bundle]:
 def engine(bundles: list[Bundle]) -> Iterator[Engine]:
     launcher = choose()
     launcher.start(Limits()).close()  # what it makes for as long as it lives is there
-    engine = Engine(bundles, launcher, torch_version="tested")
+    engine = Engine(bundles, launcher, GradingOptions(torch_version="tested"))
     _shared.append(engine)
     yield engine
     _shared.remove(engine)

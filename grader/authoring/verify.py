@@ -117,7 +117,7 @@ def _elsewhere(row: Row, there: Engine, assignment: Assignment, exercise: Exerci
         if a.kind != "trivial"
     }
     row.problems += [
-        f"{what} on {there.device} is {_why(result)}"
+        f"{what} on {there.options.device} is {_why(result)}"
         for what, result in right.items()
         if result.outcome != "passed"
     ]
@@ -127,7 +127,7 @@ def _elsewhere(row: Row, there: Engine, assignment: Assignment, exercise: Exerci
             result = _answer(there, assignment, answer)
             row.stopped += (named := _names_a_line(result))
             if not named:
-                row.problems.append(f"policy {answer.id} on {there.device} is {_why(result)}")
+                row.problems.append(f"policy {answer.id} on {there.options.device} is {_why(result)}")
 
 
 def _names_a_line(result: ExerciseResult) -> bool:
@@ -157,8 +157,8 @@ def _block(row: Row, engine: Engine, assignment: Assignment, exercise: Exercise)
     single = Engine(
         [replace(_bundle_of(engine, assignment), exercises=(blocks,))],
         engine.launcher,
+        slot=engine.context.slot,
     )
-    single.place = engine.place
     result = single.grade(_submission(assignment, source), [exercise.name]).exercises[0]
     if result.outcome != "passed":
         row.problems.append(f"grader.given.{exercise.name} disagrees: {_why(result)}")
@@ -170,11 +170,8 @@ def _bundle_of(engine: Engine, assignment: Assignment) -> Bundle:
 
 def _answer(engine: Engine, assignment: Assignment, answer: KnownAnswer) -> ExerciseResult:
     """Quickly: what takes longer is tried with the reference alone."""
-    engine.quick = True
-    try:
-        return _graded(engine, assignment, apply(answer, assignment.source), [answer.of])[answer.of]
-    finally:
-        engine.quick = False
+    quick = engine.with_options(quick=True)
+    return _graded(quick, assignment, apply(answer, assignment.source), [answer.of])[answer.of]
 
 
 def _graded(

@@ -19,6 +19,7 @@ from grader.authoring.verify import Row, verified
 from grader.bundle.files import dump, loads
 from grader.engine.devices import launcher_for
 from grader.engine.engine import Engine
+from grader.engine.options import GradingOptions
 from grader.engine.process_pool import pool
 from grader.sandbox.base import SandboxError
 from grader.sandbox.choose import choose
@@ -128,9 +129,10 @@ def _prepare(solutions: Path, memory: str, device: str) -> None:
     launcher = choose()
     other = launcher_for(device) if device else None
     bundles = [loads(*files) for files in _read(memory)]
-    engine = Engine(bundles, launcher, trusting=True)  # all of it is ours
+    engine = Engine(bundles, launcher, GradingOptions(reuse_worker=True))  # all sources are trusted
     # Trainings that take longer are tried on the CPU alone.
-    there = None if other is None else Engine(bundles, other, device=device, trusting=True, quick=True)
+    options = GradingOptions(device=device, reuse_worker=True, quick=True)
+    there = None if other is None else Engine(bundles, other, options)
     for part in (engine, launcher, there, other):
         if part is not None:
             Finalize(None, part.close, exitpriority=1)

@@ -13,6 +13,7 @@ from grader.bundle.files import load_all
 from grader.bundle.model import Bundle
 from grader.classroom.store import Circumstances, Store
 from grader.engine.engine import Engine
+from grader.engine.options import GradingOptions
 from grader.intake.names import read_names
 from grader.intake.read import Blocked, Submission, shown, submission_from
 from grader.report.model import ExerciseResult
@@ -63,7 +64,8 @@ def serve(connection: Connection, plan: Plan) -> None:
     except SandboxError as error:
         connection.send(str(error))
         return
-    engine = Engine(load_all(plan.bundles), launcher, hidden=True, torch_version=version("torch"))
+    options = GradingOptions(hidden=True, torch_version=version("torch"))
+    engine = Engine(load_all(plan.bundles), launcher, options)
     store = Store(plan.store, plan.circumstances)
     try:
         while True:

@@ -17,7 +17,7 @@ from grader.sandbox.base import Launcher
 from grader.support.i18n import _
 
 
-def others(device: str) -> tuple[str, ...]:
+def extra_devices(device: str) -> tuple[str, ...]:
     """The devices besides the CPU that `--device` stands for. Raises LookupError where there is no such device."""
     if device == "cuda" and not has_cuda():
         raise LookupError(_("torch sees no CUDA device here; --device sim needs none"))
@@ -67,7 +67,9 @@ def check_on_device(
     ]
     there = {r.name: r for r in engine.grade(submission, wanted).exercises} if wanted else {}
     return [
-        _with(r, _compared(r, there[r.name], engine.device), weights[r.name]) if r.name in there else r
+        _with(r, _compared(r, there[r.name], engine.options.device), weights[r.name])
+        if r.name in there
+        else r
         for r in results
     ]
 

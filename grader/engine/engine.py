@@ -1,15 +1,15 @@
-"""Grade submissions: case → worker → observation → judge → report. The one place where these meet."""
+"""Grade submissions with the bundles of one course: case → worker → observation → judge → report."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from grader.bundle.model import Bundle, Exercise
 from grader.engine.context import Context
-from grader.engine.result_cache import Remembered
-from grader.engine.session import Training
+from grader.engine.options import DEFAULTS, GradingOptions
 from grader.engine.student_parts import Part
 from grader.engine.submission_run import Run
 from grader.engine.visibility import in_chains
@@ -20,38 +20,49 @@ from grader.report.model import ExerciseResult, Report
 from grader.sandbox.base import Launcher
 from grader.support.version import __version__
 
-Progress = Callable[[str], None]
 
-
-@dataclass
 class Engine:
-    """Grades with one launcher and the bundles of one course, public or hidden."""
+    """Grades with one launcher and the bundles of one course, public or hidden.
 
-    bundles: Sequence[Bundle]
-    launcher: Launcher
-    device: str = "cpu"
-    hidden: bool = False
-    trusting: bool = False  # the sources are all ours: one worker serves them all
-    quick: bool = False  # leave out what takes more than a few seconds
-    progress: Progress = lambda name: None
-    training: Callable[[str, Training], None] = lambda title, training: None
-    remembered: Remembered | None = None  # results of exercises that take long
-    torch_version: str = ""
+    Nothing about an engine changes after it is made; `with_options` makes another one that shares its worker.
+    """
 
-    def __post_init__(self) -> None:
-        self.place = Workplace(self.launcher, self.device, self.trusting, self.hidden)
-        self.exercises = {e.name: e for b in self.bundles for e in b.exercises}
-        self.constructors = {e.name: _keywords(e) for e in self.exercises.values()}
-        self.stubs = {b.assignment: read_names(_stub(b)) for b in self.bundles}
+    def __init__(
+        self,
+        bundles: Sequence[Bundle],
+        launcher: Launcher,
+        options: GradingOptions = DEFAULTS,
+        slot: Workplace | None = None,
+    ):
+        self.bundles = bundles
+        self.launcher = launcher
+        self.options = options
+        self.exercises = {e.name: e for b in bundles for e in b.exercises}
+        self.context = Context(
+            exercises=self.exercises,
+            constructors={e.name: _keywords(e) for e in self.exercises.values()},
+            stubs={b.assignment: read_names(_stub(b)) for b in bundles},
+            slot=slot or Workplace(launcher, options.device, options.reuse_worker, options.hidden),
+            options=options,
+        )
+
+    def with_options(self, **changes: Any) -> Engine:
+        """Return an engine with these fields of `GradingOptions` changed and the same worker."""
+        return Engine(self.bundles, self.launcher, replace(self.options, **changes), self.context.slot)
+
+    @property
+    def constructors(self) -> Mapping[str, frozenset[str] | None]:
+        """Exercise → the keywords that every case passes to its class; None for a function."""
+        return self.context.constructors
 
     def known(self, submission: Submission) -> dict[str, str]:
-        """Exercise → the name it stands under, for every known exercise that the submission defines."""
+        """Exercise → the name it has in the submission, for every known exercise that the submission defines."""
         return match(self.constructors, read_names(submission))
 
     def grade(
         self, submission: Submission, wanted: Sequence[str] | None = None, parts: Sequence[Part] = ()
     ) -> Report:
-        """Grade the known exercises of a submission, or those `wanted`, and tell of them in the order of the course.
+        """Grade the known exercises of a submission, or those `wanted`; report them in the order of the course.
 
         They are graded in the order that needs fewest workers. An exercise that is wanted and not defined is
         *blocked*. parts: what its author wrote in earlier files, for exercises that are made of such parts.
@@ -60,37 +71,23 @@ class Engine:
         names = [n for n in self.exercises if n in wanted] if wanted is not None else list(run.aliases)
         exercises = [exercise for name, exercise in self.exercises.items() if name in names]
         for exercise in in_chains(exercises):
-            self.progress(exercise.name)
+            self.options.on_exercise(exercise.name)
             run.grade(exercise)
         return self.report([run.done[exercise.name] for exercise in exercises])
 
-    @property
-    def context(self) -> Context:
-        return Context(
-            exercises=self.exercises,
-            constructors=self.constructors,
-            stubs=self.stubs,
-            slot=self.place,
-            device=self.device,
-            hidden=self.hidden,
-            quick=self.quick,
-            torch_version=self.torch_version,
-            training=self.training,
-            cache=self.remembered,
-        )
-
     def report(self, results: Sequence[ExerciseResult]) -> Report:
+        """Put results into a report that names the sandbox, the versions and the seed."""
         return Report(
             exercises=tuple(results),
             sandbox=self.launcher.tier,
-            torch=self.torch_version,
+            torch=self.options.torch_version,
             grader=__version__,
-            seed="hidden" if self.hidden else "public",
+            seed="hidden" if self.options.hidden else "public",
         )
 
     def close(self) -> None:
         """End the worker, not the launcher. Safe to call twice."""
-        self.place.close()
+        self.context.slot.close()
 
 
 def _keywords(exercise: Exercise) -> frozenset[str] | None:

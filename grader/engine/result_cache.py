@@ -26,12 +26,12 @@ NEWEST = 20  # results that are kept of one exercise
 
 
 @dataclass(frozen=True)
-class Remembered:
+class ResultCache:
     """A folder of results. One that cannot be read or written costs only the time to grade again."""
 
     folder: Path
 
-    def find(self, key: str, exercise: Exercise) -> ExerciseResult | None:
+    def get(self, key: str, exercise: Exercise) -> ExerciseResult | None:
         """What is kept under a key, if it is a result that this exercise can have; None otherwise."""
         try:
             result = from_text(self._path(key, exercise).read_text("utf-8"))
@@ -44,7 +44,7 @@ class Remembered:
         )
         return result if same and result.outcome in ("passed", "failed") and not result.partial else None
 
-    def keep(self, key: str, exercise: Exercise, result: ExerciseResult) -> None:
+    def put(self, key: str, exercise: Exercise, result: ExerciseResult) -> None:
         """What is drawn is not kept: an exercise that draws is run again."""
         if result.figures:
             return

@@ -119,33 +119,34 @@ class Run:
     def _key(self, exercise: Exercise) -> str:
         context = self.context
         tier = context.slot.launcher.tier
-        circumstances = (__version__, context.torch_version, tier, context.device, language())
+        circumstances = (__version__, context.options.torch_version, tier, context.options.device, language())
         return key(exercise, content(self.submission, self.parts), *circumstances)
 
     def _is_kept(self, exercise: Exercise) -> bool:
         """What counts as a grade is never taken from a folder that a student can write."""
-        if self.context.hidden or self.context.quick or os.environ.get("CI"):
+        options = self.context.options
+        if options.hidden or options.quick or os.environ.get("CI"):
             return False
         return any(case.costly for case in exercise.cases)
 
     def _remembered(self, exercise: Exercise) -> ExerciseResult | None:
-        if self.context.cache is None or not self._is_kept(exercise):
+        if self.context.options.cache is None or not self._is_kept(exercise):
             return None
-        found = self.context.cache.find(self._key(exercise), exercise)
+        found = self.context.options.cache.get(self._key(exercise), exercise)
         if found is None:
             return None
         remark = _("kept from an earlier check of the same files: nothing was run again")
         return replace(found, remarks=(*found.remarks, remark), seconds=0.0)
 
     def _remember(self, exercise: Exercise, result: ExerciseResult) -> None:
-        if self.context.cache is not None and self._is_kept(exercise):
-            self.context.cache.keep(self._key(exercise), exercise, result)
+        if self.context.options.cache is not None and self._is_kept(exercise):
+            self.context.options.cache.put(self._key(exercise), exercise, result)
 
     # ---- one try
 
     def _once(self, exercise: Exercise, replaced: tuple[str, ...]) -> ExerciseResult:
         alias = self.aliases.get(exercise.name, exercise.name)
-        attempt = Attempt(exercise, self.submission, alias, time.monotonic(), self.context.hidden)
+        attempt = Attempt(exercise, self.submission, alias, time.monotonic(), self.context.options.hidden)
         remarks = []
         if alias != exercise.name:
             remarks.append(_("graded {found} as {name}").format(found=sanitize(alias), name=exercise.name))
@@ -162,7 +163,7 @@ class Run:
         if exercise.is_made_of_parts:
             known = [name for name in exercise.given if name in self.context.exercises]
             remarks.append(told(self.place.own, known))
-        partial = self.context.quick and any(case.costly for case in exercise.cases)
+        partial = self.context.options.quick and any(case.costly for case in exercise.cases)
         if partial:
             remarks.append(
                 _("a quick check: the training that takes longer was left out, so this is no grade")
@@ -189,9 +190,9 @@ class Run:
         checks: list[CheckResult] = []
         observations: dict[str, Observation] = {}
         lost = 0
-        hidden, device = self.context.hidden, self.context.device
+        hidden, device = self.context.options.hidden, self.context.options.device
         for case in exercise.cases:
-            if case.costly and self.context.quick:
+            if case.costly and self.context.options.quick:
                 continue
             why = _why_not(case, checks, lost)
             if why:
@@ -219,7 +220,9 @@ class Run:
         """One case. A verdict against an answer comes from a worker that loaded the file once."""
         while True:
             observation = self._observe(exercise, case, replaced)
-            found = judge_case(case, observation, hidden=self.context.hidden, device=self.context.device)
+            found = judge_case(
+                case, observation, hidden=self.context.options.hidden, device=self.context.options.device
+            )
             if not self.place.again or all(check.outcome == "passed" for check in found):
                 return observation, found
             self.place.close()
@@ -234,7 +237,10 @@ class Run:
             printed = len(session.printed)
             try:
                 reply = session.ask(
-                    request, case.body, patience(exercise, case), partial(self.context.training, title)
+                    request,
+                    case.body,
+                    patience(exercise, case),
+                    partial(self.context.options.on_training, title),
                 )
                 if "fault" in reply.words:
                     raise WorkerGone("fault", last_line(reply.words["fault"]))

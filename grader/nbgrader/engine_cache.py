@@ -18,6 +18,7 @@ from grader.bundle.model import Exercise
 from grader.classroom.class_run import circumstances
 from grader.classroom.store import BadStore, Circumstances, Store
 from grader.engine.engine import Engine
+from grader.engine.options import GradingOptions
 from grader.intake.read import Submission
 from grader.nbgrader.lazy_launcher import Lazily
 from grader.report.model import ExerciseResult, Report
@@ -104,7 +105,9 @@ def _made(settings: Headway) -> Desk:
         raise Refused(_("c.Headway.solutions names {path}, which is not there").format(path=solutions))
     with _seed(settings.seed_file):
         cases = hidden_folder(solutions)
-    engine = Engine(load_all(cases), Lazily(tier), hidden=True, torch_version=version("torch"))
+    engine = Engine(
+        load_all(cases), Lazily(tier), GradingOptions(hidden=True, torch_version=version("torch"))
+    )
     return Desk(engine, circumstances(cases, tier), settings.trusted_submissions)
 
 

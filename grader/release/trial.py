@@ -25,6 +25,7 @@ import grader
 from grader.bundle.files import load_all
 from grader.bundle.model import Bundle, Exercise
 from grader.engine.engine import Engine
+from grader.engine.options import GradingOptions
 from grader.engine.submission_run import Run
 from grader.intake.names import Names
 from grader.intake.read import Submission, Unit, read_submission
@@ -82,8 +83,8 @@ def main(kit: Path, references: dict[str, str]) -> Seen:
     seen.callables = len(candidates)
     launcher = ColdLauncher()
     # Quick: a training that takes longer gives nothing away.
-    full = Engine(bundles, launcher, trusting=True, quick=True)
-    quick = Engine([_quick(b) for b in bundles], launcher, trusting=True)
+    full = Engine(bundles, launcher, GradingOptions(reuse_worker=True, quick=True))
+    quick = Engine([_quick(b) for b in bundles], launcher, GradingOptions(reuse_worker=True))
     try:
         seen.started = list(_started(full, kit))
         for bundle in bundles:

@@ -11,9 +11,10 @@ from pathlib import Path
 import click
 
 from grader.bundle.model import Bundle
-from grader.engine.devices import check_on_device, launcher_for, others
+from grader.engine.devices import check_on_device, extra_devices, launcher_for
 from grader.engine.engine import Engine
-from grader.engine.result_cache import FOLDER, Remembered
+from grader.engine.options import GradingOptions
+from grader.engine.result_cache import FOLDER, ResultCache
 from grader.engine.student_parts import Part, earlier_parts
 from grader.intake.course import Course, choose, find, wanted_exercises
 from grader.intake.names import read_names
@@ -47,24 +48,33 @@ def check(
         launcher = choose_tier(sandbox)  # torch is imported over there while files are read over here
         opened.callback(launcher.close)
         where = find(course or Path.cwd())
-        engine = Engine(_bundles(where, hidden), launcher, hidden=hidden, torch_version=version("torch"))
-        opened.callback(engine.close)
-        engine.quick, engine.remembered = quick, Remembered(where.root / FOLDER)
-        devices = [
-            Engine(engine.bundles, other, device=name, hidden=hidden, quick=quick)
+        bundles = _bundles(where, hidden)
+        extra = [
+            Engine(bundles, other, GradingOptions(device=name, hidden=hidden, quick=quick))
             for name, other in _other_devices(device, sandbox, opened)
         ]
-        for other_engine in devices:
+        for other_engine in extra:
             opened.callback(other_engine.close)
         wanted = wanted_exercises(names, where.bundles)
+        tell = opened.enter_context(status_line.line(quiet))
+        options = GradingOptions(
+            hidden=hidden,
+            quick=quick,
+            torch_version=version("torch"),
+            cache=ResultCache(where.root / FOLDER),
+            on_exercise=tell,
+            on_training=tell.training,
+        )
+        engine = Engine(bundles, launcher, options)
+        opened.callback(engine.close)
         if file is not None:
-            return _check_file(engine, devices, file, wanted if names else None, quiet)
-        return _check_course(engine, devices, where, wanted, quiet)
+            return _check_file(engine, extra, file, wanted if names else None)
+        return _check_course(engine, extra, where, wanted)
 
 
 def _other_devices(device: str, sandbox: str, opened: ExitStack) -> list[tuple[str, Launcher]]:
     try:
-        names = others(device)
+        names = extra_devices(device)
     except LookupError as error:
         raise click.UsageError(str(error.args[0])) from None
     found = [(name, launcher_for(name, sandbox)) for name in names]
@@ -89,21 +99,19 @@ def _bundles(where: Course, hidden: bool) -> Sequence[Bundle]:
 
 def _grade(
     engine: Engine,
-    devices: Sequence[Engine],
+    extra: Sequence[Engine],
     submission: Submission,
     wanted: Sequence[str] | None,
     parts: Sequence[Part] = (),
 ) -> list[ExerciseResult]:
     """Grade on the CPU, and what passes there once more on each other device."""
     results = list(engine.grade(submission, wanted, parts).exercises)
-    for other in devices:
+    for other in extra:
         results = check_on_device(other, submission, results)
     return results
 
 
-def _check_file(
-    engine: Engine, devices: Sequence[Engine], file: Path, wanted: Sequence[str] | None, quiet: bool
-) -> Report:
+def _check_file(engine: Engine, extra: Sequence[Engine], file: Path, wanted: Sequence[str] | None) -> Report:
     try:
         submission = read_submission(file)
     except Blocked as blocked:
@@ -114,9 +122,7 @@ def _check_file(
             _("{file} defines no exercise of this course; `grader` lists their names").format(file=file.name)
             + _because(read_names(submission).broken)
         )
-    with status_line.line(quiet) as tell:
-        engine.progress, engine.training = tell, tell.training
-        return engine.report(_grade(engine, devices, submission, wanted))
+    return engine.report(_grade(engine, extra, submission, wanted))
 
 
 def _because(broken: Mapping[str, str]) -> str:
@@ -125,26 +131,22 @@ def _because(broken: Mapping[str, str]) -> str:
     return ""
 
 
-def _check_course(
-    engine: Engine, devices: Sequence[Engine], where: Course, wanted: Sequence[str], quiet: bool
-) -> Report:
+def _check_course(engine: Engine, extra: Sequence[Engine], where: Course, wanted: Sequence[str]) -> Report:
     results: list[ExerciseResult] = []
     remarks: list[str] = []
-    with status_line.line(quiet) as tell:
-        engine.progress, engine.training = tell, tell.training
-        for bundle in engine.bundles:
-            mine = [e.name for e in bundle.exercises if e.name in wanted]
-            if not mine:
-                continue
-            path, remark = choose(where.root / bundle.assignment, bundle)
-            remarks += [remark] if remark else []
-            try:
-                parts = parts_for(engine, where, bundle, mine)
-                results += _grade(engine, devices, read_submission(path), mine, parts)
-            except Blocked as why:
-                results += [blocked(bundle, name, str(why)) for name in mine]
+    for bundle in engine.bundles:
+        mine = [e.name for e in bundle.exercises if e.name in wanted]
+        if not mine:
+            continue
+        path, remark = choose(where.root / bundle.assignment, bundle)
+        remarks += [remark] if remark else []
+        try:
+            parts = parts_for(engine, where, bundle, mine)
+            results += _grade(engine, extra, read_submission(path), mine, parts)
+        except Blocked as why:
+            results += [blocked(bundle, name, str(why)) for name in mine]
     report = replace(engine.report(results), remarks=tuple(remarks))
-    if not engine.hidden:
+    if not engine.options.hidden:
         progress.remember(where.root, results)
     return report
 

@@ -81,13 +81,14 @@ class _Desk:
     def _ready(self) -> Any:
         """The engine of the course that the working folder lies in."""
         from grader.engine.engine import Engine
+        from grader.engine.options import GradingOptions
         from grader.sandbox.choose import choose
 
         root, bundles = _course(Path.cwd())
         if self._engine is None or root != self._root:
             self.close()
             self._launcher = choose(warm="full")
-            self._engine = Engine(bundles, self._launcher, torch_version=version("torch"))
+            self._engine = Engine(bundles, self._launcher, GradingOptions(torch_version=version("torch")))
             self._root = root
         return self._engine
 

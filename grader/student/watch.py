@@ -12,7 +12,8 @@ from typing import Any
 
 from grader.bundle.model import Bundle
 from grader.engine.engine import Engine
-from grader.engine.result_cache import FOLDER, Remembered
+from grader.engine.options import GradingOptions
+from grader.engine.result_cache import FOLDER, ResultCache
 from grader.intake.course import Course
 from grader.intake.names import Names, read_names
 from grader.intake.read import Blocked, read_submission
@@ -38,8 +39,7 @@ class Watcher:
         self.engine = Engine(
             self.course.bundles,
             self.launcher,
-            torch_version=version("torch"),
-            remembered=Remembered(self.course.root / FOLDER),
+            GradingOptions(torch_version=version("torch"), cache=ResultCache(self.course.root / FOLDER)),
         )
         self._home: dict[str, Bundle] = {e.name: b for b in self.course.bundles for e in b.exercises}
         self.current = self.current or self._first_open(list(self._home))
@@ -73,8 +73,8 @@ class Watcher:
         try:
             parts = parts_for(self.engine, self.course, bundle, [self.current])
             with status_line.line(quiet=False) as tell:
-                self.engine.training = tell.training
-                report = self.engine.grade(read_submission(self.file), [self.current], parts)
+                engine = self.engine.with_options(on_training=tell.training)
+                report = engine.grade(read_submission(self.file), [self.current], parts)
         except Blocked as why:
             report = self.engine.report([blocked(bundle, self.current, str(why))])
         progress.remember(self.course.root, report.exercises)

@@ -13,6 +13,7 @@ from rich.console import Console
 from grader.authoring.content import read
 from grader.authoring.record import record
 from grader.engine.engine import Engine
+from grader.engine.options import GradingOptions
 from grader.intake.read import Submission, Unit
 from grader.report.formats import FORMS
 from grader.report.terminal import show
@@ -54,7 +55,7 @@ def hidden_bundle():
 
 @pytest.fixture(scope="module")
 def hidden(engine, hidden_bundle):
-    made = Engine([hidden_bundle], engine.launcher, hidden=True)
+    made = Engine([hidden_bundle], engine.launcher, GradingOptions(hidden=True))
     yield made
     made.close()
 

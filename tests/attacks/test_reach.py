@@ -23,6 +23,7 @@ from grader.authoring.record import record
 from grader.bundle.files import save
 from grader.bundle.model import Bundle
 from grader.engine.engine import Engine
+from grader.engine.options import GradingOptions
 from grader.intake.read import Submission, Unit
 from grader.report.model import Report
 from grader.sandbox.choose import LINUX_TIERS, choose, report_on
@@ -110,11 +111,11 @@ def looked(secrets: Secrets, tier: str, roots: list[str]) -> tuple[Report, list[
     """The report, what it said that it found, and how much it looked at."""
     exercises = tuple(replace(e, limits=AMPLE) for e in secrets.bundle.exercises)
     launcher = choose(tier)
-    engine = Engine([replace(secrets.bundle, exercises=exercises)], launcher, hidden=True)
+    engine = Engine([replace(secrets.bundle, exercises=exercises)], launcher, GradingOptions(hidden=True))
     try:
         report = engine.grade(hostile(secrets, roots), [EXERCISE])
-        assert engine.place._session is not None, report
-        said = engine.place._session.printed
+        assert engine.context.slot._session is not None, report
+        said = engine.context.slot._session.printed
     finally:
         engine.close()
         launcher.close()

@@ -169,9 +169,9 @@ def test_what_another_exercises_cases_bring_along_is_seen_by_no_other(counted):
     source = (SOLUTIONS / "05_multi_head_attention" / "multi_head_attention.py").read_text()
     for after in ("TangledSelfAttention", "TransparentSelfAttention", "catches_transparent"):
         counted.grade(submission(source), ["catches_tangled"])
-        worker = counted.place._session
+        worker = counted.context.slot._session
         assert outcomes(counted.grade(submission(source), [after])) == {after: "passed"}
-        assert counted.place._session is not worker
+        assert counted.context.slot._session is not worker
 
 
 @pytest.mark.parametrize(

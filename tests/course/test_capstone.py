@@ -14,6 +14,7 @@ from grader.authoring.bank import apply
 from grader.bundle.model import Bundle, Exercise
 from grader.bundle.safetensors import encode
 from grader.engine.engine import Engine
+from grader.engine.options import GradingOptions
 from grader.engine.post_training import examined
 from grader.engine.student_parts import Part, earlier_parts
 from grader.engine.submission_run import Run
@@ -28,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture(scope="module")
 def quick(engine: Engine) -> Iterator[Engine]:
     """What takes longer is left out: `grader verify` trains it."""
-    made = Engine(engine.bundles, engine.launcher, quick=True, torch_version="tested")
+    made = Engine(engine.bundles, engine.launcher, GradingOptions(quick=True, torch_version="tested"))
     yield made
     made.close()
 

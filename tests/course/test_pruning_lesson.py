@@ -18,6 +18,7 @@ from grader.authoring.observe import definitions, observe
 from grader.authoring.record import record
 from grader.bundle.model import Bundle
 from grader.engine.engine import Engine
+from grader.engine.options import GradingOptions
 from grader.given import gated_attention, prune_heads
 from grader.intake.read import Submission, Unit
 from grader.judge.head_ranking import spearman
@@ -155,7 +156,7 @@ def graded() -> Callable[..., list]:
         if seed not in bundles:
             bundles[seed] = record(ASSIGNMENT, seed, diagnosis=False)
         bundle: Bundle = bundles[seed]
-        engine = Engine([bundle], launcher, hidden=seed != "public")
+        engine = Engine([bundle], launcher, GradingOptions(hidden=seed != "public"))
         try:
             unit = Unit("pruning.py", source)
             return list(engine.grade(Submission(Path("pruning.py"), (unit,)), wanted or None).exercises)

@@ -10,8 +10,9 @@ import click
 import pytest
 
 from grader.engine import devices
-from grader.engine.devices import check_on_device, launcher_for, others
+from grader.engine.devices import check_on_device, extra_devices, launcher_for
 from grader.engine.engine import Engine
+from grader.engine.options import GradingOptions
 from grader.intake.read import Submission, Unit
 from grader.judge.observation import StudentError
 from grader.judge.verdict import ran_out_of_memory
@@ -38,7 +39,7 @@ STEPS = "steps = torch.arange(X.shape[1], device=X.device)"
 )
 def test_auto_is_the_simulated_device_and_cuda_where_there_is_one(device, there, wanted, monkeypatch):
     monkeypatch.setattr(devices, "has_cuda", lambda: there)
-    assert others(device) == wanted
+    assert extra_devices(device) == wanted
 
 
 def test_cuda_where_there_is_none_is_wrong_use_and_says_what_to_do(monkeypatch):
@@ -78,7 +79,7 @@ def out_of_memory(where: str) -> Submission:
 
 def test_an_accelerator_without_memory_costs_nothing_and_is_told(bundles, engine):
     launcher = launcher_for("sim")
-    there = Engine(bundles, launcher, device="sim")
+    there = Engine(bundles, launcher, GradingOptions(device="sim"))
     submission = out_of_memory("X.is_cuda")
     try:
         results = engine.grade(submission, ["sequence_mask"]).exercises

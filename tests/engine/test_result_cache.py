@@ -14,13 +14,14 @@ import pytest
 from helpers.capstone import CAPSTONE, graded, part, solution
 
 from grader.engine.engine import Engine
-from grader.engine.result_cache import NEWEST, Remembered
+from grader.engine.options import GradingOptions
+from grader.engine.result_cache import NEWEST, ResultCache
 from grader.engine.session import Training
 from grader.engine.submission_run import Run
 from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
 from grader.report.model import CheckResult, ExerciseResult
-from grader.student import progress
+from grader.student import progress, status_line
 
 
 class _Counting:
@@ -40,7 +41,8 @@ def keeping(bundles, engine, tmp_path, monkeypatch) -> Iterator[Engine]:
     small = [replace(c, costly=True) for c in last.exercise("train").cases if c.id == "small"]
     bare = replace(last.exercise("train"), cases=tuple(small), signatures=None, level=0)
     only = replace(last, exercises=(bare,))
-    made = Engine([only], _Counting(engine.launcher), remembered=Remembered(tmp_path / "kept"))
+    options = GradingOptions(cache=ResultCache(tmp_path / "kept"))
+    made = Engine([only], _Counting(engine.launcher), options)
     yield made
     made.close()
 
@@ -68,7 +70,7 @@ def test_other_files_other_parts_and_spoilt_memories_are_graded_anew(keeping):
     started = keeping.launcher.count
     graded(keeping, source, part("08_decoder"))
     assert keeping.launcher.count > started
-    for path in keeping.remembered.folder.iterdir():
+    for path in keeping.options.cache.folder.iterdir():
         path.write_text('{"diagnosis": 3}', "utf-8")
     started = keeping.launcher.count
     assert graded(keeping, source).outcome == "failed"
@@ -114,17 +116,17 @@ def test_nothing_is_believed_that_could_not_have_been_kept(keeping, kept_file, s
     words = json.loads(kept_file.read_text("utf-8"))
     exercise = keeping.exercises["train"]
     name = kept_file.stem.removeprefix("train-")
-    assert keeping.remembered.find(name, exercise) is not None
+    assert keeping.options.cache.get(name, exercise) is not None
     spoil(words)
     kept_file.write_text(json.dumps(words), "utf-8")
-    assert keeping.remembered.find(name, exercise) is None
+    assert keeping.options.cache.get(name, exercise) is None
 
 
 @pytest.mark.parametrize("text", ["", "[" * 200_000, "[]", "3", "null", '{"diagnosis": 3}', "\ud800"])
 def test_what_is_no_result_is_forgotten(keeping, kept_file, text):
     kept_file.write_text(text, "utf-8", "surrogatepass")
     name = kept_file.stem.removeprefix("train-")
-    assert keeping.remembered.find(name, keeping.exercises["train"]) is None
+    assert keeping.options.cache.get(name, keeping.exercises["train"]) is None
 
 
 @pytest.fixture
@@ -133,8 +135,8 @@ def kept_file(keeping) -> Path:
     exercise = keeping.exercises["train"]
     checks = (CheckResult("small/values", "values", "small", "failed"),)
     result = ExerciseResult("train", CAPSTONE, "failed", 1.25, exercise.points, checks=checks)
-    keeping.remembered.keep("word", exercise, result)
-    (path,) = keeping.remembered.folder.iterdir()
+    keeping.options.cache.put("word", exercise, result)
+    (path,) = keeping.options.cache.folder.iterdir()
     return path
 
 
@@ -144,8 +146,8 @@ def test_where_a_grade_is_given_nothing_kept_is_read(keeping, monkeypatch, gradi
     assert is_kept(graded(keeping, WRONG))
     if grading == "CI":
         monkeypatch.setenv("CI", "true")
-    keeping.hidden = grading == "hidden"
-    assert not is_kept(graded(keeping, WRONG))
+    again = keeping.with_options(hidden=grading == "hidden")
+    assert not is_kept(graded(again, WRONG))
 
 
 def is_kept(result: ExerciseResult) -> bool:
@@ -166,13 +168,13 @@ def test_other_blocks_and_another_language_are_graded_anew(keeping, monkeypatch)
 
 def test_the_newest_results_of_an_exercise_are_kept(keeping, kept_file):
     exercise = keeping.exercises["train"]
-    result = keeping.remembered.find("word", exercise)
+    result = keeping.options.cache.get("word", exercise)
     os.utime(kept_file, (1, 1))
-    (other := keeping.remembered.folder / "other-1.json").write_text("{}", "utf-8")
+    (other := keeping.options.cache.folder / "other-1.json").write_text("{}", "utf-8")
     os.utime(other, (1, 1))
     for n in range(NEWEST):
-        keeping.remembered.keep(f"{n}", exercise, result)
-    names = {path.name for path in keeping.remembered.folder.iterdir()}
+        keeping.options.cache.put(f"{n}", exercise, result)
+    names = {path.name for path in keeping.options.cache.folder.iterdir()}
     assert names == {"other-1.json", *(f"train-{n}.json" for n in range(NEWEST))}
 
 
@@ -198,7 +200,7 @@ def test_what_may_be_chance_in_a_part_is_not_kept(keeping, bundles, monkeypatch)
             earlier.grade(keeping.exercises["DecoderBlock"])
         run.grade(exercise)
         assert run._lost() == len(lossy)
-        files = list(keeping.remembered.folder.glob("train-*"))
+        files = list(keeping.options.cache.folder.glob("train-*"))
         assert len(files) == kept
         for path in files:
             path.unlink()
@@ -214,13 +216,11 @@ def test_an_endless_training_is_told_with_its_line(keeping, monkeypatch):
 
 
 def test_a_quick_check_says_so_and_is_no_verdict(keeping, tmp_path):
-    keeping.quick = True
-    result = graded(keeping, solution(CAPSTONE).source)
+    result = graded(keeping.with_options(quick=True), solution(CAPSTONE).source)
     assert result.partial
     assert any("quick check" in remark for remark in result.remarks)
     progress.remember(tmp_path, [replace(result, outcome="passed")])
     assert progress.recall(tmp_path) == {}
-    keeping.quick = False
     assert not any("kept" in remark for remark in graded(keeping, "def train(*a): return None").remarks)
 
 
@@ -234,4 +234,4 @@ def test_a_quick_check_says_so_and_is_no_verdict(keeping, tmp_path):
     ],
 )
 def test_a_bar_shows_how_far_a_training_is(training, shown):
-    assert progress.bar("t", training) == shown
+    assert status_line.bar("t", training) == shown

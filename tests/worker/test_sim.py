@@ -16,6 +16,7 @@ from grader.authoring.bank import KnownAnswer, apply
 from grader.authoring.content import Assignment, read_all
 from grader.engine.devices import check_on_device, has_cuda, launcher_for
 from grader.engine.engine import Engine
+from grader.engine.options import GradingOptions
 from grader.intake.read import Submission, Unit, read_submission
 from grader.report.model import ExerciseResult
 
@@ -235,7 +236,7 @@ def test_a_plain_worker_registers_nothing():
 @pytest.fixture(scope="module")
 def there(bundles) -> Iterator[Engine]:
     launcher = launcher_for("sim")
-    engine = Engine(bundles, launcher, device="sim", trusting=True)
+    engine = Engine(bundles, launcher, GradingOptions(device="sim", reuse_worker=True))
     yield engine
     engine.close()
     launcher.close()
@@ -371,7 +372,7 @@ def test_cuda_gives_the_verdicts_of_the_simulated_device(bundles, there):
     if not has_cuda():
         pytest.skip("NOT COMPARED: torch sees no CUDA device here")
     launcher = launcher_for("cuda")
-    engine = Engine(bundles, launcher, device="cuda", trusting=True)
+    engine = Engine(bundles, launcher, GradingOptions(device="cuda", reuse_worker=True))
     apart = []
     try:
         for name, what, submission in compared():

@@ -45,14 +45,14 @@ def command(names: tuple[str, ...], seed: str, device: str, jobs: int) -> None:
 
     from grader.authoring.content import ContentError
     from grader.authoring.verify_all import verify
-    from grader.engine.devices import others
+    from grader.engine.devices import extra_devices
     from grader.student.status_line import line
 
     if not Path("solutions").is_dir():
         raise click.UsageError(_("there is no folder solutions/ here; verify is for maintainers"))
     started = time.monotonic()
     try:
-        elsewhere = others(device)
+        elsewhere = extra_devices(device)
     except LookupError as error:
         raise click.UsageError(str(error.args[0])) from None
     try:

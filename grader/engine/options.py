@@ -1,0 +1,40 @@
+"""How an engine grades. The options are chosen once, before anything is graded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from grader.engine.result_cache import ResultCache
+from grader.engine.session import Training
+
+
+def _ignore(*_progress: object) -> None:
+    """Discard progress."""
+
+
+@dataclass(frozen=True)
+class GradingOptions:
+    """Options of one engine.
+
+    device: "cpu", "sim" or "cuda".
+    hidden: the cases are hidden; results are redacted before anyone sees them.
+    quick: skip cases that take more than a few seconds.
+    reuse_worker: all sources are trusted, so one worker may serve them all.
+    torch_version: what the report names.
+    cache: results of exercises that take long; None grades every time.
+    on_exercise: called with each name before it is graded.
+    on_training: called with a title and the state of a training while it runs.
+    """
+
+    device: str = "cpu"
+    hidden: bool = False
+    quick: bool = False
+    reuse_worker: bool = False
+    torch_version: str = ""
+    cache: ResultCache | None = None
+    on_exercise: Callable[[str], None] = _ignore
+    on_training: Callable[[str, Training], None] = _ignore
+
+
+DEFAULTS = GradingOptions()
