@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import os
 import secrets
 import shutil
@@ -19,6 +20,7 @@ from grader.authoring.content import read_all
 from grader.bundle import files as bundles
 from grader.bundle.model import Bundle
 from grader.sandbox import kernel
+from grader.support.cache_folder import cache_folder
 from grader.support.i18n import _
 from grader.support.scratch_dirs import owned
 
@@ -55,17 +57,23 @@ def hidden_folder(solutions: Path) -> Path:
 
     Raises UsageError for a seed that cannot be one, and ClickException where the cases cannot be recorded.
     """
-    seed = seed_file().read_text("utf-8").strip()
-    if len(seed) < 16:
-        raise click.UsageError(_("the secret seed in {path} is too short to be one").format(path=seed_file()))
-    folder = _cache() / _key(solutions, seed)
+    seed = _seed()
+    folder = cache_folder() / "hidden" / _key(solutions, seed)
     if not (folder / "complete").exists():
         _record(solutions, folder)
     return folder
 
 
-def _cache() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "headway" / "hidden"
+def derived_key(purpose: str) -> bytes:
+    """Return 32 bytes that only the secret seed gives; the seed cannot be computed from them (HMAC-SHA256)."""
+    return hmac.digest(_seed().encode(), purpose.encode(), "sha256")
+
+
+def _seed() -> str:
+    seed = seed_file().read_text("utf-8").strip()
+    if len(seed) < 16:
+        raise click.UsageError(_("the secret seed in {path} is too short to be one").format(path=seed_file()))
+    return seed
 
 
 def _key(solutions: Path, seed: str) -> str:

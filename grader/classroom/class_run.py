@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 
+from grader.authoring.hidden_cases import derived_key
 from grader.bundle.model import Bundle
 from grader.classroom.discover import SubmittedFile
-from grader.classroom.store import Circumstances, Store
+from grader.classroom.store import Store, StoreKey
 from grader.classroom.worker_pool import Crew
 from grader.classroom.worker_process import Graded, Plan, Task, could_not
 from grader.report.model import ExerciseResult, Report
@@ -55,13 +56,13 @@ class Run:
 
     def grade(self) -> list[Entry]:
         """Grade, keep and hand back everything, in the order of `found`; equal files are graded once."""
-        store = Store(self.plan.store, self.plan.circumstances)
+        store = Store(self.plan.store, self.plan.key)
         fresh = 0
         try:
             with Crew(self.plan, self.jobs) as crew:
                 for number, graded in crew.run(self._tasks()):
                     if graded.fresh:
-                        store.keep(graded.fresh)
+                        store.put(graded.fresh)
                     fresh += bool(graded.fresh)
                     self._graded[number] = graded
                     self.tell(sum(n in self._graded for n in self._numbers), fresh)
@@ -99,24 +100,25 @@ class Run:
             seen.add(number)
 
     def _report(self, handed: SubmittedFile, graded: Graded, results: Sequence[ExerciseResult]) -> Report:
-        under = self.plan.circumstances
+        unread = (graded.problem,) if graded.problem and not results else ()
         return Report(
             exercises=tuple(results),
-            sandbox=under.sandbox,
+            sandbox=self.plan.key.sandbox,
             torch=version("torch"),
             grader=__version__,
             seed="hidden",
-            remarks=(graded.problem,) if graded.problem and not results else (),
+            remarks=(*unread, *graded.remarks),
             extra={"student": handed.student, "submission": handed.submission, "content": graded.content},
         )
 
 
-def circumstances(bundles: Path, sandbox: str) -> Circumstances:
-    """What results depend on: a hash of the cases, the versions, the tier."""
+def store_key(bundles: Path, sandbox: str) -> StoreKey:
+    """Return what results depend on: a hash of the cases, the versions, the tier; and the secret of the store."""
     digest = hashlib.sha256()
     for path in sorted(bundles.glob("*/bundle.*")):
         digest.update(f"{path.parent.name}/{path.name}\0".encode() + path.read_bytes())
-    return Circumstances(digest.hexdigest(), f"{__version__} torch {version('torch')}", sandbox)
+    versions = f"{__version__} torch {version('torch')}"
+    return StoreKey(digest.hexdigest(), versions, sandbox, derived_key("results of grader grade"))
 
 
 def without_helpers(entries: Sequence[Entry]) -> list[Entry]:

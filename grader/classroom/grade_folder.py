@@ -14,10 +14,10 @@ import click
 
 from grader.authoring.hidden_cases import hidden_folder
 from grader.bundle.files import load_all
-from grader.classroom.class_run import WARM_FROM, Entry, Run, circumstances, without_helpers
+from grader.classroom.class_run import WARM_FROM, Entry, Run, store_key, without_helpers
 from grader.classroom.discover import discover
 from grader.classroom.progress import live
-from grader.classroom.store import BadStore, Store
+from grader.classroom.store import Store, default_store
 from grader.classroom.worker_process import Plan
 from grader.intake.course import find as find_course
 from grader.intake.course import wanted_exercises
@@ -69,18 +69,26 @@ def grade_folder(root: Path, wishes: Wishes) -> list[Entry]:
     jobs = min(wishes.jobs or _cores(), len(found))
     plan = Plan(
         bundles=cases,
-        store=wishes.store or (root if root.is_dir() else root.parent) / ".headway" / "grades.sqlite",
-        circumstances=circumstances(cases, tier),
+        store=wishes.store or default_store(folder_of(root)),
+        key=store_key(cases, tier),
         only=only,
         regrade=wishes.regrade,
         warm="full" if len(found) >= WARM_FROM * jobs else "none",
     )
-    try:
-        Store(plan.store, plan.circumstances).close()  # refused before anything is started
-        with live(len(found)) as tell:
-            return without_helpers(Run(found, bundles, plan, jobs, tell).grade())
-    except BadStore as bad:
-        raise click.UsageError(str(bad)) from None
+    Store(plan.store, plan.key).close()  # refuses before anything is started
+    with live(len(found)) as tell:
+        return without_helpers(Run(found, bundles, plan, jobs, tell).grade())
+
+
+def folder_of(root: Path) -> Path:
+    """Return the folder whose store a call uses: the one that is graded, or the one that holds the file."""
+    return root if root.is_dir() else root.parent
+
+
+def ignored_store(root: Path) -> Path | None:
+    """Return the store that earlier versions left among the submissions; it is never read, as students may write there."""
+    old = folder_of(root) / ".headway" / "grades.sqlite"
+    return old if old.exists() else None
 
 
 def _tier(asked: str, trusted: bool) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.classroom.class_run import Entry
-from grader.classroom.summary import OUTCOMES, OfExercise, Summary, could_not, summarise, unread
+from grader.classroom.summary import OUTCOMES, OfExercise, Summary, could_not, remarks, summarise, unread
 from grader.report.html import DARK, LIGHT, MARKS
 from grader.report.terminal import points, word
 from grader.support.i18n import _, ngettext
@@ -31,6 +31,7 @@ def page(entries: Sequence[Entry]) -> str:
         submissions=len(entries),
         unread=unread(entries),
         could_not=could_not(entries),
+        remarks=remarks(entries),
         first=entries[0].report if entries else None,
     )
 

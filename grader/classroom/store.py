@@ -1,59 +1,94 @@
-"""What was graded, kept: one row an exercise of a submission, in one SQLite file that survives a kill.
+"""Store results of `grader grade`: one row per exercise of a submission, in one SQLite file that survives a kill.
 
-A row is known by all that can change it: the submission's content, the exercise, the cases, the grader and
-the sandbox tier. A submission's rows are written in one transaction, so they are there or not.
+A row is found by everything that can change it: the submission's content, the exercise, the cases, the grader
+and the sandbox tier. It carries an HMAC, so a row that the grader did not write is graded again. The rows of a
+submission are written in one transaction: all of them or none.
 """
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import json
 import os
 import sqlite3
+import stat
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from grader.report.model import ExerciseResult
 from grader.report.stored import BadResult, from_text
+from grader.support.cache_folder import cache_folder
+from grader.support.errors import GraderError
 from grader.support.i18n import _
 
-VERSION = 1
+VERSION = 2
+MAX_VALUE = 16 << 20  # bytes of one value in the database; a longer one is not read
 _TABLE = """
-CREATE TABLE IF NOT EXISTS results (
-    content TEXT, exercise TEXT, cases TEXT, grader TEXT, sandbox TEXT,
-    result TEXT NOT NULL, graded_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, times INTEGER NOT NULL DEFAULT 1,
+CREATE TABLE results (
+    content TEXT, exercise TEXT, cases TEXT, grader TEXT, sandbox TEXT, result TEXT NOT NULL, mac TEXT NOT NULL,
+    graded_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, times INTEGER NOT NULL DEFAULT 1,
     PRIMARY KEY (content, exercise, cases, grader, sandbox)
 ) WITHOUT ROWID
+""".strip()
+_PUT = """
+INSERT INTO results (content, exercise, cases, grader, sandbox, result, mac) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET result = excluded.result, mac = excluded.mac,
+graded_at = CURRENT_TIMESTAMP, times = times + 1
 """
-_KEEP = """
-INSERT INTO results (content, exercise, cases, grader, sandbox, result) VALUES (?, ?, ?, ?, ?, ?)
-ON CONFLICT DO UPDATE SET result = excluded.result, graded_at = CURRENT_TIMESTAMP, times = times + 1
-"""
+# What SQLite advises for a file that somebody else may have written (https://sqlite.org/security.html).
+_CAUTIOUS = ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0")
 
 
-class BadStore(Exception):
-    """The store cannot be used; the message is a sentence."""
+class BadStore(GraderError):
+    """The store cannot be used."""
 
 
 @dataclass(frozen=True)
-class Circumstances:
-    """All that a result depends on beside the submission."""
+class StoreKey:
+    """What a result depends on besides the submission, and the secret that authenticates it."""
 
     cases: str  # a hash of the bundles
     grader: str  # versions of the grader and of torch
     sandbox: str
+    secret: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What the store holds of one submission; `rejected` are exercises whose row the grader did not write."""
+
+    results: dict[str, ExerciseResult] = field(default_factory=dict)
+    rejected: tuple[str, ...] = ()
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """One sentence for the instructor per rejected row."""
+        said = _(
+            "The stored result of {exercise} is damaged or was not written by this grader. It was graded again."
+        )
+        return tuple(said.format(exercise=name) for name in self.rejected)
+
+
+def default_store(folder: Path) -> Path:
+    """Return the store of a folder of submissions: in the user's cache, by the folder's resolved path."""
+    place = os.path.normcase(folder.resolve())
+    return cache_folder() / "grades" / f"{hashlib.sha256(os.fsencode(place)).hexdigest()[:32]}.sqlite"
 
 
 class Store:
     """One open store. Several processes may read while one writes."""
 
-    def __init__(self, path: Path, circumstances: Circumstances):
+    def __init__(self, path: Path, key: StoreKey):
+        """Open a store, or make it. Raises BadStore for a file that others may have made or changed."""
         self.path = path
-        self._under = (circumstances.cases, circumstances.grader, circumstances.sandbox)
+        self._key = (key.cases, key.grader, key.sandbox)
+        self._secret = key.secret
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))  # marks are not everybody's
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            _claim(path)
             self._database = sqlite3.connect(path, timeout=30.0, isolation_level=None)
             with ExitStack() as on_error:
                 on_error.callback(self.close)
@@ -67,6 +102,27 @@ class Store:
             ) from None
 
     def _prepare(self) -> None:
+        self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE)
+        for pragma in _CAUTIOUS:
+            self._database.execute(f"PRAGMA {pragma}")
+        self._require_version()
+        if not self._schema():
+            self._database.execute("PRAGMA journal_mode = WAL")
+            self._database.execute("BEGIN IMMEDIATE")
+            if not self._schema():  # no other process made it in between
+                self._database.execute(_TABLE)
+                self._database.execute(f"PRAGMA user_version = {VERSION}")
+            self._database.execute("COMMIT")
+            self._require_version()
+        if self._schema() != [("table", "results", "results", _TABLE)]:
+            raise BadStore(
+                _(
+                    "{path} cannot be used as a store: its tables are not the grader's; name another with --store"
+                ).format(path=self.path)
+            )
+        self._database.execute("PRAGMA synchronous = NORMAL")
+
+    def _require_version(self) -> None:
         (version,) = self._database.execute("PRAGMA user_version").fetchone()
         if version not in (0, VERSION):
             raise BadStore(
@@ -74,38 +130,88 @@ class Store:
                     path=self.path
                 )
             )
-        if version == 0:
-            self._database.execute("PRAGMA journal_mode = WAL")
-            self._database.execute(_TABLE)
-            self._database.execute(f"PRAGMA user_version = {VERSION}")
-        self._database.execute("PRAGMA synchronous = NORMAL")
 
-    def known(self, content: str, exercises: Collection[str]) -> dict[str, ExerciseResult]:
-        """What is kept of a submission, by exercise. A row that cannot have been kept is as good as none."""
-        rows = self._database.execute(
-            "SELECT exercise, result FROM results WHERE content = ? AND cases = ? AND grader = ? AND sandbox = ?",
-            (content, *self._under),
+    def _schema(self) -> list[tuple[str, ...]]:
+        return self._database.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
+
+    def get(self, content: str, exercises: Collection[str]) -> Stored:
+        """Return the stored results of a submission. A row that does not verify is rejected."""
+        rows = (
+            "SELECT exercise, result, mac FROM results"
+            " WHERE content = ? AND cases = ? AND grader = ? AND sandbox = ?"
         )
-        found = {exercise: _read(result) for exercise, result in rows if exercise in exercises}
-        return {name: result for name, result in found.items() if result is not None and result.name == name}
+        results: dict[str, ExerciseResult] = {}
+        rejected = []
+        try:
+            for exercise, text, mac in self._database.execute(rows, (content, *self._key)):
+                if exercise not in exercises:
+                    continue
+                result = self._verified(content, exercise, text, mac)
+                if result is None:
+                    rejected.append(str(exercise))
+                else:
+                    results[exercise] = result
+        except (sqlite3.Error, UnicodeError):  # the rest of the file is damaged: it is graded again
+            rejected += [name for name in exercises if name not in results]
+        return Stored(results, tuple(dict.fromkeys(rejected)))
 
-    def keep(self, results: Sequence[ExerciseResult]) -> None:
-        """Write a submission's results, all or none. What could not be graded is not kept: it is tried again."""
+    def _verified(self, content: str, exercise: str, text: object, mac: object) -> ExerciseResult | None:
+        if not isinstance(text, str) or not isinstance(mac, str):
+            return None
+        if not hmac.compare_digest(mac.encode(), self._mac(content, exercise, text).encode()):
+            return None
+        try:
+            return from_text(text)
+        except BadResult:
+            return None
+
+    def put(self, results: Sequence[ExerciseResult]) -> None:
+        """Write a submission's results, all or none. One that could not be graded is left out: it is tried again."""
+        texts = {r.name: json.dumps(asdict(r)) for r in results}
         rows = [
-            (r.content, r.name, *self._under, json.dumps(asdict(r)))
+            (r.content, r.name, *self._key, texts[r.name], self._mac(r.content, r.name, texts[r.name]))
             for r in results
             if r.outcome != "could_not_grade"
         ]
         with self._database:
             self._database.execute("BEGIN IMMEDIATE")
-            self._database.executemany(_KEEP, rows)
+            self._database.executemany(_PUT, rows)
+
+    def _mac(self, content: str, exercise: str, text: str) -> str:
+        """HMAC-SHA256 of a row, written as a JSON list, so that no two rows give the same bytes."""
+        row = json.dumps([content, exercise, *self._key, text]).encode()
+        return hmac.new(self._secret, row, hashlib.sha256).hexdigest()
 
     def close(self) -> None:
         self._database.close()
 
 
-def _read(text: str) -> ExerciseResult | None:
+def _claim(path: Path) -> None:
+    """Make the file with mode 600 if it is missing, and require it and SQLite's files beside it to be ours."""
+    _require_ours(path)
+    flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+    os.close(os.open(path, flags, 0o600))
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        _require_ours(path.with_name(path.name + suffix))
+
+
+def _require_ours(path: Path) -> None:
+    """Raise BadStore for a link, another user's file, or one that other users can write to."""
     try:
-        return from_text(text)
-    except BadResult:
-        return None
+        found = path.lstat()
+    except FileNotFoundError:
+        return
+    if stat.S_ISLNK(found.st_mode):
+        raise BadStore(_("{path} is a symbolic link; name another store with --store").format(path=path))
+    if not stat.S_ISREG(found.st_mode):
+        raise BadStore(_("{path} is not a file; name another store with --store").format(path=path))
+    if not hasattr(os, "geteuid"):  # Windows: the user's cache is the user's alone
+        return
+    if found.st_uid != os.geteuid():
+        raise BadStore(_("{path} belongs to another user; name another store with --store").format(path=path))
+    if stat.S_IMODE(found.st_mode) & 0o022:
+        raise BadStore(
+            _(
+                "other users can write to {path}; take that right away, or name another store with --store"
+            ).format(path=path)
+        )

@@ -117,6 +117,11 @@ def unread(entries: Sequence[Entry]) -> list[Entry]:
     return [entry for entry in entries if entry.problem and not entry.ours]
 
 
+def remarks(entries: Sequence[Entry]) -> list[str]:
+    """What the instructor should know about graded submissions: one line each."""
+    return [f"{e.submission}: {remark}" for e in entries if e.report.exercises for remark in e.report.remarks]
+
+
 def could_not(entries: Sequence[Entry]) -> list[tuple[Entry, str]]:
     """Submissions that could not be graded, and why."""
     return [

@@ -16,6 +16,7 @@ from grader.classroom.summary import (
     Mistake,
     OfExercise,
     could_not,
+    remarks,
     summarise,
     unread,
 )
@@ -114,6 +115,9 @@ def _troubles(entries: Sequence[Entry]) -> Iterator[RenderableType]:
     if empty := unread(entries):
         yield _heading(_("nothing to grade in these"))
         yield from (Text(f"  {entry.submission}: {entry.problem}") for entry in empty)
+    if found := remarks(entries):
+        yield _heading(_("remarks"))
+        yield from (Text(f"  {line}") for line in found)
     if ours := could_not(entries):
         yield _heading(
             _("could not be graded: no fault of theirs, and no points lost; run the command again")

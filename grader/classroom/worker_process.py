@@ -11,7 +11,7 @@ from pathlib import Path
 
 from grader.bundle.files import load_all
 from grader.bundle.model import Bundle
-from grader.classroom.store import Circumstances, Store
+from grader.classroom.store import Store, Stored, StoreKey
 from grader.engine.engine import Engine
 from grader.engine.options import GradingOptions
 from grader.intake.names import read_names
@@ -29,7 +29,7 @@ class Plan:
 
     bundles: Path  # the folder of the recorded cases
     store: Path
-    circumstances: Circumstances
+    key: StoreKey
     only: tuple[str, ...] = ()
     regrade: bool = False
     warm: str = "none"
@@ -54,19 +54,20 @@ class Graded:
     content: str = ""
     size: int = 0  # characters of source
     problem: str = ""
+    remarks: tuple[str, ...] = ()  # sentences for the instructor
     ours: bool = False  # the problem is the grader's own fault or the machine's
 
 
 def serve(connection: Connection, plan: Plan) -> None:
     """Answer tasks with (number, Graded) until the other side closes; a fault of the sandbox is sent as text."""
     try:
-        launcher = choose(plan.circumstances.sandbox, warm=plan.warm)
+        launcher = choose(plan.key.sandbox, warm=plan.warm)
     except SandboxError as error:
         connection.send(str(error))
         return
     options = GradingOptions(hidden=True, torch_version=version("torch"))
     engine = Engine(load_all(plan.bundles), launcher, options)
-    store = Store(plan.store, plan.circumstances)
+    store = Store(plan.store, plan.key)
     try:
         while True:
             task: Task = connection.recv()
@@ -94,15 +95,16 @@ def grade(engine: Engine, store: Store, plan: Plan, task: Task) -> Graded:
         )
         if not wanted:
             return Graded(content=submission.content, size=size, problem=_why_nothing(submission))
-        known = {} if plan.regrade else store.known(submission.content, wanted)
-        missing = [name for name in wanted if name not in known]
+        stored = Stored() if plan.regrade else store.get(submission.content, wanted)
+        missing = [name for name in wanted if name not in stored.results]
         fresh = engine.grade(submission, missing).exercises if missing else ()
     except Exception as error:
         said = _("the grader failed: {error}").format(error=f"{type(error).__name__}: {error}")
         engine.close()
         return Graded(content=submission.content, size=size, problem=said[:300], ours=True)
-    found = known | {result.name: result for result in fresh}
-    return Graded(tuple(found[name] for name in wanted), tuple(fresh), submission.content, size)
+    found = stored.results | {result.name: result for result in fresh}
+    graded = tuple(found[name] for name in wanted)
+    return Graded(graded, tuple(fresh), submission.content, size, remarks=stored.remarks)
 
 
 def could_not(bundles: Sequence[Bundle], names: Sequence[str], why: str) -> list[ExerciseResult]:

@@ -93,6 +93,7 @@ def main() -> None:
     """Run a command. Every refusal is one sentence; exit status 2 is wrong use, 3 a fault of the grader."""
     from grader.intake.course import NoCourse
     from grader.sandbox.base import SandboxError
+    from grader.support.errors import GraderError
 
     try:
         group(standalone_mode=False)
@@ -101,6 +102,9 @@ def main() -> None:
     except click.ClickException as wrong:
         click.echo(f"grader: {wrong.format_message()}", err=True)
         sys.exit(2)
+    except GraderError as refused:
+        click.echo(f"grader: {refused}", err=True)
+        sys.exit(refused.exit_status)
     except NoCourse as nowhere:
         click.echo(f"grader: {nowhere}", err=True)
         sys.exit(2)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
-import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -15,13 +14,13 @@ from typing import TYPE_CHECKING
 from grader.authoring.hidden_cases import SEED_VARIABLE, hidden_folder
 from grader.bundle.files import load_all
 from grader.bundle.model import Exercise
-from grader.classroom.class_run import circumstances
-from grader.classroom.store import BadStore, Circumstances, Store
+from grader.classroom.class_run import store_key
+from grader.classroom.store import BadStore, Store, Stored, StoreKey
 from grader.engine.engine import Engine
 from grader.engine.options import GradingOptions
 from grader.intake.read import Submission
 from grader.nbgrader.lazy_launcher import Lazily
-from grader.report.model import ExerciseResult, Report
+from grader.report.model import Report
 from grader.sandbox.base import SandboxError
 from grader.sandbox.choose import available_tiers, report_on
 from grader.support.i18n import _
@@ -39,16 +38,21 @@ class Desk:
     """Grades with the hidden cases of one course, in one tier."""
 
     engine: Engine
-    under: Circumstances
+    key: StoreKey
     trusted: bool
 
     @property
     def exercises(self) -> dict[str, Exercise]:
         return {e.name: e for bundle in self.engine.bundles for e in bundle.exercises}
 
-    def grade(self, submission: Submission, wanted: Sequence[str], store: Path) -> Report:
-        """Grade the wanted exercises, as far as the store does not know them."""
-        known = self._known(submission, wanted, store)
+    def grade(
+        self, submission: Submission, wanted: Sequence[str], store: Path, warn: Callable[[str], None]
+    ) -> Report:
+        """Grade the wanted exercises that the store has no result of. `warn` gets sentences for the instructor."""
+        stored = self._stored(submission, wanted, store, warn)
+        for remark in stored.remarks:
+            warn(remark)
+        known = stored.results
         missing = [name for name in wanted if name not in known]
         fresh = self.engine.grade(submission, missing) if missing else self.engine.report(())
         results = {**known, **{result.name: result for result in fresh.exercises}}
@@ -58,17 +62,18 @@ class Desk:
             report = replace(report, remarks=(*report.remarks, remark))
         return report
 
-    def _known(self, submission: Submission, wanted: Sequence[str], path: Path) -> dict[str, ExerciseResult]:
+    def _stored(
+        self, submission: Submission, wanted: Sequence[str], path: Path, warn: Callable[[str], None]
+    ) -> Stored:
         if not path.is_file():
-            return {}
+            return Stored()
         try:
-            store = Store(path, self.under)
-        except BadStore:
-            return {}
+            store = Store(path, self.key)
+        except BadStore as bad:
+            warn(str(bad))
+            return Stored()
         try:
-            return store.known(submission.content, wanted)
-        except (sqlite3.Error, ValueError, TypeError, KeyError):
-            return {}  # damaged: what it does not tell is graded again
+            return store.get(submission.content, wanted)
         finally:
             store.close()
 
@@ -105,10 +110,11 @@ def _made(settings: Headway) -> Desk:
         raise Refused(_("c.Headway.solutions names {path}, which is not there").format(path=solutions))
     with _seed(settings.seed_file):
         cases = hidden_folder(solutions)
+        key = store_key(cases, tier)
     engine = Engine(
         load_all(cases), Lazily(tier), GradingOptions(hidden=True, torch_version=version("torch"))
     )
-    return Desk(engine, circumstances(cases, tier), settings.trusted_submissions)
+    return Desk(engine, key, settings.trusted_submissions)
 
 
 def close() -> None:

@@ -15,9 +15,11 @@ from typing import Any
 
 from nbformat.notebooknode import NotebookNode
 from nbgrader import utils
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 
 from grader.bundle.model import Exercise
+from grader.classroom.store import default_store
 from grader.intake.notebook import plain_python
 from grader.intake.read import MAX_BYTES, Submission, Unit
 from grader.nbgrader import engine_cache as desks
@@ -67,7 +69,7 @@ class Grade(NbGraderPreprocessor):
         if problem:
             report = desk.engine.report([_without(e, "blocked", problem) for e in known.values()])
         else:
-            report = desk.grade(submission, list(known), Path(Headway(parent=self).store))
+            report = desk.grade(submission, list(known), self._store(), self.log.warning)
             if not any(result.outcome in ("passed", "failed") for result in report.exercises):
                 report = replace(report, remarks=(*report.remarks, *_of_another(desk, submission, known)))
         for result in report.exercises:
@@ -80,6 +82,15 @@ class Grade(NbGraderPreprocessor):
                 result.points,
             )
         return replace(report, remarks=(*report.remarks, *told.get("told", ())))
+
+    def _store(self) -> Path:
+        """The store of `grader grade submitted`: as configured, else the one in the user's cache."""
+        named = Headway(parent=self).store
+        return Path(named) if named else default_store(_submitted(CourseDirectory(parent=self)))
+
+
+def _submitted(course: CourseDirectory) -> Path:
+    return Path(course.root) / course.submitted_directory
 
 
 def submission_of(nb: NotebookNode, file: str) -> Submission:

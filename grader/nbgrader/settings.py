@@ -24,6 +24,7 @@ class Headway(Configurable):
         False, help="Allow the basic sandbox, which stops no determined attacker."
     ).tag(config=True)
     store = Unicode(
-        "submitted/.headway/grades.sqlite",
-        help="Where `grader grade submitted` keeps its results; what is found there is not graded again.",
+        "",
+        help="The store of `grader grade submitted --store`; empty: the store in your cache folder."
+        " A result that is stored there is not graded again.",
     ).tag(config=True)

@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from grader.sandbox.selftest import Canary, TierReport
+from grader.support.cache_folder import cache_folder
 
 
 def recall(tier: str) -> TierReport | None:
@@ -63,8 +64,7 @@ def _status_fields(names: tuple[str, ...]) -> dict[str, str]:
 
 
 def _file() -> Path:
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(cache) / "headway" / "sandbox.json"
+    return cache_folder() / "sandbox.json"
 
 
 def _read_own(path: Path) -> str:

@@ -14,7 +14,7 @@ import grader.engine.submission_run
 from benches.measure import ROOT
 from benches.nine import notebook
 from grader.bundle.files import load_all
-from grader.classroom.store import Circumstances, Store
+from grader.classroom.store import Store, StoreKey
 from grader.engine.engine import Engine
 from grader.engine.session import Session
 from grader.intake.read import submission_from
@@ -55,7 +55,7 @@ class Clock:
 def where(folder: Path, count: int) -> dict[str, float]:
     """Step → seconds a submission, over `count` notebooks of which every third is wrong in one exercise."""
     clock = Clock()
-    store = Store(folder / "where.sqlite", Circumstances("bench", "bench", "bench"))
+    store = Store(folder / "where.sqlite", StoreKey("bench", "bench", "bench", b"bench"))
     launcher = choose(warm="full")
     engine = Engine(load_all(ROOT / "assignments"), launcher)
     try:
@@ -100,4 +100,4 @@ def _submissions(engine: Engine, store: Store, clock: Clock, texts: Sequence[str
             submission = submission_from(Path("homework.ipynb"), text.encode())
         report = engine.grade(submission)
         with clock.on("write"):
-            store.keep(report.exercises)
+            store.put(report.exercises)

@@ -15,6 +15,7 @@ import time
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from unittest import mock
 from xml.etree import ElementTree
 
 import jsonschema
@@ -25,6 +26,7 @@ from helpers.report_schema import REPORT
 
 from grader.classroom.formats import plain
 from grader.classroom.progress import speed
+from grader.classroom.store import default_store
 
 ROOT = Path(__file__).resolve().parents[2]
 GRADER = Path(sys.executable).with_name("grader")
@@ -101,6 +103,12 @@ def outcome(record: dict) -> str:
     return next(e["outcome"] for e in record["exercises"] if e["name"] == "transpose_qkv")
 
 
+def store_of(school: Path, folder: Path) -> Path:
+    """Where a call in `environment(school)` stores the results of a folder."""
+    with mock.patch.dict(os.environ, environment(school)):
+        return default_store(folder)
+
+
 def rows(store: Path) -> list[tuple]:
     with closing(sqlite3.connect(store)) as database, database:
         return database.execute("SELECT content, exercise, times FROM results").fetchall()
@@ -151,7 +159,7 @@ def test_records_obey_the_schema_and_say_whose_they_are_and_how_locked(records):
 
 
 def test_equal_files_are_graded_once_and_nothing_is_graded_again(school, records):
-    store = school / "class" / ".headway" / "grades.sqlite"
+    store = store_of(school, school / "class")
     before = rows(store)
     same = records["hal/04_heads/heads.py"]["content"]
     assert same == records["ivy/04_heads/heads.py"]["content"]
@@ -170,7 +178,7 @@ def test_the_class_report_names_mistakes_and_finds_the_one_nobody_knew(school, r
 
 
 def test_one_exercise_alone_and_afresh(school, records):
-    store = school / "class" / ".headway" / "grades.sqlite"
+    store = store_of(school, school / "class")
     kept = school / "copy.sqlite"
     with closing(sqlite3.connect(store)) as old, closing(sqlite3.connect(kept)) as new:
         old.backup(new)
@@ -183,7 +191,7 @@ def test_one_exercise_alone_and_afresh(school, records):
 
 
 def test_only_names_an_exercise_or_an_assignment_and_grades_no_other(school, records):
-    store = school / "class" / ".headway" / "grades.sqlite"
+    store = store_of(school, school / "class")
     folder = fill(school / "one", {"hal/04_heads/heads.py": CLASS["hal/04_heads/heads.py"]})
     for wanted in (["transpose_output"], ["transpose_qkv"], ["transpose_output", "transpose_qkv"]):
         options = [part for name in wanted for part in ("--only", name)]
@@ -193,7 +201,7 @@ def test_only_names_an_exercise_or_an_assignment_and_grades_no_other(school, rec
 
 
 def test_since_leaves_out_what_was_not_changed(school, records):
-    store = school / "class" / ".headway" / "grades.sqlite"
+    store = store_of(school, school / "class")
     folder = fill(school / "lately", {name: CLASS[name] for name in ("ada.py", "bob.py", "cyd.py")})
     now = time.time()
     hours = {"ada.py": 0.1, "bob.py": 5.0, "cyd.py": 30.0}  # ago
@@ -214,7 +222,7 @@ def test_since_leaves_out_what_was_not_changed(school, records):
 
 def test_regrade_with_only_grades_afresh_what_is_named_and_nothing_else(school, records):
     folder = fill(school / "again", {"hal/04_heads/heads.py": CLASS["hal/04_heads/heads.py"] + "# again\n"})
-    store = folder / ".headway" / "grades.sqlite"
+    store = store_of(school, folder)
     for options in ([], [], ["--regrade", "--only", "transpose_qkv"], ["--regrade"]):
         run(school, folder, *options, "--format", "jsonl")
     assert {row[1]: row[2] for row in rows(store)} == {"transpose_qkv": 3, "transpose_output": 2}
@@ -260,13 +268,49 @@ def test_rate_and_time_left():
     assert speed(5, 0, 1.0) == ""
 
 
+# ---- what submissions may plant
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="plants a symbolic link")
+def test_nothing_is_written_into_a_folder_of_submissions(school, records):
+    """A planted store is not read, a planted link not followed; the instructor reads one sentence of it."""
+    folder = fill(
+        school / "planted", {"ada/answer.py": "def transpose_qkv(X, num_heads):\n    return 0 * X\n"}
+    )
+    (school / "elsewhere").mkdir()
+    (folder / "ada" / ".headway").symlink_to(school / "elsewhere")
+    (folder / ".headway").mkdir()
+    shutil.copy(store_of(school, school / "class"), folder / ".headway" / "grades.sqlite")
+    before = sorted(folder.rglob("*"))
+    for place in (folder, folder / "ada"):
+        done = run(school, place, "--format", "jsonl")
+        assert outcome(json.loads(done.stdout)) == "failed"
+        assert (f"{place / '.headway' / 'grades.sqlite'} is ignored" in done.stderr) is (place == folder)
+    assert sorted(folder.rglob("*")) == before
+    assert not [*(school / "elsewhere").iterdir()]
+
+
+def test_a_forged_row_is_graded_again_with_a_remark(school, records):
+    folder = fill(school / "forged", {"ada.py": KNOWN + "# forged\n"})
+    run(school, folder)
+    with closing(sqlite3.connect(store_of(school, folder))) as database, database:
+        forged = "replace(replace(result, '\"failed\"', '\"passed\"'), '\"score\": 0.', '\"score\": 3.')"
+        database.execute(f"UPDATE results SET result = {forged}")
+    done = run(school, folder, "--format", "jsonl")
+    record = json.loads(done.stdout)
+    assert outcome(record) == "failed"
+    assert "ada.py: The stored result of" not in run(school, folder).stdout  # by now the row is genuine
+    assert "transpose_qkv is damaged or was not written by this grader" in record["remarks"][0]
+    assert json.loads(run(school, folder, "--format", "jsonl").stdout)["remarks"] == []
+
+
 # ---- killed, and started again
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
 def test_a_killed_run_loses_nothing_and_grades_nothing_twice(school, records):
     folder = fill(school / "slow", {f"s{i}.py": f"{SLOW}# {i}\n" for i in range(4)})
-    store = folder / ".headway" / "grades.sqlite"
+    store = store_of(school, folder)
     command = [str(GRADER), "grade", "slow", "--jobs", "1", "--format", "jsonl"]
     first = subprocess.Popen(
         command, cwd=school, env=environment(school), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -310,7 +354,7 @@ def test_ctrl_c_stops_at_once_and_leaves_nothing(school, records):
         stderr=subprocess.PIPE,
         text=True,
     )
-    while not _rows_so_far(folder / ".headway" / "grades.sqlite"):
+    while not _rows_so_far(store_of(school, folder)):
         time.sleep(0.02)
     offspring = psutil.Process(running.pid).children(recursive=True)
     running.send_signal(signal.SIGINT)

@@ -42,30 +42,30 @@ def test_one_desk_serves_all_notebooks(settings, desk):
 def test_answers_come_from_the_store_first(desk, tmp_path):
     submission = Submission(Path("04_heads.ipynb"), (Unit("04_heads.ipynb cell 1", QKV),))
     path = tmp_path / "grades.sqlite"
-    store = Store(path, desk.under)
-    store.keep([ExerciseResult("transpose_qkv", "04_heads", "failed", 2.25, 3.0, content=submission.content)])
+    store = Store(path, desk.key)
+    store.put([ExerciseResult("transpose_qkv", "04_heads", "failed", 2.25, 3.0, content=submission.content)])
     store.close()
-    report = desk.grade(submission, ["transpose_qkv", "transpose_output"], path)
+    report = desk.grade(submission, ["transpose_qkv", "transpose_output"], path, print)
     assert [(r.name, r.score) for r in report.exercises] == [
         ("transpose_qkv", 2.25),
         ("transpose_output", 0.0),
     ]
     assert report.seed == "hidden"
     path.write_bytes(b"not a database, and longer than its header would have to be" * 4)
-    assert desk.grade(submission, ["transpose_qkv"], path).exercises[0].outcome == "passed"
+    assert desk.grade(submission, ["transpose_qkv"], path, print).exercises[0].outcome == "passed"
 
 
 def test_no_worker_is_started_for_what_the_store_knows_and_a_damaged_row_is_graded_again(desk, tmp_path):
     submission = Submission(Path("04_heads.ipynb"), (Unit("04_heads.ipynb cell 1", QKV),))
     path = tmp_path / "grades.sqlite"
-    store = Store(path, desk.under)
-    store.keep([ExerciseResult("transpose_qkv", "04_heads", "failed", 2.25, 3.0, content=submission.content)])
+    store = Store(path, desk.key)
+    store.put([ExerciseResult("transpose_qkv", "04_heads", "failed", 2.25, 3.0, content=submission.content)])
     store.close()
-    assert desk.grade(submission, ["transpose_qkv"], path).exercises[0].score == 2.25
+    assert desk.grade(submission, ["transpose_qkv"], path, print).exercises[0].score == 2.25
     assert desk.engine.launcher._launcher is None
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("UPDATE results SET result = '{'")
-    assert desk.grade(submission, ["transpose_qkv"], path).exercises[0].outcome == "passed"
+    assert desk.grade(submission, ["transpose_qkv"], path, print).exercises[0].outcome == "passed"
     assert desk.engine.launcher._launcher is not None
 
 

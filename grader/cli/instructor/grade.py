@@ -25,8 +25,8 @@ Examples:
   grader grade submissions --format jsonl | jq .score
 
 \b
-Results are kept in SUBMISSIONS/.headway/grades.sqlite (or --store): call it again, also after a kill, and
-only what is new is graded. What was graded counts again only for the same content, cases, grader and sandbox.
+Results are stored in your cache folder (or in --store). Run the command again, also after a kill: it grades only
+what is new. A stored result counts only for the same content, cases, grader and sandbox.
 
 \b
 Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be graded.
@@ -45,7 +45,11 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
 )
 @click.option("--regrade", is_flag=True, help=_("Grade afresh what is known already."))
 @click.option("--jobs", type=click.IntRange(1, 256), help=_("Processes side by side; default: one a core."))
-@click.option("--store", type=click.Path(path_type=Path, dir_okay=False), help=_("Where results are kept."))
+@click.option(
+    "--store",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help=_("Store results in this file instead of your cache folder."),
+)
 @click.option(
     "--output", type=click.Path(path_type=Path, dir_okay=False), help=_("Write the results to a file.")
 )
@@ -87,7 +91,7 @@ def command(
 ) -> None:
     """Grade a folder of SUBMISSIONS with hidden cases, and sum up how the class did."""
     from grader.classroom.class_run import exit_status
-    from grader.classroom.grade_folder import Wishes, grade_folder
+    from grader.classroom.grade_folder import Wishes, grade_folder, ignored_store
 
     wishes = Wishes(
         only=only,
@@ -100,6 +104,10 @@ def command(
         trusted=trusted_submissions,
     )
     entries = grade_folder(submissions, wishes)
+    if old := ignored_store(submissions):
+        click.echo(
+            _("{path} is ignored: results are now stored in your cache folder.").format(path=old), err=True
+        )
     _write(entries, form, output)
     sys.exit(exit_status(entries))
 
