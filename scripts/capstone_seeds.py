@@ -41,7 +41,7 @@ def trained(loaded: Loaded, case: Case) -> tuple[float, float, float]:
     check = next(c for c in case.checks if c.judge == "accuracy" and c.facet == "values")
     states = {name: tensor for name, tensor in observed.items() if name.startswith("state ")}
     scores = run(loaded, case.exam, states).observed[check.of[0]].numpy()
-    labels, lens = (case.exam.tensors[check.params[key]] for key in ("labels", "lens"))
+    labels, lens = (case.for_judge[check.params[key]] for key in ("labels", "lens"))
     share = right_ones(scores, labels, lens).mean()
     return float(share), check.params["least"], seconds
 

@@ -20,12 +20,16 @@ from grader.authoring.content import DEFAULT_LIMITS, DEFAULT_WEIGHTS, Assignment
 from grader.authoring.observe import observe
 from grader.authoring.signatures import signatures
 from grader.bundle.model import Bundle, Exercise, Header, KnownMistake, RecordedCase
+from grader.bundle.steps import unused_inputs, unused_tensors
 from grader.cases.case import Case
 from grader.diagnosis.signature import named_by
 from grader.engine.process_pool import pool
 from grader.judge.finding import FLOATS
 from grader.judge.observation import Observation
 from grader.support.stub import stub
+
+# Judges that compare with what the reference gives.
+COMPARED = ("equal", "precise", "kept_weights", "sentences", "witnessed")
 
 
 def record_all(assignments: Sequence[Assignment], seed: str, *, diagnosis: bool = True) -> list[Bundle]:
@@ -57,6 +61,8 @@ def _exercise(assignment: Assignment, fields: Mapping[str, Any], seed: str, diag
     name = fields["name"]
     given = assignment.given(dict(fields))
     cases = assignment.cases(name, seed)
+    for case in cases:
+        require_used(case)
     run = [case for case in cases if case.exam is None]
     reference = observe(assignment.source, given, run)
     others = {a.id: observe(apply(a, assignment.source), given, run) for a in assignment.alternatives(name)}
@@ -90,6 +96,18 @@ def _exercise(assignment: Assignment, fields: Mapping[str, Any], seed: str, diag
     return replace(bare, mistakes=known, signatures=table)
 
 
+def require_used(case: Case) -> None:
+    """Raise ContentError for a tensor that a worker would receive and no step needs."""
+    unused = unused_inputs(case.steps) + unused_tensors(case.steps, case.tensors)
+    if unused:
+        raise ContentError(
+            f"{case.exercise}, case {case.id}: no step uses {', '.join(dict.fromkeys(unused))}."
+            " Remove the input, or keep it from the worker with case.hold_for_judge"
+        )
+    if case.exam is not None:
+        require_used(case.exam)
+
+
 def _level(assignment: Assignment, fields: Mapping[str, Any]) -> int:
     """How much a diagnosis may say at most: 0 facts, 1 what the answer equals, 2 a question, 3 a page."""
     return int(fields.get("level", assignment.manifest.get("level", 3)))
@@ -104,6 +122,7 @@ def _unrun(case: Case) -> RecordedCase:
         steps=tuple(case.steps),
         checks=tuple(case.checks),
         tensors=case.tensors,
+        for_judge=case.for_judge,
         headers={n: Header(s, case.dtype, case.axes.get(n, ())) for n, s in case.shapes.items()},
         expected={},
         exam=None if case.exam is None else _unrun(case.exam),
@@ -131,9 +150,7 @@ def _recorded(case: Case, reference: Observation, others: Mapping[str, Observati
         headers[name] = Header(
             seen.shape, case.dtype if seen.dtype in FLOATS else seen.dtype, case.axes.get(name, ())
         )
-    compared = {
-        n for c in case.checks if c.judge in ("equal", "precise", "kept_weights", "sentences") for n in c.of
-    }
+    compared = {n for c in case.checks if c.judge in COMPARED for n in c.of}
     compared |= {n for n in reference.seen if n.startswith("stage ")}
     expected = {n: reference.seen[n].array for n in compared}
     for n in {n for c in case.checks if c.judge == "one_of" for n in c.of}:
@@ -146,6 +163,7 @@ def _recorded(case: Case, reference: Observation, others: Mapping[str, Observati
         steps=tuple(case.steps),
         checks=tuple(case.checks),
         tensors=case.tensors,
+        for_judge=case.for_judge,
         headers=headers,
         # Another dtype's tolerance is far above what single precision holds of the reference.
         expected={

@@ -127,6 +127,7 @@ def _case_fields(case: RecordedCase, arrays: dict[str, Array]) -> dict[str, Any]
     if not case.like:
         arrays.update({f"{stem}/in/{name}": array for name, array in case.tensors.items()})
     arrays.update({f"{stem}/want/{name}": array for name, array in case.expected.items()})
+    arrays.update({f"{stem}/judge/{name}": array for name, array in case.for_judge.items()})
     fields: dict[str, Any] = {
         "id": case.id,
         "dtype": case.dtype,
@@ -174,6 +175,7 @@ def _case(
         tensors=tensors,
         headers={n: Header(tuple(s), d, tuple(a)) for n, (s, d, a) in fields["headers"].items()},
         expected=_under(arrays, f"{stem}/want/"),
+        for_judge=_under(arrays, f"{stem}/judge/"),
         like=fields.get("like", ""),
         exam=_case(fields["exam"], exercise, arrays, None) if "exam" in fields else None,
         costly=fields.get("costly", False),

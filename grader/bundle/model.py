@@ -36,6 +36,7 @@ class RecordedCase:
     tensors: Mapping[str, Array]
     headers: Mapping[str, Header]
     expected: Mapping[str, Array]
+    for_judge: Mapping[str, Array] = field(default_factory=dict)  # never sent to a worker
     like: str = ""  # the case that this one repeats in another dtype: steps and inputs are made from its own
     exam: RecordedCase | None = None  # measures what this case brings forth, where no student code runs
     costly: bool = False

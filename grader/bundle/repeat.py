@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from grader.bundle.safetensors import Array
+from grader.bundle.steps import unused_inputs
 
 # What is neither on the way to the result nor the result itself.
 _ASIDE = frozenset(("gradients", "after", "weights", "stages", "see", "see_value"))
@@ -19,6 +20,8 @@ def in_short(steps: Sequence[Step], see: str) -> list[Any]:
     """The steps that lead to one observation and make it. Nothing is differentiated."""
     last = next(i for i, step in enumerate(steps) if step["do"] == "see" and step["name"] == see)
     kept = [step for step in steps[:last] if step["do"] not in _ASIDE] + [steps[last]]
+    unused = unused_inputs(kept)
+    kept = [step for step in kept if step.get("name") not in unused]
     return [{**step, "grad": False} if "grad" in step else step for step in kept]
 
 

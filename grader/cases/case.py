@@ -42,6 +42,7 @@ class Case(Measures, Checks):
         self.steps: list[Json] = []
         self.checks: list[Check] = []
         self.tensors: dict[str, Array] = {}
+        self.for_judge: dict[str, Array] = {}
         self.axes: dict[str, tuple[str, ...]] = {}
         self.again: list[Again] = []
         self.like = ""  # the id of the case that this one repeats in another dtype
@@ -71,6 +72,11 @@ class Case(Measures, Checks):
             self._hold(column, _bytes(values))
         self._step("batches", name=name, of=names, size=size)
         return Ref(name)
+
+    def hold_for_judge(self, name: str, values: Array) -> str:
+        """Keep a tensor for a judge alone: it is recorded, and no worker ever receives it. Returns the name."""
+        self.for_judge[name] = np.asarray(values)
+        return name
 
     def constant(self, name: str, shape: Sequence[int], value: float = 1.0, grad: bool = False) -> Ref:
         """A floating tensor that holds one number, stored as its shape."""

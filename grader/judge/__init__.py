@@ -17,7 +17,7 @@ from grader.judge.finding import Finding, Wrong
 from grader.judge.generated_text import accuracy, moved, sentences, trained
 from grader.judge.head_ranking import ranks
 from grader.judge.observation import Observation
-from grader.judge.properties import carries, kept_weights, same, sums_to_one
+from grader.judge.properties import carries, kept_weights, same, sums_to_one, witnessed
 from grader.judge.removals import accuracies, all_rows, drawn, in_order
 from grader.judge.structure import parameters, raises, shape, unchanged, value
 
@@ -37,6 +37,7 @@ JUDGES: dict[str, Judge] = {
         same,
         sums_to_one,
         carries,
+        witnessed,
         kept_weights,
         dropped_weights,
         dropped_elements,

@@ -20,13 +20,13 @@ def accuracy(check: Check, case: RecordedCase, observation: Observation) -> Find
     """Enough sentences come out right, every word of them, when each step takes its best word.
 
     The scores are those for the right words before: the best words agree with all that follow exactly where
-    greedy decoding writes the same sentence. `labels`, `lens`: tensors of the case, the right words and how
-    many count; `least`: the share of right sentences that is asked for.
+    greedy decoding writes the same sentence. `labels`, `lens`: tensors that the case holds for its judges, the right words
+    and how many count; `least`: the share of right sentences that is asked for.
     """
     (name,) = check.of
     source = case if case.exam is None or name in case.headers else case.exam
     scores = numbers(name, source, observation)  # (N, T, V)
-    labels, lens = (source.tensors[check.params[key]].astype(np.int64) for key in ("labels", "lens"))
+    labels, lens = (case.for_judge[check.params[key]].astype(np.int64) for key in ("labels", "lens"))
     right = right_ones(scores, labels, lens)
     share, least = float(right.mean()), check.params["least"]
     told = _("{share} % of {n} fresh sequences come out right").format(share=int(100 * share), n=len(right))
@@ -94,17 +94,33 @@ def trained(check: Check, case: RecordedCase, observation: Observation) -> Findi
     return PASSED
 
 
+# Of 2,000 random weights the cosine is 0.02 or so; after 24 steps of Adam it is 0.99, at a hundred times the
+# usual rate 0.17.
+RESEMBLES = 0.1
+
+
 def moved(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """At least one of the weights that came back differs from what `module` began with."""
+    """The weights that came back differ from those that `module` began with, and still resemble them.
+
+    They resemble them if the cosine of the angle between the two is above `RESEMBLES`, each weight counted
+    without its mean: a norm's ones say nothing.
+    """
     back = trained(check, case, observation)
     if not back.passed:
         return back
     module = check.params["module"]
-    for name in check.of:
-        begun = case.tensors[f"{module}.{name.removeprefix('state ')}"]
-        if not np.array_equal(numbers(name, case, observation), begun):
-            return PASSED
-    return failed("as begun", _("the weights that came back are those of before the training"))
+    got = [numbers(name, case, observation).astype(np.float64) for name in check.of]
+    begun = [case.tensors[f"{module}.{name.removeprefix('state ')}"].astype(np.float64) for name in check.of]
+    if all(np.array_equal(one, other) for one, other in zip(got, begun, strict=True)):
+        return failed("as begun", _("the weights that came back are those of before the training"))
+    if not all(np.isfinite(weight).all() for weight in got):
+        return failed("not finite", _("the weights that came back hold inf or nan"))
+    one, other = (np.concatenate([(w - w.mean()).ravel() for w in weights]) for weights in (got, begun))
+    if one @ other > RESEMBLES * np.linalg.norm(one) * np.linalg.norm(other):
+        return PASSED
+    return failed(
+        "other weights", _("the weights that came back are not those of this model after a training")
+    )
 
 
 def _rows(array: Array) -> list[list[int]]:

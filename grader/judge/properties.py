@@ -59,13 +59,13 @@ def sums_to_one(check: Check, case: RecordedCase, observation: Observation) -> F
 
 
 def carries(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """A matrix takes each row of one tensor of the case, as a column, to the same row of another.
+    """A matrix takes each row of one tensor, as a column, to the same row of another.
 
-    `rows` and `images` name the two; `tol` widens the tolerance; `says` is the sentence when it does not.
+    `rows` and `images` name the two, which the case holds for its judges; `tol` widens the tolerance; `says` is the sentence when it does not.
     """
     (name,) = check.of
     got = numbers(name, case, observation).astype(np.float64)
-    rows, images = (case.tensors[check.params[key]].astype(np.float64) for key in ("rows", "images"))
+    rows, images = (case.for_judge[check.params[key]].astype(np.float64) for key in ("rows", "images"))
     moved = rows @ got.T
     differs = departures(moved, images, check.params.get("tol", TOLERANCE[case.dtype]))
     if not differs.any():
@@ -73,6 +73,13 @@ def carries(check: Check, case: RecordedCase, observation: Observation) -> Findi
     index = first_index(differs)
     where = place(index, ("row", "feature"))
     return failed("differ", _(check.params["says"]), around(images, index), around(moved, index), where)
+
+
+def witnessed(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """At least one row is the expected one: it shows that the code ran on the data. `says`: the sentence if not."""
+    (name,) = check.of
+    rows = numbers(name, case, observation) == case.expected[name]
+    return PASSED if rows.all(-1).any() else failed("differ", _(check.params["says"]))
 
 
 def kept_weights(check: Check, case: RecordedCase, observation: Observation) -> Finding:

@@ -141,6 +141,6 @@ def _tensors(assignments: Sequence[Assignment], seed: str) -> set[bytes]:
         for assignment in assignments
         for name in _exercises(assignment)
         for case in assignment.cases(name, seed)
-        for array in case.tensors.values()
+        for array in (*case.tensors.values(), *case.for_judge.values())
         if array.size >= MIN_NUMBERS and array.dtype.kind == "f"
     }

@@ -7,6 +7,7 @@ bundle that is shipped, and `grader build --check` compares every number.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from grader.authoring.build import lesson, notebook
 from grader.authoring.content import PUBLIC_SEED, Assignment
 from grader.bundle.files import load
 from grader.bundle.model import Bundle, Exercise, RecordedCase
+from grader.bundle.safetensors import Array
 from grader.cases.case import Case
 from grader.support.stub import stub
 
@@ -72,10 +74,14 @@ def _same_exercise(assignment: Assignment, exercise: Exercise) -> bool:
     )
 
 
+def _same_tensors(one: Mapping[str, Array], other: Mapping[str, Array]) -> bool:
+    return one.keys() == other.keys() and all(np.array_equal(one[name], other[name]) for name in one)
+
+
 def _same_case(case: Case, recorded: RecordedCase) -> bool:
     return (
         case.id == recorded.id
         and json.loads(json.dumps(case.steps)) == list(recorded.steps)
-        and case.tensors.keys() == recorded.tensors.keys()
-        and all(np.array_equal(case.tensors[name], recorded.tensors[name]) for name in case.tensors)
+        and _same_tensors(case.tensors, recorded.tensors)
+        and _same_tensors(case.for_judge, recorded.for_judge)
     )

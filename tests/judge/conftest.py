@@ -36,6 +36,7 @@ def decide() -> Callable[..., Finding]:
         of: tuple[str, ...] = (),
         axes: tuple[str, ...] = (),
         tensors: dict[str, Any] | None = None,
+        for_judge: dict[str, Any] | None = None,
         steps: tuple[Any, ...] = (),
         error: StudentError | None = None,
         parameters: Any = None,
@@ -48,7 +49,7 @@ def decide() -> Callable[..., Finding]:
             for n, a in arrays.items()
         }
         check = Check("c/x", "values", "title", judge, of or tuple(want), params)
-        case = RecordedCase("c", "f", dtype, steps, (check,), tensors or {}, headers, arrays)
+        case = RecordedCase("c", "f", dtype, steps, (check,), tensors or {}, headers, arrays, for_judge or {})
         observation = Observation({n: seen(v) for n, v in got.items()}, error, parameters, values or {})
         return judges.decide(check, case, observation)
 

@@ -170,9 +170,9 @@ def test_a_matrix_must_carry_rows_to_their_images(decide):
     rows = np.random.default_rng(2).standard_normal((5, 3))
     tensors = {"P": rows, "Q": rows @ matrix.T}
     params = {"rows": "P", "images": "Q", "says": "it does not shift"}
-    assert decide("carries", {"M": matrix}, {"M": matrix}, tensors=tensors, **params).passed
+    assert decide("carries", {"M": matrix}, {"M": matrix}, for_judge=tensors, **params).passed
     assert (
-        decide("carries", {"M": matrix}, {"M": matrix.T}, tensors=tensors, **params).message
+        decide("carries", {"M": matrix}, {"M": matrix.T}, for_judge=tensors, **params).message
         == "it does not shift"
     )
 

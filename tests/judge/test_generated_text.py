@@ -14,8 +14,8 @@ LENS = np.array([3, 2, 3, 2], dtype=np.uint8)
 PARAMS = {"labels": "labels", "lens": "lens", "least": 0.5}
 
 
-def case(headers, expected=None, tensors=None):
-    return RecordedCase("c", "e", "float32", (), (), tensors or {}, headers, expected or {})
+def case(headers, expected=None, tensors=None, for_judge=None):
+    return RecordedCase("c", "e", "float32", (), (), tensors or {}, headers, expected or {}, for_judge or {})
 
 
 def scores(words):
@@ -24,7 +24,7 @@ def scores(words):
 
 def judged(array):
     seen = Observation({"s": Seen(array.shape, "float32", array)})
-    one = case({"s": Header((4, 3, 9), "float32")}, tensors={"labels": LABELS, "lens": LENS})
+    one = case({"s": Header((4, 3, 9), "float32")}, for_judge={"labels": LABELS, "lens": LENS})
     return decide(Check("c/values", "values", "t", "accuracy", ("s",), PARAMS), one, seen)
 
 
@@ -92,18 +92,21 @@ def test_a_state_dict_must_be_there_whole():
     assert trained(check, one, Observation({"state a": b, "state b": b})).where == "a"
 
 
-def test_what_came_back_must_be_other_weights_than_those_of_before():
+def test_what_came_back_must_be_the_weights_of_before_moved():
     check = Check("c/values", "values", "t", "moved", ("state a", "state b"), {"module": "m"})
     one = case(
-        {"state a": Header((2,), "float32"), "state b": Header((1,), "float32")},
-        tensors={"m.a": np.zeros(2), "m.b": np.ones(1)},
+        {"state a": Header((3,), "float32"), "state b": Header((1,), "float32")},
+        tensors={"m.a": np.array([1.0, -1.0, 2.0]), "m.b": np.ones(1)},
     )
 
     def of(a, b):
-        seen = {"state a": Seen((2,), "float32", np.array(a)), "state b": Seen((1,), "float32", np.array(b))}
+        seen = {"state a": Seen((3,), "float32", np.array(a)), "state b": Seen((1,), "float32", np.array(b))}
         return moved(check, one, Observation(seen))
 
-    assert of([0.0, 0.0], [1.0]).code == "as begun"
-    assert of([0.0, 0.0], [1.5]).passed
-    assert of([0.0, np.nan], [1.0]).passed
+    assert of([1.0, -1.0, 2.0], [1.0]).code == "as begun"
+    assert of([1.0, -1.0, 1.9], [1.0]).passed
+    assert of([1.0, -1.0, 2.0], [1.5]).passed
+    assert of([0.0, 0.0, 0.0], [1.0]).code == "other weights"
+    assert of([7.0, 7.0, 7.0], [7.0]).code == "other weights"
+    assert of([1.0, np.nan, 2.0], [1.0]).code == "not finite"
     assert moved(check, one, Observation({})).code == "absent"

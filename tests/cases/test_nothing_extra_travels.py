@@ -1,0 +1,143 @@
+"""A worker receives only tensors that a step uses, and no expected tensor can be read from them."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from grader.authoring.content import ContentError, read_all
+from grader.authoring.record import record, require_used
+from grader.bundle.model import Bundle
+from grader.bundle.safetensors import Array
+from grader.cases.case import Case
+from grader.cases.ref import Ref
+from grader.judge import decide
+from grader.judge.observation import Observation, Seen
+
+ROOT = Path(__file__).resolve().parents[2]
+COURSE = {assignment.name: assignment for assignment in read_all(ROOT / "solutions")}
+
+# Exercises whose answer, or its gradient, is an argument in another arrangement: to find it there is the exercise.
+REARRANGES = ("transpose_qkv", "transpose_output", "PositionalEncoding")
+
+
+def recovered(sent: Mapping[str, Array], secret: Array) -> str:
+    """How the secret follows from what was sent: equal, a multiple, transposed, its rows reordered, or the matrix
+    that takes one tensor to another. Empty if it does not."""
+    if len(np.unique(secret)) < 4:
+        return ""
+    wanted = _in_order(secret)
+    for name, tensor in sent.items():
+        if tensor.size == secret.size and 0 < tensor.ndim <= 4:
+            for axes in permutations(range(tensor.ndim)):
+                turned = tensor.astype(np.float64).transpose(axes).reshape(wanted.shape)
+                if any(_near(_in_order(sign * turned), wanted) for sign in (1, -1)):
+                    return name
+    for name, matrix in _maps(sent):
+        if matrix.size == secret.size and any(
+            _near(_scaled(m), _scaled(secret.reshape(matrix.shape))) for m in (matrix, matrix.T)
+        ):
+            return name
+    return ""
+
+
+def _in_order(array: Array) -> Array:
+    """As a matrix of rows in lexical order, the largest value 1."""
+    rows = np.atleast_1d(_scaled(array))
+    rows = rows.reshape(-1, rows.shape[-1])
+    return rows[np.lexsort(np.round(rows, 5).T)]
+
+
+def _scaled(array: Array) -> Array:
+    array = array.astype(np.float64)
+    largest = np.abs(array).max()
+    return array / largest if largest else array
+
+
+def _near(one: Array, other: Array) -> bool:
+    return one.shape == other.shape and bool(np.allclose(one, other, atol=1e-4))
+
+
+def _maps(sent: Mapping[str, Array]) -> Iterator[tuple[str, Array]]:
+    """The least-squares map from each tensor to each other one with as many rows."""
+    rows = {
+        name: tensor.astype(np.float64).reshape(-1, tensor.shape[-1])
+        for name, tensor in sent.items()
+        if tensor.ndim > 1 and tensor.size <= 4096
+    }
+    for one, other in permutations(rows, 2):
+        if len(rows[one]) == len(rows[other]):
+            yield f"{one} → {other}", np.linalg.lstsq(rows[one], rows[other], rcond=None)[0]
+
+
+def leaks(bundle: Bundle) -> Iterator[str]:
+    for exercise in bundle.exercises:
+        for case in exercise.cases:
+            for name, secret in {**case.expected, **case.for_judge}.items():
+                how = recovered(case.tensors, secret)
+                if how and exercise.name not in REARRANGES:
+                    yield f"{exercise.name}/{case.id}: {name} follows from {how}"
+            for check in case.checks:
+                for name in {value for value in check.params.values() if isinstance(value, str)}:
+                    if name in case.tensors:
+                        yield f"{exercise.name}/{case.id}: {name} is for the judge {check.judge} alone"
+
+
+@pytest.mark.parametrize("name", COURSE)
+def test_no_expected_tensor_follows_from_what_is_sent(name: str, bundles: list[Bundle]):
+    public = next(bundle for bundle in bundles if bundle.assignment == name)
+    assert not list(leaks(public))
+    assert not list(leaks(recorded(name)))
+
+
+@cache
+def recorded(name: str) -> Bundle:
+    """An assignment's bundle for a seed that nobody has seen."""
+    return record(COURSE[name], secrets.token_hex(16), diagnosis=False)
+
+
+def test_an_input_that_no_step_uses_is_refused():
+    case = Case("one", "f")
+    X = case.input("X", np.ones((2, 3)))
+    case.input("answer", np.ones((2, 3)))
+    case.call(X)
+    case.check_unchanged(Ref("answer"))
+    with pytest.raises(ContentError, match="no step uses answer"):
+        require_used(case)
+
+
+def test_what_a_judge_holds_is_recorded_and_not_sent():
+    case = Case("one", "f")
+    case.call(case.input("X", np.ones(3)))
+    assert case.hold_for_judge("answer", np.arange(3.0)) == "answer"
+    require_used(case)
+    assert (list(case.tensors), list(case.for_judge)) == (["X"], ["answer"])
+
+
+RECIPES = {
+    "zeros": lambda rng, shape: np.zeros(shape),
+    "ones": lambda rng, shape: np.ones(shape),
+    "noise": lambda rng, shape: rng.standard_normal(shape),
+    "words": lambda rng, shape: rng.integers(0, 9, shape),
+    "equal rows": lambda rng, shape: np.broadcast_to(rng.standard_normal(shape[-1:]), shape),
+}
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_reply_that_knows_nothing_passes_no_check_of_the_training_loop(recipe: str):
+    case = next(c for c in recorded("11_capstone").exercise("train").cases if c.id == "loop")
+    rng = np.random.default_rng(1)
+    seen = {
+        name: Seen(header.shape, header.dtype, RECIPES[recipe](rng, header.shape).astype(header.dtype))
+        for name, header in case.headers.items()
+        if header.dtype != "value"
+    }
+    values = {c.of[0]: c.params["want"] for c in case.checks if c.judge == "value"}
+    passed = {c.id for c in case.checks if decide(c, case, Observation(seen, values=values)).passed}
+    assert passed == {"loop/gradients", "loop/shapes"}  # the count of steps, and the shapes: both are known
