@@ -75,9 +75,11 @@ def _reference_solutions(engine: Engine, assignments: Sequence[Assignment], cons
     started = time.monotonic()
     results: list[ExerciseResult] = []
     with console.status(_("starting")) as status:
-        engine.progress = lambda name: status.update(_("grading {name}").format(name=name))
+        watched = engine.with_options(
+            on_exercise=lambda name: status.update(_("grading {name}").format(name=name))
+        )
         for assignment in assignments:
-            report = grade(engine, assignment, assignment.source)
+            report = grade(watched, assignment, assignment.source)
             results += report.exercises
             console.print(_line(assignment, report))
     total = engine.report(results)

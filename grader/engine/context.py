@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from grader.bundle.model import Exercise
 from grader.engine.options import GradingOptions
-from grader.engine.worker_slot import Workplace
+from grader.engine.worker_slot import WorkerSlot
 from grader.intake.names import Names
 
 
@@ -22,5 +22,5 @@ class Context:
     exercises: Mapping[str, Exercise]
     constructors: Mapping[str, frozenset[str] | None]
     stubs: Mapping[str, Names]
-    slot: Workplace
+    slot: WorkerSlot
     options: GradingOptions

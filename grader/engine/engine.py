@@ -12,8 +12,8 @@ from grader.engine.context import Context
 from grader.engine.options import DEFAULTS, GradingOptions
 from grader.engine.student_parts import Part
 from grader.engine.submission_run import Run
-from grader.engine.visibility import in_chains
-from grader.engine.worker_slot import Workplace
+from grader.engine.visibility import order_for_worker_reuse
+from grader.engine.worker_slot import WorkerSlot
 from grader.intake.names import match, read_names
 from grader.intake.read import Submission, Unit
 from grader.report.model import ExerciseResult, Report
@@ -32,7 +32,7 @@ class Engine:
         bundles: Sequence[Bundle],
         launcher: Launcher,
         options: GradingOptions = DEFAULTS,
-        slot: Workplace | None = None,
+        slot: WorkerSlot | None = None,
     ):
         self.bundles = bundles
         self.launcher = launcher
@@ -42,7 +42,7 @@ class Engine:
             exercises=self.exercises,
             constructors={e.name: _keywords(e) for e in self.exercises.values()},
             stubs={b.assignment: read_names(_stub(b)) for b in bundles},
-            slot=slot or Workplace(launcher, options.device, options.reuse_worker, options.hidden),
+            slot=slot or WorkerSlot(launcher, options.device, options.reuse_worker),
             options=options,
         )
 
@@ -70,7 +70,7 @@ class Engine:
         run = Run(self.context, submission, read_names(submission), tuple(parts))
         names = [n for n in self.exercises if n in wanted] if wanted is not None else list(run.aliases)
         exercises = [exercise for name, exercise in self.exercises.items() if name in names]
-        for exercise in in_chains(exercises):
+        for exercise in order_for_worker_reuse(exercises):
             self.options.on_exercise(exercise.name)
             run.grade(exercise)
         return self.report([run.done[exercise.name] for exercise in exercises])

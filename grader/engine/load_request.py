@@ -1,4 +1,4 @@
-"""What a worker is to hold when an exercise is graded, and the bounds it is held to."""
+"""What a worker loads before it runs the cases of an exercise, and the limits it gets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from grader.bundle.model import Exercise, RecordedCase
 from grader.engine.student_parts import Part, content
-from grader.engine.visibility import shown, with_requirements
+from grader.engine.visibility import visible_blocks, with_requirements
 from grader.given import BLOCKS, source
 from grader.intake.read import Submission
 from grader.sandbox.base import Limits
@@ -17,48 +17,65 @@ from grader.sandbox.base import Limits
 SHORT_SECONDS = 60.0  # at most, for loading a file and for a case that is not costly
 
 
-@dataclass(frozen=True)
-class Setting:
-    """A submission that is loaded for one exercise.
+@dataclass
+class History:
+    """What workers did with one submission so far. Only the worker slot writes it."""
 
-    `replaced`: definitions that give way to the course's. `skip`: statements that do not end, and are left out.
-    `parts`, `own`: the parts of earlier files, and of this one, that models may be made of.
+    endless: list[tuple[str, int]] = field(default_factory=list)  # statements that timed out: file, line
+    lost: int = 0  # workers lost over it
+
+
+@dataclass(frozen=True)
+class LoadRequest:
+    """A submission to load for one exercise.
+
+    aliases: exercise → the name it has in the submission.
+    replaced: definitions of the student that the reference blocks replace.
+    skip: top-level statements that timed out before, as (file, line).
+    parts, own: the parts of earlier files, and of this one, that models may be made of.
     """
 
     submission: Submission
     exercise: Exercise
+    aliases: Mapping[str, str] = field(default_factory=dict)
     replaced: tuple[str, ...] = ()
     skip: Sequence[tuple[str, int]] = ()
     parts: Sequence[Part] = ()
     own: Mapping[str, str] = field(default_factory=dict)
+    history: History = field(default_factory=History, compare=False)
 
     @cached_property
     def content(self) -> str:
-        """A hash of everything that a student wrote of it."""
+        """A hash of everything in it that a student wrote."""
         return content(self.submission, self.parts)
 
     @cached_property
-    def sight(self) -> frozenset[str]:
-        """What the exercise lets the submission see."""
-        return shown(self.exercise)
+    def visible_blocks(self) -> frozenset[str]:
+        """The building blocks that the exercise lets the submission see."""
+        return visible_blocks(self.exercise)
 
     @property
-    def bounds(self) -> Limits:
+    def names(self) -> frozenset[str]:
+        """The names under which the submission may define the exercise."""
+        return frozenset({self.exercise.name, self.aliases.get(self.exercise.name, self.exercise.name)})
+
+    @property
+    def limits(self) -> Limits:
         return limits(self.exercise)
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Equal for settings that one loading serves."""
-        return (self.content, tuple(self.own), self.sight, self.replaced, tuple(self.skip))
+        """Equal for requests that one loading serves."""
+        return (self.content, tuple(self.own), self.visible_blocks, self.replaced, tuple(self.skip))
 
     @property
     def files(self) -> frozenset[str]:
-        """Names of the files whose lines may be told."""
+        """Names of the files whose lines a report may name."""
         read = (self.submission, *(part.submission for part in self.parts))
         return frozenset(unit.name for file in read for unit in file.units)
 
-    def request(self, device: str) -> dict[str, Any]:
-        """What a worker is asked to load."""
+    def message(self, device: str) -> dict[str, Any]:
+        """The message that asks a worker to load it."""
         allowed = with_requirements(self.exercise.given)
         return {
             "op": "load",
@@ -73,8 +90,19 @@ class Setting:
         }
 
 
+def case_message(
+    case: RecordedCase, aliases: Mapping[str, str], forbids: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The message that asks a worker to run a case. forbids: calls whose use the worker notes."""
+    renamed = {name: alias for name, alias in aliases.items() if name != alias}
+    return {
+        "op": "run",
+        "case": {"steps": case.steps, "dtype": case.dtype, "aliases": renamed, "about": forbids},
+    }
+
+
 def limits(exercise: Exercise) -> Limits:
-    """The manifest's, and the defaults for what it does not name."""
+    """The limits in the exercise's manifest, with defaults for those that it does not name."""
     chosen = exercise.limits
     return Limits(
         wall_seconds=chosen.get("wall_seconds", Limits.wall_seconds),
@@ -84,12 +112,12 @@ def limits(exercise: Exercise) -> Limits:
     )
 
 
-def patience(exercise: Exercise, case: RecordedCase) -> float:
-    """Seconds for one case: only what is known to be costly may take all that the exercise may."""
-    bounds = limits(exercise)
-    return bounds.wall_seconds if case.costly else short(bounds)
+def case_timeout(exercise: Exercise, case: RecordedCase) -> float:
+    """Seconds for one case: only a case that is known to be costly gets all that the exercise may take."""
+    chosen = limits(exercise)
+    return chosen.wall_seconds if case.costly else default_timeout(chosen)
 
 
-def short(bounds: Limits) -> float:
-    """Seconds for what need not take long."""
-    return min(bounds.wall_seconds, SHORT_SECONDS)
+def default_timeout(limits: Limits) -> float:
+    """Seconds for loading a file and for a case that is not costly."""
+    return min(limits.wall_seconds, SHORT_SECONDS)

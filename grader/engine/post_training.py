@@ -32,7 +32,7 @@ def examined(
         session.ask(_LOAD | {"given": dict(given)})
         run = {"op": "run", "case": {"steps": exam.steps, "dtype": exam.dtype}}
         reply = session.ask(run, encode({**exam.tensors, **weights}))
-        seen = read_observation(reply.words, reply.body, exam.asked, reply.seconds)
+        seen = read_observation(reply.words, reply.body, exam.asked)
     except (WorkerGone, BadReply) as error:
         raise SandboxError(_("what was trained could not be measured: {why}").format(why=error)) from None
     finally:

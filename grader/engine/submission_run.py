@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 from grader.bundle.model import Exercise, RecordedCase
 from grader.engine.context import Context
-from grader.engine.load_request import limits, patience
-from grader.engine.loading import PERHAPS_CHANCE, Blocked, Loading
-from grader.engine.messages import how_it_ended, last_line
+from grader.engine.load_request import History, LoadRequest, limits
+from grader.engine.loading import defined_name, load_remarks
+from grader.engine.messages import how_it_ended
 from grader.engine.post_training import examined
 from grader.engine.result import Attempt
 from grader.engine.result_cache import key
-from grader.engine.session import Session, WorkerGone
+from grader.engine.session import WorkerGone
 from grader.engine.student_parts import Part, content, told
 from grader.engine.visibility import with_requirements
+from grader.engine.worker_slot import CannotLoad
 from grader.given import source
 from grader.intake.names import Names, match, read_names, untouched
 from grader.intake.read import Submission
 from grader.judge.normalise import arranged
-from grader.judge.observation import BadReply, Observation, read_observation
+from grader.judge.observation import Observation
 from grader.judge.verdict import judge_case, unseen_case
 from grader.report.model import CheckOutcome, CheckResult, ExerciseResult
 from grader.sandbox.base import SandboxError
@@ -45,12 +45,11 @@ class Run:
     parts: tuple[Part, ...] = ()
     done: dict[str, ExerciseResult] = field(default_factory=dict)
     earlier: dict[str, Run] = field(default_factory=dict)
+    history: History = field(default_factory=History)
     unsteady: set[str] = field(default_factory=set)  # exercises whose result may be chance: workers were lost
 
     def __post_init__(self) -> None:
         self.aliases = match(self.context.constructors, self.names)
-        self.place = self.context.slot
-        self.loading = Loading(self.place, self.submission, self.names, self.aliases)
 
     def grade(self, exercise: Exercise) -> ExerciseResult:
         """Grade one exercise; where a building block of the student's own is wrong, once more with ours."""
@@ -69,7 +68,7 @@ class Run:
 
     def _lost(self) -> int:
         """Workers lost so far over this file and over the earlier ones, whichever exercise it was for."""
-        return self.loading.lost + sum(run._lost() for run in self.earlier.values())
+        return self.history.lost + sum(run._lost() for run in self.earlier.values())
 
     def _without_inherited_faults(self, exercise: Exercise, result: ExerciseResult) -> ExerciseResult:
         if result.outcome != "failed" or (exercise.is_made_of_parts and not _by_parts(exercise, result)):
@@ -150,48 +149,48 @@ class Run:
         remarks = []
         if alias != exercise.name:
             remarks.append(_("graded {found} as {name}").format(found=sanitize(alias), name=exercise.name))
+        if exercise.name in self.aliases and self._untouched(exercise, alias):
+            return attempt.result("not_started")
         try:
-            if exercise.name in self.aliases and self._untouched(exercise, alias):
-                return attempt.result("not_started")
-            self._session(exercise, replaced)
-            self.loading.require_definition(exercise)
-        except Blocked as blocked:
-            return attempt.result("blocked", message=str(blocked), remarks=remarks)
+            request = self._request(exercise, replaced)
+            loaded = self.context.slot.load(request)
+            self.aliases[exercise.name] = defined_name(request, loaded, self.names)
+        except CannotLoad as why:
+            return attempt.result("blocked", message=str(why), remarks=remarks)
         except SandboxError as error:
             return attempt.result("could_not_grade", message=str(error))
-        remarks += self.loading.remarks()
+        remarks += load_remarks(loaded)
         if exercise.is_made_of_parts:
             known = [name for name in exercise.given if name in self.context.exercises]
-            remarks.append(told(self.place.own, known))
+            remarks.append(told(loaded.own, known))
         partial = self.context.options.quick and any(case.costly for case in exercise.cases)
         if partial:
             remarks.append(
                 _("a quick check: the training that takes longer was left out, so this is no grade")
             )
-        checks, observations = self._judged(exercise, replaced)
+        checks, observations = self._judged(self._request(exercise, replaced))
         return replace(attempt.concluded(checks, observations, remarks), partial=partial)
 
     def _untouched(self, exercise: Exercise, alias: str) -> bool:
         stub = self.context.stubs.get(exercise.assignment)
         return stub is not None and alias == exercise.name and untouched(exercise.name, self.names, stub)
 
-    def _session(self, exercise: Exercise, replaced: tuple[str, ...]) -> Session:
-        """With the earlier files, and what this one defines, for an exercise that is made of the student's own parts."""
+    def _request(self, exercise: Exercise, replaced: tuple[str, ...]) -> LoadRequest:
+        """What the worker loads; for an exercise made of the student's parts, the earlier files as well."""
+        request = LoadRequest(self.submission, exercise, dict(self.aliases), replaced, history=self.history)
         if not exercise.is_made_of_parts:
-            return self.loading.session(exercise, replaced)
+            return request
         here = {n: self.aliases[n] for n, run in self._own(exercise) if run is self and n not in replaced}
         own = {n: bound for n, bound in here.items() if not self._untouched(self.context.exercises[n], bound)}
-        return self.loading.session(exercise, replaced, self.parts, own)
+        return replace(request, parts=self.parts, own=own)
 
-    def _judged(
-        self, exercise: Exercise, replaced: tuple[str, ...]
-    ) -> tuple[list[CheckResult], dict[str, Observation]]:
+    def _judged(self, request: LoadRequest) -> tuple[list[CheckResult], dict[str, Observation]]:
         """The checks of every case, and what was observed, by the case's id."""
         checks: list[CheckResult] = []
         observations: dict[str, Observation] = {}
         lost = 0
         hidden, device = self.context.options.hidden, self.context.options.device
-        for case in exercise.cases:
+        for case in request.exercise.cases:
             if case.costly and self.context.options.quick:
                 continue
             why = _why_not(case, checks, lost)
@@ -199,68 +198,40 @@ class Run:
                 checks += unseen_case(case, "skipped", why, hidden=hidden, device=device)
                 continue
             try:
-                observation, found = self._verdict(exercise, case, replaced)
+                observation, found = self._verdict(request, case)
             except WorkerGone as gone:
                 lost += 1
-                self.loading.lost += 1
-                # A loss on another device may be ours.
+                # On another device the grader may be at fault.
                 outcome: CheckOutcome = "failed" if device == "cpu" else "could_not_grade"
                 said = how_it_ended(gone, hidden)
                 checks += unseen_case(case, outcome, said, hidden=hidden, device=device)
-            except (Blocked, SandboxError) as error:
+            except (CannotLoad, SandboxError) as error:
                 checks += unseen_case(case, "could_not_grade", str(error), hidden=hidden, device=device)
             else:
                 observations[case.id] = observation
                 checks += found
         return checks, observations
 
-    def _verdict(
-        self, exercise: Exercise, case: RecordedCase, replaced: tuple[str, ...]
-    ) -> tuple[Observation, list[CheckResult]]:
-        """One case. A verdict against an answer comes from a worker that loaded the file once."""
-        while True:
-            observation = self._observe(exercise, case, replaced)
-            found = judge_case(
-                case, observation, hidden=self.context.options.hidden, device=self.context.options.device
-            )
-            if not self.place.again or all(check.outcome == "passed" for check in found):
-                return observation, found
-            self.place.close()
+    def _verdict(self, request: LoadRequest, case: RecordedCase) -> tuple[Observation, list[CheckResult]]:
+        """Judge one case. A verdict against an answer comes from a worker that loaded the file once."""
+        options = self.context.options
+        observation = self._observe(request, case)
+        found = judge_case(case, observation, hidden=options.hidden, device=options.device)
+        if self.context.slot.reloaded and any(check.outcome != "passed" for check in found):
+            observation = self._observe(request, case, in_new_worker=True)
+            found = judge_case(case, observation, hidden=options.hidden, device=options.device)
+        return observation, found
 
-    def _observe(self, exercise: Exercise, case: RecordedCase, replaced: tuple[str, ...]) -> Observation:
-        """Run one case. A worker that is lost by what may be chance, or by what it did before, is replaced once."""
-        request = request_for(case, {n: a for n, a in self.aliases.items() if n != a}, exercise.forbids)
-        title = f"{exercise.name}, {case.id}"
-        for attempt in (1, 2):
-            session = self._session(exercise, replaced)
-            again = self.place.again
-            printed = len(session.printed)
-            try:
-                reply = session.ask(
-                    request,
-                    case.body,
-                    patience(exercise, case),
-                    partial(self.context.options.on_training, title),
-                )
-                if "fault" in reply.words:
-                    raise WorkerGone("fault", last_line(reply.words["fault"]))
-                break
-            except WorkerGone as gone:
-                self.place.close()
-                if attempt == 1 and (again or gone.why in PERHAPS_CHANCE):
-                    continue
-                if gone.why == "fault":
-                    self.place.require_well(exercise, request_for(case, {}), case, gone.detail)
-                raise
-        try:
-            observation = read_observation(reply.words, reply.body, case.asked, reply.seconds, session.files)
-        except BadReply as error:
-            raise WorkerGone("reply", str(error)) from None
-        observation = replace(observation, printed=session.printed[printed:])
-        return arranged(self._examined(exercise, case, observation), case.steps)
+    def _observe(
+        self, request: LoadRequest, case: RecordedCase, *, in_new_worker: bool = False
+    ) -> Observation:
+        """Run one case, measure what it trained, and bring the results into one layout."""
+        on_training = partial(self.context.options.on_training, f"{request.exercise.name}, {case.id}")
+        observation = self.context.slot.observe(request, case, on_training, in_new_worker=in_new_worker)
+        return arranged(self._examined(request.exercise, case, observation), case.steps)
 
     def _examined(self, exercise: Exercise, case: RecordedCase, observation: Observation) -> Observation:
-        """What was trained is measured in a worker of its own, in which no student code runs."""
+        """Measure trained weights in a second worker, in which no student code runs."""
         if case.exam is None:
             return observation
         given = {name: source(name) for name in with_requirements(exercise.given)}
@@ -280,11 +251,3 @@ def _why_not(case: RecordedCase, checks: Sequence[CheckResult], lost: int) -> st
     if case.exam is not None and any(c.facet == "values" and c.outcome == "failed" for c in checks):
         return _("not trained: what was checked before comes first")
     return ""
-
-
-def request_for(case: RecordedCase, aliases: Mapping[str, str], about: Sequence[str] = ()) -> dict[str, Any]:
-    """What a worker is asked for a case. about: calls whose use is to be noted."""
-    return {
-        "op": "run",
-        "case": {"steps": case.steps, "dtype": case.dtype, "aliases": aliases, "about": about},
-    }

@@ -1,8 +1,8 @@
-"""What a worker that grades an exercise gets to see of answers to others, and the order in which that hurts least.
+"""Which building blocks a worker may see, and an order of exercises that needs few workers.
 
-Code could keep what it was shown. So a worker goes on from one exercise to another only when the second may
-see all that the first could: what was kept is then nothing that is withheld. Exercises are graded in chains
-of that kind, since a new worker costs more than the cases of most exercises.
+Code could keep what it saw. So a worker goes on from one exercise to another only if the second may see all
+that the first could. The engine grades exercises in chains of that kind, because a new worker costs more than
+the cases of most exercises.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ BASE_CLASSES = ("Encoder", "Decoder", "AttentionDecoder")  # of the book; they a
 
 
 def with_requirements(given: Sequence[str]) -> tuple[str, ...]:
-    """The allowed blocks and those that they are made of, in a fixed order."""
+    """The allowed blocks and the blocks that they use, in a fixed order."""
     return _closure(tuple(given))
 
 
@@ -33,18 +33,18 @@ def _closure(given: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sorted(out))
 
 
-def shown(exercise: Exercise) -> frozenset[str]:
-    """Blocks that it may use, and classes that its cases bring along."""
+def visible_blocks(exercise: Exercise) -> frozenset[str]:
+    """The blocks that an exercise may use, and classes that its cases bring along."""
     brought = {f"cases of {exercise.name}"} if exercise.brings_classes else set()
     return frozenset(with_requirements(exercise.given)) | brought
 
 
-def in_chains(exercises: Iterable[Exercise]) -> list[Exercise]:
-    """An order in which as many exercises as possible may follow one another in a worker: few are needed.
+def order_for_worker_reuse(exercises: Iterable[Exercise]) -> list[Exercise]:
+    """An order in which many exercises may follow one another in one worker.
 
-    Greedy: each joins the chain whose end shows most of what it may see, and few begin.
+    Greedy: each exercise joins the chain whose last exercise sees most of what it may see.
     """
-    seen = {exercise.name: shown(exercise) for exercise in exercises}
+    seen = {exercise.name: visible_blocks(exercise) for exercise in exercises}
     chains: list[list[Exercise]] = []
     for exercise in sorted(exercises, key=lambda e: (len(seen[e.name]), sorted(seen[e.name]))):
         may_follow = [chain for chain in chains if seen[chain[-1].name] <= seen[exercise.name]]

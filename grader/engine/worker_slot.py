@@ -1,148 +1,227 @@
-"""One worker at a time, and what is loaded in it."""
+"""Own one worker: start, load, reuse, retry, replace and close it. Nothing else decides when a worker ends.
+
+The rules:
+- A worker serves one submission. It goes on to another exercise only if that one may see all that the first
+  could, since code could keep what it saw.
+- A top-level statement that times out is skipped the next time.
+- A loss that may be chance, or the effect of earlier cases, is tried once more in a new worker.
+- A worker that reports a fault is not believed: a plain file decides whether the fault is the grader's.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from grader.bundle.model import Exercise, RecordedCase
-from grader.engine.load_request import Setting, patience, short
-from grader.engine.messages import last_line
-from grader.engine.session import Session, WorkerGone
+from grader.engine.load_request import LoadRequest, case_message, case_timeout, default_timeout
+from grader.engine.messages import how_loading_ended, last_line
+from grader.engine.session import Session, Training, WorkerGone
 from grader.intake.read import Submission, Unit
+from grader.judge.observation import BadReply, Observation, read_observation
 from grader.sandbox.base import Launcher, Limits, SandboxError
 from grader.support.i18n import _
 
-NOTHING = Submission(Path("nothing.py"), (Unit("nothing.py", "pass"),))
+PLAIN_FILE = Submission(Path("nothing.py"), (Unit("nothing.py", "pass"),))
+MAX_ENDLESS = 3  # top-level statements that time out, before the file is given up
+# Reasons for a lost worker that may be chance (somebody killed it) or the effect of an earlier exercise.
+MAY_BE_CHANCE = ("died", "stale", "fault")
+
+
+class CannotLoad(Exception):
+    """The submission cannot be loaded, or does not define the exercise; the message is a sentence."""
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """A setting in a worker: the names it has, and what is to be said about loading it."""
+    """A request that a worker has loaded: the names it defines, and notes about statements that failed.
 
-    setting: Setting
-    bounds: Limits
-    names: frozenset[str]
-    own: frozenset[str]  # parts that the student wrote in earlier files, of those that are there
-    notes: tuple[dict[str, Any], ...]
-
-
-class Workplace:
-    """Has one worker at a time and loads submissions into it.
-
-    A worker serves one submission. It goes on from an exercise to one that may be shown more, and the file is
-    then loaded `again`: what it says while it loads is no longer told, since by then it has seen cases.
-    `trusting` is for sources that are all ours: one worker serves them all.
+    reloaded: the worker had run cases of this submission before. Then there are no notes: by now the code
+    has seen cases and could write them into an error.
     """
 
-    def __init__(self, launcher: Launcher, device: str = "cpu", trusting: bool = False, hidden: bool = False):
+    request: LoadRequest
+    limits: Limits
+    names: frozenset[str]
+    own: frozenset[str]  # the parts of earlier files that it defines
+    notes: tuple[dict[str, Any], ...]
+    reloaded: bool
+
+    def serves(self, request: LoadRequest) -> bool:
+        return self.request.key == request.key and self.has_limits(request.limits)
+
+    def may_go_on_to(self, request: LoadRequest) -> bool:
+        """Whether the code may see for the next exercise all that it could see so far."""
+        before = self.request
+        return before.content == request.content and before.visible_blocks <= request.visible_blocks
+
+    def has_limits(self, limits: Limits) -> bool:
+        """Whether the worker was started with these limits; only wall seconds hold per message."""
+        return replace(self.limits, wall_seconds=0.0) == replace(limits, wall_seconds=0.0)
+
+
+class WorkerSlot:
+    """Holds at most one worker.
+
+    reuse_worker: all sources are trusted, so one worker serves them all.
+    """
+
+    def __init__(self, launcher: Launcher, device: str = "cpu", reuse_worker: bool = False):
         self.launcher = launcher
-        self._hidden = hidden
-        self.trusting = trusting
-        self.again = False  # whether the worker has run cases of this submission before it was loaded last
         self._device = device
+        self._reuse_worker = reuse_worker
         self._session: Session | None = None
         self._loaded: Loaded | None = None
 
     @property
-    def names(self) -> frozenset[str]:
-        return self._loaded.names if self._loaded else frozenset()
+    def reloaded(self) -> bool:
+        """Whether the worker had run cases of the submission before it loaded it last."""
+        return self._loaded is not None and self._loaded.reloaded
 
-    @property
-    def own(self) -> frozenset[str]:
-        return self._loaded.own if self._loaded else frozenset()
+    def load(self, request: LoadRequest) -> Loaded:
+        """Load a submission for an exercise, in the worker there is or in a new one.
 
-    @property
-    def notes(self) -> tuple[dict[str, Any], ...]:
-        return self._loaded.notes if self._loaded else ()
-
-    def session(self, setting: Setting) -> Session:
-        """A session in which this is loaded. Raises WorkerGone."""
-        if self._session and self._holds(setting):
-            self._session.limits = setting.bounds
-            return self._session
-        if self._may_go_on_to(setting):
+        Raises CannotLoad if the file cannot be loaded, and SandboxError if that is not its fault.
+        """
+        history = request.history
+        losses = 0
+        while True:
             try:
-                return self._load(setting, again=not self.trusting)
-            except WorkerGone:  # perhaps the doing of what it ran before
-                if self.trusting:
-                    raise
-        self.close()
-        return self._load(setting)
+                loaded = self._hold(replace(request, skip=tuple(history.endless)))
+                if not loaded.reloaded or loaded.names & request.names:
+                    return loaded
+                self.close()  # what the first loading defines, and reports, is what counts
+            except WorkerGone as gone:
+                history.lost += 1
+                if gone.why == "time" and gone.statement is not None and len(history.endless) < MAX_ENDLESS:
+                    history.endless.append(gone.statement)
+                    continue
+                losses += 1
+                if gone.why in MAY_BE_CHANCE and losses == 1:
+                    continue
+                if gone.why == "fault":
+                    self._ensure_healthy(request.exercise, None)
+                raise CannotLoad(how_loading_ended(gone)) from None
+
+    def observe(
+        self,
+        request: LoadRequest,
+        case: RecordedCase,
+        on_training: Callable[[Training], None] | None = None,
+        *,
+        in_new_worker: bool = False,
+    ) -> Observation:
+        """Load the request if no worker holds it, and run one case.
+
+        Raises WorkerGone if the case lost its worker, and what `load` raises.
+        """
+        if in_new_worker:
+            self.close()
+        try:
+            return self._observe(request, case, on_training)
+        except WorkerGone:
+            request.history.lost += 1
+            raise
 
     def close(self) -> None:
         """End the worker, not the launcher. Safe to call twice."""
         if self._session is not None:
             self._session.close()
-        self._session, self._loaded, self.again = None, None, False
+        self._session, self._loaded = None, None
 
-    def require_well(
-        self, exercise: Exercise, request: dict[str, Any] | None, case: RecordedCase | None, why: str
-    ) -> None:
-        """Raises SandboxError if a worker breaks down without the submission too: then the fault is ours.
+    def _observe(
+        self, request: LoadRequest, case: RecordedCase, on_training: Callable[[Training], None] | None
+    ) -> Observation:
+        message = case_message(case, request.aliases, request.exercise.forbids)
+        timeout = case_timeout(request.exercise, case)
+        for is_last in (False, True):
+            loaded = self.load(request)
+            session = self._require_session()
+            try:
+                reply = session.ask(message, case.body, timeout, on_training)
+                if "fault" in reply.words:
+                    raise WorkerGone("fault", last_line(reply.words["fault"]))
+                break
+            except WorkerGone as gone:
+                self.close()
+                if not is_last and (loaded.reloaded or gone.why in MAY_BE_CHANCE):
+                    continue
+                if gone.why == "fault":
+                    self._ensure_healthy(request.exercise, case)
+                raise
+        try:
+            return read_observation(reply.words, reply.body, case.asked, session.files)
+        except BadReply as error:
+            raise WorkerGone("reply", str(error)) from None
 
-        Of a worker that ran a student's code it cannot be believed: code that fails could say so, and lose
-        no points.
+    def _ensure_healthy(self, exercise: Exercise, case: RecordedCase | None) -> None:
+        """Raise SandboxError if a worker reports a fault over a plain file too: then the grader is at fault.
+
+        The fault that a worker with student code reports proves nothing: code that fails could report one, and
+        lose no points. The message quotes the plain file's worker alone.
         """
         self.close()
         try:
-            session = self.session(Setting(NOTHING, exercise))
-            seconds = None if case is None else patience(exercise, case)
-            broken = case is not None and "fault" in session.ask(request or {}, case.body, seconds).words
-        except WorkerGone:
-            broken = True
+            self._hold(LoadRequest(PLAIN_FILE, exercise))
+            if case is not None:
+                session = self._require_session()
+                words = session.ask(case_message(case, {}), case.body, case_timeout(exercise, case)).words
+                if "fault" in words:
+                    raise WorkerGone("fault", last_line(words["fault"]))
+        except WorkerGone as gone:
+            what = gone.detail or gone.why
+            raise SandboxError(_("the worker failed: {what}").format(what=what)) from None
         finally:
             self.close()
-        if broken:
-            raise SandboxError(
-                _("the worker failed: {what}").format(what=_("on a hidden case") if self._hidden else why)
-            )
 
-    def _holds(self, setting: Setting) -> bool:
+    def _hold(self, request: LoadRequest) -> Loaded:
+        """Have this loaded. Raises WorkerGone."""
         there = self._loaded
-        return there is not None and there.setting.key == setting.key and self._is_bound_by(setting.bounds)
+        if there is not None and self._session is not None and there.has_limits(request.limits):
+            if there.serves(request):
+                self._session.limits = request.limits
+                return there
+            if self._reuse_worker:
+                return self._load(request)
+            if there.may_go_on_to(request):
+                try:
+                    return self._load(request, reloaded=True)
+                except WorkerGone:
+                    pass  # perhaps the effect of what it ran before
+        self.close()
+        return self._load(request)
 
-    def _may_go_on_to(self, setting: Setting) -> bool:
-        """Whether the worker there is may serve: what it saw it may have kept."""
-        there = self._loaded
-        if there is None or not self._is_bound_by(setting.bounds):
-            return False
-        before = there.setting
-        return self.trusting or (before.content == setting.content and before.sight <= setting.sight)
-
-    def _is_bound_by(self, bounds: Limits) -> bool:
-        """Whether the worker was started with these: only wall seconds are not set for good."""
-        there = self._loaded
-        return there is not None and replace(there.bounds, wall_seconds=0.0) == replace(
-            bounds, wall_seconds=0.0
-        )
-
-    def _load(self, setting: Setting, again: bool = False) -> Session:
-        bounds = setting.bounds
+    def _load(self, request: LoadRequest, reloaded: bool = False) -> Loaded:
+        limits = request.limits
         if self._session is None:
-            self._session = Session(self.launcher, bounds)
+            self._session = Session(self.launcher, limits)
         session = self._session
-        session.limits = bounds
-        session.files = setting.files
+        session.limits = limits
+        session.files = request.files
         try:
-            words = session.ask(setting.request(self._device), seconds=short(bounds)).words
+            words = session.ask(request.message(self._device), seconds=default_timeout(limits)).words
             if "fault" in words:
                 raise WorkerGone("fault", last_line(words["fault"]))
         except WorkerGone:
             self.close()
             raise
-        notes = [] if again else words.get("notes")
+        notes = [] if reloaded else words.get("notes")
         self._loaded = Loaded(
-            setting,
-            bounds,
+            request,
+            limits,
             _names(words.get("names")),
             _names(words.get("own")),
             tuple(n for n in notes if isinstance(n, dict)) if isinstance(notes, list) else (),
+            reloaded,
         )
-        self.again = again
-        return session
+        return self._loaded
+
+    def _require_session(self) -> Session:
+        assert self._session is not None
+        return self._session
 
 
-def _names(told: object) -> frozenset[str]:
-    return frozenset(n for n in told if isinstance(n, str)) if isinstance(told, list) else frozenset()
+def _names(value: object) -> frozenset[str]:
+    return frozenset(n for n in value if isinstance(n, str)) if isinstance(value, list) else frozenset()

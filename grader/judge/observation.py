@@ -42,10 +42,7 @@ class Observation:
     parameters: Mapping[str, Any] | None = None
     values: Mapping[str, bool | int | float | None] = field(default_factory=dict)
     stacked: frozenset[str] = frozenset()
-    warnings: tuple[str, ...] = ()
     used: frozenset[str] = frozenset()  # of the calls that the exercise is about; evidence only
-    printed: str = ""
-    seconds: float = 0.0
 
 
 class BadReply(ValueError):
@@ -56,7 +53,6 @@ def read_observation(
     words: Mapping[str, Any],
     body: bytes,
     asked: frozenset[str],
-    seconds: float,
     files: frozenset[str] | None = None,
 ) -> Observation:
     """Turn a reply into an observation. Raises BadReply for anything that was not asked for.
@@ -91,9 +87,7 @@ def read_observation(
             if name in asked and (value is None or isinstance(value, (bool, int, float)))
         },
         stacked=frozenset(_texts(words.get("stacked"))) & asked,
-        warnings=tuple(_texts(words.get("warnings"))[:5]),
         used=frozenset(_texts(words.get("used"))),
-        seconds=seconds,
     )
 
 

@@ -71,9 +71,7 @@ def test_confused_replies_never_get_past_the_reader_as_anything_but_a_result(bun
             arrays = {n: filled(rng) for n in case.asked}
             body = encode(arrays)
         try:
-            observation = arranged(
-                read_observation(words, body, case.asked, 0.1, frozenset({"a.py"})), case.steps
-            )
+            observation = arranged(read_observation(words, body, case.asked, frozenset({"a.py"})), case.steps)
         except BadReply:
             continue
         for hidden in (False, True):

@@ -10,7 +10,7 @@ from attacks.forging import FORGE
 from attacks.suite import RIGHT
 
 from grader.engine.engine import Engine
-from grader.engine.visibility import in_chains, shown, with_requirements
+from grader.engine.visibility import order_for_worker_reuse, visible_blocks, with_requirements
 from grader.intake.read import Submission, Unit
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
@@ -142,9 +142,9 @@ def test_a_definition_that_is_there_at_first_counts(counted):
 
 def test_the_order_needs_few_workers_and_shows_no_worker_less(bundles):
     exercises = [e for b in bundles for e in b.exercises if b.assignment < "10"]
-    order = in_chains(exercises)
+    order = order_for_worker_reuse(exercises)
     assert sorted(e.name for e in order) == sorted(e.name for e in exercises)
-    breaks = sum(not shown(a) <= shown(b) for a, b in pairwise(order))
+    breaks = sum(not visible_blocks(a) <= visible_blocks(b) for a, b in pairwise(order))
     assert breaks <= 9
 
 
@@ -152,10 +152,12 @@ def test_a_whole_course_needs_no_more_workers_than_exercises_of_which_none_may_f
     """Each of these needs a worker of its own in any order, so fewer cannot be had."""
     exercises = [e for b in bundles for e in b.exercises]
     apart: list[frozenset[str]] = []
-    for sight in sorted((shown(e) for e in exercises), key=len, reverse=True):
+    for sight in sorted((visible_blocks(e) for e in exercises), key=len, reverse=True):
         if not any(sight <= other or other <= sight for other in apart):
             apart.append(sight)
-    breaks = sum(not shown(a) <= shown(b) for a, b in pairwise(in_chains(exercises)))
+    breaks = sum(
+        not visible_blocks(a) <= visible_blocks(b) for a, b in pairwise(order_for_worker_reuse(exercises))
+    )
     assert breaks + 1 <= len(apart)
 
 
@@ -205,7 +207,7 @@ def test_a_breakdown_that_the_submission_brings_about_is_its_own(counted):
 
 def test_a_breakdown_without_the_submission_costs_no_points(counted, monkeypatch):
     monkeypatch.setattr(
-        "grader.engine.submission_run.request_for",
+        "grader.engine.worker_slot.case_message",
         lambda *a: {"op": "run", "case": {"steps": [], "dtype": "no such dtype"}},
     )
     (result,) = counted.grade(submission(RIGHT), ["masked_softmax"]).exercises

@@ -152,7 +152,7 @@ def test_a_worker_with_student_code_cannot_hand_in_its_own_exam(bundles):
         if case.exam is not None:
             forged = encode({name: np.ones((1, 1, 1)) for name in case.exam.asked})
             with pytest.raises(BadReply):
-                read_observation({}, forged, case.asked, 0.1)
+                read_observation({}, forged, case.asked)
 
 
 def test_nothing_is_examined_that_is_not_all_there(bundles):

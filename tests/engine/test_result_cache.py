@@ -187,7 +187,7 @@ def test_what_may_be_chance_in_a_part_is_not_kept(keeping, bundles, monkeypatch)
 
     def once(self, asked, replaced):
         if asked.name in lossy:
-            self.loading.lost += 1
+            self.history.lost += 1
         return replace(failed, name=asked.name)
 
     monkeypatch.setattr(Run, "_once", once)

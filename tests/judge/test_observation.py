@@ -14,7 +14,7 @@ ASKED = frozenset({"out", "flag"})
 
 
 def read(words=None, body=b"", files=None):
-    return read_observation(words or {}, body, ASKED, 0.5, files)
+    return read_observation(words or {}, body, ASKED, files)
 
 
 def test_a_tensor_that_was_asked_for_is_seen_with_its_numbers():
