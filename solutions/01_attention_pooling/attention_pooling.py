@@ -1,22 +1,23 @@
 # %% [markdown]
 # # 01 · Attention pooling
 #
-# **Goals.** After this lesson you can
-#
-# - name queries, keys, values, scores and attention weights, and give their shapes;
-# - compute a weighted average whose weights come from a softmax over the keys;
-# - use broadcasting to compute a table for all pairs of two lists.
-#
 # You have measured a few pairs: at the place $k_s$ you found the value $v_s$. Now you want an answer for a
 # new place $q$. The mean of all values ignores the question. The value of the nearest place uses the
 # question, but it ignores all other values, and it jumps whenever another place becomes the nearest. A good
 # answer is in between: an average of all values in which near places count more. Combining many values into
 # one like this is called *pooling*.
 #
-# This is already attention. It has three terms. The **query** is the new place $q$. The **keys** are the
-# known places $k_s$, with which the query is compared. The **values** $v_s$ are averaged. Comparing the query
-# with every key gives **attention weights**. They are positive and sum to one. The answer is the weighted sum
-# of the values. Nadaraya (1964) and Watson (1964) found this method independently, for fitting curves.
+# After this lesson you can
+#
+# - name queries, keys, values, scores and attention weights, and give their shapes;
+# - compute a weighted average whose weights come from a softmax over the keys;
+# - use broadcasting to compute a table for all pairs of two lists.
+#
+# This weighted average is already attention. It has three terms. The **query** is the new place $q$. The
+# **keys** are the known places $k_s$, with which the query is compared. The **values** $v_s$ are averaged.
+# Comparing the query with every key gives **attention weights**. They are positive and sum to one. The answer
+# is the weighted sum of the values. Nadaraya (1964) and Watson (1964) found this method independently, for
+# fitting curves.
 #
 # $$f(q) = \sum_{s} \alpha_s(q) v_s$$
 #
