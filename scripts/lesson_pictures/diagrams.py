@@ -29,11 +29,11 @@ def multi_head_attention() -> Sheet:
     sheet.text(250, 273, "scaled dot-product attention with mask\nin every row: one head of one sequence", 13)
     sheet.box(494, 258, 88, 30, "valid_lens", size=12, dashed=True)
     sheet.arrow((494, 273), (468, 273), style=DOTTED)
-    sheet.text(538, 302, "one for each row", 12, FAINT, va="center")
+    sheet.text(538, 302, "one per row", 12, FAINT, va="center")
     x = 250
     sheet.arrow((x, 302), (x, 340))
     sheet.shape(x + 8, 320, "(B·H, T, d)")
-    sheet.box(x - 76, 340, 152, 30, "heads side by side", size=12)
+    sheet.box(x - 76, 340, 152, 30, "concatenate heads", size=12)
     sheet.arrow((x, 370), (x, 408))
     sheet.shape(x + 8, 388, "(B, T, D)")
     sheet.box(x - 42, 408, 84, 32, "$W_o$", colour=BLUE, strength=0.2, size=15)

@@ -54,7 +54,7 @@ def masks() -> Sheet:
 
 
 def heads_in_memory() -> Sheet:
-    """The two ways to cut one line of numbers; only one of them gives each head its own features."""
+    """Reshape alone, and permute then reshape; only the second gives each head its own features."""
     sheet = Sheet(452)
 
     def number(x: float, y: float, n: int, w: float = 34, h: float = 30) -> None:
@@ -78,9 +78,9 @@ def heads_in_memory() -> Sheet:
         sheet.text(24, y, title, 14, ha="left")
         for place, n in enumerate(order):
             number(24 + 34 * place, y + 36, n)
-        sheet.text(160, y + 80, "the line in memory", 12, FAINT)
+        sheet.text(160, y + 80, "order in memory", 12, FAINT)
         sheet.arrow((304, y + 51), (348, y + 51))
-        sheet.text(326, y + 38, "cut", 12)
+        sheet.text(326, y + 38, "reshape", 12)
         for place, n in enumerate(order):
             head, t, j = place // 4, place % 4 // 2, place % 2
             number(400 + 106 * head + 34 * j, y + 20 + 30 * t, n)
@@ -92,16 +92,16 @@ def heads_in_memory() -> Sheet:
 
     row(
         142,
-        "Cut as it lies: right shape, wrong content",
+        "Reshape alone: right shape, wrong content",
         [1, 2, 3, 4, 5, 6, 7, 8],
-        "result[0] mixes both heads, and all its numbers come from step 0.",
+        "result[0] mixes both heads, and all its values come from step 0.",
     )
     sheet.line([(24, 280), (576, 280)], FAINT, 0.8)
     row(
         306,
-        "Cut with the axes in another order",
+        "Permute the axes, then reshape",
         [1, 2, 5, 6, 3, 4, 7, 8],
-        "Each result holds one head, with both steps. No cut alone makes 5 follow 2.",
+        "Each result holds one head, with both steps. Reshape alone cannot put 5 after 2.",
     )
     return sheet
 
