@@ -27,7 +27,8 @@ from grader.engine.options import GradingOptions
 from grader.intake.course import find
 from grader.intake.read import Submission, Unit
 from grader.report.model import ExerciseResult, Report
-from grader.report.terminal import points, show
+from grader.report.terminal import show
+from grader.report.words import points
 from grader.sandbox.choose import choose
 from grader.support.i18n import _, ngettext
 

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from grader.classroom.class_run import Entry
 from grader.classroom.summary import OUTCOMES, OfExercise, Summary, could_not, remarks, summarise, unread
-from grader.report.html import DARK, LIGHT, MARKS
-from grader.report.terminal import points, word
-from grader.support.i18n import _, ngettext
+from grader.report.templates import render
 
-if TYPE_CHECKING:
-    from jinja2 import Template
-
-TEMPLATE = Path(__file__).with_name("html_page.html.jinja")
+FOLDER = Path(__file__).parent
 
 
 def page(entries: Sequence[Entry]) -> str:
     """The class as a document of its own: mistakes and checks first, then everybody's outcomes."""
     summary = summarise(entries)
-    return _template().render(
+    return render(
+        "html_page.html.jinja",
+        FOLDER,
         summary=summary,
         shown=_outcomes(summary),
         failing=[of for of in summary.exercises if of.failed_checks],
@@ -33,27 +28,8 @@ def page(entries: Sequence[Entry]) -> str:
         could_not=could_not(entries),
         remarks=remarks(entries),
         first=entries[0].report if entries else None,
-    )
-
-
-@cache
-def _template() -> Template:
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
-    )
-    environment.globals.update(
-        _=_,
-        ngettext=ngettext,
-        word=word,
-        points=points,
-        marks=MARKS,
-        light=LIGHT,
-        dark=DARK,
         by_share=by_share,
     )
-    return environment.from_string(TEMPLATE.read_text("utf-8"))
 
 
 def _outcomes(summary: Summary) -> list[str]:

@@ -20,7 +20,7 @@ from grader.classroom.summary import (
     summarise,
     unread,
 )
-from grader.report.terminal import word
+from grader.report.words import outcome_name
 from grader.support.i18n import _, ngettext
 
 MOST_NAMES = 5
@@ -71,7 +71,7 @@ def _exercises(exercises: Sequence[OfExercise]) -> RenderableType:
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column(_("exercise"), no_wrap=True)
     for outcome in shown:
-        table.add_column(word(outcome), justify="right")
+        table.add_column(outcome_name(outcome), justify="right")
     table.add_column(_("mean points"), justify="right", no_wrap=True)
     for of in exercises:
         mean = "–" if of.mean is None else f"{of.mean:.2f}"

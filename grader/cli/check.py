@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.report.formats import FORMS
+from grader.report.formats import FORMATS
 from grader.support.i18n import _
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
 )
 @click.option("--hidden", is_flag=True, help=_("Use hidden cases (needs solutions/)."))
 @click.option(
-    "--format", "form", type=click.Choice(["text", *FORMS]), default="text", help=_("How to show the report.")
+    "--format", "form", type=click.Choice(list(FORMATS)), default="text", help=_("How to show the report.")
 )
 @click.option(
     "--output", type=click.Path(path_type=Path, dir_okay=False), help=_("Write the report to a file.")
@@ -85,27 +85,24 @@ def command(
         quiet=form != "text" or output is not None,
         quick=quick,
     )
-    _show(report, form, output, full or bool(exercises))
+    if form == "text" and output is None:
+        _print(report, every=bool(exercises), full=full)
+    else:
+        _write(report, form, output)
     sys.exit(report.exit_status)
 
 
-def _show(report: Report, form: str, output: Path | None, full: bool) -> None:
+def _print(report: Report, *, every: bool, full: bool) -> None:
     from rich.console import Console
 
     from grader.report.terminal import show
-    from grader.support.atomic_files import write_atomically
 
-    if form == "text" and output is None:
-        show(report, Console(highlight=False), full=full)
-        return
-    if form == "text":
-        from io import StringIO
+    show(report, Console(highlight=False), every=every, full=full)
 
-        plain = StringIO()
-        show(report, Console(file=plain, width=80, no_color=True, highlight=False), full=full)
-        text = plain.getvalue()
-    else:
-        text = FORMS[form](report)
+
+def _write(report: Report, form: str, output: Path | None) -> None:
+    """Write the report to a file, or to the standard output."""
+    text = FORMATS[form](report)
     if form == "github":
         from grader.report.github import add_to_summary
 
@@ -113,4 +110,6 @@ def _show(report: Report, form: str, output: Path | None, full: bool) -> None:
     if output is None:
         click.echo(text)
     else:
+        from grader.support.atomic_files import write_atomically
+
         write_atomically(output, text.encode("utf-8"))

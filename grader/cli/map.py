@@ -10,7 +10,8 @@ from rich.text import Text
 
 from grader.bundle.model import Bundle
 from grader.intake.course import find
-from grader.report.terminal import points, sign
+from grader.report.terminal import outcome_text
+from grader.report.words import points
 from grader.student.progress import recall
 from grader.support.i18n import _
 
@@ -42,7 +43,7 @@ def _table(bundle: Bundle, known: dict[str, dict[str, object]]) -> Table:
         outcome, score = str(entry.get("outcome", "not_started")), entry.get("score", 0.0)
         table.add_row(
             Text(f"  {exercise.name}"),
-            sign(outcome),
+            outcome_text(outcome),
             Text(points(score if isinstance(score, float) else None, exercise.points)),
         )
     return table

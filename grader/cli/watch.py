@@ -105,7 +105,7 @@ def _verdict(watcher: Watcher, console: Console, keys: bool) -> None:
     report = watcher.grade()
     if keys:
         console.clear()
-    show(report, console, full=True)
+    show(report, console, every=True)
     words = _("watching {file} for {exercise}").format(file=watcher.file.name, exercise=watcher.current)
     console.print(
         words + (_("   h hint · n next · l list · q quit") if keys else ""), style="dim", markup=False

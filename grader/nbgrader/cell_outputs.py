@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from io import StringIO
 from typing import Any
 
 from nbformat.v4 import new_output
 
 from grader.report.html import fragment
 from grader.report.model import ExerciseResult, Report
-from grader.report.terminal import lead, show, word
+from grader.report.terminal import plain
+from grader.report.words import diagnosis_lead, first_failure, outcome_name
 from grader.support.i18n import _
 
 
@@ -24,7 +24,7 @@ class Verdict:
 
 def outputs(report: Report) -> list[Any]:
     """The report, and the points as the plain float from which nbgrader reads partial credit."""
-    shown = new_output("display_data", {"text/html": fragment(report), "text/plain": _plain(report)})
+    shown = new_output("display_data", {"text/html": fragment(report), "text/plain": plain(report).rstrip()})
     score = report.exercises[0].score
     if score is None:
         return [shown]
@@ -35,26 +35,18 @@ def comment_on(result: ExerciseResult) -> str:
     """One paragraph for the author of a solution; nothing for a right one."""
     if result.outcome == "passed":
         return ""
-    first = next((c for c in result.checks if c.outcome in ("failed", "could_not_grade")), None)
+    first = first_failure(result.checks)
     if result.diagnosis.says:
-        begins = lead(result.diagnosis.kind)
-        why = f"{begins}: {result.diagnosis.says}" if begins else result.diagnosis.says
+        lead = diagnosis_lead(result.diagnosis.kind)
+        why = f"{lead}: {result.diagnosis.says}" if lead else result.diagnosis.says
     elif first is not None and result.outcome == "failed":
         why = f"{first.title}: {first.message}"
     else:
         why = result.message
-    said = [f"{word(result.outcome)}: {why}" if why else word(result.outcome), *result.remarks]
+    said = [
+        f"{outcome_name(result.outcome)}: {why}" if why else outcome_name(result.outcome),
+        *result.remarks,
+    ]
     if result.outcome == "could_not_grade":
         said.append(_("that costs no points"))
     return ". ".join(said).replace("<", "‹").replace(">", "›")  # nbgrader shows comments as markdown
-
-
-def _plain(report: Report) -> str:
-    from rich.console import Console
-
-    text = StringIO()
-    console = Console(
-        file=text, width=80, color_system=None, force_terminal=False, force_jupyter=False, highlight=False
-    )
-    show(report, console, full=True)
-    return text.getvalue().rstrip()

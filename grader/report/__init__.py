@@ -1,1 +1,1 @@
-"""One report object, many forms: each file here turns a Report into one of them."""
+"""The report, and its output formats: each file here turns a Report into one of them."""

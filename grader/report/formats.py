@@ -1,6 +1,6 @@
-"""The forms of a report that are text: one function each, chosen by name.
+"""The output formats of a report, by the name that `grader check --format` takes.
 
-To add a form: a function (Report) -> str in a file of this folder, and its name here.
+To add a format, write a function from Report to str in this package and add it to FORMATS.
 """
 
 from __future__ import annotations
@@ -10,8 +10,15 @@ from collections.abc import Callable
 from grader.report.model import Report
 
 
+def as_text(report: Report) -> str:
+    """Return every check in 80 columns, without colour."""
+    from grader.report.terminal import plain
+
+    return plain(report)
+
+
 def as_json(report: Report) -> str:
-    """One JSON object; the record every other form can be made from."""
+    """Return one JSON object, from which every other format can be made."""
     import json
 
     from grader.report.model import to_json
@@ -20,32 +27,35 @@ def as_json(report: Report) -> str:
 
 
 def as_junit(report: Report) -> str:
+    """Return JUnit XML."""
     from grader.report.junit import junit
 
     return junit(report)
 
 
+def as_html(report: Report) -> str:
+    """Return a page that needs no script and no other file."""
+    from grader.report.html import page
+
+    return page(report)
+
+
 def as_github(report: Report) -> str:
-    """Workflow commands; `grader check` also puts the table into the summary of the run."""
+    """Return workflow commands. `grader check` also adds the table to the summary of the workflow."""
     from grader.report.github import commands
 
     return commands(report)
 
 
 def as_markdown(report: Report) -> str:
+    """Return a table in Markdown."""
     from grader.report.github import table
 
     return table(report)
 
 
-def as_html(report: Report) -> str:
-    """A page that needs nothing but itself."""
-    from grader.report.html import page
-
-    return page(report)
-
-
-FORMS: dict[str, Callable[[Report], str]] = {
+FORMATS: dict[str, Callable[[Report], str]] = {
+    "text": as_text,
     "json": as_json,
     "junit": as_junit,
     "html": as_html,

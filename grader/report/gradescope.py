@@ -1,4 +1,4 @@
-"""Gradescope's `results.json`: a test an exercise. See https://gradescope-autograders.readthedocs.io."""
+"""Gradescope's `results.json`: one test per exercise. See https://gradescope-autograders.readthedocs.io."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import json
 from typing import Any
 
 from grader.report.model import ExerciseResult, Report
-from grader.report.terminal import lead, word
+from grader.report.words import diagnosis_lead, facet_name, outcome_name
 from grader.support.i18n import _
 
 
 def gradescope(report: Report) -> str:
-    """The report as one JSON object. What could not be graded carries no score, so that it costs none."""
+    """Return the report as one JSON object. An exercise that could not be graded has no score, so it costs no points."""
     return json.dumps(
         {
             "output": _("Graded by Headway {version}, sandbox {tier}.").format(
@@ -42,15 +42,15 @@ def _test(result: ExerciseResult) -> dict[str, Any]:
 
 
 def _output(result: ExerciseResult) -> str:
-    """What a student reads first comes first: what the answer equals, then the checks one by one."""
-    lines = [word(result.outcome), result.message, _says(result)]
+    """Return the text for a student: the diagnosis, then the checks one by one."""
+    lines = [outcome_name(result.outcome), result.message, _says(result)]
     lines += [
-        f"{word(check.outcome)}  {check.facet}: {check.title}  {check.message}".rstrip()
+        f"{outcome_name(check.outcome)}  {facet_name(check.facet)}: {check.title}  {check.message}".rstrip()
         for check in result.checks
     ]
     return "\n".join(filter(None, [*lines, *result.remarks]))
 
 
 def _says(result: ExerciseResult) -> str:
-    begins = lead(result.diagnosis.kind)
-    return f"{begins}: {result.diagnosis.says}" if begins else result.diagnosis.says
+    lead = diagnosis_lead(result.diagnosis.kind)
+    return f"{lead}: {result.diagnosis.says}" if lead else result.diagnosis.says

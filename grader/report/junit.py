@@ -1,4 +1,4 @@
-"""JUnit XML, as CI systems read it: a suite an exercise, a case a check."""
+"""JUnit XML for CI systems: one suite per exercise, one case per check."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit(report: Report) -> str:
-    """The report as one XML document."""
+    """Return the report as one XML document."""
     return junit_of_many([("", report)])
 
 
 def junit_of_many(reports: Iterable[tuple[str, Report]]) -> str:
-    """Several reports as one document; the text before each marks the names of its suites."""
+    """Return several reports as one document. The text before each report is a prefix of its suite names."""
     root = ElementTree.Element("testsuites", name="headway")
-    for mark, report in reports:
+    for prefix, report in reports:
         for result in report.exercises:
             suite = _suite(result)
-            suite.set("name", _clean(mark + suite.get("name", "")))
+            suite.set("name", _clean(prefix + suite.get("name", "")))
             root.append(suite)
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
@@ -59,7 +59,7 @@ def _case(result: ExerciseResult, check: CheckResult) -> ElementTree.Element:
 
 
 def _whole(result: ExerciseResult) -> ElementTree.Element:
-    """An exercise without checks: not started, blocked, or not graded at all."""
+    """Return the case of an exercise without checks: not started, blocked, or not graded."""
     case = ElementTree.Element("testcase", classname=f"{result.assignment}.{result.name}", name=result.name)
     tag = {"not_started": "skipped", "blocked": "failure", "could_not_grade": "error"}.get(result.outcome)
     if tag:
@@ -73,5 +73,5 @@ def _child(case: ElementTree.Element, tag: str, message: str, text: str) -> None
 
 
 def _clean(text: str) -> str:
-    """XML 1.0 has no way to say some characters."""
+    """Replace the characters that XML 1.0 cannot represent."""
     return _NOT_XML.sub("�", text)

@@ -1,4 +1,4 @@
-"""The report: what was found, as plain data. Every form is made from this and from nothing else."""
+"""The report as plain data. Every output format is made from this and from nothing else."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One line of a report. Of a hidden check nothing is kept that shows what was expected or got."""
+    """One check of an exercise. A hidden check has no expected or actual values."""
 
     id: str
     facet: str
@@ -33,7 +33,7 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What a wrong answer equals. `alternatives`: explanations, fewest mistakes first."""
+    """The known mistakes that explain a wrong answer. `alternatives`: sets of mistakes, the smallest first."""
 
     kind: Kind
     alternatives: tuple[tuple[str, ...], ...] = ()
@@ -46,7 +46,7 @@ NO_DIAGNOSIS = Diagnosis("none")
 
 @dataclass(frozen=True)
 class ExerciseResult:
-    """The outcome of one exercise. `score` is None when it could not be graded."""
+    """The outcome of one exercise. `score` is None if the grader could not grade it."""
 
     name: str
     assignment: str
@@ -60,14 +60,14 @@ class ExerciseResult:
     remarks: tuple[str, ...] = ()
     seconds: float = 0.0
     content: str = ""  # hash of what was graded
-    figures: Mapping[str, Any] = field(default_factory=dict)  # what is drawn; see grader/engine/figures.py
-    partial: bool = False  # a quick check that left something out
-    fingerprint: str = ""  # of a wrong answer that no known mistake explains: equal answers have equal ones
+    figures: Mapping[str, Any] = field(default_factory=dict)  # values to draw; see grader/engine/figures.py
+    partial: bool = False  # a quick check that skipped something
+    fingerprint: str = ""  # of an unexplained wrong answer; equal answers have equal fingerprints
 
 
 @dataclass(frozen=True)
 class Report:
-    """Everything about one submission."""
+    """The results of one submission."""
 
     exercises: tuple[ExerciseResult, ...]
     sandbox: str
@@ -83,17 +83,17 @@ class Report:
 
     @property
     def points(self) -> float:
-        """What could be reached: an exercise that could not be graded leaves the sum."""
+        """The points that can be reached, without exercises that could not be graded."""
         return sum(e.points for e in self.exercises if e.score is not None)
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """What was checked on besides the CPU, in order: "sim", "cuda"."""
+        """The devices besides the CPU that cases ran on, in order: "sim", "cuda"."""
         return tuple(dict.fromkeys(c.device for e in self.exercises for c in e.checks if c.device != "cpu"))
 
     @property
     def exit_status(self) -> int:
-        """0 all passed, 1 otherwise, 3 something could not be graded."""
+        """0 if all exercises passed, 3 if one could not be graded, 1 otherwise."""
         outcomes = {e.outcome for e in self.exercises}
         if "could_not_grade" in outcomes:
             return 3
@@ -101,7 +101,7 @@ class Report:
 
 
 def to_json(report: Report) -> dict[str, Any]:
-    """The record that every other form can be made from."""
+    """Return the record from which every other format can be made."""
     return {
         "schema": SCHEMA,
         "grader": report.grader,

@@ -1,4 +1,4 @@
-"""What the pruning lesson measured, for a terminal: which heads matter, what their removal costs and saves."""
+"""What the pruning lesson measured, for a terminal: which heads matter, and what their removal costs and saves."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Figures = Mapping[str, Any]
 
 
 def section(figures: Sequence[Figures]) -> RenderableType | None:
-    """Strip, curve and table, as far as they were measured; None where nothing was."""
+    """Return the bars, the curve and the table, as far as they were measured; None if nothing was."""
     found = {key: value for each in figures for key, value in each.items()}
     parts = [make(found[key]) for key, make in _PARTS if key in found]
     if not parts:
@@ -31,29 +31,29 @@ def section(figures: Sequence[Figures]) -> RenderableType | None:
 
 
 def ranking(drawn: Mapping[str, Sequence[float]]) -> list[int]:
-    """The heads, the one that matters most first: by ablation, or by gradient where there is no other."""
+    """Return the heads by importance, the most important first: by ablation if it was measured, else by gradient."""
     by = next((drawn[method] for method in METHODS if method in drawn), drawn["planted"])
     return sorted(range(len(by)), key=lambda head: -by[head])
 
 
-def told_methods(drawn: Mapping[str, Sequence[float]]) -> list[tuple[str, str]]:
-    """The methods that were measured, with their names."""
+def measured_methods(drawn: Mapping[str, Sequence[float]]) -> list[tuple[str, str]]:
+    """Return the methods that were measured, with their names."""
     names = {"ablation": _("ablation"), "gradient": _("gradient"), "confidence": _("confidence")}
     return [(method, names[method]) for method in METHODS if method in drawn]
 
 
 def advice(drawn: Mapping[str, Sequence[float]]) -> str:
-    """Which heads to remove, as a sentence."""
+    """Return a sentence that says which heads to remove."""
     order = ranking(drawn)
     half = order[-(len(order) // 2) :][::-1]
-    return _("By these numbers, to remove half of them take heads {heads}, in this order.").format(
+    return _("By these values, remove heads {heads} first, in this order: that is half of them.").format(
         heads=", ".join(map(str, half))
     )
 
 
 def _strip(drawn: Mapping[str, Sequence[float]]) -> RenderableType:
-    """A row a head, a bar for each method."""
-    methods = told_methods(drawn)
+    """Return one row per head, with a bar for each method."""
+    methods = measured_methods(drawn)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(_("head"), justify="right", no_wrap=True)
     for _method, name in methods:
@@ -64,8 +64,11 @@ def _strip(drawn: Mapping[str, Sequence[float]]) -> RenderableType:
             for method, _n in methods
         ]
         table.add_row(str(head), *cells)
-    title = _("How much each head of the planted model matters, the one that matters most first")
-    return Group(Text(title), table, Text(advice(drawn)))
+    return Group(Text(strip_title()), table, Text(advice(drawn)))
+
+
+def strip_title() -> str:
+    return _("Importance of each head of the test model, the most important first")
 
 
 def _bar(value: float, largest: float) -> str:
@@ -75,7 +78,7 @@ def _bar(value: float, largest: float) -> str:
 
 
 def _curve(drawn: Mapping[str, Any]) -> RenderableType:
-    """Mean accuracies over the seeds, inside the band of all choices of heads that there are."""
+    """Return a chart of the mean accuracies over the seeds, inside the band of all possible choices of heads."""
     possible = drawn["possible"]
     low = min(share for share, _mean, _high in possible)
     high = max(max(share for _low, _mean, share in possible), drawn["whole"])
@@ -96,7 +99,7 @@ def curve_title() -> str:
 
 
 def _mark(drawn: Mapping[str, Any], size: int, level: float, step: float) -> str:
-    """What stands at one place of the chart: the letters of the orders, or the band, or nothing."""
+    """Return one place of the chart: the letters of the orders, the band, or blanks."""
 
     def here(share: float) -> bool:
         return bool(abs(share - level) <= step / 2)
@@ -107,6 +110,10 @@ def _mark(drawn: Mapping[str, Any], size: int, level: float, step: float) -> str
     letters = "".join(mark for order, mark in MARKS.items() if here(drawn[order][size - 1][1]))
     inside = lowest - step / 2 <= level <= highest + step / 2
     return (letters.center(5, "░") if inside else letters.center(5)).center(STEP)
+
+
+def order_names() -> dict[str, str]:
+    return {"importance": _("by importance"), "random": _("random"), "reverse": _("reverse")}
 
 
 def _key() -> Text:
@@ -138,13 +145,15 @@ def cost_title(drawn: Mapping[str, Any]) -> str:
 
 
 def cost_note() -> str:
-    return _("Times: the fastest call, and the time that nine calls in ten keep to. Never graded.")
+    return _(
+        "Times: the fastest call, and the time that nine of ten calls stay below. Times are never graded."
+    )
 
 
 def cost_rows(drawn: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
-    """Name, before, after, and what is left in percent."""
+    """Return rows of name, before, after, and what remains in percent."""
     rows = []
-    for key, name in (("parameters", _("parameters")), ("operations", _("operations of a call"))):
+    for key, name in (("parameters", _("parameters")), ("operations", _("operations per call"))):
         if key in drawn:
             before, after = drawn[key]
             rows.append((name, f"{before:,}", f"{after:,}", f"{100 * after / before:.1f} %"))
@@ -152,7 +161,7 @@ def cost_rows(drawn: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
         (before, most), (after, most_after) = drawn["milliseconds"]
         rows.append(
             (
-                _("milliseconds of a call"),
+                _("milliseconds per call"),
                 f"{before:.2f} – {most:.2f}",
                 f"{after:.2f} – {most_after:.2f}",
                 f"{100 * after / before:.0f} %",

@@ -1,5 +1,4 @@
-"""Results read back from where they were kept. Whoever can write there can write anything: nothing is believed
-that could not have been kept."""
+"""Read results from a cache. The file is not trusted: a value that the grader would not write is refused."""
 
 from __future__ import annotations
 
@@ -29,53 +28,53 @@ _NESTED = {"checks", "diagnosis", "remarks", "alternatives", "figures"}
 
 
 class BadResult(ValueError):
-    """The text is no result that was kept."""
+    """The text is not a stored result."""
 
 
 def from_text(text: str) -> ExerciseResult:
-    """A result that was written as JSON with all its fields. Raises BadResult for any other text.
+    """Read a result that was written as JSON with all its fields. Raises BadResult for any other text.
 
-    What is drawn is never kept, so a result with figures is refused too.
+    Figures are never stored, so a result with figures is refused too.
     """
     try:
-        words = json.loads(text)
+        record = json.loads(text)
     except (ValueError, RecursionError):
         raise BadResult("not JSON") from None
-    _require_form(words, ExerciseResult)
-    _require_form(words["diagnosis"], Diagnosis)
-    for check in _items(words["checks"]):
-        _require_form(check, CheckResult)
-    alternatives = tuple(_texts(names) for names in _items(words["diagnosis"]["alternatives"]))
-    _require(words["figures"] == {}, "figures")
-    _require_score(words)
+    _require_fields(record, ExerciseResult)
+    _require_fields(record["diagnosis"], Diagnosis)
+    for check in _items(record["checks"]):
+        _require_fields(check, CheckResult)
+    alternatives = tuple(_texts(names) for names in _items(record["diagnosis"]["alternatives"]))
+    _require(record["figures"] == {}, "figures")
+    _require_score(record)
     return ExerciseResult(
         **{
-            **words,
-            "checks": tuple(CheckResult(**check) for check in words["checks"]),
-            "remarks": _texts(words["remarks"]),
-            "diagnosis": Diagnosis(**{**words["diagnosis"], "alternatives": alternatives}),
+            **record,
+            "checks": tuple(CheckResult(**check) for check in record["checks"]),
+            "remarks": _texts(record["remarks"]),
+            "diagnosis": Diagnosis(**{**record["diagnosis"], "alternatives": alternatives}),
         }
     )
 
 
-def _require_form(words: object, form: type) -> None:
-    """All fields of a dataclass, and no others, each of its type."""
-    _require(isinstance(words, dict), form.__name__)
-    assert isinstance(words, dict)
-    names = [field.name for field in fields(form)]
-    _require(set(words) == set(names), f"fields of {form.__name__}")
+def _require_fields(record: object, of: type) -> None:
+    """Require exactly the fields of a dataclass, each of its type."""
+    _require(isinstance(record, dict), of.__name__)
+    assert isinstance(record, dict)
+    names = [field.name for field in fields(of)]
+    _require(set(record) == set(names), f"fields of {of.__name__}")
     for name in names:
         if name in _NESTED:
             continue
-        value = words[name]
+        value = record[name]
         _require(type(value) in _TYPES.get(name, _TEXT), name)
-        _require(value in _LITERALS.get((form.__name__, name), (value,)), name)
+        _require(value in _LITERALS.get((of.__name__, name), (value,)), name)
 
 
-def _require_score(words: dict[str, Any]) -> None:
-    score, points, seconds = words["score"], words["points"], words["seconds"]
+def _require_score(record: dict[str, Any]) -> None:
+    score, points, seconds = record["score"], record["points"], record["seconds"]
     _require(0 <= points < math.inf and 0 <= seconds < math.inf, "points or seconds")
-    _require((score is None) == (words["outcome"] == "could_not_grade"), "score")
+    _require((score is None) == (record["outcome"] == "could_not_grade"), "score")
     _require(score is None or 0 <= score <= points, "score")
 
 
@@ -93,4 +92,4 @@ def _texts(value: object) -> tuple[str, ...]:
 
 def _require(holds: bool, what: str) -> None:
     if not holds:
-        raise BadResult(f"no such {what}")
+        raise BadResult(f"bad {what}")

@@ -165,20 +165,10 @@ def _points(report: Report) -> float:
 
 
 def _show(report: Report) -> None:
-    from io import StringIO
-
-    from rich.console import Console
-
     from grader.report.html import fragment
-    from grader.report.terminal import show
+    from grader.report.terminal import plain
 
-    plain = StringIO()
-    # A kernel's environment asks for colours, and rich would display by itself in a notebook.
-    console = Console(
-        file=plain, width=80, color_system=None, force_terminal=False, force_jupyter=False, highlight=False
-    )
-    show(report, console, full=True)
-    _display(fragment(report), plain.getvalue().rstrip())
+    _display(fragment(report), plain(report).rstrip())
 
 
 def _told(sentence: str) -> float:

@@ -19,7 +19,7 @@ from attacks.table import ATTACKS, FAMILIES
 from rich.console import Console
 
 from grader.intake.read import Blocked
-from grader.report.formats import FORMS
+from grader.report.formats import FORMATS
 from grader.report.terminal import show
 
 
@@ -78,15 +78,15 @@ def test_the_next_student_is_unharmed_in_the_weakest_tier_too(unfenced):
 
 def shown_harmlessly(report) -> None:
     """No form of the report holds a command to a terminal, and each is of its own kind."""
-    json.loads(FORMS["json"](report).encode())
-    ElementTree.fromstring(FORMS["junit"](report).encode())
-    page = FORMS["html"](report)
+    json.loads(FORMATS["json"](report).encode())
+    ElementTree.fromstring(FORMATS["junit"](report).encode())
+    page = FORMATS["html"](report)
     assert not [
         tag for tag in ("<script", "<img", "<b>", "onerror=alert(1)>") if tag in page.partition("</style>")[2]
     ]
-    commands = [line for line in FORMS["github"](report).splitlines() if line.startswith(("::", "##"))]
+    commands = [line for line in FORMATS["github"](report).splitlines() if line.startswith(("::", "##"))]
     assert len(commands) <= 1 and all(line.startswith("::error file=") for line in commands)
-    assert len([line for line in FORMS["markdown"](report).splitlines() if line.startswith("|")]) == 3
+    assert len([line for line in FORMATS["markdown"](report).splitlines() if line.startswith("|")]) == 3
     out = io.StringIO()
     show(report, Console(file=out, width=100, color_system=None, force_terminal=False), full=True)
     text = out.getvalue()

@@ -15,7 +15,7 @@ from grader.judge.normalise import arranged
 from grader.judge.observation import BadReply, read_observation, student_error
 from grader.judge.trivial import is_trivial
 from grader.judge.verdict import judge_case
-from grader.report.formats import FORMS
+from grader.report.formats import FORMATS
 from grader.report.model import ExerciseResult, Report
 
 # Values of every wrong kind, for every word of a reply.
@@ -88,7 +88,7 @@ def test_confused_replies_never_get_past_the_reader_as_anything_but_a_result(bun
             checks=tuple(checks),
             diagnosis=diagnose(exercise, observations, checks),
         )
-        for form in FORMS.values():
+        for form in FORMATS.values():
             form(Report((result,), "basic", "", "")).encode()
 
 

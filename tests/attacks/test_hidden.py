@@ -15,7 +15,7 @@ from grader.authoring.record import record
 from grader.engine.engine import Engine
 from grader.engine.options import GradingOptions
 from grader.intake.read import Submission, Unit
-from grader.report.formats import FORMS
+from grader.report.formats import FORMATS
 from grader.report.terminal import show
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,7 +68,7 @@ def everything(report):
     """All that any form says."""
     out = io.StringIO()
     show(report, Console(file=out, width=200), full=True)
-    return "\n".join([out.getvalue(), repr(report), *(str(form(report)) for form in FORMS.values())])
+    return "\n".join([out.getvalue(), repr(report), *(str(form(report)) for form in FORMATS.values())])
 
 
 @pytest.mark.parametrize("body", LEAKS.values(), ids=LEAKS)

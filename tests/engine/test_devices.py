@@ -18,7 +18,7 @@ from grader.judge.observation import StudentError
 from grader.judge.verdict import ran_out_of_memory
 from grader.report.html import fragment
 from grader.report.model import CheckResult, ExerciseResult, Report
-from grader.report.terminal import where_checked
+from grader.report.words import devices_checked
 from grader.student.check import check
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -145,5 +145,5 @@ def report_on(*names: str) -> Report:
 )
 def test_a_report_says_on_what_it_was_checked(names, sentence):
     report = report_on(*names)
-    assert where_checked(report) == sentence
+    assert devices_checked(report) == sentence
     assert (sentence in fragment(report)) and ("accelerator" in fragment(report)) == ("sim" in names)
