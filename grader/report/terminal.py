@@ -52,7 +52,7 @@ def plain(report: Report) -> str:
         file=text, width=80, color_system=None, force_terminal=False, force_jupyter=False, highlight=False
     )
     show(report, console, full=True)
-    return text.getvalue().rstrip() + "\n"
+    return "".join(f"{line.rstrip()}\n" for line in text.getvalue().rstrip().splitlines())
 
 
 def render(report: Report, *, every: bool = False, full: bool = False) -> RenderableType:

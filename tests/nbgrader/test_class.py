@@ -77,7 +77,7 @@ def test_a_copy_counts_as_the_last_definition_and_marks_cannot_be_tampered_with(
 @pytest.mark.parametrize(
     ("student", "says"),
     [
-        ("bob", "this equals a known mistake"),
+        ("bob", "known mistake"),
         ("cyd", "Every number is … times what it should be"),
         ("dee", "blocked"),
         ("eve", "ValueError"),

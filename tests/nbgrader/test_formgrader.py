@@ -74,9 +74,9 @@ def test_the_list_shows_everybody_with_the_exported_score(pages, guide):
 
 def test_a_graded_cell_shows_the_report_and_the_solution_its_reason(seen):
     graded = seen["graded"]
-    assert "this equals a known mistake" in graded["report"]
+    assert "known mistake" in graded["report"]
     assert "✗ failed" in graded["report"]
-    assert "this equals a known mistake" in graded["auto_comment"]
+    assert "known mistake" in graded["auto_comment"]
     assert 0 < float(graded["auto"]) < 5
     assert graded["typed"] == graded["comment"] == ""
 
@@ -107,7 +107,7 @@ def test_feedback_shows_what_was_typed_and_nothing_runs_in_it(seen, pages, guide
     text = pages.window.text()
     assert "see the lesson" in text
     assert f"{float(TYPED)} / 5.0" in text
-    assert "this equals a known mistake" in text
+    assert "known mistake" in text
 
 
 def test_nothing_that_a_student_raises_reaches_the_report_or_runs(pages):

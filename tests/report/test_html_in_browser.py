@@ -1,4 +1,4 @@
-"""Our HTML in a real browser: readable in the light and in the dark, wherever it stands, wide and narrow, without scripts."""
+"""HTML in a real browser: readable in light and dark, in every host, wide and narrow, without scripts."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ pytestmark = pytest.mark.skipif(bool(chrome.missing()), reason=chrome.missing() 
 AA = 4.5  # WCAG 2.1, 1.4.3: text against what lies behind it
 NARROWEST = 320  # WCAG 2.1, 1.4.10: to be read without scrolling sideways
 
-# How JupyterLab dresses tables of its own.
+# The style of tables in JupyterLab.
 LAB = """<style>
 .jp-RenderedHTMLCommon td,.jp-RenderedHTMLCommon th,.jp-RenderedHTMLCommon tr{text-align:right;vertical-align:middle;padding:.5em}
 .jp-RenderedHTMLCommon tbody tr:nth-child(odd){background:#808080}
 </style>"""
 
-# where the report stands → (attributes of the body, what lies around it, is it dark there)
+# host → (attributes of the body, what is around the report, whether the host is dark)
 HOSTS = {
     "lab, light": ("data-jp-theme-light=true", LAB, False),
     "lab, dark": ("data-jp-theme-light=false", LAB, True),
@@ -101,7 +101,7 @@ PAGES = {"report": page(REPORT), "class": class_page(CLASS)}
 
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_readable_whatever_the_system_prefers(window, tmp_path, name, dark):
+def test_a_page_is_readable_in_light_and_dark(window, tmp_path, name, dark):
     window.look(dark=dark)
     open_text(window, tmp_path, PAGES[name])
     lowest, text = weakest(window, "body")
@@ -110,7 +110,7 @@ def test_a_page_is_readable_whatever_the_system_prefers(window, tmp_path, name, 
 
 @pytest.mark.parametrize("prefers_dark", [False, True])
 @pytest.mark.parametrize("host", HOSTS)
-def test_a_report_takes_the_colours_of_the_page_it_stands_in(window, tmp_path, host, prefers_dark):
+def test_a_report_takes_the_colours_of_its_host(window, tmp_path, host, prefers_dark):
     window.look(dark=prefers_dark)
     open_text(window, tmp_path, hosted(host))
     lowest, text = weakest(window, ".headway")
@@ -119,7 +119,7 @@ def test_a_report_takes_the_colours_of_the_page_it_stands_in(window, tmp_path, h
     assert paper == ("rgb(20, 24, 29)" if HOSTS[host][2] else "rgb(255, 255, 255)")
 
 
-def test_the_tables_keep_their_clothes_in_jupyterlab(window, tmp_path):
+def test_tables_keep_their_style_in_jupyterlab(window, tmp_path):
     window.look()
     open_text(window, tmp_path, hosted("lab, light"))
     for part, style in (("td", "textAlign"), ("tr", "backgroundColor")):
@@ -130,7 +130,7 @@ def test_the_tables_keep_their_clothes_in_jupyterlab(window, tmp_path):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_nothing_sticks_out_of_a_narrow_page(window, tmp_path, name):
+def test_a_narrow_page_needs_no_sideways_scrolling(window, tmp_path, name):
     window.look(width=NARROWEST)
     open_text(window, tmp_path, PAGES[name])
     assert window.run("return document.documentElement.scrollWidth") <= NARROWEST
@@ -145,7 +145,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_texts_are_shown_and_never_run(window, tmp_path, name):
+def test_hostile_texts_are_shown_as_text(window, tmp_path, name):
     open_text(window, tmp_path, HOSTILE[name])
     assert window.text().count("<img src=x onerror=") >= 5
     assert window.all("img, script") == []
@@ -153,7 +153,7 @@ def test_hostile_texts_are_shown_and_never_run(window, tmp_path, name):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_nothing_needs_a_script(window, tmp_path, name):
+def test_a_page_looks_the_same_without_scripts(window, tmp_path, name):
     window.look()
     open_text(window, tmp_path, PAGES[name])
     shown = window.text()

@@ -19,7 +19,7 @@ def tree(*results):
     return ElementTree.fromstring(text.encode())
 
 
-def test_there_is_a_suite_an_exercise_and_a_case_a_check():
+def test_one_suite_per_exercise_and_one_case_per_check():
     checks = (
         check("passed"),
         check("failed", message="m", where="w", expected="e", got="g"),
@@ -43,7 +43,7 @@ def test_there_is_a_suite_an_exercise_and_a_case_a_check():
 @pytest.mark.parametrize(
     ("outcome", "tag"), [("not_started", "skipped"), ("blocked", "failure"), ("could_not_grade", "error")]
 )
-def test_an_exercise_without_checks_is_a_case_of_its_own(outcome, tag):
+def test_an_exercise_without_checks_is_one_case(outcome, tag):
     (suite,) = tree(ExerciseResult("f", "02_masking", outcome, 0.0, 1.0, message="why"))
     assert [(child.tag, child.attrib["message"]) for child in suite[0]] == [(tag, "why")]
 

@@ -1,4 +1,4 @@
-"""Attention maps as pictures: readable in a narrow terminal without colour, whole in HTML, honest about words."""
+"""Attention maps: readable in a narrow terminal without colour, complete in HTML, with labelled axes."""
 
 import io
 
@@ -22,7 +22,7 @@ def printed(maps, *args, width=80, **more):
     return out.getvalue()
 
 
-def test_every_head_is_shown_with_its_words_and_shades_that_need_no_colour():
+def test_every_head_has_labels_and_shades_without_colour():
     text = printed(MAPS, WORDS, SOURCE)
     for title in ("decoder · layer 0 · head 0", "decoder · layer 0 · head 1", "cross · layer 0 · head 1"):
         assert title in text
@@ -39,7 +39,7 @@ def test_long_sentences_and_words_stay_within_eighty_columns():
     assert "the first 21 of 60 keys" in text
 
 
-def test_html_holds_every_number_and_escapes_the_words():
+def test_html_has_every_weight_and_escapes_the_words():
     text = html(MAPS, WORDS, SOURCE)
     assert text.count("<caption>") == 4
     assert "&lt;b&gt;" in text
@@ -57,23 +57,23 @@ def test_a_figure_has_axes_with_the_words():
     figure.savefig(io.BytesIO(), format="png")
 
 
-def test_where_there_are_no_words_steps_are_numbered():
+def test_steps_without_words_are_numbered():
     assert [list(one.keys) for one in maps_of(MAPS, WORDS)][2] == ["0", "1", "2", "3"]
 
 
 @pytest.mark.parametrize(
     ("maps", "words", "sentence", "says"),
     [
-        ({"encoder": [torch.ones(2, 3, 3)]}, WORDS, 0, r"encoder, layer 0: the shape is \(2, 3, 3\)"),
+        ({"encoder": [torch.ones(2, 3, 3)]}, WORDS, 0, r"encoder, layer 0: wrong shape \(2, 3, 3\)"),
         (MAPS, WORDS, 2, "with a sentence 2"),
-        (MAPS, ["two", "words"], 0, "decoder: 2 words for 3 steps"),
+        (MAPS, ["two", "words"], 0, "decoder: got 2 words for 3 steps"),
     ],
 )
-def test_what_does_not_fit_is_refused_with_a_sentence(maps, words, sentence, says):
+def test_maps_of_a_wrong_shape_are_refused(maps, words, sentence, says):
     with pytest.raises(ValueError, match=says):
         list(maps_of(maps, words, SOURCE, sentence))
 
 
-def test_maps_may_be_arrays_and_what_is_not_a_number_is_drawn_as_nothing():
+def test_maps_may_be_arrays_and_nan_is_drawn_as_zero():
     (one,) = maps_of({"encoder": [np.array([[[[np.nan, 1.0]]]])]}, (), sentence=0)
     assert one.weights.tolist() == [[0.0, 1.0]]

@@ -17,7 +17,7 @@ def report(*results):
     return Report(results, "basic", "2.13.0", "0.1.0")
 
 
-def test_what_could_not_be_graded_leaves_both_sums():
+def test_an_exercise_not_graded_counts_in_neither_sum():
     both = report(result(), result("could_not_grade", None, 5.0), result("failed", 0.5))
     assert (both.score, both.points) == (1.5, 4.0)
 
@@ -34,11 +34,11 @@ def test_what_could_not_be_graded_leaves_both_sums():
         (["failed", "could_not_grade"], 3),
     ],
 )
-def test_the_exit_status_tells_how_it_went(outcomes, status):
+def test_exit_status_for_outcomes(outcomes, status):
     assert report(*(result(outcome) for outcome in outcomes)).exit_status == status
 
 
-def test_json_holds_everything_and_is_json():
+def test_json_has_every_field():
     checks = (
         CheckResult(
             "c", "values", "t", "failed", message="m\ud800\x1b", expected=None, got=None, visibility="hidden"
@@ -59,6 +59,6 @@ def test_json_holds_everything_and_is_json():
     assert exercise["remarks"] == ["r"]
 
 
-def test_json_can_be_written_to_a_file_whatever_it_holds(tmp_path: Path):
+def test_json_of_any_text_can_be_written_as_utf8(tmp_path: Path):
     checks = (CheckResult("c", "values", "t", "failed", message="half a character \\ud800"),)
     (tmp_path / "report.json").write_text(as_json(report(result(checks=checks))), encoding="utf-8")

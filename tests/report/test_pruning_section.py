@@ -63,21 +63,21 @@ def printed(report, *, width=80, full=False):
     return out.getvalue()
 
 
-def test_heads_are_told_from_the_strongest_to_the_weakest_and_which_ones_to_remove():
+def test_heads_are_ranked_and_the_weakest_are_to_remove():
     assert ranking(IMPORTANCE) == [1, 3, 0, 2]
-    assert "take heads 2, 0, in this order" in advice(IMPORTANCE)
+    assert "remove heads 2, 0 first, in this order" in advice(IMPORTANCE)
     only = {key: IMPORTANCE[key] for key in ("planted", "confidence")}
     assert ranking(only) == [2, 0, 3, 1]
 
 
-def test_the_terminal_shows_strip_curve_and_table_within_eighty_columns_and_without_colour():
+def test_the_terminal_draws_all_parts_in_80_columns():
     text = printed(ALL)
     assert "\x1b" not in text
     assert max(map(cell_len, text.splitlines())) <= 80
     strip = [line.split()[0] for line in text.splitlines() if "█" in line or "▏" in line]
     assert strip == ["1", "3", "0", "2"]
     for part in (
-        "take heads 2, 0",
+        "remove heads 2, 0",
         "by importance",
         "heads removed",
         "1,088",
@@ -94,13 +94,13 @@ def test_the_terminal_shows_strip_curve_and_table_within_eighty_columns_and_with
     assert sum(line.count("A") for line in chart) == sum(line.count("V") for line in chart) == 3
 
 
-def test_the_section_stays_away_from_reports_of_a_whole_course_unless_asked_for():
+def test_a_report_of_a_course_has_no_section_unless_asked():
     course = report(*ALL.exercises, result("masked_softmax", "02_masking"))
-    assert "take heads" not in printed(course)
-    assert "take heads" in printed(course, full=True)
-    assert "take heads" in page(course)
+    assert "remove heads" not in printed(course)
+    assert "remove heads" in printed(course, full=True)
+    assert "remove heads" in page(course)
     assert "Pruning" not in printed(report(result()))
-    assert pruning_html.section([{}, {}]) == ""
+    assert pruning_html.pictures([{}, {}]) == {}
 
 
 class Reader(HTMLParser):
@@ -119,17 +119,17 @@ class Reader(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_the_page_draws_it_without_script_or_link():
+def test_the_page_draws_all_parts_without_script_or_link():
     text = page(ALL)
     reader = Reader(text)
     assert reader.open == []
     assert not reader.attributes & {"src", "href", "style", "onclick"}
     assert reader.lines == [f"hw-{order}" for order in ("importance", "random", "reverse") for _ in "ab"]
-    for part in ("take heads 2, 0", "any choice of heads", "1,088", "Never graded"):
+    for part in ("remove heads 2, 0", "any choice of heads", "1,088", "never graded"):
         assert part in text, part
 
 
-def test_the_record_holds_what_is_drawn_and_nothing_where_nothing_is():
+def test_json_has_figures_only_if_something_is_drawn():
     record = to_json(report(result(costs=COSTS), result("gated_attention")))
     assert record["exercises"][0]["figures"] == {"costs": COSTS}
     assert "figures" not in record["exercises"][1]
@@ -149,7 +149,7 @@ def of(array):
 
 
 @pytest.mark.parametrize("odd", [None, of([1.0, np.nan]), of([1.0, 2.0, 3.0]), Seen(odd="None")])
-def test_importances_are_drawn_where_they_are_whole_and_finite(odd):
+def test_importances_are_drawn_if_whole_and_finite(odd):
     check = Check(
         "c", "values", "", "equal", ("x",), {"draw": "importance", "method": "ablation", "planted": [1, 2]}
     )
@@ -157,7 +157,7 @@ def test_importances_are_drawn_where_they_are_whole_and_finite(odd):
     assert taken(check, odd) == {}
 
 
-def test_costs_are_drawn_with_times_where_there_are_any():
+def test_costs_are_drawn_with_times_if_measured():
     check = Check("c", "pruning", "", "cost", ("a", "b"), {"draw": "costs", "kept": 1, "total": 2})
     counted = {"parameters before": 4, "parameters after": 2}
     assert taken(check, values=counted) == {"costs": {"kept": 1, "total": 2, "parameters": [4, 2]}}

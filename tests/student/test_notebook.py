@@ -76,8 +76,8 @@ def test_points(cells):
 
 def test_reports(cells):
     assert "not defined in this notebook" in shown(cells["nothing yet"])
-    assert "this equals a known mistake" in shown(cells["wrong"])
-    assert "this equals a known mistake" in shown(cells["wrong"], "text/html")
+    assert "known mistake" in shown(cells["wrong"])
+    assert "known mistake" in shown(cells["wrong"], "text/html")
     assert "public cases" in shown(cells["right"], "text/html")
     assert "did you mean transpose_qkv?" in shown(cells["a typing error"])
     assert "hidden cases were not used" in shown(cells["as nbgrader does"])

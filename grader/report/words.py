@@ -1,0 +1,110 @@
+"""The words and sentences that all formats of a report share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grader.report.model import CheckResult, ExerciseResult, Report
+from grader.support.i18n import _, ngettext
+
+MARKS = {
+    "passed": "✓",
+    "failed": "✗",
+    "not_started": "○",
+    "blocked": "!",
+    "could_not_grade": "?",
+    "skipped": "-",
+}
+
+
+def outcome_name(outcome: str) -> str:
+    """Return the name of an outcome in the reader's language."""
+    return {
+        "passed": _("passed"),
+        "failed": _("failed"),
+        "not_started": _("not started"),
+        "blocked": _("blocked"),
+        "could_not_grade": _("could not be graded"),
+        "skipped": _("skipped"),
+    }[outcome]
+
+
+def short_outcome_name(outcome: str) -> str:
+    """Return a name of a check's outcome that fits in a narrow column."""
+    return {
+        "passed": _("passed"),
+        "failed": _("failed"),
+        "skipped": _("skipped"),
+        "could_not_grade": _("error"),
+    }[outcome]
+
+
+def facet_name(facet: str) -> str:
+    """Return the name of a facet in the reader's language; an unknown one stays as it is."""
+    return {
+        "shapes": _("shapes"),
+        "values": _("values"),
+        "masking": _("masking"),
+        "gradients": _("gradients"),
+        "modes": _("modes"),
+        "purity": _("purity"),
+        "weights": _("weights"),
+        "device": _("device"),
+        "precision": _("precision"),
+        "pruning": _("pruning"),
+    }.get(facet, facet)
+
+
+def points(score: float | None, of: float) -> str:
+    """Return "1.5 / 2", or "– / 2" for an exercise without a score."""
+    return f"– / {_plain(of)}" if score is None else f"{_plain(score)} / {_plain(of)}"
+
+
+def total_points(report: Report) -> str:
+    """Return the points of a whole report."""
+    return _("{score} points").format(score=points(report.score, report.points))
+
+
+def diagnosis_lead(kind: str) -> str:
+    """Return the words before a diagnosis of this kind; "" if it needs none."""
+    return {
+        "exact": _("known mistake"),
+        "one_of": _("matches several known mistakes, for example"),
+        "different": _("correct in itself, but not what this exercise asks for"),
+    }.get(kind, "")
+
+
+def first_failure(checks: Sequence[CheckResult]) -> CheckResult | None:
+    """Return the first check that failed or could not be graded."""
+    return next((c for c in checks if c.outcome in ("failed", "could_not_grade")), None)
+
+
+def passed_checks(count: int) -> str:
+    return ngettext("{n} check passed", "{n} checks passed", count).format(n=count)
+
+
+def skipped_checks(count: int) -> str:
+    return ngettext("{n} more check skipped", "{n} more checks skipped", count).format(n=count)
+
+
+def grader_error(results: Sequence[ExerciseResult]) -> str:
+    """Return what to do if the grader could not grade some exercises; "" if it graded all."""
+    if all(result.outcome != "could_not_grade" for result in results):
+        return ""
+    return _(
+        "Some exercises could not be graded because of an error in the grader."
+        " No points are deducted. Please report this to your instructor."
+    )
+
+
+def devices_checked(report: Report) -> str:
+    """Name the devices that the cases ran on besides the CPU; "" if there were none."""
+    return {
+        (): "",
+        ("sim",): _("checked on the simulated accelerator"),
+        ("cuda",): _("checked on a GPU"),
+    }.get(report.devices, _("checked on the simulated accelerator and on a GPU"))
+
+
+def _plain(number: float) -> str:
+    return f"{number:.2f}".rstrip("0").rstrip(".")
