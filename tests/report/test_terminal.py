@@ -170,7 +170,5 @@ def test_the_last_line_names_the_next_thing_to_do():
         return printed(*results).strip().splitlines()[-1]
 
     assert last(*ALL) == "Next: fix masked_softmax and run the check again."
-    assert (
-        last(result(outcome="passed"), result("g", "not_started", 0.0)) == "Next: implement g."
-    )
+    assert last(result(outcome="passed"), result("g", "not_started", 0.0)) == "Next: implement g."
     assert last(result(outcome="passed")) == "All checks passed."
