@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
-from grader.intake.read import MAX_BYTES
+from grader.intake.limits import MAX_FILE_BYTES
 from grader.support.i18n import _
 
 SUFFIXES = (".zip", ".tar.gz", ".tgz", ".tar")
@@ -61,7 +61,7 @@ def _from_zip(path: Path, name: str) -> Reader:
     def read() -> bytes:
         try:
             with zipfile.ZipFile(path) as archive, archive.open(name) as file:
-                return file.read(MAX_BYTES + 1)
+                return file.read(MAX_FILE_BYTES + 1)
         except (
             RuntimeError,
             zipfile.BadZipFile,
@@ -88,7 +88,7 @@ def _from_tar(path: Path, name: str) -> Reader:
         try:
             with tarfile.open(path) as archive:
                 file = archive.extractfile(name)
-                return file.read(MAX_BYTES + 1) if file else b""
+                return file.read(MAX_FILE_BYTES + 1) if file else b""
         except (tarfile.TarError, KeyError, EOFError) as error:
             raise OSError(str(error)) from None
 

@@ -67,10 +67,10 @@ def _walk(root: Path) -> Iterator[Path]:
 
 
 def _bytes(path: Path) -> bytes:
-    from grader.intake.read import MAX_BYTES
+    from grader.intake.limits import MAX_FILE_BYTES
 
     with path.open("rb") as file:
-        return file.read(MAX_BYTES + 1)
+        return file.read(MAX_FILE_BYTES + 1)
 
 
 def _file(path: Path, place: PurePosixPath, bundles: Sequence[Bundle]) -> Iterator[SubmittedFile]:

@@ -3,38 +3,48 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
-from grader.intake.parsed import parsed
 from grader.intake.read import Submission, Unit
+from grader.intake.syntax import CannotParse, parse
 
 
 @dataclass(frozen=True)
 class Definition:
-    """A top-level definition: its syntax tree and its place."""
+    """A top-level definition: a hash of its syntax tree, and its place."""
 
     name: str
     unit: str
     line: int
     tree: str
     kind: str  # "def", "class" or "name"
-    takes: frozenset[str] | None = (
-        None  # a class's constructor: its parameters, None if it has none of its own
-    )
+    takes: frozenset[str] | None = None  # the parameters of `__init__` if the class defines it
 
 
 @dataclass(frozen=True)
 class Names:
-    """All top-level definitions of a submission; the last of a name wins. `broken`: units with bad syntax."""
+    """All top-level definitions of a submission. Of several with one name, the last counts.
+
+    broken: why a unit cannot be parsed, by its name.
+    """
 
     definitions: Mapping[str, Definition]
     broken: Mapping[str, str] = field(default_factory=dict)
 
+    @cached_property
+    def by_plain_name(self) -> Mapping[str, list[str]]:
+        """The names of the definitions by how `plain` spells them."""
+        groups: dict[str, list[str]] = {}
+        for name in self.definitions:
+            groups.setdefault(plain(name), []).append(name)
+        return groups
+
 
 def read_names(submission: Submission) -> Names:
-    """Parse every unit. A unit that does not parse is noted, the others count."""
+    """Parse every unit. A unit that cannot be parsed is noted, and the others count."""
     return _names_in(submission.units)
 
 
@@ -44,27 +54,55 @@ def _names_in(units: tuple[Unit, ...]) -> Names:
     broken: dict[str, str] = {}
     for unit in units:
         try:
-            for node in _statements(parsed(unit.source).body):
-                for name, kind in _bound(node):
-                    found[name] = Definition(name, unit.name, node.lineno, ast.dump(node), kind, _takes(node))
-        except SyntaxError as error:
-            broken[unit.name] = f"line {error.lineno}: {error.msg}"
-        except (ValueError, RecursionError, MemoryError) as error:
-            broken[unit.name] = f"{type(error).__name__}: too deeply nested to read"
+            found |= {definition.name: definition for definition in _definitions(unit)}
+        except CannotParse as error:
+            broken[unit.name] = str(error)
     return Names(found, broken)
 
 
-def _statements(body: Iterable[ast.stmt]) -> Iterable[ast.stmt]:
-    """Top-level statements, and those inside `if` and `try` at the top level."""
-    for node in body:
+def _definitions(unit: Unit) -> Iterator[Definition]:
+    for node in _statements(parse(unit.source).body):
+        names = _bound(node)
+        if names:
+            tree, takes = _hash(node), _takes(node)
+            yield from (Definition(name, unit.name, node.lineno, tree, kind, takes) for name, kind in names)
+
+
+def _hash(node: ast.stmt) -> str:
+    """A hash of a syntax tree without its positions. Unlike `ast.dump`, this takes a tree of any depth."""
+    parts = hashlib.sha256()
+    waiting: list[object] = [node]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, ast.AST):
+            fields = [value for _name, value in ast.iter_fields(item)]
+            parts.update(f"{type(item).__name__}{len(fields)} ".encode())
+            waiting += reversed(fields)
+        elif isinstance(item, list):
+            parts.update(f"list{len(item)} ".encode())
+            waiting += reversed(item)
+        else:  # Python does not write very long integers as decimals
+            text = hex(item) if type(item) is int else repr(item)
+            parts.update(f"{type(item).__name__} {text} ".encode("utf-8", "backslashreplace"))
+    return parts.hexdigest()
+
+
+def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Top-level statements, and those inside `if`, `try` and `with` at the top level, in their order."""
+    waiting = [*reversed(body)]
+    while waiting:
+        node = waiting.pop()
         yield node
-        if isinstance(node, ast.If):
-            yield from _statements([*node.body, *node.orelse])
-        elif isinstance(node, ast.Try):
-            handlers = [s for h in node.handlers for s in h.body]
-            yield from _statements([*node.body, *handlers, *node.orelse, *node.finalbody])
-        elif isinstance(node, ast.With):
-            yield from _statements(node.body)
+        waiting += reversed(_inner(node))
+
+
+def _inner(node: ast.stmt) -> list[ast.stmt]:
+    if isinstance(node, ast.If):
+        return [*node.body, *node.orelse]
+    if isinstance(node, ast.Try):
+        handlers = [statement for handler in node.handlers for statement in handler.body]
+        return [*node.body, *handlers, *node.orelse, *node.finalbody]
+    return node.body if isinstance(node, ast.With) else []
 
 
 def _bound(node: ast.stmt) -> list[tuple[str, str]]:
@@ -90,25 +128,24 @@ def _takes(node: ast.stmt) -> frozenset[str] | None:
     return None
 
 
-@lru_cache(maxsize=4096)
 def plain(name: str) -> str:
     """A name without case and underscores: `Multi_Head_Attention` and `multiheadAttention` are near."""
     return name.replace("_", "").lower()
 
 
 def match(constructors: Mapping[str, frozenset[str] | None], names: Names) -> dict[str, str]:
-    """Exercise → the name it stands under in the submission: the contract's own, else a near one.
+    """Exercise → its name in the submission: the name that the contract asks for, else a near one.
 
-    constructors: every exercise, with the keywords its class is built with (None for functions). Names of
-    classes are no more than a label in real notebooks: one that bears the name of an exercise, and whose
-    constructor takes the keywords of another one instead, is graded as that other one.
+    constructors: every exercise, with the keywords of its constructor (None for functions). The name of a class
+    is only a label in real notebooks. A class with the name of one exercise whose constructor takes the keywords
+    of another exercise is graded as the other one.
     """
     out: dict[str, str] = {}
     for exercise, keywords in constructors.items():
         candidates = [
             name
-            for name, d in names.definitions.items()
-            if plain(name) == plain(exercise) and (name == exercise or d.kind != "name")
+            for name in names.by_plain_name.get(plain(exercise), ())
+            if name == exercise or names.definitions[name].kind != "name"
         ]
         fitting = [name for name in candidates if _fits(names.definitions[name], keywords)]
         choice = fitting or candidates
@@ -131,12 +168,12 @@ _OFTEN_THERE = frozenset({"bias", "debug", "device"})
 
 
 def _misnamed(constructors: Mapping[str, frozenset[str] | None], names: Names) -> list[tuple[str, str]]:
-    """Classes that bear the name of an exercise and cannot be built as that exercise builds them."""
+    """Classes with the name of an exercise whose constructor does not take the keywords of that exercise."""
     return [
         (exercise, name)
         for exercise, keywords in constructors.items()
-        for name, d in names.definitions.items()
-        if d.kind == "class" and plain(name) == plain(exercise) and not _fits(d, keywords)
+        for name in names.by_plain_name.get(plain(exercise), ())
+        if names.definitions[name].kind == "class" and not _fits(names.definitions[name], keywords)
     ]
 
 
@@ -145,6 +182,6 @@ def _fits(definition: Definition, keywords: frozenset[str] | None) -> bool:
 
 
 def untouched(name: str, names: Names, stub: Names) -> bool:
-    """The definition is the one handed out: the same syntax tree."""
-    mine, handed_out = names.definitions.get(name), stub.definitions.get(name)
-    return mine is not None and handed_out is not None and mine.tree == handed_out.tree
+    """Whether the definition has the same syntax tree as in the original stub."""
+    mine, original = names.definitions.get(name), stub.definitions.get(name)
+    return mine is not None and original is not None and mine.tree == original.tree

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-import warnings
+
+from grader.intake.limits import TooLarge, check_sources
+from grader.intake.syntax import CannotParse, parse
+from grader.support.i18n import _
 
 # A line that only IPython understands: a magic, a shell line, help. It becomes `pass` on the same line.
 _MAGIC = re.compile(r"^(?P<indent>\s*)(%{1,2}[A-Za-z_]|!|\?|[A-Za-z_][\w.\[\]]*\?{1,2}\s*$)")
@@ -15,42 +17,51 @@ _FOREIGN_CELL = re.compile(
 )
 # A cell of another magic may be in ours or another language: does it parse?
 _CELL_OF_ANOTHER = re.compile(r"^%%(?!(time|timeit|capture|prun)\b)")
-MAX_MAGICS = 16  # lines of one cell that are taken out one by one; each costs a reading of the cell
+MAX_MAGICS = 16  # lines of one cell that are replaced one by one; the cell is parsed again for each
 
 
 class NotANotebook(ValueError):
-    """The text is no notebook; says why."""
+    """The text cannot be read as a notebook; the message says why."""
 
 
 def code_cells(text: str) -> list[tuple[int, str]]:
     """(number, source) of every code cell in order; numbers count all cells from 1, as editors show them.
 
-    Raises NotANotebook.
+    Raises NotANotebook, also if the cells are beyond the limits of `grader.intake.limits`.
     """
+    cells = [
+        (number, _source(cell))
+        for number, cell in enumerate(_cells(_loaded(text)), 1)
+        if isinstance(cell, dict) and cell.get("cell_type") == "code"
+    ]
     try:
-        notebook = json.loads(text)
+        check_sources(source for _number, source in cells)
+    except TooLarge as error:
+        raise NotANotebook(_("it {reason}").format(reason=error)) from None
+    return [(number, plain_python(source)) for number, source in cells]
+
+
+def _loaded(text: str) -> object:
+    try:
+        return json.loads(text)
     except RecursionError:
-        raise NotANotebook("it is nested too deeply") from None
-    except ValueError as error:
-        line = getattr(error, "lineno", None)
-        raise NotANotebook(f"line {line} is not JSON" if line else "it is not JSON") from None
-    cells = notebook.get("cells") if isinstance(notebook, dict) else None
-    if cells is None and isinstance(notebook, dict):  # format 3 keeps them in worksheets
-        sheets = notebook.get("worksheets")
+        raise NotANotebook(_("it is nested too deeply")) from None
+    except json.JSONDecodeError as error:
+        raise NotANotebook(_("line {line} is not JSON").format(line=error.lineno)) from None
+    except ValueError:  # a number of thousands of digits
+        raise NotANotebook(_("it is not JSON")) from None
+
+
+def _cells(book: object) -> list[object]:
+    cells = book.get("cells") if isinstance(book, dict) else None
+    if cells is None and isinstance(book, dict):  # format 3 has its cells in worksheets
+        sheets = book.get("worksheets")
         if isinstance(sheets, list):
-            found = [
-                sheet["cells"]
-                for sheet in sheets
-                if isinstance(sheet, dict) and isinstance(sheet.get("cells"), list)
-            ]
-            cells = [cell for part in found for cell in part]
+            parts = [sheet.get("cells") for sheet in sheets if isinstance(sheet, dict)]
+            cells = [cell for part in parts if isinstance(part, list) for cell in part]
     if not isinstance(cells, list):
-        raise NotANotebook("it has no list of cells")
-    out = []
-    for number, cell in enumerate(cells, 1):
-        if isinstance(cell, dict) and cell.get("cell_type") == "code":
-            out.append((number, plain_python(_source(cell))))
-    return out
+        raise NotANotebook(_("it has no list of cells"))
+    return cells
 
 
 def _source(cell: dict[str, object]) -> str:
@@ -95,15 +106,11 @@ def _one_by_one(lines: list[str]) -> str | None:
 
 
 def _stops_at(source: str) -> int | None:
-    """The line at which Python stops reading; None if it reads to the end, 0 if it cannot say."""
+    """The line at which Python cannot go on; None if the source parses, 0 if the line is not known."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a string such as "\d"
-            ast.parse(source)
-    except SyntaxError as error:
-        return error.lineno or 0
-    except (ValueError, RecursionError, MemoryError):
-        return 0
+        parse(source)
+    except CannotParse as error:
+        return error.line
     return None
 
 

@@ -1,6 +1,6 @@
-"""Calls that an exercise is about, found in the text of an answer to it. Evidence for a person, no proof.
+"""Find the calls that an exercise is about in the text of an answer. This is evidence for a person, not a proof.
 
-Only the exercise's own definition counts and what it leads to: a cell that compares an answer with
+Only the definition of the exercise counts, and the definitions that it uses: a cell that compares an answer with
 `nn.MultiheadAttention` is good practice.
 """
 
@@ -13,15 +13,17 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
-from grader.intake.parsed import parsed
+from grader.intake.limits import MAX_CHAIN
 from grader.intake.read import Submission, Unit
+from grader.intake.syntax import CannotParse, parse
 
 _ROOT = "torch"
+_MAX_PATH = 400  # letters of one part that are kept; each of many imported names repeats the module's
 
 
 @dataclass(frozen=True)
 class Use:
-    """`call` is the exercise's own word for it, as in `forbids`."""
+    """`call` is spelled as in `forbids` of the exercise."""
 
     call: str
     unit: str
@@ -43,7 +45,7 @@ def uses(submission: Submission, name: str, forbids: Sequence[str]) -> list[Use]
 
 
 def _last_name(call: str) -> str:
-    """What must stand in a text that uses a call: "Transformer" of "nn.Transformer*"."""
+    """The word that a text must contain to use a call: "Transformer" of "nn.Transformer*"."""
     return call.rpartition(".")[2].partition("*")[0]
 
 
@@ -72,19 +74,19 @@ def _outline(units: tuple[Unit, ...]) -> tuple[Mapping[str, str], _Statements]:
 
 def _trees(units: Iterable[Unit]) -> Iterator[tuple[str, ast.Module]]:
     for unit in units:
-        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-            yield unit.name, parsed(unit.source)
+        with suppress(CannotParse):
+            yield unit.name, parse(unit.source)
 
 
 def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Local name → dotted path, for every import wherever it stands."""
+    """Local name → dotted path, for every import anywhere in a source."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield (alias.asname, alias.name) if alias.asname else (alias.name.split(".")[0],) * 2
+                yield (alias.asname, alias.name) if alias.asname else (alias.name.partition(".")[0],) * 2
         elif isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
-                yield alias.asname or alias.name, f"{node.module}.{alias.name}"
+                yield alias.asname or alias.name, f"{node.module[:_MAX_PATH]}.{alias.name[:_MAX_PATH]}"
 
 
 def _binds(node: ast.stmt) -> list[str]:
@@ -103,8 +105,9 @@ def _binds(node: ast.stmt) -> list[str]:
 def _reached(
     name: str, statements: Mapping[str, list[tuple[str, ast.stmt]]]
 ) -> Iterator[tuple[str, ast.stmt]]:
-    """The statements that define `name`, and those that define what these speak of."""
+    """The statements that define `name`, and those that define the names in these. Each statement comes once."""
     seen: set[str] = set()
+    reached: set[ast.stmt] = set()
     waiting = [name]
     while waiting:
         current = waiting.pop()
@@ -112,8 +115,10 @@ def _reached(
             continue
         seen.add(current)
         for unit, node in statements.get(current, ()):
-            yield unit, node
-            waiting += [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
+            if node not in reached:
+                reached.add(node)
+                yield unit, node
+                waiting += [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
 
 
 def _paths(node: ast.AST, aliases: Mapping[str, str]) -> Iterator[tuple[str, int]]:
@@ -126,21 +131,23 @@ def _paths(node: ast.AST, aliases: Mapping[str, str]) -> Iterator[tuple[str, int
 
 def _path(node: ast.expr, aliases: Mapping[str, str]) -> str | None:
     """The dotted path that an expression names: `F.softmax`, `getattr(nn, "Linear")`, `sdpa`."""
-    if isinstance(node, ast.Name):
-        return aliases.get(node.id)
+    names: list[str] = []
+    while not isinstance(node, ast.Name):
+        below = _step(node)
+        if below is None or len(names) == MAX_CHAIN:
+            return None
+        node, name = below
+        names.append(name)
+    root = aliases.get(node.id)
+    return None if root is None else ".".join([root, *reversed(names)])
+
+
+def _step(node: ast.expr) -> tuple[ast.expr, str] | None:
+    """What an attribute is taken of, and its name, for `x.name` and `getattr(x, "name")`."""
     if isinstance(node, ast.Attribute):
-        return _below(_path(node.value, aliases), node.attr)
-    if (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id == "getattr"
-        and len(node.args) > 1
-    ):
-        name = node.args[1]
+        return node.value, node.attr
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "getattr":
+        name = node.args[1] if len(node.args) > 1 else None
         if isinstance(name, ast.Constant) and isinstance(name.value, str):
-            return _below(_path(node.args[0], aliases), name.value)
+            return node.args[0], name.value
     return None
-
-
-def _below(path: str | None, name: str) -> str | None:
-    return None if path is None else f"{path}.{name}"

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from grader.intake.limits import MAX_FILE_BYTES, MAX_SOURCE_BYTES, TooLarge, check_sources
 from grader.intake.notebook import NotANotebook, code_cells
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
-
-MAX_BYTES = 8 << 20
 
 
 class Blocked(Exception):
@@ -49,9 +48,8 @@ def read_submission(path: Path) -> Submission:
 
 
 def submission_from(path: Path, data: bytes) -> Submission:
-    """The same for bytes that are in hand already; the path only names them. Raises Blocked."""
-    if len(data) > MAX_BYTES:
-        raise Blocked(_("{file} is larger than {limit} MiB").format(file=shown(path), limit=MAX_BYTES >> 20))
+    """Read the bytes of a file; the path only names them. Raises Blocked."""
+    _check_size(path, len(data))
     return _submission(path, _decoded(shown(path), data))
 
 
@@ -63,6 +61,10 @@ def _submission(path: Path, text: str) -> Submission:
         except NotANotebook as error:
             raise Blocked(_("{file} is not a notebook: {reason}").format(file=name, reason=error)) from None
         return Submission(path, _cells(name, cells))
+    try:
+        check_sources([text])
+    except TooLarge as error:
+        raise Blocked(_("{file} {reason}").format(file=name, reason=error)) from None
     return Submission(path, (Unit(name, text),))
 
 
@@ -83,14 +85,20 @@ def read_text(path: Path) -> str:
             raise Blocked(_("{file} is not there").format(file=sanitize(str(path))))
         if path.is_symlink() and path.resolve().parent != path.parent.resolve():
             raise Blocked(
-                _("{file} is a link that leads out of its folder; hand in the file itself").format(file=name)
+                _("{file} is a link that leads out of its folder; submit the file itself").format(file=name)
             )
-        if path.stat().st_size > MAX_BYTES:
-            raise Blocked(_("{file} is larger than {limit} MiB").format(file=name, limit=MAX_BYTES >> 20))
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         raise Blocked(_("{file} cannot be read: {reason}").format(file=name, reason=error.strerror)) from None
+    _check_size(path, len(data))
     return _decoded(name, data)
+
+
+def _check_size(path: Path, size: int) -> None:
+    limit = MAX_FILE_BYTES if path.suffix == ".ipynb" else MAX_SOURCE_BYTES
+    if size > limit:
+        raise Blocked(_("{file} is larger than {limit} MiB").format(file=shown(path), limit=limit >> 20))
 
 
 def _decoded(name: str, data: bytes) -> str:

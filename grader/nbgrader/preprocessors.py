@@ -20,8 +20,10 @@ from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 
 from grader.bundle.model import Exercise
 from grader.classroom.store import default_store
+from grader.intake.limits import MAX_SOURCE_BYTES
 from grader.intake.notebook import plain_python
-from grader.intake.read import MAX_BYTES, Submission, Unit
+from grader.intake.read import Submission, Unit
+from grader.intake.syntax import CannotParse, parse
 from grader.nbgrader import engine_cache as desks
 from grader.nbgrader.cell_outputs import Verdict, comment_on, outputs
 from grader.nbgrader.repair_cells import TOLD
@@ -64,8 +66,8 @@ class Grade(NbGraderPreprocessor):
         known = {name: desk.exercises[name] for name in wanted if name in desk.exercises}
         submission = submission_of(nb, file)
         problem = told.get("problem", "")
-        if not problem and sum(len(unit.source) for unit in submission.units) > MAX_BYTES:
-            problem = _("{file} is larger than {limit} MiB").format(file=file, limit=MAX_BYTES >> 20)
+        if not problem and sum(len(unit.source) for unit in submission.units) > MAX_SOURCE_BYTES:
+            problem = _("{file} is larger than {limit} MiB").format(file=file, limit=MAX_SOURCE_BYTES >> 20)
         if problem:
             report = desk.engine.report([_without(e, "blocked", problem) for e in known.values()])
         else:
@@ -104,8 +106,8 @@ def submission_of(nb: NotebookNode, file: str) -> Submission:
 def exercise_of(source: str) -> str | None:
     """The name that a graded cell checks: its last expression is `check("name")`."""
     try:
-        body = ast.parse(plain_python(source)).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        body = parse(plain_python(source)).body
+    except CannotParse:
         return None
     call = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
     if (

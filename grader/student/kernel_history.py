@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Sequence
 
 from grader.intake.notebook import plain_python
 from grader.intake.read import Unit
+from grader.intake.syntax import CannotParse, parse
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -32,10 +32,8 @@ def executed_units(history: Sequence[str]) -> tuple[Unit, ...]:
 
 def _parsed(source: str) -> ast.Module | None:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a string such as "\d"
-            return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return parse(source)
+    except CannotParse:
         return None
 
 

@@ -5,7 +5,8 @@ import os
 
 import pytest
 
-from grader.intake.read import MAX_BYTES, Blocked, read_submission
+from grader.intake.limits import MAX_SOURCE_BYTES
+from grader.intake.read import Blocked, read_submission
 
 
 def write(tmp_path, data, name="answer.py"):
@@ -41,7 +42,7 @@ def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path):
         (b"", "answer.py is empty"),
         (b" \n\t\n", "answer.py is empty"),
         (b"x = 1\0\n", "holds null characters"),
-        (b"#" * (MAX_BYTES + 1), "larger than 8 MiB"),
+        (b"#" * (MAX_SOURCE_BYTES + 1), "larger than 1 MiB"),
     ],
 )
 def test_what_is_no_text_is_refused_with_the_line(tmp_path, data, sentence):
@@ -78,7 +79,7 @@ def test_a_link_is_not_followed_out_of_its_folder(tmp_path):
     (tmp_path / "handed_in").mkdir()
     link = tmp_path / "handed_in" / "answer.py"
     link.symlink_to(tmp_path / "secret")
-    assert refused(link) == "answer.py is a link that leads out of its folder; hand in the file itself"
+    assert refused(link) == "answer.py is a link that leads out of its folder; submit the file itself"
     (tmp_path / "handed_in" / "work.txt").write_text("x = 1\n")
     inside = tmp_path / "handed_in" / "second.py"
     inside.symlink_to("work.txt")

@@ -34,7 +34,7 @@ def test_characters_that_some_take_for_line_ends_move_nothing(odd):
 
 
 def test_a_file_that_does_not_parse_is_left_alone_with_the_line():
-    with pytest.raises(CannotRestore, match="line 2 does not parse"):
+    with pytest.raises(CannotRestore, match=r"does not parse \(line 2: "):
         restored("x = 1\ny = = 2\n", "f", STUB, notebook=False)
 
 

@@ -1,0 +1,51 @@
+"""How large a submission may be. These limits are checked before a parser or another costly reader sees it.
+
+| limit | value | why |
+|---|---|---|
+| a file | 8 MiB | a notebook holds pictures; JSON of this size needs less than 300 MiB to read |
+| source | 1 MiB | a `.py` file, or all code cells of a notebook together |
+| words and symbols | 100,000 | Python's parser needs up to 2 KiB for each |
+| names joined by dots | 100 | the parser copies an imported name once for each dot |
+
+Everything else (lines, names per statement, depth) is linear in these, so it needs no limit of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from grader.support.i18n import _
+
+MAX_FILE_BYTES = 8 << 20
+MAX_SOURCE_BYTES = 1 << 20
+MAX_TOKENS = 100_000
+MAX_CHAIN = 100
+
+# Lines of one of these signs separate sections in comments; as code, long runs of them are errors.
+_TOKEN = re.compile(r"\w+|#+|=+|\*+|[^\w\s]")
+# Every part is possessive: without a match, the search is linear in the text.
+_CHAIN = re.compile(rf"(?:\.[\s\\]*+[^\W\d]\w*+[\s\\]*+){{{MAX_CHAIN}}}")
+
+
+class TooLarge(ValueError):
+    """The source is beyond a limit of this module; the message is a clause such as "holds more than 1 MiB"."""
+
+
+def count_tokens(source: str) -> int:
+    """The number of words and symbols, those in strings and comments included."""
+    return sum(1 for _match in _TOKEN.finditer(source))
+
+
+def check_sources(sources: Iterable[str]) -> None:
+    """Check all sources of one submission together. Raises TooLarge."""
+    size = tokens = 0
+    for source in sources:
+        size += len(source.encode("utf-8", "surrogatepass"))
+        if size > MAX_SOURCE_BYTES:
+            raise TooLarge(_("holds more than {limit} MiB of source").format(limit=MAX_SOURCE_BYTES >> 20))
+        tokens += count_tokens(source)
+        if tokens > MAX_TOKENS:
+            raise TooLarge(_("holds more than {limit} words and symbols").format(limit=MAX_TOKENS))
+        if _CHAIN.search(source):
+            raise TooLarge(_("joins more than {limit} names by dots").format(limit=MAX_CHAIN))

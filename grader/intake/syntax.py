@@ -1,0 +1,68 @@
+"""Sources as syntax trees. The trees of the last sources are cached: several readers ask for the same one."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections import OrderedDict
+from threading import Lock
+
+from grader.intake.limits import MAX_TOKENS, check_sources, count_tokens
+from grader.support.i18n import _
+
+
+class CannotParse(Exception):
+    """The source cannot be parsed; the message says where and why, and `line` is 0 if that is not known."""
+
+    def __init__(self, message: str, line: int = 0):
+        super().__init__(message)
+        self.line = line
+
+
+def parse(source: str) -> ast.Module:
+    """The syntax tree of a source, to be read only. Raises CannotParse, and nothing else."""
+    return _trees.get(source)
+
+
+class _Trees:
+    """A cache. The words and symbols of all its sources are bounded, since these decide the size of a tree."""
+
+    def __init__(self) -> None:
+        self._trees: OrderedDict[str, tuple[int, ast.Module]] = OrderedDict()
+        self._cost = 0
+        self._lock = Lock()
+
+    def get(self, source: str) -> ast.Module:
+        with self._lock:
+            if source in self._trees:
+                self._trees.move_to_end(source)
+                return self._trees[source][1]
+        tree = _parsed(source)
+        cost = max(count_tokens(source), len(source) // 10)  # blank text costs as well
+        with self._lock:
+            if source not in self._trees:
+                self._trees[source] = cost, tree
+                self._cost += cost
+            while self._cost > MAX_TOKENS:
+                self._cost -= self._trees.popitem(last=False)[1][0]
+        return tree
+
+
+_trees = _Trees()
+
+
+def _parsed(source: str) -> ast.Module:
+    try:
+        check_sources([source])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a string such as "\d"
+            return ast.parse(source)
+    except SyntaxError as error:
+        line = error.lineno or 0
+        raise CannotParse(_("line {line}: {reason}").format(line=line, reason=error.msg), line) from None
+    except UnicodeEncodeError:
+        raise CannotParse(_("holds half a character")) from None
+    except (RecursionError, MemoryError):
+        raise CannotParse(_("too deeply nested to read")) from None
+    except ValueError as error:  # beyond a limit, or what the parser says of itself
+        raise CannotParse(str(error)) from None

@@ -1,0 +1,47 @@
+"""Run a function in a process of its own with a memory limit and a time limit."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parents[1]
+MIB = 1 << 20
+
+
+def run_bounded(target, *arguments, memory=1024 * MIB, seconds=60):
+    """Call `module:function` with arguments that JSON can hold; its value comes back through JSON.
+
+    memory: address space in bytes. seconds: of processor time; the time limit on the clock is four times as long.
+    Raises AssertionError if the function raises, is killed, or exceeds a limit.
+    """
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+
+    path = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
+    process = subprocess.run(
+        [sys.executable, "-m", "helpers.bounded", target, json.dumps(arguments)],
+        preexec_fn=limit,
+        capture_output=True,
+        text=True,
+        timeout=4 * seconds,
+        env={**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
+    )
+    assert process.returncode == 0, f"exit status {process.returncode}: {process.stderr[-1500:]}"
+    return json.loads(process.stdout.splitlines()[-1])
+
+
+def main():
+    from importlib import import_module
+
+    module, _, function = sys.argv[1].partition(":")
+    value = getattr(import_module(module), function)(*json.loads(sys.argv[2]))
+    print(json.dumps(value))
+
+
+if __name__ == "__main__":
+    main()

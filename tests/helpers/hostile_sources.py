@@ -1,0 +1,78 @@
+"""Source text that costs a careless reader much time or memory."""
+
+from pathlib import Path
+
+ANSWER = "import torch\n\ndef masked_softmax(X, valid_lens=None):\n    return X  # MultiheadAttention\n"
+
+
+def spread_dots(count):
+    """A dotted name with a comment between all parts, so that no search in the text finds one chain."""
+    return "(torch" + "\n#\n.a" * count + ")"
+
+
+HOSTILE = {
+    "a dotted name in the answer": lambda: (
+        ANSWER + "def help(): return " + "torch" + ".a" * 1500 + "\ndef masked_softmax(X): return help()\n"
+    ),
+    "a dotted name over many lines": lambda: (
+        ANSWER + f"def help(): return {spread_dots(1500)}\ndef masked_softmax(X): return help()\n"
+    ),
+    "one assignment to many names": lambda: (
+        ANSWER + ",".join(f"a{i}" for i in range(20_000)) + " = " + "1," * 20_000 + "\n"
+    ),
+    "one chain of assignments": lambda: (
+        ANSWER + "".join(f"a{i} = " for i in range(20_000)) + "masked_softmax\n"
+    ),
+    "an import with many dots": lambda: ANSWER + "import " + ".".join("a" * 300_000) + "\n",
+    "an import with spaces and dots": lambda: ANSWER + "import " + " . ".join("a" * 30_000) + "\n",
+    "an import over many lines": lambda: ANSWER + "import " + ".\\\n".join("a" * 30_000) + "\n",
+    "eight million letters": lambda: "a\n" * (4 << 20),
+    "many short lines": lambda: ANSWER + "a\n" * 400_000,
+    "many statements on a line": lambda: ANSWER + "a;" * 60_000 + "\n",
+    "a long module name and many aliases": lambda: (
+        ANSWER + f"from torch.{'m' * 400_000} import " + ",".join(f"a{i}" for i in range(20_000)) + "\n"
+    ),
+    "many branches": lambda: ANSWER + "if 0:0\n" + "elif 0:0\n" * 900,
+    "a deep expression": lambda: ANSWER + "x = " + "1+" * 900 + "1\n",
+    "an integer of many digits": lambda: ANSWER + "x = 0x" + "f" * 20_000 + "\n",
+    "half a character": lambda: ANSWER + "x = '\ud800'\n",
+    "a thousand near names": lambda: (
+        ANSWER + "".join(f"def masked_softmax{'_' * i}(): 0\n" for i in range(1000))
+    ),
+    "many brackets": lambda: ANSWER + "(" * 100_000,
+    "a long line of minus signs": lambda: ANSWER + "x = " + "-" * 90_000 + "1\n",
+    "many values in one f-string": lambda: (
+        ANSWER + "x = f'" + "".join(f"{{a{i}}}" for i in range(8_000)) + "'\n"
+    ),
+}
+# What a reader refuses, by a part of its sentence.
+REFUSED = {
+    "a dotted name in the answer": "joins more than 100 names by dots",
+    "an import with many dots": "holds more than 100000 words and symbols",
+    "an import with spaces and dots": "joins more than 100 names by dots",
+    "an import over many lines": "joins more than 100 names by dots",
+    "eight million letters": "larger than ",
+    "many short lines": "holds more than 100000 words and symbols",
+    "many statements on a line": "holds more than 100000 words and symbols",
+    "many brackets": "holds more than 100000 words and symbols",
+}
+
+
+def read(kind, suffix=".py"):
+    """What intake makes of one hostile source: the sentence of a refusal, or the names of the exercises found."""
+    import json
+
+    from grader.intake.names import match, read_names
+    from grader.intake.policy import uses
+    from grader.intake.read import Blocked, submission_from
+
+    source = HOSTILE[kind]()
+    if suffix == ".ipynb":
+        source = json.dumps({"cells": [{"cell_type": "code", "source": source}]})
+    try:
+        submission = submission_from(Path("answer" + suffix), source.encode("utf-8", "surrogatepass"))
+    except Blocked as blocked:
+        return str(blocked)
+    names = read_names(submission)
+    uses(submission, "masked_softmax", ["nn.MultiheadAttention"])
+    return sorted(match({"masked_softmax": None}, names)) or sorted(names.broken.values())

@@ -1,0 +1,86 @@
+"""Source text that costs much to read is refused before it is parsed, or read within bounds."""
+
+import pytest
+from helpers.bounded import run_bounded
+from helpers.hostile_sources import HOSTILE, REFUSED
+
+from grader.intake.limits import (
+    MAX_CHAIN,
+    MAX_SOURCE_BYTES,
+    MAX_TOKENS,
+    TooLarge,
+    check_sources,
+    count_tokens,
+)
+from grader.intake.syntax import CannotParse, _Trees, parse
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+@pytest.mark.parametrize("suffix", [".py", ".ipynb"])
+def test_hostile_source_is_read_within_bounds(kind, suffix):
+    result = run_bounded("helpers.hostile_sources:read", kind, suffix, seconds=20)
+    if kind in REFUSED:
+        assert REFUSED[kind] in result
+    elif kind == "half a character":
+        assert "UTF-8" in result or result == ["holds half a character"]
+    elif kind == "a long line of minus signs":
+        assert result == ["too deeply nested to read"]
+    else:
+        assert result == ["masked_softmax"]
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [
+        ["a" * MAX_SOURCE_BYTES],
+        ["a " * MAX_TOKENS],
+        ["a " * (MAX_TOKENS // 2)] * 2,
+        ["import torch" + ".a" * (MAX_CHAIN - 1)],
+        ["# " + "=" * 100_000 + "\n" + "#" * 100_000],
+        ['"""' + "1. 0. 0. 1.\n" * 100 + '"""'],
+    ],
+)
+def test_a_source_at_its_limit_is_accepted(sources):
+    check_sources(sources)
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [
+        ["a" * MAX_SOURCE_BYTES, "a"],
+        ["é" * (MAX_SOURCE_BYTES // 2 + 1)],
+        ["a " * MAX_TOKENS, "a"],
+        ["import torch" + ".a" * MAX_CHAIN],
+    ],
+)
+def test_a_source_beyond_its_limit_is_refused(sources):
+    with pytest.raises(TooLarge):
+        check_sources(sources)
+
+
+def test_words_and_symbols_are_counted():
+    assert count_tokens("def f(x):\n    return x ** 2  # ====\n") == 12
+
+
+def test_trees_are_cached_by_their_size():
+    trees = _Trees()
+    small, large = "x = 1\n", "a\n" * (MAX_TOKENS - 2)
+    first = trees.get(small)
+    assert trees.get(small) is first
+    trees.get(large)
+    assert trees.get(small) is not first
+    assert trees._cost <= MAX_TOKENS
+
+
+@pytest.mark.parametrize(
+    ("source", "message", "line"),
+    [
+        ("x = 1\nx =\n", "line 2: invalid syntax", 2),
+        ("x = '\ud800'", "holds half a character", 0),
+        ("x = " + "-" * 20_000 + "1", "too deeply nested to read", 0),
+    ],
+)
+def test_a_source_that_cannot_be_parsed_has_one_sentence(source, message, line):
+    with pytest.raises(CannotParse) as caught:
+        parse(source)
+    assert (str(caught.value), caught.value.line) == (message, line)
