@@ -21,8 +21,7 @@ from grader.classroom.store import Store, default_store
 from grader.classroom.worker_process import Plan
 from grader.intake.course import find as find_course
 from grader.intake.course import wanted_exercises
-from grader.sandbox.base import SandboxError
-from grader.sandbox.choose import available_tiers, report_on
+from grader.sandbox.choose import BasicTierError, best_tier
 from grader.support.i18n import _
 
 _AGO = re.compile(r"(\d+)([mhd])")
@@ -45,7 +44,7 @@ class Wishes:
 
 def grade_folder(root: Path, wishes: Wishes) -> list[Entry]:
     """Grade every submission below `root`. Raises click.UsageError with one sentence for what cannot be meant,
-    and SandboxError if the tier asked for cannot be had."""
+    and SandboxError if the tier asked for does not work here."""
     if not root.exists():
         raise click.UsageError(_("{path} is not there").format(path=root))
     since = _moment(wishes.since)
@@ -92,21 +91,14 @@ def ignored_store(root: Path) -> Path | None:
 
 
 def _tier(asked: str, trusted: bool) -> str:
-    """The best tier there is, or the one asked for; `basic` only for submissions that are trusted."""
-    tier = available_tiers()[0] if asked == "auto" else asked
-    if tier == "basic" and not trusted:
+    try:
+        return best_tier(asked, trusted=trusted)
+    except BasicTierError:
         raise click.UsageError(
             _(
-                "the basic sandbox stops no determined attacker; grade in a better one (see grader doctor), or add --trusted-submissions"
+                "the basic sandbox does not stop a determined attacker: use a better one (see grader doctor), or add --trusted-submissions"
             )
-        )
-    if tier != "basic" and not (report := report_on(tier)).available:
-        raise SandboxError(
-            _("the {tier} sandbox cannot be had on this machine: {reason}").format(
-                tier=tier, reason=report.reason
-            )
-        )
-    return tier
+        ) from None
 
 
 def _moment(since: str | None) -> float | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from grader.cli.options import course_option, sandbox_option
 from grader.report.formats import FORMATS
 from grader.support.i18n import _
 
@@ -32,11 +33,7 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
 @click.command(epilog=EXAMPLES)
 @click.argument("exercises", nargs=-1)
 @click.option("--file", "file", type=click.Path(path_type=Path), help=_("Grade this .py or .ipynb file."))
-@click.option(
-    "--course",
-    type=click.Path(path_type=Path, file_okay=False),
-    help=_("The course folder, if you are not in it."),
-)
+@course_option
 @click.option("--hidden", is_flag=True, help=_("Use hidden cases (needs solutions/)."))
 @click.option(
     "--format", "form", type=click.Choice(list(FORMATS)), default="text", help=_("How to show the report.")
@@ -44,12 +41,7 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
 @click.option(
     "--output", type=click.Path(path_type=Path, dir_okay=False), help=_("Write the report to a file.")
 )
-@click.option(
-    "--sandbox",
-    type=click.Choice(["auto", "strict", "landlock", "basic"]),
-    default="auto",
-    help=_("How locked the worker is; see grader doctor."),
-)
+@sandbox_option
 @click.option(
     "--device",
     type=click.Choice(["auto", "cpu", "sim", "cuda"]),

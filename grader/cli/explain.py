@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from grader.cli.options import course_option
 from grader.support.i18n import _
 
 EXAMPLES = """\b
@@ -18,11 +19,7 @@ Examples:
 
 @click.command(epilog=EXAMPLES)
 @click.argument("name", required=False)
-@click.option(
-    "--course",
-    type=click.Path(path_type=Path, file_okay=False),
-    help=_("The course folder, if you are not in it."),
-)
+@course_option
 def command(name: str | None, course: Path | None) -> None:
     """Show what a known mistake is, what it does to a model, and how to see it yourself."""
     from rich.console import Console

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from grader.cli.options import course_option
 from grader.support.i18n import _
 
 FILE = ".headway/hints.json"
@@ -16,11 +17,7 @@ FILE = ".headway/hints.json"
 
 @click.command()
 @click.argument("exercise")
-@click.option(
-    "--course",
-    type=click.Path(path_type=Path, file_okay=False),
-    help=_("The course folder, if you are not in it."),
-)
+@course_option
 @click.option("--again", is_flag=True, help=_("Show what was shown so far, and no more."))
 def command(exercise: str, course: Path | None, again: bool) -> None:
     """Show a hint for an exercise: what to look at, then a question, then a pointer into the lesson.

@@ -7,16 +7,13 @@ from pathlib import Path
 
 import click
 
+from grader.cli.options import course_option
 from grader.support.i18n import _
 
 
 @click.command()
 @click.argument("exercise")
-@click.option(
-    "--course",
-    type=click.Path(path_type=Path, file_okay=False),
-    help=_("The course folder, if you are not in it."),
-)
+@course_option
 def command(exercise: str, course: Path | None) -> None:
     """Put an exercise back to how it was handed out; the rest of the file stays, a copy is kept.
 

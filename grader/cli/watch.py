@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from grader.cli.options import course_option, sandbox_option
 from grader.support.i18n import _
 
 if TYPE_CHECKING:
@@ -29,17 +30,8 @@ Keys: h a hint, n the next exercise, l the list of all, q quit. Saving another e
 
 @click.command(epilog=EXAMPLES)
 @click.argument("exercise", required=False)
-@click.option(
-    "--course",
-    type=click.Path(path_type=Path, file_okay=False),
-    help=_("The course folder, if you are not in it."),
-)
-@click.option(
-    "--sandbox",
-    type=click.Choice(["auto", "strict", "landlock", "basic"]),
-    default="auto",
-    help=_("How locked the worker is; see grader doctor."),
-)
+@course_option
+@sandbox_option
 def command(exercise: str | None, course: Path | None, sandbox: str) -> None:
     """Grade an exercise again whenever you save it, until you press q or Ctrl-C."""
     if find_spec("watchfiles") is None:

@@ -21,8 +21,7 @@ from grader.engine.options import GradingOptions
 from grader.intake.read import Submission
 from grader.nbgrader.lazy_launcher import Lazily
 from grader.report.model import Report
-from grader.sandbox.base import SandboxError
-from grader.sandbox.choose import available_tiers, report_on
+from grader.sandbox.choose import BasicTierError, best_tier
 from grader.support.i18n import _
 
 if TYPE_CHECKING:
@@ -130,20 +129,14 @@ atexit.register(close)
 
 
 def _tier(settings: Headway) -> str:
-    tier = available_tiers()[0] if settings.sandbox == "auto" else str(settings.sandbox)
-    if tier == "basic" and not settings.trusted_submissions:
+    try:
+        return best_tier(str(settings.sandbox), trusted=bool(settings.trusted_submissions))
+    except BasicTierError:
         raise Refused(
             _(
-                "the basic sandbox stops no determined attacker; set c.Headway.sandbox to a better one (see grader doctor), or c.Headway.trusted_submissions"
+                "the basic sandbox does not stop a determined attacker: set c.Headway.sandbox to a better one (see grader doctor), or set c.Headway.trusted_submissions"
             )
-        )
-    if tier != "basic" and not (report := report_on(tier)).available:
-        raise SandboxError(
-            _("the {tier} sandbox cannot be had on this machine: {reason}").format(
-                tier=tier, reason=report.reason
-            )
-        )
-    return tier
+        ) from None
 
 
 @contextlib.contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from traitlets import Bool, Enum, Unicode
 from traitlets.config import Configurable
 
-from grader.sandbox.choose import TIERS
+from grader.sandbox.tiers import AUTO, CHOICES
 
 
 class Headway(Configurable):
@@ -17,9 +17,9 @@ class Headway(Configurable):
     seed_file = Unicode(
         "", help="The file that holds the secret seed; empty: as for `grader check --hidden`."
     ).tag(config=True)
-    sandbox = Enum(
-        ["auto", *TIERS], default_value="auto", help="How locked the worker is that runs submissions."
-    ).tag(config=True)
+    sandbox = Enum(CHOICES, default_value=AUTO, help="How locked the worker is that runs submissions.").tag(
+        config=True
+    )
     trusted_submissions = Bool(
         False, help="Allow the basic sandbox, which stops no determined attacker."
     ).tag(config=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from grader.support.errors import GraderError
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -60,5 +62,7 @@ class Launcher(Protocol):
         """Stop everything this launcher started."""
 
 
-class SandboxError(RuntimeError):
-    """A step of the tier failed; no student code ran. The message names the step."""
+class SandboxError(GraderError):
+    """A step of the tier failed. It is never the fault of student code. The message names the step."""
+
+    exit_status = 3

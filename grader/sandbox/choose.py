@@ -1,4 +1,4 @@
-"""Which tier there is on this machine, found by doing, and a launcher of the one asked for."""
+"""Find out which tiers work on this machine, and start a launcher of one."""
 
 from __future__ import annotations
 
@@ -7,59 +7,81 @@ import sys
 from grader.sandbox.base import Launcher, SandboxError
 from grader.sandbox.selftest import TierReport
 from grader.sandbox.server import Program
+from grader.sandbox.tiers import AUTO, TIERS, row
+from grader.support.i18n import _
 
-LINUX_TIERS = ("strict", "landlock")  # best first
-TIERS = (*LINUX_TIERS, "basic")
 _TRANSIENT = "took too long"  # says something about the moment, not about the machine
 
 
+class BasicTierError(SandboxError):
+    """Only the basic tier is left, and the submissions are not trusted. The caller says how to trust them."""
+
+    exit_status = 2
+
+
 def choose(
-    asked: str = "auto", program: Program | None = None, *, ready: int = 1, warm: str = "none"
+    asked: str = AUTO, program: Program | None = None, *, ready: int = 1, warm: str = "none"
 ) -> Launcher:
-    """A launcher of the tier asked for; "auto" is the best there is.
+    """Start a launcher of the tier `asked` for; "auto" takes the best that works.
 
-    Raises SandboxError with the step that fails when a tier asked for by name cannot be had, and
-    ValueError for a name that is none. The options are those of `SandboxLauncher`; `basic` has none.
+    program, ready and warm are those of `SandboxLauncher`; `basic` ignores them. Raises SandboxError for an
+    unknown name, and with the step that failed if the named tier does not work here.
     """
-    if asked not in ("auto", *TIERS):
-        raise ValueError(f"{asked!r} is no sandbox tier: choose one of auto, {', '.join(TIERS)}")
-    for tier in LINUX_TIERS if asked == "auto" else (asked,):
-        if tier != "basic" and (report := report_on(tier)).available:
-            from grader.sandbox.launcher import SandboxLauncher
+    name = best_tier(asked)
+    if not row(name).confined:
+        launcher: Launcher = row(name).load()()
+        return launcher
+    from grader.sandbox.launcher import SandboxLauncher
 
-            return SandboxLauncher(tier, program, ready=ready, warm=warm)
-        if tier == asked != "basic":
-            raise SandboxError(f"the {tier} sandbox cannot be had on this machine: {report.reason}")
-    return _basic()
+    return SandboxLauncher(name, program, ready=ready, warm=warm)
+
+
+def best_tier(asked: str = AUTO, *, trusted: bool = True) -> str:
+    """Return the name of the tier to use: the best that works for "auto", else the one `asked` for.
+
+    Raises SandboxError if the named tier does not work here, and BasicTierError if only `basic` is left and
+    the submissions are not `trusted`.
+    """
+    name = _first_that_works() if asked == AUTO else row(asked).name
+    if not row(name).confined and not trusted:
+        raise BasicTierError(_("the basic sandbox does not stop a determined attacker"))
+    report = report_on(name)
+    if not report.available:
+        raise SandboxError(
+            _("the {tier} sandbox does not work on this machine: {reason}").format(
+                tier=name, reason=report.reason
+            )
+        )
+    return name
+
+
+def _first_that_works() -> str:
+    """The best tier; does not test the ones after it."""
+    return next(one.name for one in TIERS if report_on(one.name).available)
 
 
 def available_tiers() -> tuple[str, ...]:
-    """Names of the tiers that can be used here, best first; `basic` is always the last."""
+    """Names of the tiers that work here, best first; `basic` is always the last."""
     return tuple(report.tier for report in report_all() if report.available)
 
 
 def report_all(fresh: bool = False) -> tuple[TierReport, ...]:
-    """One report per tier, for `grader doctor`; `fresh` tries again whatever is remembered."""
-    found = tuple(report_on(tier, fresh) for tier in LINUX_TIERS)
-    return (*found, TierReport("basic", True, "works anywhere; nothing against a determined attacker"))
+    """One report per tier, for `grader doctor`; `fresh` ignores cached self-tests."""
+    return tuple(report_on(one.name, fresh) for one in TIERS)
 
 
 def report_on(tier: str, fresh: bool = False) -> TierReport:
-    """What the self-test of a Linux tier says, remembered where it was made before."""
+    """Report what the self-test of a tier found, from the cache where nothing has changed since."""
+    if not row(tier).confined:
+        return TierReport(tier, True, "works anywhere; does not stop a determined attacker")
     if sys.platform != "linux":
         return TierReport(tier, False, f"needs Linux; this is {sys.platform}")
     from grader.sandbox import selftest, selftest_cache
 
-    known = None if fresh else selftest_cache.recall(tier)
+    known = None if fresh else selftest_cache.get(tier)
     if known is not None:
         return known
     report = selftest.examine(tier)
     if _TRANSIENT not in report.reason:
-        selftest_cache.remember(report)
+        selftest_cache.put(report)
     return report
-
-
-def _basic() -> Launcher:
-    from grader.sandbox.basic import ColdLauncher
-
-    return ColdLauncher()

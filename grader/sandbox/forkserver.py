@@ -116,7 +116,9 @@ class _Server:
         if config["prepare"]:
             _load(config["prepare"])()
         _close_the_package()
-        self._own_modules = [name for name in sys.modules if name.startswith("grader.sandbox")]
+        self._own_modules = [
+            name for name in sys.modules if name.startswith(("grader.sandbox", "grader.support"))
+        ]
         preload.settle()
         kernel.hide_from_tracers()
 

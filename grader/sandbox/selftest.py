@@ -17,12 +17,11 @@ from typing import Any
 
 from grader.sandbox.base import Limits, SandboxError
 from grader.sandbox.server import Program
+from grader.sandbox.tiers import row
 
 _CANARY = "a canary that nobody inside may read"
 _LIMITS = Limits(cpu_seconds=5, memory_bytes=1 << 30, file_bytes=1 << 20, processes=12)
 _SECONDS = 10.0
-# What a tier does not promise to refuse.
-_NOT_PROMISED = {"strict": frozenset[str](), "landlock": frozenset({"fill_the_disk", "see_processes"})}
 
 
 @dataclass(frozen=True)
@@ -138,5 +137,5 @@ def _traces(targets: dict[str, Any], listener: socket.socket) -> dict[str, str]:
 
 def _judge(tier: str, results: dict[str, str | None]) -> Iterator[Canary]:
     for name, achieved in results.items():
-        promised = name not in _NOT_PROMISED[tier]
+        promised = name not in row(tier).not_promised
         yield Canary(name, achieved is None or not promised, promised, achieved or "")

@@ -12,10 +12,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 from grader.sandbox.selftest import Canary, TierReport
+from grader.sandbox.tiers import CONFINED
 from grader.support.cache_folder import cache_folder
 
 
-def recall(tier: str) -> TierReport | None:
+def get(tier: str) -> TierReport | None:
     """The report that was found under the same circumstances, if there is one."""
     try:
         stored = json.loads(_read_own(_file()))
@@ -28,9 +29,9 @@ def recall(tier: str) -> TierReport | None:
         return None
 
 
-def remember(report: TierReport) -> None:
+def put(report: TierReport) -> None:
     """Keep a report. A cache folder that cannot be written costs a self-test next time, no more."""
-    others = [found for tier in ("strict", "landlock") if (found := recall(tier)) and tier != report.tier]
+    others = [found for tier in CONFINED if (found := get(tier)) and tier != report.tier]
     reports = {one.tier: asdict(one) for one in [*others, report]}
     text = json.dumps({"circumstances": circumstances(), "reports": reports})
     with contextlib.suppress(OSError):

@@ -26,7 +26,7 @@ class Strict:
     name = "strict"
     leaves = ""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, temporary: str) -> None:
         self.layout = layout
         self._proc = -1
         self._own_pids = -1

@@ -18,7 +18,8 @@ from grader.engine.engine import Engine
 from grader.intake.read import Submission, Unit, read_submission
 from grader.report.model import ExerciseResult
 from grader.sandbox.base import Limits
-from grader.sandbox.choose import LINUX_TIERS, choose, report_on
+from grader.sandbox.choose import choose, report_on
+from grader.sandbox.tiers import CONFINED
 
 ROOT = Path(__file__).resolve().parents[2]
 LITTLE = Limits(
@@ -140,7 +141,7 @@ def _range(tier: str, bundles: list[Bundle], targets: Targets, folder: Path) -> 
         launcher.close()
 
 
-@pytest.fixture(scope="module", params=LINUX_TIERS)
+@pytest.fixture(scope="module", params=CONFINED)
 def fenced(
     request: pytest.FixtureRequest,
     bundles: list[Bundle],

@@ -26,7 +26,8 @@ from grader.engine.engine import Engine
 from grader.engine.options import GradingOptions
 from grader.intake.read import Submission, Unit
 from grader.report.model import Report
-from grader.sandbox.choose import LINUX_TIERS, choose, report_on
+from grader.sandbox.choose import choose, report_on
+from grader.sandbox.tiers import CONFINED
 from grader.support.stub import BEGIN, END
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -128,7 +129,7 @@ def looked(secrets: Secrets, tier: str, roots: list[str]) -> tuple[Report, list[
     return report, told, ast.literal_eval(walks[-1])
 
 
-@pytest.fixture(params=LINUX_TIERS)
+@pytest.fixture(params=CONFINED)
 def fence(request) -> str:
     if not report_on(request.param).available:
         pytest.skip(f"no {request.param} sandbox on this machine")

@@ -17,10 +17,11 @@ from typing import Any
 import pytest
 
 from grader.sandbox.base import Limits
-from grader.sandbox.choose import LINUX_TIERS, report_on
+from grader.sandbox.choose import report_on
 from grader.sandbox.launcher import SandboxLauncher
 from grader.sandbox.process import SandboxedProcess
 from grader.sandbox.server import Program
+from grader.sandbox.tiers import CONFINED
 
 ENTRIES = Path(__file__).with_name("entries")
 ROOT = Path(__file__).parents[2]
@@ -94,7 +95,7 @@ def skip_without(tier: str) -> None:
     pytest.fail(f"the {tier} sandbox does not hold: {report.reason}")
 
 
-@pytest.fixture(scope="session", params=LINUX_TIERS)
+@pytest.fixture(scope="session", params=CONFINED)
 def tier(request: pytest.FixtureRequest) -> str:
     skip_without(request.param)
     return str(request.param)

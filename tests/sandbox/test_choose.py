@@ -14,8 +14,16 @@ from grader.sandbox import choose as choosing
 from grader.sandbox import selftest
 from grader.sandbox import selftest_cache as memory
 from grader.sandbox.base import Limits, SandboxError
-from grader.sandbox.choose import available_tiers, choose, report_all, report_on
+from grader.sandbox.choose import (
+    BasicTierError,
+    available_tiers,
+    best_tier,
+    choose,
+    report_all,
+    report_on,
+)
 from grader.sandbox.selftest import Canary, TierReport
+from grader.sandbox.tiers import CHOICES, NAMES, TIERS
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +60,7 @@ def test_a_canary_that_succeeds_makes_the_tier_unavailable(tier, monkeypatch):
     report = report_on(tier)
     assert not report.available
     assert report.reason == "connect out: connected"
-    with pytest.raises(SandboxError, match=f"the {tier} sandbox cannot be had .* connect out: connected"):
+    with pytest.raises(SandboxError, match=f"the {tier} sandbox does not work .* connect out: connected"):
         choose(tier)
 
 
@@ -148,7 +156,9 @@ def tier_of(asked: str) -> str:
 def test_the_best_there_is_is_chosen(monkeypatch):
     there: set[str] = set()
     monkeypatch.setattr(
-        choosing, "report_on", lambda tier, fresh=False: TierReport(tier, tier in there, "no")
+        choosing,
+        "report_on",
+        lambda tier, fresh=False: TierReport(tier, tier in there or tier == "basic", "no"),
     )
     assert available_tiers() == ("basic",)
     assert tier_of("auto") == "basic"
@@ -163,9 +173,32 @@ def test_the_best_there_is_is_chosen(monkeypatch):
     assert tier_of("basic") == "basic"
 
 
-def test_a_name_that_is_none_is_refused():
-    with pytest.raises(ValueError, match="'stricter' is no sandbox tier: choose one of auto, strict"):
+def test_an_unknown_tier_is_refused():
+    with pytest.raises(SandboxError, match="'stricter' is not a sandbox tier: choose one of auto, strict"):
         choose("stricter")
+
+
+@pytest.mark.parametrize("asked", ["auto", "basic"])
+def test_basic_is_refused_for_untrusted_submissions(asked, monkeypatch):
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(BasicTierError):
+        best_tier(asked, trusted=False)
+    assert best_tier(asked, trusted=True) == "basic"
+
+
+def test_every_list_of_tiers_comes_from_the_table():
+    from grader.cli.check import command as check
+    from grader.cli.instructor.course import command as course
+    from grader.cli.instructor.grade import command as grade
+    from grader.cli.watch import command as watch
+    from grader.nbgrader.settings import Headway
+
+    for command in (check, course, grade, watch):
+        option = next(option for option in command.params if option.name == "sandbox")
+        assert tuple(option.type.choices) == CHOICES
+    assert tuple(Headway.class_traits()["sandbox"].values) == CHOICES
+    assert [report.tier for report in report_all()] == list(NAMES)
+    assert all(one.load().__module__ == one.implementation.split(":")[0] for one in TIERS)
 
 
 def test_elsewhere_there_is_the_basic_tier(monkeypatch):

@@ -83,7 +83,7 @@ def test_without_namespaces_landlock_is_left(report):
     (strict, landlock, basic) = told["reports"]
     assert strict[:2] == ["strict", False]
     assert strict[2] == "make a user and a pid namespace: Operation not permitted"
-    assert told["strict"] == f"the strict sandbox cannot be had on this machine: {strict[2]}"
+    assert told["strict"] == f"the strict sandbox does not work on this machine: {strict[2]}"
     if not landlock[1]:
         pytest.skip(f"no Landlock on this machine: {landlock[2]}")
     assert told["auto"] == "landlock"

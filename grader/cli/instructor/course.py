@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from grader.cli.options import sandbox_option
 from grader.support.i18n import _
 
 if TYPE_CHECKING:
@@ -30,12 +31,7 @@ Call it again whenever the course has changed: sources are made anew, grades and
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--only", multiple=True, metavar="ASSIGNMENT", help=_("This assignment; may be repeated."))
 @click.option("--course-id", help=_("How nbgrader calls the course; default: the folder's name."))
-@click.option(
-    "--sandbox",
-    type=click.Choice(["auto", "strict", "landlock", "basic"]),
-    default="auto",
-    help=_("How locked the workers are; see grader doctor."),
-)
+@sandbox_option
 @click.option(
     "--question-points",
     type=click.FloatRange(min=0),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from grader.cli.options import course_option, sandbox_option
 from grader.support.i18n import _
 
 if TYPE_CHECKING:
@@ -60,17 +61,8 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
     default="text",
     help=_("How to show the results."),
 )
-@click.option(
-    "--course",
-    type=click.Path(path_type=Path, file_okay=False),
-    help=_("The course folder, if you are not in it."),
-)
-@click.option(
-    "--sandbox",
-    type=click.Choice(["auto", "strict", "landlock", "basic"]),
-    default="auto",
-    help=_("How locked the workers are; see grader doctor."),
-)
+@course_option
+@sandbox_option
 @click.option(
     "--trusted-submissions",
     is_flag=True,
