@@ -189,8 +189,11 @@ def test_a_translation_is_walked_through_whatever_it_translates(tmp_path, kind):
 def test_a_language_beside_the_code_is_the_one_that_is_said(tmp_path, monkeypatch):
     """The catalogues that are walked through are those that are used, and what they lack falls back to English."""
     written(tmp_path, {ENGLISH: "ohne Maske stimmt es"}, "mo")
-    (tmp_path / "i18n.py").write_text((ROOT / "grader" / "i18n.py").read_text("utf-8"), "utf-8")
+    (tmp_path / "support").mkdir()
+    (tmp_path / "support" / "i18n.py").write_text(
+        (ROOT / "grader" / "support" / "i18n.py").read_text("utf-8"), "utf-8"
+    )
     monkeypatch.setenv("LANGUAGE", "xx")
-    say = runpy.run_path(str(tmp_path / "i18n.py"))["_"]
+    say = runpy.run_path(str(tmp_path / "support" / "i18n.py"))["_"]
     assert say(ENGLISH) == "ohne Maske stimmt es"
     assert say(SAYS) == SAYS
