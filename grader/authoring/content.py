@@ -14,14 +14,14 @@ from grader.authoring.bank import KnownAnswer
 from grader.cases.case import Case
 from grader.cases.draw import Draw
 from grader.cases.precision import in_other_dtypes
+from grader.sandbox.base import Limits
 
 # Values are what an exercise is about; masks and gradients are where attention code really breaks.
 DEFAULT_WEIGHTS = {"values": 4.0, "masking": 2.0, "gradients": 2.0}
+# What `limits` in exercise.toml may name, as it is stored in a bundle.
 DEFAULT_LIMITS = {
-    "wall_seconds": 10.0,
-    "cpu_seconds": 30.0,
-    "memory_bytes": float(3 << 30),
-    "output_bytes": float(1 << 20),
+    name: float(getattr(Limits, name))
+    for name in ("wall_seconds", "cpu_seconds", "memory_bytes", "output_bytes")
 }
 PUBLIC_SEED = "public"
 PICTURES = "pictures"  # a folder beside a lesson, with what it shows

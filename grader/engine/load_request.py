@@ -12,9 +12,7 @@ from grader.engine.student_parts import Part, content
 from grader.engine.visibility import visible_blocks, with_requirements
 from grader.given import BLOCKS, source
 from grader.intake.read import Submission
-from grader.sandbox.base import Limits
-
-SHORT_SECONDS = 60.0  # at most, for loading a file and for a case that is not costly
+from grader.sandbox.base import SHORT_SECONDS, Limits
 
 
 @dataclass

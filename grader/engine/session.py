@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from grader.sandbox.base import Launcher, Limits, Process, SandboxError
+from grader.sandbox.base import START_SECONDS, Launcher, Limits, Process, SandboxError
 from grader.worker.wire import HEAD
 
 MAX_JSON = 1 << 20
@@ -24,7 +24,6 @@ MAX_BODY = 64 << 20
 MAX_LOG = 64 << 10
 MAX_TOLD = 20_000  # messages about one training: ten a second for half an hour
 MAX_STEPS, MAX_LOSS = 1_000_000, 1e6
-START_SECONDS = 120.0  # a cold import of torch on a busy machine
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,7 @@
-"""The seam between the engine and whatever runs a worker: start it, three pipes, stop it."""
+"""The interface between the engine and the sandbox: start a worker, talk over three pipes, stop it.
+
+The one table of default limits and timeouts is here too.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,18 @@ from typing import Protocol
 
 from grader.support.errors import GraderError
 
+# Timeouts in seconds. A manifest cannot change them.
+START_SECONDS = 120.0  # for a server or a cold worker to import torch: a cold disk reads it slowly
+FORK_SECONDS = 30.0  # for a running server to fork and confine a worker
+SHORT_SECONDS = 60.0  # at most, for loading a file and for a case that is not costly
+
 
 @dataclass(frozen=True)
 class Limits:
-    """What one worker may use. Seconds, bytes and counts; wall seconds hold for each request."""
+    """What one worker may use: seconds, bytes and counts. The defaults hold where a manifest names nothing else.
+
+    The wall seconds hold for each request.
+    """
 
     wall_seconds: float = 10.0
     cpu_seconds: int = 30

@@ -7,13 +7,11 @@ import threading
 import time
 from types import TracebackType
 
-from grader.sandbox.base import Limits, SandboxError
+from grader.sandbox.base import FORK_SECONDS, START_SECONDS, Limits, SandboxError
 from grader.sandbox.preload import LEVELS
 from grader.sandbox.process import SandboxedProcess, ServerEndedError
 from grader.sandbox.server import Program, Server
 
-SERVER_SECONDS = 120.0  # a cold disk reads torch slowly
-WORKER_SECONDS = 30.0
 _ATTEMPTS = 3
 
 
@@ -57,8 +55,8 @@ class SandboxLauncher:
                 worker = self._take(limits)
                 self._refill(limits)
             try:
-                server.wait_until_ready(time.monotonic() + SERVER_SECONDS)
-                worker.settle(time.monotonic() + WORKER_SECONDS)
+                server.wait_until_ready(time.monotonic() + START_SECONDS)
+                worker.settle(time.monotonic() + FORK_SECONDS)
             except ServerEndedError:
                 worker.close()
                 continue
@@ -72,7 +70,7 @@ class SandboxLauncher:
         """The folder that the program asked for. Raises SandboxError if the server does not start."""
         with self._lock:
             server = self._living_server()
-        server.wait_until_ready(time.monotonic() + SERVER_SECONDS)
+        server.wait_until_ready(time.monotonic() + START_SECONDS)
         return server.folder
 
     def warm(self, level: str) -> None:

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from grader.engine.load_request import SHORT_SECONDS, LoadRequest, case_timeout, limits
+from grader.engine.load_request import LoadRequest, case_timeout, limits
 from grader.engine.worker_slot import PLAIN_FILE, WorkerSlot
+from grader.sandbox.base import SHORT_SECONDS
 
 
 @pytest.fixture
