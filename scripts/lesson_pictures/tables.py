@@ -129,10 +129,10 @@ def cache() -> Sheet:
             elif s == t:
                 sheet.cell(368 + side * s, y, side, 34, str(s), colour=BLUE, strength=0.35, edge=INK)
         sheet.text(368 + side * (t + 1) + 6, y + 17, "new", 12, BLUE, ha="left")
-    sheet.text(168, 284, "hatched: masked, for it lies ahead", 12)
+    sheet.text(168, 284, "hatched: masked, because it is later", 12)
     sheet.text(168, 306, "the lengths are 1, 2, 3, 4", 12, FAINT)
     sheet.text(444, 284, "orange, dotted: from the cache", 12)
-    sheet.text(444, 306, "what lies ahead is not there yet", 12, FAINT)
+    sheet.text(444, 306, "later steps do not exist yet", 12, FAINT)
     sheet.text(168, 50, "keys: steps 0 … 3", 12, FAINT)
     sheet.text(444, 50, "keys: the cache and the new step", 12, FAINT)
     return sheet

@@ -235,7 +235,7 @@ class EncoderBlock(nn.Module):
 # ## Exercise: `TransformerEncoder`
 #
 # Embedding, scaling, positions, blocks. At each call, store the attention weights of all layers in a list
-# `attention_weights`, one tensor `(B·H, T, T)` per layer, first layer first. Assignment 10 reads them.
+# `attention_weights`, one tensor `(B·H, T, T)` per layer, first layer first. Assignment 10 reads such lists.
 
 # %% exercise="TransformerEncoder"
 class TransformerEncoder(nn.Module):
