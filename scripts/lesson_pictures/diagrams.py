@@ -154,7 +154,7 @@ def reading_encoder() -> Sheet:
     sheet.arrow((183, 238), (183, 288))
     sheet.text(193, 254, "context $c_t$", 13, ha="left")
     sheet.shape(193, 272, "(B, 1, D)")
-    sheet.box(110, 288, 146, 30, "[$c_t$, $x_t$] side by side", size=12)
+    sheet.box(110, 288, 146, 30, "concatenate: [$c_t$, $x_t$]", size=12)
     sheet.arrow((76, 303), (110, 303))
     sheet.text(24, 303, "word $x_t$\n(B, E)", 12, ha="left")
     sheet.arrow((256, 303), (330, 303))
