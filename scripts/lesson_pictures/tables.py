@@ -180,7 +180,7 @@ def owned_by_a_head() -> Sheet:
     sheet.text(x + 60, 210, "heads", 12, FAINT)
     sheet.text(152, 210, "$D$ rows, $d = D / H$ of them for each head", 12, FAINT)
     sheet.cell(66, 246, 40, 24, colour=ORANGE, strength=0.3, hatch="xxxx")
-    sheet.text(116, 258, "belongs to head 1, and can go with it", 12, ha="left")
+    sheet.text(116, 258, "belongs to head 1, and is removed with it", 12, ha="left")
     sheet.cell(66, 284, 40, 24, colour=BOX)
     sheet.text(116, 296, "belongs to the other heads; the bias of $W_o$ belongs to none", 12, ha="left")
     return sheet
