@@ -205,10 +205,11 @@ c.GenerateAssignment.preprocessors = [
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 
-# What students did to their notebooks is put right first: nothing that they handed in is lost by it.
-c.Autograde.exporter_class = "grader.nbgrader.read_notebook.Forgiving"
+# Notebooks are repaired first; nothing that a student submitted is lost.
+c.Autograde.pre_convert_hook = "grader.nbgrader.set_aside.set_aside"
+c.Autograde.exporter_class = "grader.nbgrader.read_notebook.TolerantExporter"
 c.Autograde.sanitize_preprocessors = [
-    "grader.nbgrader.repair_cells.Mend",
+    "grader.nbgrader.repair_cells.RepairCells",
     "nbgrader.preprocessors.ClearOutput",
     "nbgrader.preprocessors.DeduplicateIds",
     "nbgrader.preprocessors.OverwriteKernelspec",

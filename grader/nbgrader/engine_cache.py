@@ -1,4 +1,4 @@
-"""One engine a process, with hidden cases: nbgrader makes its preprocessors anew for every notebook."""
+"""One engine with hidden cases per process: nbgrader makes new preprocessors for every notebook."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from grader.classroom.store import BadStore, Store, Stored, StoreKey
 from grader.engine.engine import Engine
 from grader.engine.options import GradingOptions
 from grader.intake.read import Submission
-from grader.nbgrader.lazy_launcher import Lazily
+from grader.nbgrader.lazy_launcher import LazyLauncher
 from grader.report.model import Report
 from grader.sandbox.choose import BasicTierError, best_tier
 from grader.support.i18n import _
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 
 class Refused(Exception):
-    """Nothing may be graded like this; the message is a sentence."""
+    """The settings do not allow grading; the message is a sentence."""
 
 
 @dataclass
-class Desk:
+class CourseGrader:
     """Grades with the hidden cases of one course, in one tier."""
 
     engine: Engine
@@ -77,20 +77,20 @@ class Desk:
             store.close()
 
 
-_kept: dict[tuple[object, ...], Desk] = {}
+_cached: dict[tuple[object, ...], CourseGrader] = {}
 
 
-def desk(settings: Headway) -> Desk:
-    """The desk for these settings, kept from call to call as long as nothing that it is made from has changed.
+def course_grader(settings: Headway) -> CourseGrader:
+    """Return the grader for these settings; it is used again until something that it is made from changes.
 
     Raises Refused, SandboxError, and ClickException for a seed or cases that cannot be had.
     """
     made_from = _made_from(settings)
-    if made_from not in _kept:
+    if made_from not in _cached:
         made = _made(settings)
         close()
-        _kept[made_from] = made
-    return _kept[made_from]
+        _cached[made_from] = made
+    return _cached[made_from]
 
 
 def _made_from(settings: Headway) -> tuple[object, ...]:
@@ -102,7 +102,7 @@ def _made_from(settings: Headway) -> tuple[object, ...]:
     return settings.sandbox, settings.trusted_submissions, settings.solutions, named, written
 
 
-def _made(settings: Headway) -> Desk:
+def _made(settings: Headway) -> CourseGrader:
     tier = _tier(settings)
     solutions = Path(settings.solutions)
     if not solutions.is_dir():
@@ -111,15 +111,15 @@ def _made(settings: Headway) -> Desk:
         cases = hidden_folder(solutions)
         key = store_key(cases, tier)
     engine = Engine(
-        load_all(cases), Lazily(tier), GradingOptions(hidden=True, torch_version=version("torch"))
+        load_all(cases), LazyLauncher(tier), GradingOptions(hidden=True, torch_version=version("torch"))
     )
-    return Desk(engine, key, settings.trusted_submissions)
+    return CourseGrader(engine, key, settings.trusted_submissions)
 
 
 def close() -> None:
     """End all workers and launchers. Safe to call twice."""
-    while _kept:
-        _key, old = _kept.popitem()
+    while _cached:
+        _key, old = _cached.popitem()
         for part in (old.engine, old.engine.launcher):
             with contextlib.suppress(Exception):
                 part.close()

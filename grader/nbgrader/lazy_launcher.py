@@ -1,4 +1,4 @@
-"""A launcher that is started when the first worker is asked for: where the store knows every answer, never."""
+"""A launcher that starts when the first worker is needed: never, if the store has every result."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from grader.sandbox.base import Launcher, Limits, Process
 from grader.sandbox.choose import choose
 
 
-class Lazily:
-    """A launcher of one tier, warm from its start on."""
+class LazyLauncher:
+    """A launcher of one tier; it starts warm."""
 
     def __init__(self, tier: str) -> None:
         self.tier = tier

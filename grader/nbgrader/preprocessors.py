@@ -24,9 +24,10 @@ from grader.intake.limits import MAX_SOURCE_BYTES
 from grader.intake.notebook import plain_python
 from grader.intake.read import Submission, Unit
 from grader.intake.syntax import CannotParse, parse
-from grader.nbgrader import engine_cache as desks
+from grader.nbgrader import engine_cache
 from grader.nbgrader.cell_outputs import Verdict, comment_on, outputs
-from grader.nbgrader.repair_cells import TOLD
+from grader.nbgrader.engine_cache import CourseGrader
+from grader.nbgrader.repair_cells import NOTES
 from grader.nbgrader.settings import Headway
 from grader.report.model import ExerciseResult, Outcome, Report
 from grader.support.i18n import _
@@ -44,8 +45,10 @@ class Grade(NbGraderPreprocessor):
         try:
             report = self._report(nb, resources, [name for name in named.values() if name])
         except Exception as error:
-            desks.close()  # whatever is wrong with it, the next submission gets a new one
-            said = str(error) if isinstance(error, desks.Refused) else f"{type(error).__name__}: {error}"
+            engine_cache.close()  # the next submission gets a new engine
+            said = (
+                str(error) if isinstance(error, engine_cache.Refused) else f"{type(error).__name__}: {error}"
+            )
             self.log.error("%s: %s", _about(resources), said)
             report = _nothing_graded(said)
         verdicts: dict[str, Verdict] = {}
@@ -61,19 +64,21 @@ class Grade(NbGraderPreprocessor):
     def _report(self, nb: NotebookNode, resources: Any, wanted: Sequence[str]) -> Report:
         about = resources["nbgrader"]
         file = f"{about['notebook']}.ipynb"
-        told = nb.metadata.pop(TOLD, {})
-        desk = desks.desk(Headway(parent=self))
-        known = {name: desk.exercises[name] for name in wanted if name in desk.exercises}
+        notes = nb.metadata.pop(NOTES, {})
+        if notes.get("fault"):
+            return _nothing_graded(notes["fault"])
+        grader = engine_cache.course_grader(Headway(parent=self))
+        known = {name: grader.exercises[name] for name in wanted if name in grader.exercises}
         submission = submission_of(nb, file)
-        problem = told.get("problem", "")
+        problem = notes.get("problem", "")
         if not problem and sum(len(unit.source) for unit in submission.units) > MAX_SOURCE_BYTES:
             problem = _("{file} is larger than {limit} MiB").format(file=file, limit=MAX_SOURCE_BYTES >> 20)
         if problem:
-            report = desk.engine.report([_without(e, "blocked", problem) for e in known.values()])
+            report = grader.engine.report([_without(e, "blocked", problem) for e in known.values()])
         else:
-            report = desk.grade(submission, list(known), self._store(), self.log.warning)
+            report = grader.grade(submission, list(known), self._store(), self.log.warning)
             if not any(result.outcome in ("passed", "failed") for result in report.exercises):
-                report = replace(report, remarks=(*report.remarks, *_of_another(desk, submission, known)))
+                report = replace(report, remarks=(*report.remarks, *_of_another(grader, submission, known)))
         for result in report.exercises:
             self.log.info(
                 "%s: %s %s, %s of %s",
@@ -83,7 +88,7 @@ class Grade(NbGraderPreprocessor):
                 result.score,
                 result.points,
             )
-        return replace(report, remarks=(*report.remarks, *told.get("told", ())))
+        return replace(report, remarks=(*report.remarks, *notes.get("remarks", ())))
 
     def _store(self) -> Path:
         """The store of `grader grade submitted`: as configured, else the one in the user's cache."""
@@ -131,12 +136,14 @@ def _about(resources: Any) -> str:
     return f"{about.get('student')}, {about.get('notebook')}"
 
 
-def _of_another(desk: desks.Desk, submission: Submission, known: Mapping[str, Exercise]) -> tuple[str, ...]:
+def _of_another(
+    grader: CourseGrader, submission: Submission, known: Mapping[str, Exercise]
+) -> tuple[str, ...]:
     """A remark where the notebook answers exercises of other assignments and none of this one."""
-    defined = desk.engine.known(submission)
+    defined = grader.engine.known(submission)
     if not defined or not known or any(name in known for name in defined):
         return ()
-    other = ", ".join(sorted({desk.exercises[name].assignment for name in defined}))
+    other = ", ".join(sorted({grader.exercises[name].assignment for name in defined}))
     return (_("this notebook answers exercises of {other} and none of this assignment").format(other=other),)
 
 

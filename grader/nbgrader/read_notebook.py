@@ -1,8 +1,10 @@
-"""Read what was handed in, whatever it is: a file that is no notebook must not cost nbgrader its temper."""
+"""Read any submitted file as a notebook; a file that is not one becomes an empty notebook with the problem recorded."""
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,66 +16,117 @@ from grader.intake.notebook import code_cells
 from grader.intake.read import Blocked, shown, submission_from
 from grader.support.i18n import _
 
-PROBLEM = "headway_problem"  # in nbconvert's resources: why the file could not be read
+# In nbconvert's resources:
+PROBLEM = "headway_problem"  # why the file could not be read
+FAULT = "headway_fault"  # why nbgrader or the grader failed on it
+REMARKS = "headway_remarks"  # what was replaced in it
 KINDS = {
     "code": nbformat.v4.new_code_cell,
     "markdown": nbformat.v4.new_markdown_cell,
     "raw": nbformat.v4.new_raw_cell,
 }
+MAX_DEPTH = 60  # of a notebook's JSON; copying and validating recurse several frames per level
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-class Forgiving(NotebookExporter):
-    """nbconvert's exporter to notebooks; a file that cannot be read becomes a notebook that says so."""
+class TolerantExporter(NotebookExporter):
+    """nbconvert's exporter to notebooks. It does not raise on a submission, because nbgrader would discard it."""
 
     def from_filename(self, filename: str, resources: Any = None, **kw: Any) -> Any:
         path = Path(filename)
         resources = {} if resources is None else resources
         resources["metadata"] = {"name": path.stem, "path": str(path.parent)}
         try:
-            book = readable(path)
+            book, resources[REMARKS] = readable(path)
         except Blocked as blocked:
             resources[PROBLEM] = str(blocked)
-            book = nbformat.v4.new_notebook(
-                cells=[nbformat.v4.new_markdown_cell(str(blocked).replace("<", "&lt;"))]
-            )
-        return self.from_notebook_node(book, resources=resources, **kw)
+            book = _saying(str(blocked))
+        try:
+            return self.from_notebook_node(book, resources=resources, **kw)
+        except Exception as error:
+            if not any(getattr(step, "sanitizes", False) for step in self._preprocessors):
+                raise  # while grading, `Grade` handles what a submission can cause
+            self.log.exception("%s", filename)
+            resources[FAULT] = _("the grader failed: {error}").format(error=type(error).__name__)
+            return self.from_notebook_node(_saying(resources[FAULT]), resources=resources, **kw)
 
 
-def readable(path: Path) -> NotebookNode:
-    """The notebook in a file, mended where it does not follow the format. Raises Blocked with a sentence."""
+def readable(path: Path) -> tuple[NotebookNode, list[str]]:
+    """Return the notebook in a file, repaired where it breaks the format, and remarks on what was replaced.
+
+    Raises Blocked with a sentence.
+    """
+    _refuse_link(path)
     try:
         data = path.read_bytes()
     except OSError as error:
         raise Blocked(
             _("{file} cannot be read: {reason}").format(file=shown(path), reason=error.strerror)
         ) from None
-    submission_from(path, data)  # its size, its encoding, that it is JSON and has cells
-    text = data.decode("utf-8-sig")
+    submission_from(path, data)  # checks its size, its encoding, and that it is JSON with cells
+    return _parsed(data.decode("utf-8-sig"))
+
+
+def _refuse_link(path: Path) -> None:
+    """`submitted/NAME/ASSIGNMENT/file.ipynb` must be the student's own file, not a link to another's."""
+    if any(place.is_symlink() for place in (path, *path.parents[:2])):
+        raise Blocked(_("{file} is a symbolic link; submit the file itself").format(file=shown(path)))
+
+
+def _parsed(text: str) -> tuple[NotebookNode, list[str]]:
+    fields = json.loads(text)
     try:
-        book = nbformat.reads(text, as_version=4)
+        fields, replaced = without_surrogates(fields)
+        book = nbformat.reads(json.dumps(fields) if replaced else text, as_version=4)
         nbformat.validate(book)
-        return book
     except Exception:
-        return _rebuilt(text)
+        book, replaced = without_surrogates(_rebuilt(fields, text))
+    remark = _("The notebook contained characters that are not valid Unicode. Each was replaced by \ufffd.")
+    return book, [remark] if replaced else []
 
 
-def _rebuilt(text: str) -> NotebookNode:
-    """The cells of a notebook that breaks the rules of its format: types, sources and what nbgrader knows them by."""
-    cells = json.loads(text).get("cells")
-    if not isinstance(cells, list):  # a format of long ago
+def without_surrogates(value: Any, depth: int = 0) -> tuple[Any, bool]:
+    """Replace lone surrogates, which no file can hold, in all texts of a JSON value; say whether there were any.
+
+    Raises RecursionError for a value that is nested deeper than MAX_DEPTH.
+    """
+    if isinstance(value, str):
+        return _SURROGATE.subn("\ufffd", value)[0], bool(_SURROGATE.search(value))
+    if depth > MAX_DEPTH:
+        raise RecursionError
+    if isinstance(value, Mapping):
+        pairs = [[without_surrogates(part, depth + 1) for part in pair] for pair in value.items()]
+        clean = {key[0]: part[0] for key, part in pairs}
+        found = any(part[1] for pair in pairs for part in pair)
+        return nbformat.from_dict(clean) if isinstance(value, NotebookNode) else clean, found
+    if isinstance(value, list | tuple):
+        parts = [without_surrogates(part, depth + 1) for part in value]
+        return [part for part, _found in parts], any(found for _part, found in parts)
+    return value, False
+
+
+def _rebuilt(fields: Mapping[str, Any], text: str) -> NotebookNode:
+    """The cells of a notebook that breaks its format: only types, sources, and the names that nbgrader gave them."""
+    cells = fields.get("cells")
+    if not isinstance(cells, list):  # format 3 and older
         return nbformat.v4.new_notebook(
             cells=[nbformat.v4.new_code_cell(source) for _number, source in code_cells(text)]
         )
     return nbformat.v4.new_notebook(cells=[_cell(cell) for cell in cells if isinstance(cell, dict)])
 
 
-def _cell(fields: dict[str, Any]) -> NotebookNode:
+def _cell(fields: Mapping[str, Any]) -> NotebookNode:
     source, metadata = fields.get("source", ""), fields.get("metadata")
     if isinstance(source, list):
         source = "".join(part for part in source if isinstance(part, str))
     role = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-    make = KINDS.get(str(fields.get("cell_type")), nbformat.v4.new_raw_cell)
+    kind = fields.get("cell_type")
+    make = KINDS.get(kind if isinstance(kind, str) else "", nbformat.v4.new_raw_cell)
     cell = make(source if isinstance(source, str) else "")
-    if isinstance(role, dict):
-        cell.metadata["nbgrader"] = nbformat.from_dict(role)
+    if isinstance(role, dict) and isinstance(role.get("grade_id"), str):
+        cell.metadata["nbgrader"] = NotebookNode(grade_id=role["grade_id"])
     return cell
+
+
+def _saying(text: str) -> NotebookNode:
+    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text.replace("<", "&lt;"))])

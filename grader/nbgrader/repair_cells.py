@@ -1,7 +1,7 @@
-"""Put right what a student did to nbgrader's marks on the cells, before nbgrader sees them.
+"""Repair nbgrader's marks on the cells of a submitted notebook before nbgrader reads them.
 
-Which cells there are, what they are worth and which are locked is what the gradebook says, never what the
-submission says. Nothing that the student wrote is lost: a cell with marks that cannot be is an ordinary cell.
+The gradebook says which cells there are, what they are worth and which are locked; the submission never does.
+Nothing that the student wrote is lost: a cell with unknown marks becomes an ordinary cell.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.api import Gradebook, Notebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from grader.nbgrader.read_notebook import KINDS, PROBLEM
+from grader.nbgrader.read_notebook import FAULT, KINDS, PROBLEM, REMARKS
 from grader.support.i18n import _
 
-TOLD = "headway"  # in the notebook's metadata: what is told of the file as a whole
+NOTES = "headway"  # in the notebook's metadata: what the report says of the file as a whole
 
 
 @dataclass(frozen=True)
@@ -30,20 +30,22 @@ class Released:
     source: str
 
 
-class Mend(NbGraderPreprocessor):
-    """First of the sanitizing preprocessors: marks as the gradebook has them, missing cells put back."""
+class RepairCells(NbGraderPreprocessor):
+    """First of the sanitizing preprocessors: take marks from the gradebook, put missing cells back."""
+
+    sanitizes = True
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         about = resources["nbgrader"]
         with Gradebook(about["db_url"]) as gradebook:
             released = released_cells(gradebook.find_notebook(about["notebook"], about["assignment"]))
-        told = [*_marked(nb, released), *_put_back(nb, released)]
-        problem = resources.get(PROBLEM, "")
-        if problem:
-            told = []  # nothing of the file is there: one sentence is enough
-        for sentence in filter(None, [problem, *told]):
+        remarks = [*resources.get(REMARKS, ()), *_marked(nb, released), *_put_back(nb, released)]
+        problem, fault = resources.get(PROBLEM, ""), resources.get(FAULT, "")
+        if problem or fault:
+            remarks = []  # nothing of the file is left: one sentence is enough
+        for sentence in filter(None, [problem, fault, *remarks]):
             self.log.warning("%s, %s: %s", about["student"], about["notebook"], sentence)
-        nb.metadata[TOLD] = nbformat.from_dict({"problem": problem, "told": told})
+        nb.metadata[NOTES] = nbformat.from_dict({"problem": problem, "fault": fault, "remarks": remarks})
         return nb, resources
 
 
@@ -72,34 +74,34 @@ def released_cells(notebook: Notebook) -> dict[str, Released]:
 
 def _marked(nb: NotebookNode, released: Mapping[str, Released]) -> list[str]:
     """Give every cell the marks of the gradebook; of copies, the last keeps them, as the last definition counts."""
-    told, seen = [], set()
+    remarks, seen = [], set()
     for place in reversed(range(len(nb.cells))):
         cell = nb.cells[place]
         marks = cell.metadata.pop("nbgrader", None)
         name = marks.get("grade_id") if isinstance(marks, dict) else None
+        if not isinstance(name, str) or name not in released:
+            continue
         if name in seen:
-            told.append(_("the cell {name} was there more than once: the last one counts").format(name=name))
-        elif isinstance(name, str) and name in released:
+            remarks.append(
+                _("The cell {name} is there more than once; the last one counts.").format(name=name)
+            )
+        else:
             seen.add(name)
             nb.cells[place] = _with_marks(cell, released[name])
-    return told[::-1]
+    return remarks[::-1]
 
 
 def _with_marks(cell: NotebookNode, released: Released) -> NotebookNode:
     if cell.cell_type != released.cell_type:
-        again = (
-            KINDS[released.cell_type](cell.source, id=cell.id)
-            if "id" in cell
-            else KINDS[released.cell_type](cell.source)
-        )
-        cell = again
+        identity = {"id": cell.id} if "id" in cell else {}
+        cell = KINDS[released.cell_type](cell.source, **identity)
     cell.metadata["nbgrader"] = nbformat.from_dict(dict(released.role))
     return cell
 
 
 def _put_back(nb: NotebookNode, released: Mapping[str, Released]) -> list[str]:
     """Add the cells that carry a grade, a comment or a task and are missing, each after the one before it."""
-    told = []
+    remarks = []
     after = -1  # the place of the cell before
     for name, cell in released.items():
         places = [p for p, c in enumerate(nb.cells) if c.metadata.get("nbgrader", {}).get("grade_id") == name]
@@ -108,8 +110,8 @@ def _put_back(nb: NotebookNode, released: Mapping[str, Released]) -> list[str]:
         elif cell.role["grade"] or cell.role["solution"] or cell.role["task"]:
             after += 1
             nb.cells.insert(after, _missing(cell))
-            told.append(_("the cell {name} was missing and was put back").format(name=name))
-    return told
+            remarks.append(_("The cell {name} was missing and was put back.").format(name=name))
+    return remarks
 
 
 def _missing(released: Released) -> NotebookNode:

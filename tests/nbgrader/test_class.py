@@ -112,8 +112,8 @@ def test_feedback_shows_the_report(school, student):
 
 
 def test_feedback_tells_what_was_put_right(school):
-    assert "the cell check-transpose_qkv was missing and was put back" in school.feedback("hal")
-    assert "the cell transpose_qkv was there more than once" in school.feedback("jon")
+    assert "The cell check-transpose_qkv was missing and was put back." in school.feedback("hal")
+    assert "The cell transpose_qkv is there more than once" in school.feedback("jon")
     assert "not defined in 04_heads.ipynb" in school.feedback("kim")
 
 

@@ -13,7 +13,7 @@ from traitlets.config import Config
 
 from grader.classroom.store import Store
 from grader.intake.read import Submission, Unit
-from grader.nbgrader import engine_cache as desks
+from grader.nbgrader import engine_cache
 from grader.nbgrader.settings import Headway
 from grader.report.model import ExerciseResult
 
@@ -23,58 +23,58 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.fixture
 def settings(school, monkeypatch) -> Headway:
     recorded = next(folder.parent for folder in (school.root / "cache").glob("headway/hidden/*/complete"))
-    monkeypatch.setattr(desks, "hidden_folder", lambda solutions: recorded)
+    monkeypatch.setattr(engine_cache, "hidden_folder", lambda solutions: recorded)
     seed = school.root / "home" / ".config" / "headway" / "seed"
     chosen = {"solutions": str(school.root / "solutions"), "seed_file": str(seed)}
     return Headway(config=Config(Headway=chosen))
 
 
 @pytest.fixture
-def desk(settings):
-    yield desks.desk(settings)
-    desks.close()
+def grader(settings):
+    yield engine_cache.course_grader(settings)
+    engine_cache.close()
 
 
-def test_one_desk_serves_all_notebooks(settings, desk):
-    assert desks.desk(settings) is desk
+def test_one_desk_serves_all_notebooks(settings, grader):
+    assert engine_cache.course_grader(settings) is grader
 
 
-def test_answers_come_from_the_store_first(desk, tmp_path):
+def test_answers_come_from_the_store_first(grader, tmp_path):
     submission = Submission(Path("04_heads.ipynb"), (Unit("04_heads.ipynb cell 1", QKV),))
     path = tmp_path / "grades.sqlite"
-    store = Store(path, desk.key)
+    store = Store(path, grader.key)
     store.put([ExerciseResult("transpose_qkv", "04_heads", "failed", 2.25, 3.0, content=submission.content)])
     store.close()
-    report = desk.grade(submission, ["transpose_qkv", "transpose_output"], path, print)
+    report = grader.grade(submission, ["transpose_qkv", "transpose_output"], path, print)
     assert [(r.name, r.score) for r in report.exercises] == [
         ("transpose_qkv", 2.25),
         ("transpose_output", 0.0),
     ]
     assert report.seed == "hidden"
     path.write_bytes(b"not a database, and longer than its header would have to be" * 4)
-    assert desk.grade(submission, ["transpose_qkv"], path, print).exercises[0].outcome == "passed"
+    assert grader.grade(submission, ["transpose_qkv"], path, print).exercises[0].outcome == "passed"
 
 
-def test_no_worker_is_started_for_what_the_store_knows_and_a_damaged_row_is_graded_again(desk, tmp_path):
+def test_no_worker_is_started_for_what_the_store_knows_and_a_damaged_row_is_graded_again(grader, tmp_path):
     submission = Submission(Path("04_heads.ipynb"), (Unit("04_heads.ipynb cell 1", QKV),))
     path = tmp_path / "grades.sqlite"
-    store = Store(path, desk.key)
+    store = Store(path, grader.key)
     store.put([ExerciseResult("transpose_qkv", "04_heads", "failed", 2.25, 3.0, content=submission.content)])
     store.close()
-    assert desk.grade(submission, ["transpose_qkv"], path, print).exercises[0].score == 2.25
-    assert desk.engine.launcher._launcher is None
+    assert grader.grade(submission, ["transpose_qkv"], path, print).exercises[0].score == 2.25
+    assert grader.engine.launcher._launcher is None
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("UPDATE results SET result = '{'")
-    assert desk.grade(submission, ["transpose_qkv"], path, print).exercises[0].outcome == "passed"
-    assert desk.engine.launcher._launcher is not None
+    assert grader.grade(submission, ["transpose_qkv"], path, print).exercises[0].outcome == "passed"
+    assert grader.engine.launcher._launcher is not None
 
 
-def test_another_desk_is_made_when_what_it_is_made_from_changes(school, settings, desk):
+def test_another_desk_is_made_when_what_it_is_made_from_changes(school, settings, grader):
     os.utime(school.root / "solutions" / "04_heads" / "exercise.toml", (1, 1))
-    changed = desks.desk(settings)
-    assert changed is not desk
+    changed = engine_cache.course_grader(settings)
+    assert changed is not grader
     settings.trusted_submissions = True
-    assert desks.desk(settings) is not changed
+    assert engine_cache.course_grader(settings) is not changed
 
 
 @pytest.mark.parametrize(
@@ -87,5 +87,5 @@ def test_another_desk_is_made_when_what_it_is_made_from_changes(school, settings
 def test_refusals_are_sentences(settings, wrong, says):
     for name, value in wrong.items():
         setattr(settings, name, value)
-    with pytest.raises(desks.Refused, match=says):
-        desks.desk(settings)
+    with pytest.raises(engine_cache.Refused, match=says):
+        engine_cache.course_grader(settings)

@@ -40,7 +40,7 @@ def test_nbgraders_own_lists_are_those_that_ours_stand_in_for(config):
 
     def stock(paths: list[str]) -> list[str]:
         short = [path.rsplit(".", 1)[1] for path in paths]
-        return [stand_ins.get(name, name) for name in short if name != "Mend"]
+        return [stand_ins.get(name, name) for name in short if name != "RepairCells"]
 
     plain = Autograde()
     assert stock(ours) == names(plain.autograde_preprocessors)
@@ -116,6 +116,6 @@ def test_a_notebook_that_breaks_its_format_is_rebuilt(tmp_path, cell):
     path.write_text(
         json.dumps({"cells": [cell, 7], "nbformat": 4, "nbformat_minor": 5, "metadata": {}}), "utf-8"
     )
-    book = readable(path)
+    book, _remarks = readable(path)
     nbformat.validate(book)
     assert len(book.cells) == 1

@@ -1,0 +1,147 @@
+"""Files that no editor writes, through the real `nbgrader autograde`: no submission is discarded."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+
+import pytest
+from helpers.nbgrader_class.school import ASSIGNMENT, QKV, Book, School, answered, cell, new_cell
+from helpers.nbgrader_class.walks import Nbgrader, marks
+
+from grader.bundle.files import MANIFEST_FILE
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.skipif(sys.platform != "linux", reason="makes links and pipes"),
+]
+
+HALF = "\ud800"  # a lone surrogate: JSON can spell it, no file can hold it
+FULL = 3.0
+
+
+def markdown(book: Book) -> None:
+    book["cells"].append({"cell_type": "markdown", "id": "half", "metadata": {}, "source": f"a {HALF}"})
+
+
+def outputs(book: Book) -> None:
+    cell(book, "transpose_qkv")["outputs"] = [{"output_type": "stream", "name": "stdout", "text": HALF}]
+
+
+def metadata(book: Book) -> None:
+    book["metadata"]["author"] = [{"name": HALF}]
+
+
+def keys(book: Book) -> None:
+    cell(book, "transpose_qkv")["metadata"][f"key {HALF}"] = 1
+
+
+def tags(book: Book) -> None:
+    book["cells"].append({**new_cell("x = 1"), "metadata": {"tags": [HALF]}})
+
+
+def kernel_name(book: Book) -> None:
+    book["metadata"]["kernelspec"] = {"name": HALF, "display_name": HALF, "language": HALF}
+
+
+def source(book: Book) -> None:
+    cell(book, "transpose_qkv")["source"] = QKV + f"# {HALF}\n"
+
+
+def grade_id(book: Book) -> None:
+    book["cells"].append({**new_cell("x = 1"), "metadata": {"nbgrader": {"grade_id": HALF}}})
+
+
+SURROGATES = [markdown, outputs, metadata, keys, tags, kernel_name, source, grade_id]
+
+
+def deep(book: Book) -> None:
+    inner: dict = {}
+    for _level in range(400):
+        inner = {"a": inner}
+    book["metadata"]["deep"] = inner
+
+
+def marks_that_are_lists(book: Book) -> None:
+    book["cells"].append({**new_cell("x = 1"), "metadata": {"nbgrader": {"grade_id": ["a"]}}})
+
+
+BOOKS = [*SURROGATES, deep, marks_that_are_lists]
+
+
+@pytest.fixture(scope="module")
+def odd(made: School) -> Iterator[tuple[Nbgrader, str]]:
+    """A course in which every submission is odd; and what autograde printed."""
+    nbgrader = Nbgrader(made, "odd")
+    nbgrader("generate_assignment", ASSIGNMENT)
+    released = json.loads(
+        (nbgrader.folder / "release" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").read_text("utf-8")
+    )
+    submitted = nbgrader.folder / "submitted"
+    for change in BOOKS:
+        book = answered(released)
+        change(book)
+        submit(submitted / change.__name__, json.dumps(book))
+    for name in ("honest", "beside"):
+        submit(submitted / name, json.dumps(answered(released)))
+    other = submitted / "honest" / ASSIGNMENT
+    (submitted / "link" / ASSIGNMENT).mkdir(parents=True)
+    (submitted / "link" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").symlink_to(other / f"{ASSIGNMENT}.ipynb")
+    (submitted / "folder_link").mkdir()
+    (submitted / "folder_link" / ASSIGNMENT).symlink_to(other)
+    beside = submitted / "beside" / ASSIGNMENT
+    (beside / "dangling").symlink_to("nowhere")
+    (beside / "secret.txt").symlink_to(nbgrader.folder / "headway_config.py")
+    os.mkfifo(beside / "pipe")
+    (beside / "timestamp.txt").write_text("the day before yesterday", "utf-8")
+    (beside / MANIFEST_FILE).mkdir()
+    (beside / "notes.txt").write_text("mine", "utf-8")
+    yield nbgrader, nbgrader("autograde", ASSIGNMENT)
+    nbgrader.close()
+
+
+def submit(home, text: str) -> None:
+    (home / ASSIGNMENT).mkdir(parents=True)
+    (home / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").write_text(text, "utf-8")
+
+
+def test_no_submission_is_discarded(odd):
+    nbgrader, said = odd
+    assert "Removing failed" not in said
+    students = {student for student, _exercise in marks(nbgrader)}
+    assert students == {change.__name__ for change in BOOKS} | {"honest", "beside", "link", "folder_link"}
+
+
+@pytest.mark.parametrize("student", [change.__name__ for change in BOOKS] + ["honest", "beside"])
+def test_an_odd_notebook_gets_its_marks(odd, student):
+    found = marks(odd[0])
+    for exercise in ("transpose_qkv", "transpose_output"):
+        assert (found[student, exercise].auto, found[student, exercise].needs) == (FULL, False)
+
+
+@pytest.mark.parametrize("student", [change.__name__ for change in SURROGATES])
+def test_a_replaced_character_is_reported(odd, student):
+    nbgrader, said = odd
+    assert f"{student}, {ASSIGNMENT}: The notebook contained characters that are not valid Unicode." in said
+    text = (nbgrader.folder / "autograded" / student / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").read_text("utf-8")
+    assert "not valid Unicode" in text
+
+
+@pytest.mark.parametrize("student", ["link", "folder_link"])
+def test_a_symbolic_link_is_no_submission(odd, student):
+    found = marks(odd[0])[student, "transpose_qkv"]
+    assert (found.auto, found.needs) == (0.0, False)
+    assert "is a symbolic link; submit the file itself" in (found.comment or "")
+
+
+def test_what_cannot_be_copied_is_set_aside(odd):
+    nbgrader, said = odd
+    kept = nbgrader.folder / ".headway" / "set_aside" / "submitted" / "beside" / ASSIGNMENT
+    names = {"dangling", "secret.txt", "pipe", "timestamp.txt", MANIFEST_FILE}
+    assert {path.name for path in kept.iterdir()} == names
+    assert all(f"{name} cannot be copied and was moved to" in said for name in names)
+    graded = nbgrader.folder / "autograded" / "beside" / ASSIGNMENT
+    assert (graded / "notes.txt").read_text("utf-8") == "mine"
+    assert not (graded / "secret.txt").exists()
