@@ -232,6 +232,6 @@ def what_heads_do() -> Sheet:
     sheet.text(466, 74, "attends to what\nfollowed it there", 12, GREEN)
     sheet.arrow((415, 168), (415, 216), (555, 216), (555, 168), colour=GREEN, style=(0, (3, 2)))
     sheet.text(485, 232, "and writes it: 9", 12, GREEN)
-    sheet.text(449, 270, "Then it looks behind the 9,", 12)
-    sheet.text(449, 294, "and 5 comes next.", 12)
+    sheet.text(449, 270, "Then it attends to the word after 9,", 12)
+    sheet.text(449, 294, "and writes 5.", 12)
     return sheet
