@@ -1,11 +1,11 @@
-"""Building blocks that an assignment may take from earlier ones, finished and correct.
+"""Building blocks from earlier assignments, finished and correct.
 
     from grader.given import MultiHeadAttention, AddNorm
 
-Each block lives in a file of its own, written on PyTorch's built-ins, with the names that the course
-uses: so a student who is stuck on one assignment can still do the next, and the reference solutions have
-something independent to be held against. Importing this package imports no torch; a block is loaded when
-it is first asked for. While an exercise is graded, only the blocks that its `exercise.toml` lists exist.
+Each block is in a separate file, uses PyTorch's built-in functions, and has the names of the course. So a
+student who is stuck on one assignment can still do the next one, and the reference solutions can be compared
+with an independent implementation. Importing this package does not import torch; a block is loaded at its
+first use. While the grader grades an exercise, only the blocks that its `exercise.toml` lists exist.
 """
 
 import ast
@@ -44,13 +44,13 @@ BLOCKS: dict[str, str] = {
 
 @cache
 def source(name: str) -> str:
-    """The text of the file that defines the block `name`; ImportError if there is no such block."""
+    """Return the text of the file that defines the block `name`. Raises ImportError if there is none."""
     return _path(name).read_text(encoding="utf-8")
 
 
 @cache
 def requires(name: str) -> tuple[str, ...]:
-    """The blocks that the block `name` itself imports from here, in the order of its import line."""
+    """Return the blocks that the block `name` imports from this package, in the order of its import line."""
     imports = [node for node in ast.walk(ast.parse(source(name))) if isinstance(node, ast.ImportFrom)]
     return tuple(alias.name for node in imports if node.module == __name__ for alias in node.names)
 
@@ -65,10 +65,10 @@ def _path(name: str) -> Path:
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("_") or name not in BLOCKS:  # hasattr, inspect and pickle ask for many names
+    if name.startswith("_") or name not in BLOCKS:  # hasattr, inspect and pickle look up many names
         raise AttributeError(f"grader.given has no building block {name!r}; there are: {', '.join(BLOCKS)}.")
     module = import_module(f"{__name__}.{_path(name).stem}")
-    # Importing `sequence_mask.py` has bound the *file* to that name here; the block takes its place.
+    # The import of `sequence_mask.py` binds the *module* to that name here; replace it by the block.
     block = getattr(module, name)
     globals()[name] = block
     return block

@@ -8,7 +8,7 @@ __all__ = ["AddNorm"]
 
 
 class AddNorm(nn.Module):
-    """`LayerNorm(dropout(Y) + X)`."""
+    """Compute `LayerNorm(dropout(Y) + X)`."""
 
     def __init__(self, normalized_shape: int | list[int] | torch.Size, dropout: float):
         super().__init__()
@@ -16,6 +16,6 @@ class AddNorm(nn.Module):
         self.ln = nn.LayerNorm(normalized_shape)
 
     def forward(self, X: torch.Tensor, Y: torch.Tensor) -> torch.Tensor:
-        """X, the input of a sublayer, and Y, its output, of one shape (B, T, D) → (B, T, D)."""
+        """Combine the input X and the output Y of a sublayer, both (B, T, D). Returns (B, T, D)."""
         added = torch.add(X, F.dropout(Y, self.dropout.p, self.training))
         return F.layer_norm(added, self.ln.normalized_shape, self.ln.weight, self.ln.bias, self.ln.eps)

@@ -1,4 +1,4 @@
-"""Attention scored by a small network with one hidden layer (Bahdanau et al. 2015, appendix A.1.2)."""
+"""Additive attention: a network with one hidden layer computes the scores (Bahdanau et al. 2015, A.1.2)."""
 
 import torch
 from torch import nn
@@ -10,7 +10,10 @@ __all__ = ["AdditiveAttention"]
 
 
 class AdditiveAttention(nn.Module):
-    """Scores `w_v · tanh(W_q q + W_k k)`. The weights before dropout are kept in `attention_weights`."""
+    """Attention with the scores `w_v · tanh(W_q q + W_k k)`.
+
+    `attention_weights` keeps the weights before dropout, (B, T, S).
+    """
 
     def __init__(self, key_size: int, query_size: int, num_hiddens: int, dropout: float):
         super().__init__()
@@ -27,8 +30,11 @@ class AdditiveAttention(nn.Module):
         values: torch.Tensor,
         valid_lens: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """(B, T, q), (B, S, k), (B, S, v) → (B, T, v); valid_lens: None, (B,) or (B, T)."""
-        # Every query beside every key, so that one matrix [W_q W_k] serves the pair.
+        """Attend from queries (B, T, q) to keys (B, S, k) and values (B, S, v).
+
+        valid_lens: None, (B,) or (B, T). Returns (B, T, v).
+        """
+        # Concatenate every query with every key, so that one matrix [W_q W_k] projects the pair.
         num_queries, num_keys = queries.size(1), keys.size(1)
         each_query = queries.unsqueeze(2).expand(-1, -1, num_keys, -1)  # (B, T, S, q)
         each_key = keys.unsqueeze(1).expand(-1, num_queries, -1, -1)  # (B, T, S, k)

@@ -6,8 +6,8 @@ __all__ = ["AttentionDecoder"]
 
 
 class AttentionDecoder(Decoder):
-    """A base class: subclasses also write a property `attention_weights`."""
+    """A base class: subclasses also define a property `attention_weights`."""
 
     @property
     def attention_weights(self) -> object:
-        raise NotImplementedError(f"{type(self).__name__} has no attention_weights of its own yet.")
+        raise NotImplementedError(f"{type(self).__name__} does not define attention_weights.")

@@ -1,4 +1,4 @@
-"""Where every head of every layer looks, in one layout."""
+"""The attention weights of every head of every layer, in one layout."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,10 +15,11 @@ Kept = torch.Tensor | Sequence[torch.Tensor]
 def attention_maps(
     model: TransformerEncoder | TransformerDecoder, *inputs: Any
 ) -> dict[str, list[torch.Tensor]]:
-    """Call `model(*inputs)` and gather its weights: one tensor (B, H, T, S) a layer.
+    """Call `model(*inputs)` and return its weights: one tensor (B, H, T, S) per layer.
 
-    An encoder gives {"encoder": …}; a decoder, which is told by its `init_state`, {"decoder": …, "cross": …}.
-    `model.attention_weights` may hold (B·H, T, S), (B, H, T, S) or a list of one (B, T, S) a head.
+    Returns {"encoder": …} for an encoder and {"decoder": …, "cross": …} for a decoder, which has a method
+    `init_state`. An entry of `model.attention_weights` may be a tensor (B·H, T, S) or (B, H, T, S), or a list
+    with one (B, T, S) per head.
     """
     model(*inputs)
     batch_size = len(inputs[0])
@@ -29,6 +30,6 @@ def attention_maps(
 
 
 def _by_head(layers: Sequence[Kept], batch_size: int) -> list[torch.Tensor]:
-    """L layers in any of the three layouts → L tensors (B, H, T, S)."""
+    """Bring L layers in any of the three layouts to L tensors (B, H, T, S)."""
     tensors = [w if isinstance(w, torch.Tensor) else torch.stack(tuple(w), dim=1) for w in layers]
     return [w.unflatten(0, (batch_size, -1)) if w.dim() == 3 else w for w in tensors]

@@ -9,9 +9,9 @@ __all__ = ["DecoderBlock"]
 
 
 class DecoderBlock(nn.Module):
-    """Masked self-attention, attention to the encoder, then the position-wise network.
+    """Masked self-attention, cross-attention to the encoder, then the position-wise network.
 
-    `i` is the number of this layer: in eval mode `state[2][i]` holds its inputs of all earlier steps.
+    `i` is the index of this layer: in eval mode `state[2][i]` holds its inputs of all earlier steps.
     """
 
     def __init__(
@@ -38,16 +38,17 @@ class DecoderBlock(nn.Module):
         self.addnorm3 = AddNorm(norm_shape, dropout)
 
     def forward(self, X: torch.Tensor, state: list) -> tuple[torch.Tensor, list]:
-        """X (B, T, D) and state [enc_outputs (B, S, D), enc_valid_lens, cache] → (B, T, D) and state.
+        """Apply the block to X (B, T, D) with the state [enc_outputs (B, S, D), enc_valid_lens, cache].
 
         Training: X is the whole target. Prediction (eval): X is the next step, or the next few.
+        Returns (B, T, D) and the state.
         """
         enc_outputs, enc_valid_lens, cache = state
         before = None if self.training else cache[self.i]  # (B, earlier steps, D)
         keys = X if before is None else torch.cat((before, X), dim=1)  # (B, steps so far, D)
         if not self.training:
             cache[self.i] = keys
-        # A query sees all that came before this call, and of this call the steps up to its own.
+        # A query sees all steps before this call, and the steps of this call up to its own.
         visible = torch.ones(X.size(1), keys.size(1), dtype=torch.long, device=X.device)
         causal_lens = visible.tril(diagonal=keys.size(1) - X.size(1)).sum(dim=1)  # (T,)
         Y = self.attention1(X, keys, keys, causal_lens.expand(X.size(0), -1))  # (B, T, D)

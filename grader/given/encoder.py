@@ -7,7 +7,7 @@ __all__ = ["Encoder"]
 
 
 class Encoder(nn.Module):
-    """A base class: subclasses write `forward(X, ...)`."""
+    """A base class: subclasses define `forward(X, ...)`."""
 
     def forward(self, X: torch.Tensor, *args: object) -> object:
-        raise NotImplementedError(f"{type(self).__name__} has no forward(X) of its own yet.")
+        raise NotImplementedError(f"{type(self).__name__} does not define forward(X).")

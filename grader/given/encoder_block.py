@@ -9,7 +9,7 @@ __all__ = ["EncoderBlock"]
 
 
 class EncoderBlock(nn.Module):
-    """Self-attention, then the position-wise network, each with a residual and a normalisation."""
+    """Self-attention, then the position-wise network, each with a residual connection and a normalisation."""
 
     def __init__(
         self,
@@ -33,6 +33,6 @@ class EncoderBlock(nn.Module):
         self.addnorm2 = AddNorm(norm_shape, dropout)
 
     def forward(self, X: torch.Tensor, valid_lens: torch.Tensor | None = None) -> torch.Tensor:
-        """(B, T, D) → (B, T, D); valid_lens: None, (B,) or (B, T)."""
+        """Apply the block to X (B, T, D); valid_lens: None, (B,) or (B, T). Returns (B, T, D)."""
         X = self.addnorm1(X, self.attention(X, X, X, valid_lens))  # (B, T, D)
         return self.addnorm2(X, self.ffn(X))  # (B, T, D)

@@ -7,7 +7,7 @@ __all__ = ["EncoderDecoder"]
 
 
 class EncoderDecoder(nn.Module):
-    """`encoder` (B, S) → (B, S, D), and `decoder` with `init_state(enc_outputs, enc_valid_lens)`."""
+    """An `encoder` from (B, S) to (B, S, D), and a `decoder` with `init_state(enc_outputs, enc_valid_lens)`."""
 
     def __init__(self, encoder: nn.Module, decoder: nn.Module):
         super().__init__()
@@ -17,6 +17,9 @@ class EncoderDecoder(nn.Module):
     def forward(
         self, src: torch.Tensor, tgt: torch.Tensor, src_valid_len: torch.Tensor | None = None
     ) -> tuple[torch.Tensor, object]:
-        """Read src (B, S), score the next word after every step of tgt (B, T): (B, T, V), and the state."""
+        """Encode src (B, S), and score the next word after every step of tgt (B, T).
+
+        src_valid_len: None or (B,). Returns the scores (B, T, V) and the state of the decoder.
+        """
         state = self.decoder.init_state(self.encoder(src, src_valid_len), src_valid_len)
         return self.decoder(tgt, state)

@@ -1,4 +1,4 @@
-"""Multi-head attention with a number in front of every head (Michel et al. 2019, section 2.3)."""
+"""Multi-head attention with a gate for every head (Michel et al. 2019, section 2.3)."""
 
 import torch
 from torch import nn
@@ -16,9 +16,9 @@ def gated_attention(
     values: torch.Tensor,
     valid_lens: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """What `mha` gives when head `h` is multiplied by its gate before `W_o`: (B, T, D).
+    """Return what `mha` returns when head `h` is multiplied by its gate before `W_o`: (B, T, D).
 
-    gates: (H,), or (B, H) with gates of its own for every sequence. All ones change nothing.
+    gates: (H,), or (B, H) with separate gates for every sequence. If all gates are one, nothing changes.
     """
 
     def gate(_layer: nn.Module, inputs: tuple[torch.Tensor]) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""How much every head matters, measured in three ways (Michel et al. 2019; Voita et al. 2019)."""
+"""The importance of every head, measured in three ways (Michel et al. 2019; Voita et al. 2019)."""
 
 from collections.abc import Callable, Sequence
 
@@ -15,11 +15,12 @@ Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 def head_importance(
     mha: MultiHeadAttention, batches: Sequence[Batch], loss_fn: Loss, method: str
 ) -> torch.Tensor:
-    """One number a head, (H,), without dropout; the module comes back in the mode in which it came.
+    """Measure the importance of every head, (H,), without dropout. The mode of `mha` stays the same.
 
-    batches: (queries, keys, values, valid_lens, target) each; loss_fn(output, target) gives one loss a
-    sample, (B,). method: "ablation", the mean of L(ξ_h = 0) − L; "gradient", the mean of |∂L/∂ξ_h|, both
-    over samples; or "confidence", the mean over queries of the largest weight. Raises ValueError for others.
+    batches: tuples (queries, keys, values, valid_lens, target); loss_fn(output, target) returns one loss per
+    sample, (B,). method: "ablation", the mean of L(ξ_h = 0) − L over samples; "gradient", the mean of
+    |∂L/∂ξ_h| over samples; or "confidence", the mean of the largest weight over queries. ξ_h is the gate of
+    head h. Raises ValueError for another method.
     """
     if method not in _METHODS:
         raise ValueError(f"method is {method!r}; it should be one of {', '.join(_METHODS)}")
@@ -33,7 +34,7 @@ def head_importance(
 
 
 def _ablation(mha: MultiHeadAttention, loss_fn: Loss, batch: Batch) -> torch.Tensor:
-    """(H, B): what is lost when one head is silent."""
+    """Return (H, B): how much the loss rises when the gate of one head is zero."""
     *given, target = batch
     gates = 1 - torch.eye(mha.num_heads, dtype=batch[0].dtype, device=batch[0].device)  # (H, H)
     with torch.no_grad():
@@ -43,7 +44,7 @@ def _ablation(mha: MultiHeadAttention, loss_fn: Loss, batch: Batch) -> torch.Ten
 
 
 def _gradient(mha: MultiHeadAttention, loss_fn: Loss, batch: Batch) -> torch.Tensor:
-    """(H, B): every sample has gates of its own, so one backward pass gives all the samples' gradients."""
+    """Return (H, B): each sample has separate gates, so one backward pass gives the gradients of all samples."""
     *given, target = batch
     with torch.enable_grad():
         gates = batch[0].new_ones(len(batch[0]), mha.num_heads, requires_grad=True)  # (B, H)
@@ -53,7 +54,7 @@ def _gradient(mha: MultiHeadAttention, loss_fn: Loss, batch: Batch) -> torch.Ten
 
 
 def _confidence(mha: MultiHeadAttention, loss_fn: Loss, batch: Batch) -> torch.Tensor:
-    """(H, B·T): the largest weight of every query."""
+    """Return (H, B·T): the largest weight of every query."""
     with torch.no_grad():
         mha(*batch[:4])
     largest: torch.Tensor = mha.attention.attention_weights.amax(dim=-1)  # (B·H, T)

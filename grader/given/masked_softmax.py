@@ -1,4 +1,4 @@
-"""Softmax over the keys in which padding takes no part."""
+"""Softmax over the keys without the padding."""
 
 import torch
 from torch.nn import functional as F
@@ -7,7 +7,7 @@ __all__ = ["masked_softmax"]
 
 
 def masked_softmax(X: torch.Tensor, valid_lens: torch.Tensor | None) -> torch.Tensor:
-    """Softmax over the last axis, with the keys beyond each length left out.
+    """Compute the softmax over the last axis, without the keys after each length.
 
     X: (B, T, S); valid_lens: None, (B,) or (B, T). Returns a new tensor (B, T, S); rows sum to one.
     """

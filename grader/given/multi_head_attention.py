@@ -1,4 +1,4 @@
-"""Several attentions side by side, each on its own projection (Vaswani et al. 2017, section 3.2.2)."""
+"""Several attentions in parallel, each on a separate projection (Vaswani et al. 2017, section 3.2.2)."""
 
 import torch
 from torch import nn
@@ -9,9 +9,9 @@ __all__ = ["MultiHeadAttention"]
 
 
 class MultiHeadAttention(nn.Module):
-    """Project, attend in every head, join the heads, project again.
+    """Project, attend in every head, concatenate the heads, project again.
 
-    The weights before dropout stand in `attention.attention_weights`, (B·H, T, S), row `b·H + h`.
+    `attention.attention_weights` keeps the weights before dropout, (B·H, T, S), row `b·H + h`.
     """
 
     def __init__(
@@ -44,7 +44,10 @@ class MultiHeadAttention(nn.Module):
         values: torch.Tensor,
         valid_lens: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """(B, T, query_size), (B, S, key_size), (B, S, value_size) → (B, T, D)."""
+        """Attend from queries (B, T, query_size) to keys (B, S, key_size) and values (B, S, value_size).
+
+        valid_lens: None, (B,) or (B, T). Returns (B, T, D).
+        """
         if valid_lens is not None:
             valid_lens = valid_lens.repeat_interleave(self.num_heads, dim=0)  # (B·H,) or (B·H, T)
         heads = self.attention(
@@ -57,5 +60,5 @@ class MultiHeadAttention(nn.Module):
         return self.W_o(joined)
 
     def _split(self, X: torch.Tensor) -> torch.Tensor:
-        """(B, T, D) → (B·H, T, d)."""
+        """Split the features into heads: (B, T, D) to (B·H, T, d)."""
         return X.unflatten(-1, (self.num_heads, -1)).transpose(1, 2).flatten(0, 1)

@@ -7,7 +7,7 @@ __all__ = ["PositionWiseFFN"]
 
 
 class PositionWiseFFN(nn.Module):
-    """`dense2(ReLU(dense1(x)))` for each vector x of a sequence."""
+    """Compute `dense2(ReLU(dense1(x)))` for each vector x of a sequence."""
 
     def __init__(self, ffn_num_input: int, ffn_num_hiddens: int, ffn_num_outputs: int):
         super().__init__()
@@ -15,5 +15,5 @@ class PositionWiseFFN(nn.Module):
         self.dense2 = nn.Linear(ffn_num_hiddens, ffn_num_outputs)
 
     def forward(self, X: torch.Tensor) -> torch.Tensor:
-        """(B, T, ffn_num_input) → (B, T, ffn_num_outputs)."""
+        """Apply the network to every position: (B, T, ffn_num_input) to (B, T, ffn_num_outputs)."""
         return self.dense2(self.dense1(X).clamp(min=0))

@@ -1,4 +1,4 @@
-"""Sines and cosines that tell positions apart (Vaswani et al. 2017, section 3.5)."""
+"""A sinusoidal positional encoding (Vaswani et al. 2017, section 3.5)."""
 
 import torch
 from torch import nn
@@ -7,7 +7,7 @@ __all__ = ["PositionalEncoding"]
 
 
 class PositionalEncoding(nn.Module):
-    """Adds row `i` of the table `P` (1, max_len, D) to position `i`, then drops out."""
+    """Add row `i` of the table `P` (1, max_len, D) to position `i`, then apply dropout."""
 
     def __init__(self, num_hiddens: int, dropout: float, max_len: int = 1000):
         super().__init__()
@@ -21,5 +21,5 @@ class PositionalEncoding(nn.Module):
         self.register_buffer("P", table, persistent=False)
 
     def forward(self, X: torch.Tensor) -> torch.Tensor:
-        """(B, T, D) → (B, T, D), with T at most max_len."""
+        """Add the positions to X (B, T, D), with T at most max_len. Returns (B, T, D) in the dtype of X."""
         return self.dropout(X + self.P[:, : X.size(1)].to(X))

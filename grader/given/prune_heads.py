@@ -1,4 +1,4 @@
-"""Heads taken out of an attention for good, so that it is smaller and does less work."""
+"""Remove heads from an attention, so that it is smaller and does less work."""
 
 from collections.abc import Iterable
 
@@ -11,10 +11,10 @@ __all__ = ["prune_heads"]
 
 
 def prune_heads(mha: MultiHeadAttention, heads: Iterable[int]) -> MultiHeadAttention:
-    """Remove heads in place and return the module: what it gives equals that with their gates at zero.
+    """Remove heads in place and return the module. It then returns what it did with their gates at zero.
 
-    heads: numbers as in the module that is handed over, in any order. Raises ValueError if no head is left,
-    and for a number that is no head's.
+    heads: indices of heads as in `mha`, in any order. Raises ValueError if no head is left, and for an index
+    that is out of range.
     """
     total, gone = mha.num_heads, {int(head) for head in heads}
     if not gone <= set(range(total)):
@@ -33,7 +33,7 @@ def prune_heads(mha: MultiHeadAttention, heads: Iterable[int]) -> MultiHeadAtten
 
 
 def _blocks(rows: torch.Tensor, total: int, kept: list[int]) -> torch.Tensor:
-    """(total·d, …) → (kept·d, …): the rows of the heads that stay."""
+    """Select the rows of the heads that stay: (total·d, …) to (kept·d, …)."""
     return rows.detach().unflatten(0, (total, -1))[kept].flatten(0, 1)
 
 

@@ -1,4 +1,4 @@
-"""A recurrent decoder that looks back at the source at every step (after Bahdanau et al. 2015)."""
+"""A recurrent decoder that attends to the source at every step (after Bahdanau et al. 2015)."""
 
 import torch
 from torch import nn
@@ -9,9 +9,9 @@ __all__ = ["Seq2SeqAttentionDecoder"]
 
 
 class Seq2SeqAttentionDecoder(nn.Module):
-    """A GRU whose input at each step is a context vector, attended to, beside the embedded token.
+    """A GRU whose input at each step is the context vector and the embedded token, concatenated.
 
-    `attention_weights` lists the weights of the latest call, one tensor (B, 1, S) for each step.
+    `attention_weights` is a list with the weights of the latest call, one tensor (B, 1, S) for each step.
     """
 
     def __init__(
@@ -25,7 +25,7 @@ class Seq2SeqAttentionDecoder(nn.Module):
             num_hiddens,
             num_layers,
             batch_first=True,
-            dropout=dropout if num_layers > 1 else 0,  # GRU's dropout is between layers, and warns at one
+            dropout=dropout if num_layers > 1 else 0,  # with one layer GRU has no place for it, and warns
         )
         self.dense = nn.Linear(num_hiddens, vocab_size)
         self.attention_weights: list[torch.Tensor] = []
@@ -36,12 +36,16 @@ class Seq2SeqAttentionDecoder(nn.Module):
         enc_valid_lens: torch.Tensor | None,
         *args: object,
     ) -> tuple:
-        """(outputs (S, B, D), hidden (L, B, D)) and lengths → (outputs (B, S, D), hidden, lengths)."""
+        """Create the state before the first word.
+
+        enc_outputs: outputs (S, B, D) and hidden (L, B, D) of the encoder; enc_valid_lens: None or (B,).
+        Returns (outputs (B, S, D), hidden, enc_valid_lens).
+        """
         outputs, hidden_state = enc_outputs
         return outputs.transpose(0, 1), hidden_state, enc_valid_lens
 
     def forward(self, X: torch.Tensor, state: tuple) -> tuple[torch.Tensor, tuple]:
-        """Tokens (B, T) → (B, T, V), and the state after the last of them."""
+        """Score the next word after each token of X (B, T). Returns (B, T, V) and the state after the last step."""
         enc_outputs, hidden_state, enc_valid_lens = state
         self.attention_weights = []
         steps = []

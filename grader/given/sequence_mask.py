@@ -1,4 +1,4 @@
-"""Blank out what lies beyond each length."""
+"""Replace the steps after each length."""
 
 import torch
 
@@ -6,7 +6,7 @@ __all__ = ["sequence_mask"]
 
 
 def sequence_mask(X: torch.Tensor, valid_len: torch.Tensor, value: float = 0) -> torch.Tensor:
-    """Keep the first `valid_len[n]` steps of row `n`, set the others to `value`.
+    """Keep the first `valid_len[n]` steps of row `n`, and set the others to `value`.
 
     X: (N, T, …); valid_len: (N,). Returns a new tensor (N, T, …) of the same dtype.
     """

@@ -1,4 +1,4 @@
-"""A vector for every token, and none to learn for padding."""
+"""An embedding whose padding row is not trained."""
 
 from torch import nn
 
@@ -6,7 +6,10 @@ __all__ = ["TokenEmbedding"]
 
 
 class TokenEmbedding(nn.Embedding):
-    """Tokens (B, T) → vectors (B, T, d_model); token 1 is padding: zeros at first, and no gradient."""
+    """Map tokens (B, T) to vectors (B, T, d_model).
+
+    Token 1 is padding: its row starts as zeros and gets no gradient.
+    """
 
     def __init__(self, vocab_size: int, d_model: int):
         super().__init__(vocab_size, d_model, padding_idx=1)

@@ -11,8 +11,8 @@ __all__ = ["TransformerDecoder"]
 class TransformerDecoder(nn.Module):
     """Embedding times √D, positions, `num_layers` decoder blocks, and a linear layer to the vocabulary.
 
-    `attention_weights` holds two lists after a call: those of the self-attentions, (B·H, T, steps so far),
-    and those of the attentions to the encoder, (B·H, T, S), one a layer.
+    After a call, `attention_weights` is a list of two lists with one tensor per layer: the weights of the
+    self-attentions, (B·H, T, steps so far), then those of the cross-attentions, (B·H, T, S).
     """
 
     def __init__(
@@ -55,13 +55,13 @@ class TransformerDecoder(nn.Module):
     def init_state(
         self, enc_outputs: torch.Tensor, enc_valid_lens: torch.Tensor | None, *args: object
     ) -> list:
-        """A fresh state: the encoder's outputs (B, S, D), their lengths, and an empty cache a layer."""
+        """Create the state for a new sentence: [enc_outputs (B, S, D), enc_valid_lens, L times None]."""
         return [enc_outputs, enc_valid_lens, [None] * self.num_layers]
 
     def forward(self, X: torch.Tensor, state: list) -> tuple[torch.Tensor, list]:
-        """Tokens (B, T) → (B, T, V), and the state.
+        """Score the next word after each token of X (B, T). Returns (B, T, V) and the state.
 
-        In eval mode positions go on where the last call stopped; training starts at position 0.
+        In eval mode positions continue where the last call stopped; training starts at position 0.
         """
         first = 0 if self.training or state[2][0] is None else state[2][0].size(1)
         table = self.pos_encoding.P[:, first : first + X.size(1)]  # (1, T, D)

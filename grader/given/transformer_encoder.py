@@ -1,4 +1,4 @@
-"""Tokens in, one vector in context for each of them out (Vaswani et al. 2017, section 3.1)."""
+"""The encoder: from tokens to one vector in context for each of them (Vaswani et al. 2017, section 3.1)."""
 
 import torch
 from torch import nn
@@ -11,7 +11,7 @@ __all__ = ["TransformerEncoder"]
 class TransformerEncoder(nn.Module):
     """Embedding times √D, positions, then `num_layers` encoder blocks.
 
-    `attention_weights` lists the weights of every layer after a call, each (B·H, T, T).
+    After a call, `attention_weights` is a list with one tensor (B·H, T, T) per layer.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class TransformerEncoder(nn.Module):
         self.attention_weights: list[torch.Tensor | None] = [None] * num_layers
 
     def forward(self, X: torch.Tensor, valid_lens: torch.Tensor | None = None, *args: object) -> torch.Tensor:
-        """Tokens (B, T) → (B, T, D); valid_lens: None, (B,) or (B, T)."""
+        """Encode tokens X (B, T); valid_lens: None, (B,) or (B, T). Returns (B, T, D)."""
         X = self.pos_encoding(self.embedding(X) * self.num_hiddens**0.5)  # (B, T, D)
         for i, block in enumerate(self.blks):
             X = block(X, valid_lens)  # (B, T, D)
