@@ -106,8 +106,8 @@ def lesson(module: str, text: str) -> str:
     cells = [cell.source for cell in _cells(text) if cell.cell_type == "markdown"]
     title, _, rest = cells[0].partition("\n")
     where = (
-        f"*The code of this lesson, and the text once more, stands in [{module}.py]({module}.py) and in\n"
-        f"[{module}.ipynb]({module}.ipynb). Work in whichever you like.*"
+        f"*The code and the text of this lesson are in [{module}.py]({module}.py) and in\n"
+        f"[{module}.ipynb]({module}.ipynb). Work in either file.*"
     )
     kept = [cell for cell in cells[1:] if not cell.startswith(TRY)]
     return "\n\n".join([title, where, rest.lstrip("\n"), *kept]) + "\n"

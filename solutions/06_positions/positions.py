@@ -201,7 +201,8 @@ except NotImplementedError as unwritten:
 # - A shift by `delta` rotates every pair by a fixed angle, so it is a linear map.
 # - The table is a buffer: it moves with the module and is not trained.
 # - The embedding row of the padding token stays zero and gets no gradient.
-#
+
+# %% [markdown]
 # ## Questions to think about
 #
 # 1. If $D$ is even, the dot product of `P[i]` and `P[j]` depends on `i - j` only. Can you see why, from the

@@ -331,7 +331,8 @@ except NotImplementedError as unwritten:
 # - An encoder block is self-attention and a feed-forward network, each followed by AddNorm.
 # - The encoder multiplies embeddings by $\sqrt{D}$, adds positions and applies `L` blocks with separate
 #   weights.
-#
+
+# %% [markdown]
 # ## Questions to think about
 #
 # 1. What does `AddNorm` return when `Y` is zero and each row of `X` has mean 0 and variance 1 already? What

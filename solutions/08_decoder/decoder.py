@@ -358,7 +358,8 @@ except NotImplementedError as unwritten:
 # - One step at a time and all steps at once must give the same values.
 # - `eval()` is not the same as decoding. In this course it selects the cache, but a validation loss in
 #   `eval()` needs the causal mask too.
-#
+
+# %% [markdown]
 # ## Questions to think about
 #
 # 1. A sentence of `T` words is predicted with a cache, then without one, so that the whole prefix goes

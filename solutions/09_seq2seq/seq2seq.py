@@ -180,7 +180,8 @@ except NotImplementedError as unwritten:
 # - The query is the last layer's hidden state of the step before. Keys and values are the encoder's outputs.
 # - Context and embedded word are concatenated and form the input of the GRU.
 # - The steps run one after another, because each query depends on the step before.
-#
+
+# %% [markdown]
 # ## Questions to think about
 #
 # 1. The encoder's outputs are projected by `W_k` again at every step. Which work could be saved, and how

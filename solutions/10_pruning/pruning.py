@@ -478,7 +478,8 @@ except NotImplementedError as unwritten:
 #   does not look at the loss.
 # - Take the absolute value of each gradient before the mean, or samples cancel each other.
 # - A measure of importance must be compared with random and with reverse order, over several seeds.
-#
+
+# %% [markdown]
 # ## Questions to think about
 #
 # 1. In trained translation models, confident heads are mostly the important ones (Voita et al. 2019). In the

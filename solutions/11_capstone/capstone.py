@@ -264,7 +264,8 @@ if __name__ == "__main__":
 # - Train in training mode: teacher forcing needs the causal mask and no cache.
 # - Greedy decoding passes one new word and the returned state to each call, until every sentence has ended.
 # - Measure a trained model on data that it has not seen.
-#
+
+# %% [markdown]
 # ## Questions to think about
 #
 # 1. Train for 50, 100, 200 and 400 steps and draw the share of right sentences. Does it grow evenly? What

@@ -141,3 +141,9 @@ def test_formulas_are_closed_and_their_dollars_hug_them(assignment):
         assert inline.count("$") % 2 == 0, inline
         for formula in re.findall(r"\$([^$]+)\$", inline):
             assert formula == formula.strip(), formula
+
+
+@each_assignment
+def test_questions_open_a_cell_so_that_nbgrader_finds_them(assignment):
+    assert assignment.source.count("# ## Questions") == 1
+    assert assignment.source.count("\n# %% [markdown]\n# ## Questions") == 1
