@@ -115,9 +115,9 @@ def _wrong_answer(engine: Engine, assignments: Sequence[Assignment], console: Co
     assignment = next(a for a in assignments if a.mistakes(BROKEN))
     mistake = next(m for m in assignment.mistakes(BROKEN) if m.id == MISTAKE)
     console.print(Text(), Rule(_("A wrong answer: keys and values are projected with W_q")), Text())
-    for old, new in mistake.swap.items():
-        console.print(Padding(Text(f"- {old.strip()}", style="red"), (0, 2)))
-        console.print(Padding(Text(f"+ {new.strip()}", style="green"), (0, 2)))
+    for edit in mistake.edits:
+        console.print(Padding(Text(f"- {edit.old.strip()}", style="red"), (0, 2)))
+        console.print(Padding(Text(f"+ {edit.new.strip()}", style="green"), (0, 2)))
     with console.status(_("grading {name}").format(name=BROKEN)):
         report = grade(engine, assignment, apply(mistake, assignment.source))
     broken = next(result for result in report.exercises if result.name == BROKEN)

@@ -1,0 +1,56 @@
+"""Everything that a folder of solutions/ is written with.
+
+    from grader.authoring import Case, edit, mistake, trivial, variant
+
+Authors import from here alone, so that no exercise depends on how the grader is laid out. What needs torch is
+imported when it is asked for.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from grader.authoring.bank import also, device_mistake, dtype_mistake, mistake, mutant, trivial, variant
+from grader.authoring.edit import edit
+from grader.bundle.repeat import round_to
+from grader.cases import weights
+from grader.cases.case import Case
+from grader.cases.ref import Filled, Ref, eye, filled, zeros
+from grader.judge.head_ranking import spearman
+from grader.support.source import definition_span
+from grader.support.stub import stub
+
+if TYPE_CHECKING:
+    from grader.authoring.observe import blocks
+
+__all__ = [
+    "Case",
+    "Filled",
+    "Ref",
+    "also",
+    "blocks",
+    "definition_span",
+    "device_mistake",
+    "dtype_mistake",
+    "edit",
+    "eye",
+    "filled",
+    "mistake",
+    "mutant",
+    "round_to",
+    "spearman",
+    "stub",
+    "trivial",
+    "variant",
+    "weights",
+    "zeros",
+]
+
+_NEED_TORCH = {"blocks": "grader.authoring.observe"}
+
+
+def __getattr__(name: str) -> object:
+    if name in _NEED_TORCH:
+        return getattr(import_module(_NEED_TORCH[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,20 +1,21 @@
-"""Known answers, right and wrong, as a few lines that differ from the reference.
+"""Known answers, right and wrong: each a few edits of the reference, or a definition that takes its place.
 
-A mistake is written as what it changes: `swap` replaces pieces of the reference's definition (each must
-occur there), `code` replaces the whole definition. Nothing else makes a mistake, so that a teacher can
-read a bank from top to bottom like a list.
+The file of an entry names its exercise: `solutions/NN_name/mistakes/<Exercise>.py`. A mistake's page for
+`grader explain` is the section of its id in the Markdown file beside it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from textwrap import dedent
 
+from grader.authoring.edit import Edit, EditError
 from grader.support.source import definition_span
 
-KINDS = ("mistake", "different", "policy", "same", "also", "trivial")
+KINDS = ("mistake", "different", "policy", "mutant", "same", "also", "trivial")
+Change = Edit | str  # an edit of the reference, or the whole definition
 
 
 @dataclass(frozen=True)
@@ -22,17 +23,17 @@ class KnownAnswer:
     """One known answer to one exercise.
 
     kind: "mistake" fails; "different" is a valid design, not the one asked for; "policy" passes on CPU
-    in float32 and may fail only the facets it `breaks`; "same" is right; "also" is right too, see `also`;
-    "trivial" gets nothing.
+    in float32 and may fail only the facets it `breaks`; "mutant" fails, and a report says nothing more;
+    "same" is right; "also" is right too, see `also`; "trivial" gets nothing.
     says: what the answer equals, one sentence, no code. asks: a question that leads on. page: what it
     does to a model and how to see it, for `grader explain`. seen: where real code did it. steady: gives
-    the same numbers at every call; one that does not is named by what it always does.
+    the same values at every call; one that does not is named by what it always does.
     """
 
     id: str
     of: str
     kind: str = "mistake"
-    swap: Mapping[str, str] = field(default_factory=dict)
+    edits: tuple[Edit, ...] = ()
     code: str = ""
     says: str = ""
     asks: str = ""
@@ -43,57 +44,90 @@ class KnownAnswer:
 
 
 def mistake(
-    id: str, of: str, *, kind: str = "mistake", breaks: Iterable[str] = (), **fields: object
+    id: str,
+    *change: Change,
+    says: str,
+    asks: str,
+    kind: str = "mistake",
+    breaks: Iterable[str] = (),
+    seen: str = "",
+    steady: bool = True,
 ) -> KnownAnswer:
-    """A wrong answer. Raises ValueError if it is not complete."""
-    answer = KnownAnswer(id, of, kind, breaks=tuple(breaks), **fields)  # type: ignore[arg-type]
-    _require(answer.kind in ("mistake", "different", "policy"), answer, f"unknown kind {answer.kind!r}")
-    _require(bool(answer.says and answer.asks), answer, "a mistake needs `says` and `asks`")
-    _require(bool(answer.swap) != bool(answer.code), answer, "give either `swap` or `code`")
-    _require(bool(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", answer.id)), answer, "an id is words-with-dashes")
+    """Describe a wrong answer to the exercise that the file is named after. Raises ValueError if it is incomplete."""
+    answer = _answer(
+        id, "", kind, change, says=says, asks=asks, breaks=tuple(breaks), seen=seen, steady=steady
+    )
+    _require(kind in ("mistake", "different", "policy"), answer, f"unknown kind {kind!r}")
+    _require(bool(says and asks), answer, "a mistake needs `says` and `asks`")
+    _require(bool(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", id)), answer, "an id is words-with-dashes")
     return answer
 
 
-def variant(id: str, of: str, code: str = "", swap: Mapping[str, str] | None = None) -> KnownAnswer:
-    """A right answer written differently."""
-    return KnownAnswer(id, of, "same", swap=swap or {}, code=code)
+def device_mistake(id: str, *change: Change, says: str, asks: str, seen: str = "") -> KnownAnswer:
+    """Describe an answer that is right on the CPU; on a GPU the tensors of two devices meet."""
+    return mistake(id, *change, says=says, asks=asks, kind="policy", breaks=["device"], seen=seen)
 
 
-def also(id: str, of: str, swap: Mapping[str, str]) -> KnownAnswer:
-    """A right answer on an equal footing with the reference, because students build on either of the two.
+def dtype_mistake(id: str, *change: Change, says: str, asks: str, seen: str = "") -> KnownAnswer:
+    """Describe an answer that is right in float32; in another dtype it raises, or returns the wrong dtype."""
+    return mistake(id, *change, says=says, asks=asks, kind="policy", breaks=["precision"], seen=seen)
 
-    Where it gives other numbers, a check by the judge `one_of` accepts both; and every mistake whose pieces
+
+def mutant(id: str, *change: Change, says: str) -> KnownAnswer:
+    """Describe a repair or a test that still has a fault. It must fail; a student reads nothing about it."""
+    return _answer(id, "", "mutant", change, says=says)
+
+
+def variant(id: str, of: str, *change: Change) -> KnownAnswer:
+    """Describe a right answer written differently."""
+    return _answer(id, of, "same", change)
+
+
+def also(id: str, of: str, *change: Change) -> KnownAnswer:
+    """Describe a right answer on an equal footing with the reference: students build on either of the two.
+
+    Where it gives other values, a check by the judge `one_of` accepts both; and every mistake whose pieces
     occur in it as well is known in both forms.
     """
-    return KnownAnswer(id, of, "also", swap=swap)
+    return _answer(id, of, "also", change)
 
 
-def trivial(id: str, of: str, code: str) -> KnownAnswer:
-    """An answer that computes nothing: it must get no points at all."""
-    return KnownAnswer(id, of, "trivial", code=code)
+def trivial(id: str, of: str, *change: Change) -> KnownAnswer:
+    """Describe an answer that computes nothing: it must get no points at all."""
+    return _answer(id, of, "trivial", change)
+
+
+def _answer(id: str, of: str, kind: str, change: tuple[Change, ...], **fields: object) -> KnownAnswer:
+    edits = tuple(one for one in change if isinstance(one, Edit))
+    code = "".join(one for one in change if isinstance(one, str))
+    answer = KnownAnswer(id, of, kind, edits, code, **fields)  # type: ignore[arg-type]
+    _require(bool(edits) != bool(code), answer, "give either edits or the whole definition")
+    return answer
 
 
 def _require(truth: bool, answer: KnownAnswer, sentence: str) -> None:
     if not truth:
-        raise ValueError(f"{answer.of}: {answer.id}: {sentence}")
+        raise ValueError(f"{answer.of}: {answer.id}: {sentence}" if answer.of else f"{answer.id}: {sentence}")
 
 
-def apply(answers: KnownAnswer | Iterable[KnownAnswer], source: str) -> str:
-    """The module's source with its definition changed as the answers say.
+def apply(answers: KnownAnswer | Iterable[KnownAnswer], source: str, *, exactly: bool = True) -> str:
+    """Return the module's source with its definition changed as the answers say.
 
-    Raises ValueError when a piece to be replaced does not occur in the definition.
+    Raises EditError when an edit does not match as often as it says; with `exactly` off, only where it matches
+    nothing: beside another change, or in an answer on an equal footing, the count may differ.
     """
     for answer in [answers] if isinstance(answers, KnownAnswer) else answers:
         start, stop = definition_span(source, answer.of)
-        source = source[:start] + _changed(answer, source[start:stop]) + source[stop:]
+        source = source[:start] + _changed(answer, source[start:stop], exactly) + source[stop:]
     return source
 
 
-def _changed(answer: KnownAnswer, definition: str) -> str:
+def _changed(answer: KnownAnswer, definition: str, exactly: bool) -> str:
     if answer.code:
         return dedent(answer.code).strip("\n") + "\n"
-    for old, new in answer.swap.items():
-        if old not in definition:
-            raise ValueError(f"{answer.of}: {answer.id}: {old!r} does not occur in the reference")
-        definition = definition.replace(old, new)
+    for one in answer.edits:
+        try:
+            definition = one.apply(definition, exactly=exactly)
+        except EditError as error:
+            raise EditError(f"{answer.of}: {answer.id}: {error}") from None
     return definition

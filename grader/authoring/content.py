@@ -6,11 +6,12 @@ import hashlib
 import runpy
 import tomllib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from grader.authoring.bank import KnownAnswer
+from grader.authoring.pages import read_pages
 from grader.cases.case import Case
 from grader.cases.draw import Draw
 from grader.cases.precision import in_other_dtypes
@@ -72,7 +73,16 @@ class Assignment:
         return cases
 
     def mistakes(self, exercise: str | None = None) -> list[KnownAnswer]:
-        return [m for m in self._run("mistakes.py").get("MISTAKES", []) if exercise in (None, m.of)]
+        """Wrong answers with their pages, of one exercise or of all in order."""
+        return [mistake for name in self._names(exercise) for mistake in self._mistakes(name)]
+
+    def mutants(self, exercise: str | None = None) -> list[KnownAnswer]:
+        """Repairs and tests that still have a fault: they must fail, and a student reads nothing about them."""
+        return [
+            replace(mutant, of=name)
+            for name in self._names(exercise)
+            for mutant in self._run(f"mutants/{name}.py").get("MUTANTS", [])
+        ]
 
     def alternatives(self, exercise: str) -> list[KnownAnswer]:
         """Answers on an equal footing with the reference (`bank.also`)."""
@@ -91,6 +101,21 @@ class Assignment:
                     f"{self.folder / 'exercise.toml'}: {exercise['name']} pairs unknown mistakes: {', '.join(sorted(unknown))}"
                 )
 
+    def _names(self, exercise: str | None) -> list[str]:
+        names = [fields["name"] for fields in self.exercises]
+        return [name for name in names if exercise in (None, name)]
+
+    def _mistakes(self, exercise: str) -> Iterator[KnownAnswer]:
+        mistakes = self._run(f"mistakes/{exercise}.py").get("MISTAKES", [])
+        path = self.folder / "mistakes" / f"{exercise}.md"
+        pages = read_pages(path.read_text("utf-8")) if mistakes else {}
+        for mistake in mistakes:
+            if mistake.id not in pages:
+                raise ContentError(f"{path} has no page about {mistake.id}")
+            yield replace(mistake, of=exercise, page=pages.pop(mistake.id))
+        if pages:
+            raise ContentError(f"{path} has pages about unknown mistakes: {', '.join(pages)}")
+
     def _run(self, file: str) -> dict[str, Any]:
         path = self.folder / file
         return runpy.run_path(str(path)) if path.exists() else {}
@@ -98,9 +123,10 @@ class Assignment:
     def digest(self) -> str:
         """Changes whenever anything that a bundle is made from changes."""
         parts = hashlib.sha256()
-        for path in sorted(self.folder.iterdir()):
-            if path.suffix in (".py", ".toml"):
-                parts.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+        for path in sorted(self.folder.rglob("*")):
+            if path.suffix in (".py", ".toml", ".md"):
+                name = path.relative_to(self.folder).as_posix()
+                parts.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
         return parts.hexdigest()
 
 

@@ -116,7 +116,7 @@ def _independent(one: KnownAnswer, other: KnownAnswer, source: str) -> bool:
     if one.code or other.code or "mistake" not in (one.kind, other.kind):
         return False
     try:
-        return apply([one, other], source) == apply([other, one], source)
+        return apply([one, other], source, exactly=False) == apply([other, one], source, exactly=False)
     except ValueError:
         return False
 
@@ -131,8 +131,8 @@ def _told_apart(rows: Sequence[_Row]) -> Iterator[_Row]:
 
 def _forms(mistakes: Sequence[KnownAnswer], source: str, others: Sequence[KnownAnswer]) -> list[str]:
     """The mistakes in the reference, and in each answer on an equal footing that holds the same pieces."""
-    forms = [apply(mistakes, source)]
-    for other in others if all(m.swap for m in mistakes) else ():
+    forms = [apply(mistakes, source, exactly=len(mistakes) == 1)]
+    for other in others if all(m.edits for m in mistakes) else ():
         with contextlib.suppress(ValueError):  # a piece that is not there: the mistake is about it
-            forms.append(apply([other, *mistakes], source))
+            forms.append(apply([other, *mistakes], source, exactly=False))
     return forms

@@ -66,7 +66,7 @@ def _row(
         row.problems.append(f"the reference is {_why(reference)}")
     if untouched.outcome != "not_started":
         row.problems.append(f"the stub is {_why(untouched)}")
-    for answer in assignment.mistakes(exercise.name):
+    for answer in [*assignment.mistakes(exercise.name), *assignment.mutants(exercise.name)]:
         _mistake(row, answer, _answer(engine, assignment, answer))
     for answer in assignment.variants(exercise.name):
         _variant(row, answer, _answer(engine, assignment, answer))

@@ -114,7 +114,8 @@ def _answers(wanted: tuple[Assignment, str]) -> tuple[float, int]:
     assignment, name = wanted
     fields = next(fields for fields in assignment.exercises if fields["name"] == name)
     longest = float(fields.get("limits", {}).get("wall_seconds", 0))
-    return longest, len(assignment.mistakes(name)) + len(assignment.variants(name))
+    known = (*assignment.mistakes(name), *assignment.mutants(name), *assignment.variants(name))
+    return longest, len(known)
 
 
 def _begin(solutions: Path, memory: str, device: str) -> None:

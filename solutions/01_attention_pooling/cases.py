@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.cases.case import Case
+from grader.authoring import Case
 
 TABLE = ("query", "key")
 
@@ -26,22 +26,32 @@ def kernel_attention_weights(draw):
         yield case
 
     case = Case("one-query", "kernel_attention_weights")
-    Y = case.call(case.input("queries", draw.normal(1)), case.input("keys", draw.normal(S)), _number(draw), axes=TABLE)
+    Y = case.call(
+        case.input("queries", draw.normal(1)), case.input("keys", draw.normal(S)), _number(draw), axes=TABLE
+    )
     case.check_shape(Y, "a single query still makes a table, of one row")
     case.check_values(Y, "a single query")
     yield case
 
     case = Case("as-many-queries-as-keys", "kernel_attention_weights")
-    Y = case.call(case.input("queries", draw.normal(S)), case.input("keys", draw.normal(S)), _number(draw), axes=TABLE)
+    Y = case.call(
+        case.input("queries", draw.normal(S)), case.input("keys", draw.normal(S)), _number(draw), axes=TABLE
+    )
     case.check_values(Y, "as many queries as keys")
     yield case
 
     case = Case("moved-together", "kernel_attention_weights")
     queries, keys = draw.normal(T), draw.normal(S)
     left = case.call(case.input("queries", queries), case.input("keys", keys), axes=TABLE)
-    right = case.call(case.input("moved_queries", queries + 2), case.input("moved_keys", keys + 2), axes=TABLE)
+    right = case.call(
+        case.input("moved_queries", queries + 2), case.input("moved_keys", keys + 2), axes=TABLE
+    )
     case.check_same(
-        left, right, "only distances count", "values", "moving all queries and keys by the same distance changed the weights"
+        left,
+        right,
+        "only distances count",
+        "values",
+        "moving all queries and keys by the same distance changed the weights",
     )
     yield case
 
@@ -93,10 +103,17 @@ def kernel_regression(draw):
     queries = case.input("queries", draw.normal(T))
     left = case.call(queries, case.input("keys", keys), case.input("values", values), axes=("query",))
     right = case.call(
-        queries, case.input("moved_keys", keys[order]), case.input("moved_values", values[order]), axes=("query",)
+        queries,
+        case.input("moved_keys", keys[order]),
+        case.input("moved_values", values[order]),
+        axes=("query",),
     )
     case.check_same(
-        left, right, "pairs of key and value in another order change nothing", "values", "the order of the pairs changed the answers"
+        left,
+        right,
+        "pairs of key and value in another order change nothing",
+        "values",
+        "the order of the pairs changed the answers",
     )
     yield case
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.cases.case import Case
+from grader.authoring import Case
 
 SEEN = ("batch", "query", "key")
 LONG, LONG_LENS = 268, np.array([257, 261])  # bfloat16 counts 256, 256, 258, 260, 260, 260, …
@@ -41,14 +41,18 @@ def sequence_mask(draw):
 
     case = Case("four-axes", "sequence_mask")
     Y = case.call(
-        case.input("X", draw.normal(N, T, 2, F)), case.input("valid_len", draw.lens(N, T)), axes=("row", "step", "group", "feature")
+        case.input("X", draw.normal(N, T, 2, F)),
+        case.input("valid_len", draw.lens(N, T)),
+        axes=("row", "step", "group", "feature"),
     )
     case.check_values(Y, "further axes: whole steps are masked (N, T, 2, F)")
     yield case
 
     case = Case("integers", "sequence_mask")
     Y = case.call(
-        case.input("X", draw.integers(2, 9, N, T)), case.input("valid_len", draw.lens(N, T)), axes=("row", "step")
+        case.input("X", draw.integers(2, 9, N, T)),
+        case.input("valid_len", draw.lens(N, T)),
+        axes=("row", "step"),
     )
     case.check_values(Y, "tokens (integers) can be masked too")
     yield case
@@ -76,7 +80,9 @@ def masked_softmax(draw):
         case.check_shape(Y, f"shape and dtype {title}")
         case.check_values(Y, f"weights {title}", facet)
         case.check(facet, "sums_to_one", [case.see(Y)], f"weights of a query sum to one, {title}")
-        case.check_gradients(case.gradients(Y, draw.normal(B, T, S), wrt=[X]), f"gradient of the scores, {title}")
+        case.check_gradients(
+            case.gradients(Y, draw.normal(B, T, S), wrt=[X]), f"gradient of the scores, {title}"
+        )
         if valid_lens is not None:
             case.check_unchanged(valid_lens, title="the lengths are left as they were")
         if id == "per-query":
@@ -100,15 +106,23 @@ def masked_softmax(draw):
     padded = np.arange(S)[None, None, :] >= lens[:, None, None]
     valid_lens = case.input("valid_lens", lens)
     left = case.call(case.input("X", X), valid_lens, axes=SEEN)
-    right = case.call(case.input("other_padding", np.where(padded, draw.normal(B, T, S), X)), valid_lens, axes=SEEN)
+    right = case.call(
+        case.input("other_padding", np.where(padded, draw.normal(B, T, S), X)), valid_lens, axes=SEEN
+    )
     case.check_same(
-        left, right, "what stands in the padding makes no difference", "masking", "other numbers in the padding changed the weights"
+        left,
+        right,
+        "what stands in the padding makes no difference",
+        "masking",
+        "other numbers in the padding changed the weights",
     )
     yield case
 
     case = Case("long-row", "masked_softmax", dtype="bfloat16")
     X = draw.normal(2, 1, LONG)
-    for row, length in enumerate(LONG_LENS):  # the last real key and the first of the padding outweigh all others
+    for row, length in enumerate(
+        LONG_LENS
+    ):  # the last real key and the first of the padding outweigh all others
         X[row, 0, length - 1 : length + 1] = 6, 7
     Y = case.call(case.input("X", X), case.input("valid_lens", LONG_LENS), axes=SEEN)
     case.check_precision(Y, "rows longer than such numbers can count")

@@ -1,6 +1,6 @@
 """Right answers written differently, and answers that compute nothing."""
 
-from grader.authoring.bank import trivial, variant
+from grader.authoring import trivial, variant
 
 VARIANTS = [
     variant(
@@ -58,9 +58,15 @@ VARIANTS = [
             return X * keep + value * (1 - keep)
         """,
     ),
-    trivial("zeros", "sequence_mask", "def sequence_mask(X, valid_len, value=0):\n    return torch.zeros_like(X)"),
+    trivial(
+        "zeros", "sequence_mask", "def sequence_mask(X, valid_len, value=0):\n    return torch.zeros_like(X)"
+    ),
     trivial("handed-back", "sequence_mask", "def sequence_mask(X, valid_len, value=0):\n    return X"),
-    trivial("all-filled", "sequence_mask", "def sequence_mask(X, valid_len, value=0):\n    return torch.full_like(X, value)"),
+    trivial(
+        "all-filled",
+        "sequence_mask",
+        "def sequence_mask(X, valid_len, value=0):\n    return torch.full_like(X, value)",
+    ),
     variant(
         "minus-infinity",
         "masked_softmax",
@@ -150,6 +156,8 @@ VARIANTS = [
     trivial("zeros", "masked_softmax", "def masked_softmax(X, valid_lens):\n    return torch.zeros_like(X)"),
     trivial("handed-back", "masked_softmax", "def masked_softmax(X, valid_lens):\n    return X"),
     trivial(
-        "uniform", "masked_softmax", "def masked_softmax(X, valid_lens):\n    return torch.full_like(X, 1 / X.shape[-1])"
+        "uniform",
+        "masked_softmax",
+        "def masked_softmax(X, valid_lens):\n    return torch.full_like(X, 1 / X.shape[-1])",
     ),
 ]

@@ -5,9 +5,7 @@ Numbers are judged without dropout; a case of its own tells whether dropout is o
 
 import numpy as np
 
-from grader.cases import weights
-from grader.cases.case import Case
-from grader.cases.ref import filled
+from grader.authoring import Case, filled, weights
 
 AXES = ("batch", "query", "feature")
 UNNEEDED = ("w_v.bias",)  # the same number for every score of a row: the softmax does not see it
@@ -32,8 +30,14 @@ def lengths_left_out(draw, B, T, S, d, v):
     case = Case("lengths-left-out", "DotProductAttention")
     module = case.build(dropout=0.0)
     case.eval(module)
-    inputs = (case.input("queries", draw.normal(B, T, d)), case.input("keys", draw.normal(B, S, d)), case.input("values", draw.normal(B, S, v)))
-    case.check_values(case.call(*inputs, on=module, axes=AXES), "the result when the lengths are left out", "shapes")
+    inputs = (
+        case.input("queries", draw.normal(B, T, d)),
+        case.input("keys", draw.normal(B, S, d)),
+        case.input("values", draw.normal(B, S, v)),
+    )
+    case.check_values(
+        case.call(*inputs, on=module, axes=AXES), "the result when the lengths are left out", "shapes"
+    )
     return case
 
 
@@ -127,7 +131,9 @@ def attention_cases(attention, draw, sizes, v):
 
     case, module = start("one-query-of-one-sequence")
     case.eval(module)
-    Y = case.call(*given(case, batch=1, steps=1), case.input("valid_lens", np.array([S - 1])), on=module, axes=AXES)
+    Y = case.call(
+        *given(case, batch=1, steps=1), case.input("valid_lens", np.array([S - 1])), on=module, axes=AXES
+    )
     case.check_shape(Y, "a single query of a single sequence keeps all axes")
     case.check_values(Y, "a single query of a single sequence")
     yield case
@@ -143,11 +149,17 @@ def attention_cases(attention, draw, sizes, v):
     queries, keys, values = draw.normal(B, T, q), draw.normal(B, S, k), draw.normal(B, S, v)
     order = np.roll(np.arange(S), 1)
     asked = case.input("queries", queries)
-    left = case.call(asked, case.input("keys", keys), case.input("values", values), None, on=module, axes=AXES)
+    left = case.call(
+        asked, case.input("keys", keys), case.input("values", values), None, on=module, axes=AXES
+    )
     moved = case.input("moved_keys", keys[:, order]), case.input("moved_values", values[:, order])
     right = case.call(asked, *moved, None, on=module, axes=AXES)
     case.check_same(
-        left, right, "keys and values in another order change nothing", "values", "the order of the keys changed the result"
+        left,
+        right,
+        "keys and values in another order change nothing",
+        "values",
+        "the order of the keys changed the result",
     )
     yield case
 
@@ -157,7 +169,9 @@ def attention_cases(attention, draw, sizes, v):
     padded = (np.arange(S) >= lens[:, None])[:, :, None]
     valid_lens = case.input("valid_lens", lens)
     asked = case.input("queries", queries)
-    left = case.call(asked, case.input("keys", keys), case.input("values", values), valid_lens, on=module, axes=AXES)
+    left = case.call(
+        asked, case.input("keys", keys), case.input("values", values), valid_lens, on=module, axes=AXES
+    )
     right = case.call(
         asked,
         case.input("other_keys", np.where(padded, draw.normal(B, S, k), keys)),
@@ -167,7 +181,11 @@ def attention_cases(attention, draw, sizes, v):
         axes=AXES,
     )
     case.check_same(
-        left, right, "keys and values in the padding make no difference", "masking", "what stands in the padding changed the result"
+        left,
+        right,
+        "keys and values in the padding make no difference",
+        "masking",
+        "what stands in the padding changed the result",
     )
     yield case
 
@@ -177,7 +195,9 @@ def attention_cases(attention, draw, sizes, v):
     inputs = given(case, grad=True)
     Y = case.call(*inputs, None, on=module, axes=AXES)
     again = case.call(*inputs, None, on=module, axes=AXES)
-    case.check_same(Y, again, "in evaluation nothing is dropped", "modes", "two calls in evaluation gave two results")
+    case.check_same(
+        Y, again, "in evaluation nothing is dropped", "modes", "two calls in evaluation gave two results"
+    )
     case.check_values(Y, "in evaluation the rate of dropout makes no difference")
     case.check_gradients(case.gradients(Y, draw.normal(B, T, v), wrt=inputs), "gradients in evaluation")
     yield case
@@ -189,7 +209,9 @@ def attention_cases(attention, draw, sizes, v):
     first = case.call(*inputs, None, on=module, name="first")
     case.check_weights(case.weights(module), "in training, the weights before dropout are kept")
     second = case.call(*inputs, None, on=module, name="second")
-    case.check("modes", "varies", [case.see(first), case.see(second)], "in training, every call drops other weights")
+    case.check(
+        "modes", "varies", [case.see(first), case.see(second)], "in training, every call drops other weights"
+    )
     yield case
 
     yield dropout_case(attention, v)
@@ -209,7 +231,15 @@ def dropout_case(attention, v):
         None,
         on=module,
     )
-    case.check("modes", "dropped_weights", [case.see(Y)], "in training, attention weights are dropped", p=p, keys=S, features=v)
+    case.check(
+        "modes",
+        "dropped_weights",
+        [case.see(Y)],
+        "in training, attention weights are dropped",
+        p=p,
+        keys=S,
+        features=v,
+    )
     return case
 
 

@@ -1,6 +1,6 @@
 """Right answers written differently, and answers that compute nothing."""
 
-from grader.authoring.bank import trivial, variant
+from grader.authoring import edit, trivial, variant
 
 ADDITIVE_INIT = """
     def __init__(self, key_size, query_size, num_hiddens, dropout, **kwargs):
@@ -67,7 +67,7 @@ VARIANTS = [
     variant(
         "bias-before-softmax",
         "AdditiveAttention",
-        swap={"self.w_v = nn.Linear(num_hiddens, 1, bias=False)": "self.w_v = nn.Linear(num_hiddens, 1)"},
+        edit("self.w_v = nn.Linear(num_hiddens, 1, bias=False)", "self.w_v = nn.Linear(num_hiddens, 1)"),
     ),
     variant(
         "keys-first",
@@ -184,6 +184,6 @@ VARIANTS = [
     variant(
         "lengths-as-in-the-book",
         "AdditiveAttention",
-        swap={"valid_lens: torch.Tensor | None = None,": "valid_lens: torch.Tensor | None,"},
+        edit("valid_lens: torch.Tensor | None = None,", "valid_lens: torch.Tensor | None,"),
     ),
 ]

@@ -1,6 +1,6 @@
 """Cases for splitting into heads and joining them again. All sizes differ: no axis passes for another."""
 
-from grader.cases.case import Case
+from grader.authoring import Case
 
 
 def transpose_qkv(draw):
@@ -24,7 +24,9 @@ def _rearranged(draw, exercise, split):
         Y = case.call(X, H, axes=apart if split else joined)
         case.check_shape(Y, f"shape {result} from {shape} with {H} heads")
         case.check_values(Y, f"every number stands in its place ({H} heads)")
-        case.check_gradients(case.gradients(Y, draw.normal(*result), wrt=[X]), f"gradient finds its way back ({H} heads)")
+        case.check_gradients(
+            case.gradients(Y, draw.normal(*result), wrt=[X]), f"gradient finds its way back ({H} heads)"
+        )
         case.check_unchanged(X)
         if id == "small":
             case.check_precision(Y, "every number in its place, and the dtype")
@@ -38,7 +40,9 @@ def _rearranged(draw, exercise, split):
 
     case = Case("one-step", exercise)
     X = case.input("X", draw.normal(B, 1, 3 * d) if split else draw.normal(3 * B, 1, d))
-    case.check_values(case.call(X, 3, axes=apart if split else joined), "a single step, as when a decoder runs")
+    case.check_values(
+        case.call(X, 3, axes=apart if split else joined), "a single step, as when a decoder runs"
+    )
     yield case
 
     case = Case("no-batch-to-speak-of", exercise)
@@ -53,5 +57,7 @@ def _rearranged(draw, exercise, split):
     shape = (B, T, H * d) if split else (B * H, T, d)
     wide = case.input("wide", draw.normal(*shape[:2], shape[2] + 3))
     X = case.part(wide, (None, None), (None, None), (0, shape[2]))
-    case.check_values(case.call(X, H, axes=apart if split else joined), "an input that is a slice of a wider tensor")
+    case.check_values(
+        case.call(X, H, axes=apart if split else joined), "an input that is a slice of a wider tensor"
+    )
     yield case

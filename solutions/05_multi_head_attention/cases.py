@@ -7,11 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from grader.cases import weights
-from grader.cases.case import Case
-from grader.cases.ref import eye, filled, zeros
-from grader.support.source import definition_span
-from grader.support.stub import stub
+from grader.authoring import Case, definition_span, eye, filled, stub, weights, zeros
 
 AXES = ("batch", "query", "feature")
 LEGACY = ("key_size", "query_size", "value_size")  # constructors with lazy layers do without these
@@ -68,7 +64,13 @@ def attention_cases(draw, exercise):
             case.check_parameters()
             case.check_weights(case.weights(module, heads=H), optional=True)
             again = case.call(queries, keys, values, valid_lens, on=module)
-            case.check_same(Y, again, "in evaluation nothing is dropped", "modes", "two calls in evaluation gave two results")
+            case.check_same(
+                Y,
+                again,
+                "in evaluation nothing is dropped",
+                "modes",
+                "two calls in evaluation gave two results",
+            )
         else:
             case.check_unchanged(queries, keys, values, valid_lens)
         if id == "per-query" and exercise == "MultiHeadAttention":  # a repair mends what it is told to mend
@@ -132,12 +134,23 @@ def attention_cases(draw, exercise):
     order = np.roll(np.arange(S), 1)
     keys, values = draw.normal(B, S, D), draw.normal(B, S, D)
     queries = case.input("queries", draw.normal(B, T, D))
-    left = case.call(queries, case.input("keys", keys), case.input("values", values), None, on=module, axes=AXES)
+    left = case.call(
+        queries, case.input("keys", keys), case.input("values", values), None, on=module, axes=AXES
+    )
     right = case.call(
-        queries, case.input("moved_keys", keys[:, order]), case.input("moved_values", values[:, order]), None, on=module, axes=AXES
+        queries,
+        case.input("moved_keys", keys[:, order]),
+        case.input("moved_values", values[:, order]),
+        None,
+        on=module,
+        axes=AXES,
     )
     case.check_same(
-        left, right, "keys and values in another order change nothing", "values", "the order of the keys changed the result"
+        left,
+        right,
+        "keys and values in another order change nothing",
+        "values",
+        "the order of the keys changed the result",
     )
     yield case
 
@@ -169,7 +182,9 @@ def kept_in_training(exercise, draw, D, H):
     x = case.input("x", draw.normal(3, 5, D))
     left, right = (case.call(x, x, x, None, on=module) for _ in range(2))
     case.check("modes", "varies", [case.see(left), case.see(right)], "in training two calls give two results")
-    case.check_weights(case.weights(module, heads=H), "where weights are kept, they are those before dropout", optional=True)
+    case.check_weights(
+        case.weights(module, heads=H), "where weights are kept, they are those before dropout", optional=True
+    )
     return case
 
 
@@ -180,11 +195,17 @@ def dropout_case(exercise, D, H):
     case = Case("dropout", exercise)
     module = built(case, D, H, dropout=p)
     even = filled(1 / D, D, D)
-    case.load(module, {"W_q.weight": zeros(D, D), "W_k.weight": even, "W_v.weight": even, "W_o.weight": eye(D)})
+    case.load(
+        module, {"W_q.weight": zeros(D, D), "W_k.weight": even, "W_v.weight": even, "W_o.weight": eye(D)}
+    )
     case.train(module)
     case.seed(5)
     Y = case.call(
-        case.constant("queries", (B, T, D)), case.constant("keys", (B, S, D)), case.constant("values", (B, S, D)), None, on=module
+        case.constant("queries", (B, T, D)),
+        case.constant("keys", (B, S, D)),
+        case.constant("values", (B, S, D)),
+        None,
+        on=module,
     )
     case.check(
         "modes",
@@ -331,17 +352,27 @@ def TransparentSelfAttention(draw):
     case, module = start("twice")
     x = case.input("x", draw.normal(B, T, D))
     left, right = (case.call(x, on=module, name=name) for name in ("left", "right"))
-    case.check_same(left[0], right[0], "in evaluation nothing is dropped", "modes", "two calls in evaluation gave two results")
+    case.check_same(
+        left[0],
+        right[0],
+        "in evaluation nothing is dropped",
+        "modes",
+        "two calls in evaluation gave two results",
+    )
     yield case
 
     case, module = start("weights-in-training", train=True)
     case.seed(4)
     x = case.input("x", draw.normal(B, T, D))
     left, right = (case.call(x, on=module, name=name) for name in ("left", "right"))
-    case.check("modes", "varies", [case.see(left[0]), case.see(right[0])], "in training two calls give two outputs")
+    case.check(
+        "modes", "varies", [case.see(left[0]), case.see(right[0])], "in training two calls give two outputs"
+    )
     case.see(left[1], axes=MAPS)
     case.check_values(left[1], "in training, too, whole weights come back", "weights")
-    case.check("weights", "sums_to_one", [case.see(left[1])], "in training, too, weights of a step sum to one")
+    case.check(
+        "weights", "sums_to_one", [case.see(left[1])], "in training, too, weights of a step sum to one"
+    )
     yield case
 
     yield transparent_dropout()
@@ -359,7 +390,10 @@ def transparent_dropout():
     module = case.build(embed_dim=D, num_heads=H, dropout=p)
     even = filled(1 / D, D, D)
     layers = {"W_Q": zeros(D, D), "W_K": even, "W_V": even, "fc_out": eye(D)}
-    case.load(module, joined({f"{name}.weight": matrix, f"{name}.bias": zeros(D)} for name, matrix in layers.items()))
+    case.load(
+        module,
+        joined({f"{name}.weight": matrix, f"{name}.bias": zeros(D)} for name, matrix in layers.items()),
+    )
     case.train(module)
     case.seed(6)
     out = case.call(case.constant("x", (B, T, D)), on=module, name="out")
@@ -449,9 +483,15 @@ def mixed_up_patients(draw):
     nothing = broken + "\n\nvaild_lens = None\n"
     yield patient("handed-out", broken, True, "catches the class as it was handed out")
     yield patient("sound", GIVEN_MIXED_UP, False, "lets a sound module pass")
-    yield patient("handed-out-none", nothing, True, "catches it where a notebook holds a None it leans on", H=1)
-    yield patient("sound-sizes", GIVEN_MIXED_UP, False, "lets a sound module of three input sizes pass", q=5, k=6, v=7)
-    yield patient("handed-out-left-over", left_over, True, "catches it where a notebook holds lengths it leans on", H=4)
+    yield patient(
+        "handed-out-none", nothing, True, "catches it where a notebook holds a None it leans on", H=1
+    )
+    yield patient(
+        "sound-sizes", GIVEN_MIXED_UP, False, "lets a sound module of three input sizes pass", q=5, k=6, v=7
+    )
+    yield patient(
+        "handed-out-left-over", left_over, True, "catches it where a notebook holds lengths it leans on", H=4
+    )
     yield patient("sound-one-head", GIVEN_MIXED_UP, False, "lets a sound module with one head pass", H=1, D=3)
     if not draw.hidden:
         yield patient("own", "", False, "lets your own mended class pass")
@@ -474,7 +514,9 @@ def mixed_up_patients(draw):
         yield patient(id, source, True, "catches a half-mended class", H=H, D=6)
     for id, H, D in (("mended-1", 2, 6), ("mended-2", 3, 9), ("mended-3", 1, 4)):
         yield patient(id, mended(name), False, "lets a mended class pass", H=H, D=D)
-    yield patient("mended-sizes", mended(name), False, "lets a mended class of three input sizes pass", q=3, k=7, v=5)
+    yield patient(
+        "mended-sizes", mended(name), False, "lets a mended class of three input sizes pass", q=3, k=7, v=5
+    )
 
 
 def catches_tangled(draw):
@@ -486,7 +528,11 @@ def tangled_patients(draw):
 
     def patient(id, source, faulty, title, H, D):
         def module_of(case):
-            return case.provide(source, name, d_model=D, n_head=H) if source else case.build(name, d_model=D, n_head=H)
+            return (
+                case.provide(source, name, d_model=D, n_head=H)
+                if source
+                else case.build(name, d_model=D, n_head=H)
+            )
 
         return catching("catches_tangled", id, module_of, tangled_weights(draw, D), faulty, title)
 
@@ -501,8 +547,14 @@ def tangled_patients(draw):
 
     scores = {"q @ k.transpose(2, 3) / math": "q @ k.transpose(2, 3) @ q / math"}
     size = {"torch.ones(steps, steps,": "torch.ones(self.d_head, self.d_head,"}
-    product = {"scores.masked_fill(future, float(\"-inf\"))": "scores + future * float(\"-inf\")"}
-    half_mended = ((scores, 2, 8), (size, 3, 12), (size, 2, 14), (product, 3, 15), ({**scores, **size}, 2, 10))
+    product = {'scores.masked_fill(future, float("-inf"))': 'scores + future * float("-inf")'}
+    half_mended = (
+        (scores, 2, 8),
+        (size, 3, 12),
+        (size, 2, 14),
+        (product, 3, 15),
+        ({**scores, **size}, 2, 10),
+    )
     for number, (swap, H, D) in enumerate(half_mended, 1):
         yield patient(f"half-mended-{number}", mended(name, swap), True, "catches a half-mended class", H, D)
     for number, (H, D) in enumerate(((3, 12), (2, 14), (1, 5), (4, 4), (2, 8)), 1):
@@ -530,10 +582,18 @@ def transparent_patients(draw):
     if not draw.hidden:
         yield patient("own", "", False, "lets your own mended class pass", 3, 12, 0.1)
         yield patient("own-one-head", "", False, "lets your own mended class pass, with one head", 1, 5, 0.5)
-        yield patient("own-no-dropout", "", False, "lets your own mended class pass, where nothing is dropped", 2, 8, 0.0)
+        yield patient(
+            "own-no-dropout",
+            "",
+            False,
+            "lets your own mended class pass, where nothing is dropped",
+            2,
+            8,
+            0.0,
+        )
         return
 
-    masked = "scores.masked_fill(future, float(\"-inf\"))"
+    masked = 'scores.masked_fill(future, float("-inf"))'
     mask = {masked: "scores"}
     dropped = {
         "self.dropout(attention)": "attention",
@@ -542,6 +602,8 @@ def transparent_patients(draw):
     merge = {"heads.transpose(1, 2).reshape": "heads.reshape"}
     half_mended = ((mask, 2, 8, 0.1), (dropped, 3, 9, 0.3), (merge, 2, 10, 0.2), (merge, 3, 12, 0.0))
     for number, (swap, H, D, dropout) in enumerate(half_mended, 1):
-        yield patient(f"half-mended-{number}", mended(name, swap), True, "catches a half-mended class", H, D, dropout)
+        yield patient(
+            f"half-mended-{number}", mended(name, swap), True, "catches a half-mended class", H, D, dropout
+        )
     for number, (H, D, dropout) in enumerate(((2, 8, 0.1), (3, 12, 0.5), (1, 4, 0.2), (4, 4, 0.0)), 1):
         yield patient(f"mended-{number}", mended(name), False, "lets a mended class pass", H, D, dropout)

@@ -1,6 +1,6 @@
 """Right answers written in other ways, and answers that compute nothing."""
 
-from grader.authoring.bank import trivial, variant
+from grader.authoring import trivial, variant
 
 FOUR_LAYERS = """
         self.num_heads = num_heads
@@ -132,7 +132,7 @@ class MultiHeadAttention(nn.Module):
         return self.W_o(transpose_output(self.attention(q, k, v, valid_lens), self.num_heads))
 '''
 
-TANGLED = '''
+TANGLED = """
 class TangledSelfAttention(nn.Module):
     def __init__(self, d_model, n_head):
         super().__init__()
@@ -142,8 +142,8 @@ class TangledSelfAttention(nn.Module):
     def forward(self, x):
         B, T, D = x.shape
 BODY
-'''
-TRANSPARENT = '''
+"""
+TRANSPARENT = """
 class TransparentSelfAttention(nn.Module):
     def __init__(self, embed_dim, num_heads, dropout=0.1):
         super().__init__()
@@ -154,7 +154,7 @@ class TransparentSelfAttention(nn.Module):
     def forward(self, x):
         B, T, D = x.shape
 BODY
-'''
+"""
 
 
 def with_body(template, *lines):
@@ -162,15 +162,19 @@ def with_body(template, *lines):
 
 
 def tangled(id, *lines):
-    return variant(id, of="TangledSelfAttention", code=with_body(TANGLED, *lines))
+    return variant(id, "TangledSelfAttention", with_body(TANGLED, *lines))
 
 
 def transparent(id, *lines):
-    return variant(id, of="TransparentSelfAttention", code=with_body(TRANSPARENT, *lines))
+    return variant(id, "TransparentSelfAttention", with_body(TRANSPARENT, *lines))
 
 
-SPLIT_TANGLED = "q, k, v = (w(x).view(B, T, self.n_head, -1).transpose(1, 2) for w in (self.w_q, self.w_k, self.w_v))"
-SPLIT_TRANSPARENT = "q, k, v = (w(x).view(B, T, self.num_heads, -1).transpose(1, 2) for w in (self.W_Q, self.W_K, self.W_V))"
+SPLIT_TANGLED = (
+    "q, k, v = (w(x).view(B, T, self.n_head, -1).transpose(1, 2) for w in (self.w_q, self.w_k, self.w_v))"
+)
+SPLIT_TRANSPARENT = (
+    "q, k, v = (w(x).view(B, T, self.num_heads, -1).transpose(1, 2) for w in (self.W_Q, self.W_K, self.W_V))"
+)
 
 
 def predicate(name, *lines):
@@ -181,34 +185,47 @@ def predicate(name, *lines):
 def crash_or(name, *lines):
     """A test whose first function asks everything that might raise, so that an error counts as a fault."""
     guarded = predicate("faulty", *lines)
-    caller = predicate(name, "try:", "    return bool(faulty(attention))", "except Exception:", "    return True")
+    caller = predicate(
+        name, "try:", "    return bool(faulty(attention))", "except Exception:", "    return True"
+    )
     return f"{caller}\n\n\n{guarded}"
 
 
 def constants(name):
     """Tests that do not test."""
     return [
-        trivial(f"{name}-always", of=name, code=predicate(name, "return True")),
-        trivial(f"{name}-never", of=name, code=predicate(name, "return False")),
-        trivial(f"{name}-by-class-name", of=name, code=predicate(name, "return 'Attention' in type(attention).__name__")),
-        trivial(f"{name}-no-answer", of=name, code=predicate(name, "return None")),
+        trivial(f"{name}-always", name, predicate(name, "return True")),
+        trivial(f"{name}-never", name, predicate(name, "return False")),
+        trivial(
+            f"{name}-by-class-name", name, predicate(name, "return 'Attention' in type(attention).__name__")
+        ),
+        trivial(f"{name}-no-answer", name, predicate(name, "return None")),
     ]
 
 
 VARIANTS = [
     *(
-        variant(f"{prefix}-{id}", of=name, code=attention(template, name))
+        variant(f"{prefix}-{id}", name, attention(template, name))
         for prefix, name in (("mha", "MultiHeadAttention"), ("mixed-up", "MixedUpAttention"))
-        for id, template in (("four-axes", FOUR_AXES), ("loop", LOOP), ("einsum", EINSUM), ("ready-made", READY_MADE))
+        for id, template in (
+            ("four-axes", FOUR_AXES),
+            ("loop", LOOP),
+            ("einsum", EINSUM),
+            ("ready-made", READY_MADE),
+        )
     ),
-    variant("mha-small-layers", of="MultiHeadAttention", code=SMALL_LAYERS),
-    variant("mha-lazy", of="MultiHeadAttention", code=LAZY),
-    variant("mixed-up-inherited", of="MixedUpAttention", code="class MixedUpAttention(MultiHeadAttention):\n    pass\n"),
+    variant("mha-small-layers", "MultiHeadAttention", SMALL_LAYERS),
+    variant("mha-lazy", "MultiHeadAttention", LAZY),
+    variant(
+        "mixed-up-inherited", "MixedUpAttention", "class MixedUpAttention(MultiHeadAttention):\n    pass\n"
+    ),
     *(
         trivial(
             f"{prefix}-{id}",
-            of=name,
-            code=attention(FOUR_AXES, name).replace("        q, k, v = (", f"        return {what}\n        q, k, v = ("),
+            name,
+            attention(FOUR_AXES, name).replace(
+                "        q, k, v = (", f"        return {what}\n        q, k, v = ("
+            ),
         )
         for prefix, name in (("mha", "MultiHeadAttention"), ("mixed-up", "MixedUpAttention"))
         for id, what in (
@@ -249,8 +266,8 @@ VARIANTS = [
         "heads = weights.softmax(-1) @ v.flatten(0, 1)",
         "return self.fc_out(transpose_output(heads, self.n_head))",
     ),
-    trivial("tangled-handed-back", of="TangledSelfAttention", code=with_body(TANGLED, "return x")),
-    trivial("tangled-zeros", of="TangledSelfAttention", code=with_body(TANGLED, "return 0 * self.fc_out(x)")),
+    trivial("tangled-handed-back", "TangledSelfAttention", with_body(TANGLED, "return x")),
+    trivial("tangled-zeros", "TangledSelfAttention", with_body(TANGLED, "return 0 * self.fc_out(x)")),
     transparent(
         "transparent-where",
         SPLIT_TRANSPARENT,
@@ -287,18 +304,18 @@ VARIANTS = [
     ),
     trivial(
         "transparent-handed-back",
-        of="TransparentSelfAttention",
-        code=with_body(TRANSPARENT, "return x, x.new_zeros(B, self.num_heads, T, T)"),
+        "TransparentSelfAttention",
+        with_body(TRANSPARENT, "return x, x.new_zeros(B, self.num_heads, T, T)"),
     ),
     trivial(
         "transparent-zeros",
-        of="TransparentSelfAttention",
-        code=with_body(TRANSPARENT, "return 0 * x, x.new_zeros(B, self.num_heads, T, T)"),
+        "TransparentSelfAttention",
+        with_body(TRANSPARENT, "return 0 * x, x.new_zeros(B, self.num_heads, T, T)"),
     ),
     variant(
         "catches-mixed-up-by-layers",
-        of="catches_mixed_up",
-        code=crash_or(
+        "catches_mixed_up",
+        crash_or(
             "catches_mixed_up",
             "attention.eval()",
             "names = ('W_q', 'W_k', 'W_v')",
@@ -319,8 +336,8 @@ VARIANTS = [
     ),
     variant(
         "catches-mixed-up-by-hooks",
-        of="catches_mixed_up",
-        code=crash_or(
+        "catches_mixed_up",
+        crash_or(
             "catches_mixed_up",
             "called = []",
             "for name in ('W_q', 'W_k', 'W_v', 'W_o'):",
@@ -335,8 +352,8 @@ VARIANTS = [
     ),
     variant(
         "catches-mixed-up-by-computing-again",
-        of="catches_mixed_up",
-        code=crash_or(
+        "catches_mixed_up",
+        crash_or(
             "catches_mixed_up",
             "attention.eval()",
             "layers = attention.W_q, attention.W_k, attention.W_v",
@@ -350,8 +367,8 @@ VARIANTS = [
     ),
     variant(
         "catches-mixed-up-numbers",
-        of="catches_mixed_up",
-        code=crash_or(
+        "catches_mixed_up",
+        crash_or(
             "catches_mixed_up",
             "attention.eval().zero_grad()",
             "q, k, v = (torch.randn(4, 5, n.in_features) for n in (attention.W_q, attention.W_k, attention.W_v))",
@@ -367,8 +384,8 @@ VARIANTS = [
     *constants("catches_mixed_up"),
     variant(
         "catches-tangled-by-gradient",
-        of="catches_tangled",
-        code=crash_or(
+        "catches_tangled",
+        crash_or(
             "catches_tangled",
             "for T in (2, 3, 5, 9):",
             "    x = torch.randn(1, T, attention.w_q.in_features, requires_grad=True)",
@@ -381,8 +398,8 @@ VARIANTS = [
     ),
     variant(
         "catches-tangled-by-prefix",
-        of="catches_tangled",
-        code=crash_or(
+        "catches_tangled",
+        crash_or(
             "catches_tangled",
             "x = torch.randn(3, 8, attention.w_q.in_features)",
             "whole = attention(x)",
@@ -391,8 +408,8 @@ VARIANTS = [
     ),
     variant(
         "catches-tangled-by-first-step",
-        of="catches_tangled",
-        code=crash_or(
+        "catches_tangled",
+        crash_or(
             "catches_tangled",
             "for T in (3, 6):",
             "    x = torch.randn(2, T, attention.w_v.in_features)",
@@ -404,8 +421,8 @@ VARIANTS = [
     ),
     variant(
         "catches-tangled-tensor",
-        of="catches_tangled",
-        code=predicate(
+        "catches_tangled",
+        predicate(
             "catches_tangled",
             "found = torch.tensor(False)",
             "with torch.no_grad():",
@@ -424,8 +441,8 @@ VARIANTS = [
     *constants("catches_tangled"),
     variant(
         "catches-transparent-step-by-step",
-        of="catches_transparent",
-        code=predicate(
+        "catches_transparent",
+        predicate(
             "catches_transparent",
             "x = torch.randn(3, 5, attention.W_Q.in_features)",
             "_, drawn = attention.train()(x)",
@@ -440,8 +457,8 @@ VARIANTS = [
     ),
     variant(
         "catches-transparent-by-change",
-        of="catches_transparent",
-        code=crash_or(
+        "catches_transparent",
+        crash_or(
             "catches_transparent",
             "torch.manual_seed(0)",
             "x = torch.randn(2, 6, attention.W_Q.in_features)",
@@ -454,8 +471,8 @@ VARIANTS = [
     ),
     variant(
         "catches-transparent-first-step",
-        of="catches_transparent",
-        code=predicate(
+        "catches_transparent",
+        predicate(
             "catches_transparent",
             "x = torch.randn(2, 6, attention.W_Q.in_features)",
             "out, weights = attention.eval()(x)",
@@ -468,8 +485,8 @@ VARIANTS = [
     ),
     variant(
         "catches-transparent-by-prefix",
-        of="catches_transparent",
-        code=predicate(
+        "catches_transparent",
+        predicate(
             "catches_transparent",
             "x = torch.randn(2, 7, attention.W_Q.in_features)",
             "rows = attention.train()(x)[1].sum(-1)",

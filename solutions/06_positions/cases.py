@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.cases.case import Case
+from grader.authoring import Case
 
 AXES = ("batch", "step", "feature")
 P = 0.25
@@ -20,10 +20,18 @@ def PositionalEncoding(draw):
     Y = case.call(X, on=module, axes=AXES)
     case.check_shape(Y)
     case.check_values(Y, "the input plus a sine or a cosine of its position")
-    case.check_gradients(case.gradients(Y, draw.normal(B, T, D), wrt=[X]), "the gradient passes to the input as it is")
+    case.check_gradients(
+        case.gradients(Y, draw.normal(B, T, D), wrt=[X]), "the gradient passes to the input as it is"
+    )
     case.check_unchanged(X)
     again = case.call(X, on=module, axes=AXES)
-    case.check_same(Y, again, "positions start afresh at every call", "purity", "a second call on the same input gives another result")
+    case.check_same(
+        Y,
+        again,
+        "positions start afresh at every call",
+        "purity",
+        "a second call on the same input gives another result",
+    )
     yield case
 
     case = Case("no-weights", name)
@@ -63,7 +71,13 @@ def PositionalEncoding(draw):
     X = case.input("X", draw.normal(B, T, D))
     first, second = (case.call(X, on=module, axes=AXES) for _ in range(2))
     case.check_values(first, "in evaluation nothing is dropped")
-    case.check_same(first, second, "in evaluation every call gives the same", "modes", "two calls in evaluation gave two results")
+    case.check_same(
+        first,
+        second,
+        "in evaluation every call gives the same",
+        "modes",
+        "two calls in evaluation gave two results",
+    )
     yield case
 
     for id, value, title in (

@@ -1,6 +1,6 @@
 """Right answers written differently, and answers that compute nothing."""
 
-from grader.authoring.bank import trivial, variant
+from grader.authoring import edit, trivial, variant
 
 ENCODING = [
     variant(
@@ -63,18 +63,24 @@ ENCODING = [
     variant(
         "sines-with-a-phase",
         "PositionalEncoding",
-        swap={
-            "P[..., 0::2] = angles.sin()": "both = angles.repeat_interleave(2, dim=1)[:, :num_hiddens]",
-            "P[..., 1::2] = angles[:, : num_hiddens // 2].cos()  # one fewer when D is odd": "phase = torch.arange(num_hiddens) % 2 * (torch.pi / 2)\n"
-            "        P[:] = torch.sin(both + phase)",
-        },
+        edit("P[..., 0::2] = angles.sin()", "both = angles.repeat_interleave(2, dim=1)[:, :num_hiddens]"),
+        edit(
+            "P[..., 1::2] = angles[:, : num_hiddens // 2].cos()  # one fewer when D is odd",
+            """
+            phase = torch.arange(num_hiddens) % 2 * (torch.pi / 2)
+            P[:] = torch.sin(both + phase)
+            """,
+        ),
     ),
     variant(
         "frozen-parameter",
         "PositionalEncoding",
-        swap={'self.register_buffer("P", P, persistent=False)': "self.P = nn.Parameter(P, requires_grad=False)"},
+        edit(
+            'self.register_buffer("P", P, persistent=False)',
+            "self.P = nn.Parameter(P, requires_grad=False)",
+        ),
     ),
-    variant("saved-buffer", "PositionalEncoding", swap={", persistent=False": ""}),
+    variant("saved-buffer", "PositionalEncoding", edit(", persistent=False", "")),
     trivial(
         "pos-zeros",
         "PositionalEncoding",
@@ -134,31 +140,30 @@ EMBEDDING = [
     variant(
         "padding-blanked",
         "TokenEmbedding",
-        swap={
-            "super().__init__(vocab_size, d_model, padding_idx=1)": "super().__init__(vocab_size, d_model)\n\n"
-            "    def forward(self, tokens):\n"
-            "        return super().forward(tokens) * (tokens != 1)[..., None]"
-        },
+        edit(
+            "super().__init__(vocab_size, d_model, padding_idx=1)",
+            "super().__init__(vocab_size, d_model)\n\n    def forward(self, tokens):\n        return super().forward(tokens) * (tokens != 1)[..., None]",
+        ),
     ),
     variant(
         "one-hot",
         "TokenEmbedding",
-        swap={
-            "super().__init__(vocab_size, d_model, padding_idx=1)": "super().__init__(vocab_size, d_model, padding_idx=1)\n\n"
-            "    def forward(self, tokens):\n"
-            "        learns = torch.arange(self.num_embeddings, device=self.weight.device)[:, None] != 1\n"
-            "        table = torch.where(learns, self.weight, self.weight.detach())\n"
-            "        return nn.functional.one_hot(tokens, self.num_embeddings).to(table.dtype) @ table"
-        },
+        edit(
+            "super().__init__(vocab_size, d_model, padding_idx=1)",
+            "super().__init__(vocab_size, d_model, padding_idx=1)\n\n    def forward(self, tokens):\n        learns = torch.arange(self.num_embeddings, device=self.weight.device)[:, None] != 1\n        table = torch.where(learns, self.weight, self.weight.detach())\n        return nn.functional.one_hot(tokens, self.num_embeddings).to(table.dtype) @ table",
+        ),
     ),
     variant(
         "own-start",
         "TokenEmbedding",
-        swap={
-            "super().__init__(vocab_size, d_model, padding_idx=1)": "super().__init__(vocab_size, d_model, padding_idx=1)\n"
-            "        nn.init.normal_(self.weight, std=d_model**-0.5)\n"
-            "        nn.init.zeros_(self.weight[1])"
-        },
+        edit(
+            "super().__init__(vocab_size, d_model, padding_idx=1)",
+            """
+            super().__init__(vocab_size, d_model, padding_idx=1)
+            nn.init.normal_(self.weight, std=d_model**-0.5)
+            nn.init.zeros_(self.weight[1])
+            """,
+        ),
     ),
     trivial(
         "emb-zeros",
@@ -214,7 +219,7 @@ SHIFT = [
     variant(
         "double-precision",
         "shift_matrix",
-        swap={"return M.to(torch.get_default_dtype())": "return M"},
+        edit("return M.to(torch.get_default_dtype())", "return M"),
     ),
     variant(
         "step-by-step",

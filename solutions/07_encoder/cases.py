@@ -7,9 +7,7 @@ nothing. What training drops is shown by layouts of features that stay visible b
 
 import numpy as np
 
-from grader.cases import weights
-from grader.cases.case import Case
-from grader.cases.ref import filled, zeros
+from grader.authoring import Case, filled, weights, zeros
 
 AXES = ("batch", "step", "feature")
 D, H, HIDDEN, V = 6, 2, 7, 11
@@ -53,7 +51,9 @@ def AddNorm(draw):
     ):
         case = Case(id, name)
         module = case.build(normalized_shape=shape, dropout=0.0)
-        case.load(module, {"ln.weight": 1 + draw.normal(*sizes, std=0.3), "ln.bias": draw.normal(*sizes, std=0.5)})
+        case.load(
+            module, {"ln.weight": 1 + draw.normal(*sizes, std=0.3), "ln.bias": draw.normal(*sizes, std=0.5)}
+        )
         case.eval(module)
         case.check_values(case.call(*pair(case), on=module, axes=AXES), title, "shapes", tol=EPS)
         yield case
@@ -76,7 +76,12 @@ def AddNorm(draw):
     module = case.build(normalized_shape=[size], dropout=0.0)
     case.load(module, weights.norm(draw, size))
     case.train(module)
-    case.check_values(case.call(*pair(case), on=module, axes=AXES), "with dropout 0, training gives the same", "modes", tol=EPS)
+    case.check_values(
+        case.call(*pair(case), on=module, axes=AXES),
+        "with dropout 0, training gives the same",
+        "modes",
+        tol=EPS,
+    )
     yield case
 
     case = Case("dropout", name)
@@ -85,9 +90,17 @@ def AddNorm(draw):
     case.train(module)
     case.seed(2)
     X = wide_input(case, 8, 16)
-    Y = case.join([case.constant("part", (8, 16, 64)), case.constant("no_part", (8, 16, 64), 0.0)], dim=2, name="Y")
+    Y = case.join(
+        [case.constant("part", (8, 16, 64)), case.constant("no_part", (8, 16, 64), 0.0)], dim=2, name="Y"
+    )
     Z = case.call(X, Y, on=module)
-    case.check("modes", "dropped_regions", [case.see(Z)], "in training Y is dropped, and neither X nor the sum", **REGIONS)
+    case.check(
+        "modes",
+        "dropped_regions",
+        [case.see(Z)],
+        "in training Y is dropped, and neither X nor the sum",
+        **REGIONS,
+    )
     yield case
 
 
@@ -122,7 +135,10 @@ def PositionWiseFFN(draw):
 
     case, module = start("as-wide-as-before", out=into)
     case.eval(module)
-    case.check_values(case.call(case.input("X", draw.normal(B, T, into)), on=module, axes=AXES), "as many features out as in")
+    case.check_values(
+        case.call(case.input("X", draw.normal(B, T, into)), on=module, axes=AXES),
+        "as many features out as in",
+    )
     yield case
 
     case, module = start("any-length")
@@ -144,7 +160,13 @@ def PositionWiseFFN(draw):
     X = case.input("X", draw.normal(B, T, into))
     first, second = (case.call(X, on=module, axes=AXES) for _ in range(2))
     case.check_values(first, "training gives the same as evaluation", "modes")
-    case.check_same(first, second, "nothing is dropped: there is no dropout here", "modes", "two calls in training gave two results")
+    case.check_same(
+        first,
+        second,
+        "nothing is dropped: there is no dropout here",
+        "modes",
+        "two calls in training gave two results",
+    )
     yield case
 
 
@@ -188,7 +210,9 @@ def EncoderBlock(draw):
 
     case, module = start("with-bias", heads=3, bias=True, norm_shape=D)
     case.eval(module)
-    Y = case.call(case.input("X", draw.normal(B, T, D)), case.input("valid_lens", draw.lens(B, T)), on=module, axes=AXES)
+    Y = case.call(
+        case.input("X", draw.normal(B, T, D)), case.input("valid_lens", draw.lens(B, T)), on=module, axes=AXES
+    )
     case.check_values(Y, "three heads, and projections with a bias")
     case.check_parameters("with use_bias=True all four projections have a bias")
     yield case
@@ -197,7 +221,11 @@ def EncoderBlock(draw):
     case.eval(module)
     X = draw.normal(B, T, D)
     X[0, T - 1] = X[1, 0] = 0
-    case.check_values(case.call(case.input("X", X), None, on=module, axes=AXES), "a vector of zeros is looked at like any other", "masking")
+    case.check_values(
+        case.call(case.input("X", X), None, on=module, axes=AXES),
+        "a vector of zeros is looked at like any other",
+        "masking",
+    )
     yield case
 
     case, module = start("padding-is-ignored")
@@ -231,7 +259,9 @@ def EncoderBlock(draw):
     yield case
 
     case, module = start("evaluation", dropout=0.5)
-    nothing_dropped(case, module, case.input("X", draw.normal(B, T, D)), case.input("valid_lens", draw.lens(B, T)))
+    nothing_dropped(
+        case, module, case.input("X", draw.normal(B, T, D)), case.input("valid_lens", draw.lens(B, T))
+    )
     yield case
 
     # All weights of a row are equal, all values are one: the attention gives, in the features that its last
@@ -243,7 +273,12 @@ def EncoderBlock(draw):
     case.seed(2)
     Y = case.call(wide_input(case, 64, 8), None, on=module)
     case.check(
-        "modes", "dropped_regions", [case.see(Y)], "in training: dropout of the weights, then of what attention adds", keys=8 * H, **REGIONS
+        "modes",
+        "dropped_regions",
+        [case.see(Y)],
+        "in training: dropout of the weights, then of what attention adds",
+        keys=8 * H,
+        **REGIONS,
     )
     yield case
 
@@ -254,7 +289,13 @@ def EncoderBlock(draw):
     case.train(module)
     case.seed(3)
     Y = case.call(wide_input(case, 16, 8), None, on=module)
-    case.check("modes", "dropped_regions", [case.see(Y)], "in training: dropout of what the network adds, nowhere else", **REGIONS)
+    case.check(
+        "modes",
+        "dropped_regions",
+        [case.see(Y)],
+        "in training: dropout of what the network adds, nowhere else",
+        **REGIONS,
+    )
     yield case
 
 
@@ -265,7 +306,9 @@ def TransformerEncoder(draw):
     def start(id, dropout=0.0, layers=2, heads=H, bias=None):
         case = Case(id, name)
         options = {} if bias is None else {"use_bias": bias}
-        module = case.build(vocab_size=V, **sizes_of_block(D, heads, HIDDEN, dropout), num_layers=layers, **options)
+        module = case.build(
+            vocab_size=V, **sizes_of_block(D, heads, HIDDEN, dropout), num_layers=layers, **options
+        )
         # Embeddings of spread 1/√D: after the factor they are as large as the positions.
         loaded = {"embedding.weight": draw.normal(V, D, std=D**-0.5)}
         for i in range(layers):
@@ -290,7 +333,13 @@ def TransformerEncoder(draw):
         if lens is None:
             case.check_parameters()
             again = case.call(X, None, on=module, axes=AXES)
-            case.check_same(Y, again, "a second call gives the same", "purity", "the first call changed something: the second gives another result")
+            case.check_same(
+                Y,
+                again,
+                "a second call gives the same",
+                "purity",
+                "the first call changed something: the second gives another result",
+            )
         else:
             case.check_unchanged(X, valid_lens)
         if id == "per-sequence":
@@ -350,8 +399,20 @@ def dropout_of_positions():
     X = case.input("X", np.arange(16 * 16).reshape(16, 16) % V)
     left = case.call(X, None, on=module, name="left")
     right = case.call(X, None, on=module, name="right")
-    case.check("modes", "varies", [case.see(left), case.see(right)], "in training, words with their positions are dropped")
-    case.check("modes", "dropped_regions", [case.see(left)], "that dropout acts on the sum of word and position", p=P, dropped=(0, WIDE))
+    case.check(
+        "modes",
+        "varies",
+        [case.see(left), case.see(right)],
+        "in training, words with their positions are dropped",
+    )
+    case.check(
+        "modes",
+        "dropped_regions",
+        [case.see(left)],
+        "that dropout acts on the sum of word and position",
+        p=P,
+        dropped=(0, WIDE),
+    )
     return case
 
 
@@ -369,7 +430,14 @@ def dropout_of_blocks():
     case.seed(3)
     X = case.input("X", np.arange(64 * 8).reshape(64, 8) % V)
     Y = case.call(X, None, on=module)
-    case.check("modes", "dropped_regions", [case.see(Y)], "in training, the blocks have their dropout", keys=8 * H, **REGIONS)
+    case.check(
+        "modes",
+        "dropped_regions",
+        [case.see(Y)],
+        "in training, the blocks have their dropout",
+        keys=8 * H,
+        **REGIONS,
+    )
     return case
 
 
@@ -406,7 +474,13 @@ def nothing_dropped(case, module, *args):
     case.seed(1)
     first, second = (case.call(*args, on=module, axes=AXES) for _ in range(2))
     case.check_values(first, "in evaluation nothing is dropped")
-    case.check_same(first, second, "in evaluation every call gives the same", "modes", "two calls in evaluation gave two results")
+    case.check_same(
+        first,
+        second,
+        "in evaluation every call gives the same",
+        "modes",
+        "two calls in evaluation gave two results",
+    )
 
 
 def other_last(draw, X):
@@ -422,7 +496,10 @@ def same_positions(case, module, name, *inputs):
     `inputs`: X, its other version, and then perhaps Y and its other version.
     """
     T = inputs[0].shape[1]
-    args, others = ([case.input(f"{word}{i}", a) for i, a in enumerate(some)] for word, some in (("input", inputs[::2]), ("other", inputs[1::2])))
+    args, others = (
+        [case.input(f"{word}{i}", a) for i, a in enumerate(some)]
+        for word, some in (("input", inputs[::2]), ("other", inputs[1::2]))
+    )
     early = ((None, None), (0, T - 1))
     case.check_same(
         case.part(case.call(*args, on=module, name="left"), *early, axes=AXES),
@@ -439,7 +516,12 @@ def same_positions(case, module, name, *inputs):
 def wide_input(case, B, T):
     """Zeros, and in the region KEPT the number 1/(1-p)."""
     return case.join(
-        [case.constant("zeros", (B, T, KEPT[0]), 0.0), case.constant("high", (B, T, KEPT[1] - KEPT[0]), SCALE)], dim=2, name="X"
+        [
+            case.constant("zeros", (B, T, KEPT[0]), 0.0),
+            case.constant("high", (B, T, KEPT[1] - KEPT[0]), SCALE),
+        ],
+        dim=2,
+        name="X",
     )
 
 

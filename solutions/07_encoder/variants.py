@@ -1,6 +1,6 @@
 """Right answers written differently, and answers that compute nothing."""
 
-from grader.authoring.bank import trivial, variant
+from grader.authoring import edit, trivial, variant
 
 ADD_NORM = [
     variant(
@@ -87,7 +87,7 @@ ADD_NORM = [
     variant(
         "tiny-eps",
         "AddNorm",
-        swap={"nn.LayerNorm(normalized_shape)": "nn.LayerNorm(normalized_shape, eps=1e-6)"},
+        edit("nn.LayerNorm(normalized_shape)", "nn.LayerNorm(normalized_shape, eps=1e-6)"),
     ),
     trivial(
         "addnorm-zeros",
@@ -178,12 +178,26 @@ FFN = [
     variant(
         "one-position-at-a-time",
         "PositionWiseFFN",
-        swap={
-            "hidden = torch.relu(self.dense1(X))": "rows = [torch.relu(self.dense1(x)) for x in X.unbind(1)]\n        hidden = torch.stack(rows, 1)"
-        },
+        edit(
+            "hidden = torch.relu(self.dense1(X))",
+            """
+            rows = [torch.relu(self.dense1(x)) for x in X.unbind(1)]
+            hidden = torch.stack(rows, 1)
+            """,
+        ),
     ),
-    variant("in-place-relu", "PositionWiseFFN", swap={"torch.relu(": "torch.relu_("}),
-    variant("times-its-sign", "PositionWiseFFN", swap={"torch.relu(self.dense1(X))": "self.dense1(X)\n        hidden = hidden * (hidden > 0)"}),
+    variant("in-place-relu", "PositionWiseFFN", edit("torch.relu(", "torch.relu_(")),
+    variant(
+        "times-its-sign",
+        "PositionWiseFFN",
+        edit(
+            "torch.relu(self.dense1(X))",
+            """
+            self.dense1(X)
+            hidden = hidden * (hidden > 0)
+            """,
+        ),
+    ),
     trivial(
         "ffn-zeros",
         "PositionWiseFFN",
@@ -216,29 +230,44 @@ BLOCK = [
     variant(
         "in-a-loop",
         "EncoderBlock",
-        swap={
-            "Y = self.addnorm1(X, self.attention(X, X, X, valid_lens))": "attend = lambda x: self.attention(x, x, x, valid_lens)",
-            "return self.addnorm2(Y, self.ffn(Y))": "for norm, part in ((self.addnorm1, attend), (self.addnorm2, self.ffn)):\n"
-            "            X = norm(X, part(X))\n        return X",
-        },
+        edit(
+            "Y = self.addnorm1(X, self.attention(X, X, X, valid_lens))",
+            "attend = lambda x: self.attention(x, x, x, valid_lens)",
+        ),
+        edit(
+            "return self.addnorm2(Y, self.ffn(Y))",
+            """
+            for norm, part in ((self.addnorm1, attend), (self.addnorm2, self.ffn)):
+                X = norm(X, part(X))
+            return X
+            """,
+        ),
     ),
     variant(
         "one-sentence-at-a-time",
         "EncoderBlock",
-        swap={
-            "Y = self.addnorm1(X, self.attention(X, X, X, valid_lens))": "lens = [None] * len(X) if valid_lens is None else valid_lens.split(1)\n"
-            "        Y = torch.cat([self.addnorm1(x, self.attention(x, x, x, n)) for x, n in zip(X.split(1), lens)])"
-        },
+        edit(
+            "Y = self.addnorm1(X, self.attention(X, X, X, valid_lens))",
+            """
+            lens = [None] * len(X) if valid_lens is None else valid_lens.split(1)
+            Y = torch.cat([self.addnorm1(x, self.attention(x, x, x, n)) for x, n in zip(X.split(1), lens)])
+            """,
+        ),
     ),
     variant(
         "all-lengths-per-query",
         "EncoderBlock",
-        swap={
-            "Y = self.addnorm1": "B, T, _ = X.shape\n"
-            "        if valid_lens is None:\n            valid_lens = torch.full((B,), T, device=X.device)\n"
-            "        if valid_lens.dim() == 1:\n            valid_lens = valid_lens[:, None].repeat(1, T)\n"
-            "        Y = self.addnorm1"
-        },
+        edit(
+            "Y = self.addnorm1",
+            """
+            B, T, _ = X.shape
+            if valid_lens is None:
+                valid_lens = torch.full((B,), T, device=X.device)
+            if valid_lens.dim() == 1:
+                valid_lens = valid_lens[:, None].repeat(1, T)
+            Y = self.addnorm1
+            """,
+        ),
     ),
     variant(
         "fused-and-convolved",
@@ -303,10 +332,14 @@ BLOCK = [
     variant(
         "norms-at-hand",
         "EncoderBlock",
-        swap={
-            "Y = self.addnorm1(X, self.attention(X, X, X, valid_lens))": "Y = self.addnorm1.ln(X + self.addnorm1.dropout(self.attention(X, X, X, valid_lens)))",
-            "return self.addnorm2(Y, self.ffn(Y))": "return self.addnorm2.ln(Y + self.addnorm2.dropout(self.ffn(Y)))",
-        },
+        edit(
+            "Y = self.addnorm1(X, self.attention(X, X, X, valid_lens))",
+            "Y = self.addnorm1.ln(X + self.addnorm1.dropout(self.attention(X, X, X, valid_lens)))",
+        ),
+        edit(
+            "return self.addnorm2(Y, self.ffn(Y))",
+            "return self.addnorm2.ln(Y + self.addnorm2.dropout(self.ffn(Y)))",
+        ),
     ),
     trivial(
         "encblock-zeros",
@@ -339,48 +372,59 @@ ENCODER = [
     variant(
         "scaled-table",
         "TransformerEncoder",
-        swap={
-            "X = self.embedding(X) * math.sqrt(self.num_hiddens)": "X = nn.functional.embedding(X, self.embedding.weight * self.num_hiddens**0.5)"
-        },
+        edit(
+            "X = self.embedding(X) * math.sqrt(self.num_hiddens)",
+            "X = nn.functional.embedding(X, self.embedding.weight * self.num_hiddens**0.5)",
+        ),
     ),
     variant(
         "one-hot",
         "TransformerEncoder",
-        swap={
-            "X = self.embedding(X) *": "X = nn.functional.one_hot(X, self.embedding.num_embeddings).to(self.embedding.weight.dtype)\n"
-            "        X = X @ self.embedding.weight *"
-        },
+        edit(
+            "X = self.embedding(X) *",
+            """
+            X = nn.functional.one_hot(X, self.embedding.num_embeddings).to(self.embedding.weight.dtype)
+            X = X @ self.embedding.weight *
+            """,
+        ),
     ),
     variant(
         "padding-never-learns",
         "TransformerEncoder",
-        swap={"nn.Embedding(vocab_size, num_hiddens)": "nn.Embedding(vocab_size, num_hiddens, padding_idx=1)"},
+        edit("nn.Embedding(vocab_size, num_hiddens)", "nn.Embedding(vocab_size, num_hiddens, padding_idx=1)"),
     ),
     variant(
         "blocks-in-a-dict",
         "TransformerEncoder",
-        swap={
-            "self.blks = nn.Sequential()": "self.blks = nn.ModuleDict()",
-            'self.blks.add_module(f"block{i}", block)': 'self.blks[f"block{i}"] = block',
-            "for block in self.blks:": "for block in self.blks.values():",
-        },
+        edit("self.blks = nn.Sequential()", "self.blks = nn.ModuleDict()", times=2),
+        edit('self.blks.add_module(f"block{i}", block)', 'self.blks[f"block{i}"] = block'),
+        edit("for block in self.blks:", "for block in self.blks.values():"),
     ),
     variant(
         "no-weights-kept",
         "TransformerEncoder",
-        swap={"            self.attention_weights.append(block.attention.attention.attention_weights)  # (B·H, T, T)\n": ""},
+        edit(
+            "            self.attention_weights.append(block.attention.attention.attention_weights)  # (B·H, T, T)\n",
+            "",
+        ),
     ),
     variant(
         "own-positions",
         "TransformerEncoder",
-        swap={
-            "self.pos_encoding = PositionalEncoding(num_hiddens, dropout)": "self.dropout = nn.Dropout(dropout)",
-            "X = self.pos_encoding(X)  # (B, T, D)": "column = torch.arange(X.shape[2], device=X.device)\n"
-            "        speed = 10000.0 ** -((column - column % 2).double() / X.shape[2])\n"
-            "        angle = torch.arange(X.shape[1], device=X.device)[:, None] * speed\n"
-            "        P = torch.where(column % 2 == 0, angle.sin(), angle.cos())\n"
-            "        X = self.dropout(X + P.to(X.dtype))",
-        },
+        edit(
+            "self.pos_encoding = PositionalEncoding(num_hiddens, dropout)",
+            "self.dropout = nn.Dropout(dropout)",
+        ),
+        edit(
+            "X = self.pos_encoding(X)  # (B, T, D)",
+            """
+            column = torch.arange(X.shape[2], device=X.device)
+            speed = 10000.0 ** -((column - column % 2).double() / X.shape[2])
+            angle = torch.arange(X.shape[1], device=X.device)[:, None] * speed
+            P = torch.where(column % 2 == 0, angle.sin(), angle.cos())
+            X = self.dropout(X + P.to(X.dtype))
+            """,
+        ),
     ),
     trivial(
         "encoder-zeros",

@@ -1,6 +1,6 @@
 """Right answers written differently, and answers that compute nothing."""
 
-from grader.authoring.bank import also, trivial, variant
+from grader.authoring import also, edit, trivial, variant
 
 BLOCK_HEAD = """
 class DecoderBlock(nn.Module):
@@ -36,18 +36,14 @@ BLOCKS = [
     also(
         "decblock-as-in-the-book",
         "DecoderBlock",
-        {
-            "visible.repeat(batch_size, 1)": "visible.repeat(batch_size, 1) if self.training else None",
-            "cache = state": "cache = state[0], state[1], state[2]",
-        },
+        edit("visible.repeat(batch_size, 1)", "visible.repeat(batch_size, 1) if self.training else None"),
+        edit("cache = state", "cache = state[0], state[1], state[2]"),
     ),
     variant(
         "newest-step-in-front",
         "DecoderBlock",
-        swap={
-            "torch.cat((cache[self.i], X), dim=1)": "torch.cat((X, cache[self.i]), dim=1)",
-            "visible.repeat(batch_size, 1)": "visible.repeat(batch_size, 1) if self.training else None",
-        },
+        edit("torch.cat((cache[self.i], X), dim=1)", "torch.cat((X, cache[self.i]), dim=1)"),
+        edit("visible.repeat(batch_size, 1)", "visible.repeat(batch_size, 1) if self.training else None"),
     ),
     variant(
         "state-as-a-new-list",
@@ -180,10 +176,8 @@ DECODERS = [
     also(
         "decoder-positions-restart",
         "TransformerDecoder",
-        {
-            "cached = state[2][0]\n": "\n",
-            "earlier = 0 if self.training or cached is None else cached.shape[1]": "earlier = 0",
-        },
+        edit("cached = state[2][0]", ""),
+        edit("earlier = 0 if self.training or cached is None else cached.shape[1]", "earlier = 0"),
     ),
     variant(
         "counter-in-the-state",

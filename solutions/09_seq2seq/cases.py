@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from grader.cases import weights
-from grader.cases.case import Case
-from grader.cases.ref import Filled, filled, zeros
+from grader.authoring import Case, Filled, filled, weights, zeros
 
 WORDS = ("batch", "step", "word")
 KEPT = ("step", "batch", "query", "key")

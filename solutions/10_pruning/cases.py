@@ -9,18 +9,17 @@ from pathlib import Path
 
 import numpy as np
 
-from grader.bundle.repeat import round_to
-from grader.cases import weights
-from grader.cases.case import Case
-from grader.cases.ref import filled
-from grader.judge.head_ranking import spearman
-from grader.support.source import definition_span
+from grader.authoring import Case, definition_span, filled, round_to, spearman, weights
 
 AXES = ("batch", "query", "feature")
 MAPS = ("batch", "head", "query", "key")
 ATTENTION = "from grader.given import MultiHeadAttention\n"
 REFERENCE = Path(__file__).with_name("pruning.py").read_text("utf-8")
-TITLES = {"None": "without a mask", "(B,)": "one length a sequence (B,)", "(B, T)": "one length a query (B, T)"}
+TITLES = {
+    "None": "without a mask",
+    "(B,)": "one length a sequence (B,)",
+    "(B, T)": "one length a query (B, T)",
+}
 
 SQUARED_ERROR = """from torch import nn
 
@@ -94,7 +93,9 @@ def attention_maps(draw):
     yield encoder_maps(draw, "as-many-sentences-as-heads", "flat", 2, 2, T, S, "as many sentences as heads")
     yield decoder_maps(draw, "one-sentence", "flat", 1, 2, T, S, "one sentence")
     yield encoder_maps(draw, "one-head", "by-head", 3, 1, T, S, "one head", called_before=True)
-    yield decoder_maps(draw, "first-step", "flat", 2, 3, 1, S, "the first step of a sentence, in evaluation", train=False)
+    yield decoder_maps(
+        draw, "first-step", "flat", 2, 3, 1, S, "the first step of a sentence, in evaluation", train=False
+    )
 
 
 def encoder_maps(draw, id, layout, B, H, T, S, title, called_before=False):
@@ -155,8 +156,18 @@ def check_maps(case, maps, parts, title):
     layers = [(part, i) for part in parts for i in range(LAYERS)]
     for part, i in layers:
         case.see(maps[part][i], axes=MAPS)
-    case.check("shapes", "shape", [f"maps[{part}][{i}]" for part, i in layers], f"one tensor (B, H, T, S) a layer: {title}")
-    case.check("values", "equal", [f"maps[{part}][{i}]" for part, i in layers], f"the weights that were used: {title}")
+    case.check(
+        "shapes",
+        "shape",
+        [f"maps[{part}][{i}]" for part, i in layers],
+        f"one tensor (B, H, T, S) a layer: {title}",
+    )
+    case.check(
+        "values",
+        "equal",
+        [f"maps[{part}][{i}]" for part, i in layers],
+        f"the weights that were used: {title}",
+    )
 
 
 # ---- gated_attention
@@ -177,7 +188,9 @@ def gated_attention(draw):
         given = asked(case, draw, B, T, S, q, k, v, lens, grad=True)
         Y = case.call(mha, gates, *given, axes=AXES)
         case.check_shape(Y, f"shape and dtype, {TITLES[form]}")
-        case.check_values(Y, f"a gate for every head, {TITLES[form]}", "values" if lens is None else "masking")
+        case.check_values(
+            Y, f"a gate for every head, {TITLES[form]}", "values" if lens is None else "masking"
+        )
         flow = case.gradients(Y, draw.normal(B, T, D), wrt=[gates, *given[:3]], parameters=mha)
         case.check_gradients(flow, f"gradients of gates, inputs and layers, {TITLES[form]}")
         case.check_unchanged(gates, *(x for x in given if x is not None))
@@ -205,7 +218,12 @@ def gated_attention(draw):
     given = asked(case, draw, 4, 6, 8, D, D, D)
     gates = case.input("gates", np.ones(H))
     left, right = (case.call(mha, gates, *given) for _ in range(2))
-    case.check("modes", "varies", [case.see(left), case.see(right)], "in training, attention weights are dropped as before")
+    case.check(
+        "modes",
+        "varies",
+        [case.see(left), case.see(right)],
+        "in training, attention weights are dropped as before",
+    )
     yield case
 
 
@@ -288,13 +306,17 @@ def planted(draw, method, strength, layers, batches):
     case.check_values(found, f"{method}, on heads of known strength", **drawn)
     if method != "confidence":  # what the text asks about
         ranked = {"planted": strength.tolist(), "least": 0.9}
-        case.check("pruning", "ranks", [case.see(found)], f"heads rank as they were planted, by {method}", **ranked)
+        case.check(
+            "pruning", "ranks", [case.see(found)], f"heads rank as they were planted, by {method}", **ranked
+        )
     return case
 
 
 def answers(X, layers, heads):
     """What every head of a self-attention adds to the output: (N, T, D) → (N, T, heads, D)."""
-    q, k, v = (split(X @ layers[f"{name}.weight"].astype(np.float64).T, heads) for name in ("W_q", "W_k", "W_v"))
+    q, k, v = (
+        split(X @ layers[f"{name}.weight"].astype(np.float64).T, heads) for name in ("W_q", "W_k", "W_v")
+    )
     scores = np.einsum("nthd,nshd->nhts", q, k) / q.shape[-1] ** 0.5
     scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
     heard = np.einsum("nhts,nshd->nthd", scores / scores.sum(axis=-1, keepdims=True), v)
@@ -335,9 +357,14 @@ def prune_heads(draw):
         Y = case.call(*given, on=pruned, axes=AXES, name="out")
         case.check_shape(Y, f"shape and dtype: {title}")
         case.check_values(Y, f"equals the gated attention: {title}")
-        case.check_weights(case.weights(pruned, heads=kept), f"the weights kept are of the heads left: {title}", optional=True)
+        case.check_weights(
+            case.weights(pruned, heads=kept),
+            f"the weights kept are of the heads left: {title}",
+            optional=True,
+        )
         case.check_gradients(
-            case.gradients(Y, draw.normal(B, T, H * HEAD), wrt=list(given[:3])), f"gradients of the inputs: {title}"
+            case.gradients(Y, draw.normal(B, T, H * HEAD), wrt=list(given[:3])),
+            f"gradients of the inputs: {title}",
         )
         stays = {"kept": kept, "total": H}
         whole = H * HEAD if bias else 0  # the bias of W_o
@@ -364,7 +391,9 @@ def prune_heads(draw):
         smaller = case.call(mha, first, name="smaller")
         pruned = case.call(smaller, second, name="pruned")
         case.eval(pruned)
-        case.check_values(case.call(*given, on=pruned, axes=AXES), f"{first}, and then {second} of those left")
+        case.check_values(
+            case.call(*given, on=pruned, axes=AXES), f"{first}, and then {second} of those left"
+        )
         yield case
 
     case, mha = start("learns", bias=True)
@@ -374,11 +403,16 @@ def prune_heads(draw):
     Y = case.call(*given, on=pruned)
     case.descend(pruned, Y, draw.normal(B, T, H * HEAD), rate=0.05)
     case.check_values(
-        case.call(*given, on=pruned, axes=AXES), "after one step of gradient descent on the parameters left", "gradients"
+        case.call(*given, on=pruned, axes=AXES),
+        "after one step of gradient descent on the parameters left",
+        "gradients",
     )
     yield case
 
-    for id, heads, title in (("all", [0, 1, 2, 3], "all heads"), ("all-and-more", [1, 0, 3, 2, 1, 1], "all heads, some twice")):
+    for id, heads, title in (
+        ("all", [0, 1, 2, 3], "all heads"),
+        ("all-and-more", [1, 0, 3, 2, 1, 1], "all heads, some twice"),
+    ):
         case, mha = start(id)
         case.call(mha, heads)
         case.check("values", "raises", [], f"refuses to remove {title}", type="ValueError")
@@ -388,7 +422,9 @@ def prune_heads(draw):
     case.seed(5)  # whoever switches dropout on draws
     given = asked(case, draw, B, T, S, q, k, v)
     pruned = case.call(mha, [0], name="pruned")
-    case.check_values(case.call(*given, on=pruned, axes=AXES), "what was in evaluation mode still is", "modes")
+    case.check_values(
+        case.call(*given, on=pruned, axes=AXES), "what was in evaluation mode still is", "modes"
+    )
     yield case
 
     case, mha = start("still-in-training", train=True)
@@ -396,7 +432,12 @@ def prune_heads(draw):
     given = asked(case, draw, 4, 6, 8, q, k, v)
     pruned = case.call(mha, [0], name="pruned")
     left, right = (case.call(*given, on=pruned) for _ in range(2))
-    case.check("modes", "varies", [case.see(left), case.see(right)], "what was in training mode still is, with its dropout")
+    case.check(
+        "modes",
+        "varies",
+        [case.see(left), case.see(right)],
+        "what was in training mode still is, with its dropout",
+    )
     yield case
 
     yield half(draw)
@@ -407,7 +448,8 @@ def same_call_again(draw, B, T, S, sizes):
     case = Case("same-call-again", "prune_heads")
     layers = weights.multi_head(draw, H * HEAD, bias=True, **sizes)
     twins = [
-        attention(case, draw, H, HEAD, name=name, loaded=layers, bias=True, **sizes) for name in ("mha", "twin")
+        attention(case, draw, H, HEAD, name=name, loaded=layers, bias=True, **sizes)
+        for name in ("mha", "twin")
     ]
     given = asked(case, draw, B, T, S, *sizes.values())
     pruned = [case.call(mha, [2]) for mha in twins]
@@ -424,7 +466,9 @@ def half(draw):
     heads, d, B, T = 8, 8, 4, 48
     D = heads * d
     case = Case("half", "prune_heads")
-    layers = {f"W_{of}.weight": filled(1 / D, D, D) for of in "qkvo"} | {f"W_{of}.bias": filled(0.1, D) for of in "qkvo"}
+    layers = {f"W_{of}.weight": filled(1 / D, D, D) for of in "qkvo"} | {
+        f"W_{of}.bias": filled(0.1, D) for of in "qkvo"
+    }
     whole = attention(case, draw, heads, d, name="whole", loaded=layers, bias=True)
     mha = attention(case, draw, heads, d, loaded=layers, bias=True)
     x = case.constant("x", (B, T, D))
@@ -433,8 +477,23 @@ def half(draw):
     case.eval(pruned)
     after = costs(case, pruned, (x, x, x, None), "after")
     stays = {"kept": heads // 2, "total": heads}
-    case.check("pruning", "cost", [before[0], after[0]], "half of the heads: half of the parameters", **stays, fixed=D, draw="costs")
-    case.check("pruning", "cost", [before[1], after[1]], "half of the heads: half of the operations", **stays, fixed=0)
+    case.check(
+        "pruning",
+        "cost",
+        [before[0], after[0]],
+        "half of the heads: half of the parameters",
+        **stays,
+        fixed=D,
+        draw="costs",
+    )
+    case.check(
+        "pruning",
+        "cost",
+        [before[1], after[1]],
+        "half of the heads: half of the operations",
+        **stays,
+        fixed=0,
+    )
     case.milliseconds([whole, pruned], ["milliseconds before", "milliseconds after"], x, x, x, None)
     return case
 
@@ -487,9 +546,17 @@ def experiment(draw, id, train):
     facet = "modes" if train else "values"
     case.check(facet, "accuracies", [rows], f"accuracies of the model without these heads{where}", **known)
     if not train:
-        case.check("shapes", "all_rows", [rows], "three orders, three seeds, one head more in each row", heads=JURY)
+        case.check(
+            "shapes", "all_rows", [rows], "three orders, three seeds, one head more in each row", heads=JURY
+        )
         ranked = {"planted": strength.tolist(), "least": 0.9}
-        case.check("pruning", "in_order", [rows], "weak heads go first by importance, strong ones in reverse", **ranked)
+        case.check(
+            "pruning",
+            "in_order",
+            [rows],
+            "weak heads go first by importance, strong ones in reverse",
+            **ranked,
+        )
         case.check("pruning", "drawn", [rows], "the random order is another one with another seed")
         after = case.call(data[0], on=model, name="after")
         says = "after the experiment the model that was handed over gives something else"
@@ -537,7 +604,9 @@ def questions(draw, strength, layers, dtype):
     X = np.repeat(told.reshape(count, 1, -1), STEPS, axis=1) + np.concatenate([noise, -noise])
     X = round_to(X, dtype)
     attended = {name.removeprefix("attention."): array for name, array in layers.items()}
-    heads = answers(X, attended, JURY).mean(axis=1) @ layers["dense.weight"].astype(np.float64).T  # (count, heads, C)
+    heads = (
+        answers(X, attended, JURY).mean(axis=1) @ layers["dense.weight"].astype(np.float64).T
+    )  # (count, heads, C)
     sets = np.arange(2**JURY - 1)  # of removed heads; one is always left
     left = 1 - (sets[:, None] >> np.arange(JURY) & 1)  # (sets, heads)
     scores = np.einsum("sh,nhc->nsc", left, heads)
@@ -549,7 +618,10 @@ def questions(draw, strength, layers, dtype):
         raise ValueError(f"only {len(sure)} sequences are decided by every set of heads")
     scores, labels = scores[sure], labels[sure]  # (SAMPLES, sets, C), (SAMPLES,)
     right = (scores.argmax(axis=-1) == labels[:, None]).sum(axis=0)  # (sets,)
-    losses = np.log(np.exp(scores).sum(axis=-1)) - np.take_along_axis(scores, labels[:, None, None], axis=-1)[..., 0]
+    losses = (
+        np.log(np.exp(scores).sum(axis=-1))
+        - np.take_along_axis(scores, labels[:, None, None], axis=-1)[..., 0]
+    )
     rises = losses.mean(axis=0)[1 << np.arange(JURY)] - losses[:, 0].mean()  # (heads,)
     return X[sure], labels, [*map(int, right), 0], rises
 

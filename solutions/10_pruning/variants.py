@@ -1,6 +1,6 @@
 """Right answers written differently, and answers that compute nothing."""
 
-from grader.authoring.bank import trivial, variant
+from grader.authoring import edit, trivial, variant
 
 
 def function(head, *lines):
@@ -26,7 +26,7 @@ def gradients_by(id, *lines):
     """The reference with other code for the gradient; `slopes` (B, H) or (H, B) is what it makes."""
     before = "for loss in losses:\n                (slope,) = torch.autograd.grad(loss, gates, retain_graph=True)  # (H,)\n                total = total + slope.abs()"
     start = "gates = queries.new_ones(num_heads, requires_grad=True)\n            losses = loss_fn(gated_attention(mha, gates, *inputs), target)  # (B,)\n            "
-    return variant(f"gradients-{id}", "head_importance", swap={start + before: "\n            ".join(lines)})
+    return variant(f"gradients-{id}", "head_importance", edit(start + before, "\n            ".join(lines)))
 
 
 def prune(id, *lines):
@@ -138,7 +138,11 @@ GATES = [
         "    total = total + gate * (kept[0][..., own] @ mha.W_o.weight[:, own].T)",
         "return total if mha.W_o.bias is None else total + mha.W_o.bias",
     ),
-    trivial("gated-zeros", "gated_attention", function(GATED, "return torch.zeros(*queries.shape[:2], mha.W_o.out_features)")),
+    trivial(
+        "gated-zeros",
+        "gated_attention",
+        function(GATED, "return torch.zeros(*queries.shape[:2], mha.W_o.out_features)"),
+    ),
     trivial("gated-handed-back", "gated_attention", function(GATED, "return queries")),
 ]
 
@@ -215,9 +219,13 @@ WEIGHED = [
             "return torch.cat(rows).mean(0)",
         ),
     ),
-    variant("importance-stays-in-evaluation", "head_importance", swap={"    mha.train(was_training)\n": ""}),
+    variant("importance-stays-in-evaluation", "head_importance", edit("    mha.train(was_training)\n", "")),
     trivial("importance-zeros", "head_importance", function(IMPORTANCE, "return torch.zeros(mha.num_heads)")),
-    trivial("importance-even", "head_importance", function(IMPORTANCE, "return torch.ones(mha.num_heads) / mha.num_heads")),
+    trivial(
+        "importance-even",
+        "head_importance",
+        function(IMPORTANCE, "return torch.ones(mha.num_heads) / mha.num_heads"),
+    ),
 ]
 
 PRUNED = [

@@ -8,14 +8,12 @@ from functools import cache
 import numpy as np
 import torch
 
-from grader.authoring.observe import blocks
-from grader.cases import weights
-from grader.cases.case import Case
+from grader.authoring import Case, blocks, weights
 
 PAD, BOS, EOS, FIRST = 0, 1, 2, 3  # the words that mean something come after these
 HEADS = 4
 
-MODEL = '''
+MODEL = """
 from grader.given import EncoderDecoder, TransformerDecoder, TransformerEncoder
 
 
@@ -28,7 +26,7 @@ class Model(EncoderDecoder):
 
     def step(self, words, state):
         return self.decoder(words, state)
-'''
+"""
 
 # Notes for every row of the data what the decoder was fed and which word the gradient pulls each step towards,
 # so that it does not matter in which order rows come, what the loss is called, or which optimizer follows.
@@ -143,7 +141,7 @@ class Watched(EncoderDecoder):
 '''
 
 # Counts how many words the decoder is handed at a time.
-COUNTING = '''
+COUNTING = """
 from grader.given import EncoderDecoder, TransformerDecoder, TransformerEncoder
 
 
@@ -158,7 +156,7 @@ class Counting(EncoderDecoder):
 
     def __getitem__(self, name):
         return self.most
-'''
+"""
 
 
 # ---- tasks: src (N, S), src_valid_len (N,), tgt (N, T + 1), tgt_valid_len (N,)
@@ -285,7 +283,10 @@ def loop(draw):
     case.eval(module)  # as it comes from being measured
     names = ("src", "src_valid_len", "tgt", "tgt_valid_len")
     batches = [
-        [case.input(f"{name}{b}", column[b * size : (b + 1) * size]) for name, column in zip(names, columns, strict=True)]
+        [
+            case.input(f"{name}{b}", column[b * size : (b + 1) * size])
+            for name, column in zip(names, columns, strict=True)
+        ]
         for b in range(2)
     ]
     returned = case.call(module, case.value("batches", batches), steps, name="returned")
@@ -310,7 +311,9 @@ def loop(draw):
          "the model was in evaluation mode while it was trained, or was not trained at all"),
     ):  # fmt: skip
         case.check(facet, "witnessed", [case.see(module[name], name, axes)], title, says=says)
-    case.check_unchanged(*[ref for batch in batches for ref in batch], title="the batches are left as they were")
+    case.check_unchanged(
+        *[ref for batch in batches for ref in batch], title="the batches are left as they were"
+    )
     state = case.state(module, returned)  # last: it loads what came back, which may be other weights
     case.check("shapes", "trained", state, "the state dict comes back")
     case.check("values", "moved", state, "the weights that come back have been trained", module=module.name)
@@ -350,9 +353,7 @@ def training(draw, id, task, size, steps, vocabulary, low, high, *, batches, cos
     module = case.provide(MODEL, "Model", _own=True, **sizes_of(vocabulary, D))
     case.load(module, untrained(draw, vocabulary, D))
     case.seed(5)  # for whoever shuffles
-    returned = case.call(
-        module, case.batches("batches", known, size), steps, name="returned", _steps=steps
-    )
+    returned = case.call(module, case.batches("batches", known, size), steps, name="returned", _steps=steps)
     state = case.state(module, returned)
     case.check("shapes", "trained", state, f"the state dict comes back: {id}")
 
@@ -372,10 +373,14 @@ def training(draw, id, task, size, steps, vocabulary, low, high, *, batches, cos
     few = slice(32)
     case.eval(module)
     case.grad(False)
-    where = case.method(module, "begin", case.tokens("src", src[few]), case.tokens("src_valid_len", src_lens[few]))
+    where = case.method(
+        module, "begin", case.tokens("src", src[few]), case.tokens("src_valid_len", src_lens[few])
+    )
     parts = []
     for t in range(T):
-        made = case.method(module, "step", case.tokens(f"word{t}", tgt[few, t : t + 1]), where, name=f"step{t}")
+        made = case.method(
+            module, "step", case.tokens(f"word{t}", tgt[few, t : t + 1]), where, name=f"step{t}"
+        )
         parts.append(made[0])
         where = made[1]
     own = case.see(case.join(parts, dim=1, name="own scores"), shape=(len(src[few]), T, vocabulary))
@@ -441,7 +446,13 @@ def greedy_decode(draw):
     case, module = given_model("one-sentence", w)
     one = slice(longest, longest + 1)
     out = case.call(
-        module, case.input("src", src[one]), case.input("src_valid_len", lens[one]), steps, bos, eos, name="out"
+        module,
+        case.input("src", src[one]),
+        case.input("src_valid_len", lens[one]),
+        steps,
+        bos,
+        eos,
+        name="out",
     )
     case.check("values", "sentences", [case.sentences(out, steps, eos)], "a batch of one sentence")
     yield case
@@ -481,7 +492,10 @@ def eval_mode(w, src, lens, steps, bos, eos):
         module, case.input("src", src), case.input("src_valid_len", lens), steps, bos, eos, name="out"
     )
     case.check(
-        "modes", "sentences", [case.sentences(out, steps, eos)], "nothing is dropped while sentences are written"
+        "modes",
+        "sentences",
+        [case.sentences(out, steps, eos)],
+        "nothing is dropped while sentences are written",
     )
     return case
 
@@ -510,7 +524,12 @@ def decodable(draw, B, S, steps, noisy=False):
         words, lead = follow(w, src, lens, bos, steps)
         unread, _ = follow(w, src, np.full(B, S), bos, steps)
         for eos in range(VOCABULARY):
-            if eos not in (PAD, bos) and lead > 0.05 and telling(words, eos, bos) and not (words == unread).all():
+            if (
+                eos not in (PAD, bos)
+                and lead > 0.05
+                and telling(words, eos, bos)
+                and not (words == unread).all()
+            ):
                 return w, bos, eos, src, lens
     raise AssertionError("no weights were found with which sentences end early, late and never")
 

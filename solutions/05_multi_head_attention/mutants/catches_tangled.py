@@ -1,0 +1,28 @@
+"""Answers to catches_tangled that still have a fault. They must fail; a student reads nothing about them."""
+
+from grader.authoring import edit, mutant
+
+MUTANTS = [
+    mutant(
+        "catches-tangled-no-guard",
+        edit("except Exception", "except ZeroDivisionError"),
+        says="an error of the module is an error of the test",
+    ),
+    mutant(
+        "catches-tangled-too-strict",
+        edit("past = steps // 2", "past = steps // 2 + 1"),
+        edit("[:, past:]", "[:, past - 1:]", times=2),
+        says="sound modules are rejected",
+    ),
+    mutant(
+        "catches-tangled-all-alike",
+        edit("[:, :past]", "", times=2),
+        says="steps that may change are held against each other",
+    ),
+    mutant(
+        "catches-tangled-inverted",
+        edit("return True", "return bool(0)", times=3),
+        edit("return False", "return True"),
+        says="the answer is turned round",
+    ),
+]

@@ -1,0 +1,27 @@
+"""Answers to catches_transparent that still have a fault. They must fail; a student reads nothing about them."""
+
+from grader.authoring import edit, mutant
+
+MUTANTS = [
+    mutant(
+        "catches-transparent-in-training",
+        edit("attention.eval()", "attention.train()"),
+        says="dropout is taken for a fault",
+    ),
+    mutant(
+        "catches-transparent-heads-late",
+        edit("torch.cat(heads, dim=-1)", "torch.stack(heads, dim=-1).flatten(2)"),
+        says="sound modules are rejected",
+    ),
+    mutant(
+        "catches-transparent-no-output-layer",
+        edit("attention.fc_out(torch.cat(heads, dim=-1))", "torch.cat(heads, dim=-1)"),
+        says="sound modules are rejected",
+    ),
+    mutant(
+        "catches-transparent-inverted",
+        edit("return True", "return bool(0)", times=2),
+        edit("return not", "return"),
+        says="the answer is turned round",
+    ),
+]
