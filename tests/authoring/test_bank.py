@@ -1,10 +1,13 @@
 """Known answers are written as what they change."""
 
 import ast
+from dataclasses import replace
 
 import pytest
 
-from grader.authoring.bank import apply, mistake, trivial, variant
+from grader.authoring import bank
+from grader.authoring.bank import apply, mutant, trivial, variant
+from grader.authoring.edit import edit
 from grader.support.source import definition_span
 
 SOURCE = '''import torch
@@ -28,17 +31,19 @@ tail = 1
 '''
 
 
-def says(**fields):
-    return {"says": "It halves.", "asks": "What is half of it?"} | fields
+def mistake(id, of, *change, **fields):
+    """A mistake as it is read from the file of its exercise."""
+    words = {"says": "It halves.", "asks": "What is half of it?"} | fields
+    return replace(bank.mistake(id, *change, **words), of=of)
 
 
-def test_a_swap_changes_its_own_definition_and_no_other():
-    changed = apply(mistake("no-half", "scale", **says(swap={"return x / 2": "return x"})), SOURCE)
+def test_an_edit_changes_its_own_definition_and_no_other():
+    changed = apply(mistake("no-half", "scale", edit("return x / 2", "return x")), SOURCE)
     assert changed == SOURCE.replace("return x / 2", "return x")
 
 
 def test_code_takes_the_place_of_the_whole_definition_with_its_decorators():
-    changed = apply(variant("by-hand", "shift", code="\n    def shift(x):\n        return 1 + x\n"), SOURCE)
+    changed = apply(variant("by-hand", "shift", "\n    def shift(x):\n        return 1 + x\n"), SOURCE)
     assert "@torch.no_grad" not in changed
     assert (
         changed.replace(
@@ -50,47 +55,108 @@ def test_code_takes_the_place_of_the_whole_definition_with_its_decorators():
 
 def test_two_mistakes_at_once_are_both_there():
     pair = [
-        mistake("a", "scale", **says(swap={"/ 2": "/ 3"})),
-        mistake("b", "shift", **says(swap={"+ 1": "+ 2"})),
+        mistake("a", "scale", edit("return x / 2", "return x / 3")),
+        mistake("b", "shift", edit("+ 1", "+ 2")),
     ]
     changed = apply(pair, SOURCE)
-    assert "x / 3" in changed
+    assert "return x / 3" in changed
     assert "x + 2" in changed
 
 
 def test_a_piece_that_does_not_occur_is_refused_with_the_mistakes_name():
     with pytest.raises(ValueError, match=r"scale: gone: 'x / 7' does not occur"):
-        apply(mistake("gone", "scale", **says(swap={"x / 7": "x"})), SOURCE)
+        apply(mistake("gone", "scale", edit("x / 7", "x")), SOURCE)
 
 
 def test_a_piece_of_another_definition_does_not_count():
     with pytest.raises(ValueError, match="does not occur"):
-        apply(mistake("there", "scale", **says(swap={"return x + 1": "return x"})), SOURCE)
+        apply(mistake("there", "scale", edit("return x + 1", "return x")), SOURCE)
+
+
+def test_an_edit_must_match_exactly_as_often_as_it_says():
+    with pytest.raises(ValueError, match=r"scale: both: .x / 2. occurs 2 times, not 1: .* add times=2"):
+        apply(mistake("both", "scale", edit("x / 2", "x / 3")), SOURCE)
+    assert apply(mistake("both", "scale", edit("x / 2", "x / 3", times=2)), SOURCE).count("x / 3") == 2
+    with pytest.raises(ValueError, match="occurs 1 times, not 2"):
+        apply(mistake("one", "shift", edit("x + 1", "x", times=2)), SOURCE)
+
+
+def test_beside_another_mistake_the_count_may_differ():
+    assert apply(mistake("both", "scale", edit("x / 2", "x")), SOURCE, exactly=False).count("x / 2") == 0
+
+
+BLOCK = """
+class Loop:
+    def run(self, x):
+        if x > 0:
+            x = x - 1
+            print(x)
+
+        return x
+"""
+
+
+def test_lines_of_a_block_are_indented_like_the_line_that_they_replace():
+    changed = edit(
+        """
+        if x > 0:
+            x = x - 1
+        """,
+        """
+        while x > 0:
+            x = x - 1
+
+            x = x / 2
+        """,
+    ).apply(BLOCK)
+    assert (
+        "        while x > 0:\n            x = x - 1\n\n            x = x / 2\n            print(x)\n"
+        in changed
+    )
+
+
+def test_a_block_may_take_the_place_of_a_piece_of_a_line():
+    changed = edit("print(x)", "\n    if x:\n        print(-x)\n    ").apply(BLOCK)
+    assert "            if x:\n                print(-x)\n" in changed
+
+
+def test_a_block_does_not_match_lines_that_are_indented_otherwise():
+    with pytest.raises(ValueError, match="does not occur"):
+        edit("\nif x > 0:\n  x = x - 1\n", "pass").apply(BLOCK)
 
 
 @pytest.mark.parametrize(
-    ("fields", "sentence"),
+    ("change", "fields", "sentence"),
     [
-        (says(swap={"a": "b"}, kind="same"), "unknown kind"),
-        ({"swap": {"a": "b"}, "says": "It halves."}, "needs `says` and `asks`"),
-        (says(), "either `swap` or `code`"),
-        (says(swap={"a": "b"}, code="x"), "either `swap` or `code`"),
+        ([edit("a", "b")], {"kind": "same"}, "unknown kind"),
+        ([edit("a", "b")], {"asks": ""}, "needs `says` and `asks`"),
+        ([], {}, "either edits or the whole definition"),
+        ([edit("a", "b"), "x"], {}, "either edits or the whole definition"),
     ],
 )
-def test_an_incomplete_mistake_is_refused(fields, sentence):
+def test_an_incomplete_mistake_is_refused(change, fields, sentence):
     with pytest.raises(ValueError, match=sentence):
-        mistake("some-id", "scale", **fields)
+        mistake("some-id", "scale", *change, **fields)
 
 
 @pytest.mark.parametrize("id", ["Half", "half_of", "half-", "", "no half"])
 def test_an_id_is_words_with_dashes(id):
     with pytest.raises(ValueError, match="words-with-dashes"):
-        mistake(id, "scale", **says(swap={"a": "b"}))
+        mistake(id, "scale", edit("a", "b"))
+
+
+@pytest.mark.parametrize(
+    ("maker", "facet"), [(bank.device_mistake, "device"), (bank.dtype_mistake, "precision")]
+)
+def test_what_fails_elsewhere_alone_is_a_policy(maker, facet):
+    answer = maker("some-id", edit("a", "b"), says="It halves.", asks="What is half of it?")
+    assert (answer.kind, answer.breaks) == ("policy", (facet,))
 
 
 def test_answers_that_are_no_mistakes_need_no_words():
-    assert variant("v", "scale", code="def scale(x): ...").kind == "same"
-    assert trivial("t", "scale", code="def scale(x): ...").kind == "trivial"
+    assert variant("v", "scale", "def scale(x): ...").kind == "same"
+    assert trivial("t", "scale", "def scale(x): ...").kind == "trivial"
+    assert mutant("m", edit("a", "b"), says="It halves.").kind == "mutant"
 
 
 def test_the_last_definition_of_a_name_counts():

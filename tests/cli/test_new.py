@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.mistake_pages import Lesson, difference, example
 
 from grader.authoring.bank import apply
 from grader.authoring.content import read
@@ -33,7 +34,7 @@ def test_a_function_and_a_class_verify_as_they_come(tmp_path):
     assert sorted(p.name for p in (tmp_path / "solutions/12_normalising").iterdir()) == [
         "cases.py",
         "exercise.toml",
-        "mistakes.py",
+        "mistakes",
         "normalising.py",
         "variants.py",
     ]
@@ -59,24 +60,27 @@ def test_it_is_appended_to_an_assignment_that_is_there(tmp_path):
         assert apply(answer, after.source) != after.source
 
 
+@pytest.mark.parametrize("name", ["less_mean", "WithoutMean"])
+def test_examples_of_scaffolded_pages_show_the_mistake(tmp_path, name):
+    scaffold(tmp_path, "12_normalising", name)
+    assignment = read(tmp_path / "12_normalising")
+    reference = Lesson(assignment.source)
+    for mistake in assignment.mistakes(name):
+        wrong, code = Lesson(apply(mistake, assignment.source)), example(mistake.page)
+        assert difference(reference.shows(code), wrong.shows(code)), mistake.id
+
+
 def test_scaffolds_are_lint_clean(tmp_path):
     for name in ("less_mean", "WithoutMean"):
         (tmp_path / "solutions").mkdir(exist_ok=True)
         scaffold(tmp_path / "solutions", "12_normalising", name)
-    command = [
-        sys.executable,
-        "-m",
-        "ruff",
-        "check",
-        "--no-cache",
-        "--config",
-        str(ROOT / "pyproject.toml"),
-        "solutions",
-    ]
-    if subprocess.run([*command[:3], "--version"], capture_output=True).returncode:
+    ruff = [sys.executable, "-m", "ruff"]
+    if subprocess.run([*ruff, "--version"], capture_output=True).returncode:
         pytest.skip("ruff is not installed")
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 0, done.stdout
+    for command in (["check"], ["format", "--check"]):
+        options = ["--no-cache", "--config", str(ROOT / "pyproject.toml"), "solutions"]
+        done = subprocess.run([*ruff, *command, *options], capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_a_limit_that_would_hide_the_line_of_an_endless_loop_is_refused(tmp_path
 
 def test_every_name_is_unique_over_the_course():
     assert len(set(IDS)) == len(IDS)
-    ids = [m.id for a in ASSIGNMENTS for m in a.mistakes()]
+    ids = [m.id for a in ASSIGNMENTS for m in (*a.mistakes(), *a.mutants())]
     assert len(set(ids)) == len(ids)
 
 
@@ -85,12 +85,13 @@ def test_every_exercise_knows_mistakes_variants_and_trivial_answers(assignment, 
     kinds = [v.kind for v in assignment.variants(exercise["name"])]
     assert kinds.count("trivial") >= 2
     assert kinds.count("same") >= 3
-    assert len(assignment.mistakes(exercise["name"])) >= 3
+    name = exercise["name"]
+    assert len(assignment.mistakes(name)) + len(assignment.mutants(name)) >= 3
 
 
 @each_assignment
 def test_every_known_answer_can_be_made_from_the_reference(assignment):
-    for answer in [*assignment.mistakes(), *assignment.variants()]:
+    for answer in [*assignment.mistakes(), *assignment.mutants(), *assignment.variants()]:
         changed = apply(answer, assignment.source)
         ast.parse(changed)
         assert changed != assignment.source, answer.id

@@ -1,0 +1,41 @@
+"""Authors import from grader.authoring alone."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import grader.authoring
+
+ROOT = Path(__file__).resolve().parents[2]
+WRITTEN = sorted(
+    path
+    for pattern in ("*/cases.py", "*/variants.py", "*/mistakes/*.py", "*/mutants/*.py")
+    for path in (ROOT / "solutions").glob(pattern)
+)
+
+
+def test_every_kind_of_file_is_looked_at():
+    assert {path.parent.name for path in WRITTEN} >= {"mistakes", "mutants", "02_masking"}
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=[str(p.relative_to(ROOT / "solutions")) for p in WRITTEN])
+def test_solutions_import_from_the_face_alone(path):
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("grader"):
+            assert node.module == "grader.authoring", ast.unparse(node)
+            assert {alias.name for alias in node.names} <= set(grader.authoring.__all__)
+        elif isinstance(node, ast.Import):
+            assert not any(alias.name.startswith("grader") for alias in node.names), ast.unparse(node)
+
+
+def test_every_name_of_the_face_exists():
+    for name in grader.authoring.__all__:
+        assert getattr(grader.authoring, name) is not None
+
+
+def test_the_face_needs_no_torch():
+    code = "import sys, grader.authoring; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
