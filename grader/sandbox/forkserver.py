@@ -72,7 +72,7 @@ def main() -> None:
         os.close(its_end)
         _become_server(tier, control, config | {"folder": folder}, own_pid)
     control.close()
-    code = supervisor.stand(server, (leash, its_end))
+    code = supervisor.supervise(server, (leash, its_end), tier.quota)
     tier.leave()
     if folder:
         remove_tree.remove_tree(folder)

@@ -37,6 +37,8 @@ PR_SET_NO_NEW_PRIVS = 38
 PR_CAP_AMBIENT = 47
 PR_CAP_AMBIENT_CLEAR_ALL = 4
 SECCOMP_MODE_FILTER = 2
+SECCOMP_SET_MODE_FILTER = 1
+SECCOMP_FILTER_FLAG_NEW_LISTENER = 8
 
 _AT_FDCWD = -100
 _AT_RECURSIVE = 0x8000
@@ -56,6 +58,7 @@ _NUMBERS = {
     "landlock_create_ruleset": (444, 444),
     "landlock_add_rule": (445, 445),
     "landlock_restrict_self": (446, 446),
+    "seccomp": (317, 277),
 }
 
 
@@ -192,11 +195,28 @@ def close_descriptors_except(kept: set[int]) -> None:
 
 def load_filter(program: bytes) -> None:
     """Put a classic BPF program in front of every later system call of this thread."""
-    code = ctypes.create_string_buffer(program, len(program))
-    # struct sock_fprog: a count of 8-byte instructions, then where they are.
-    descriptor = ctypes.create_string_buffer(struct.pack("@HP", len(program) // 8, ctypes.addressof(code)))
-    where = ctypes.addressof(descriptor)
+    code, filter_ = _filter(program)
+    where = ctypes.addressof(filter_)
     prctl("load the system call filter", PR_SET_SECCOMP, SECCOMP_MODE_FILTER, where)
+    del code  # the kernel has copied it
+
+
+def load_asking_filter(program: bytes) -> int:
+    """Load a program that asks about some calls; return the descriptor through which they are answered."""
+    code, filter_ = _filter(program)
+    where = ctypes.addressof(filter_)
+    listener = syscall(
+        "have calls that make files answered", "seccomp",
+        SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, where,
+    )  # fmt: skip
+    del code
+    return listener
+
+
+def _filter(program: bytes) -> tuple[ctypes.Array[ctypes.c_char], ctypes.Array[ctypes.c_char]]:
+    """The instructions, and the struct sock_fprog that names them: their count, then their address."""
+    code = ctypes.create_string_buffer(program, len(program))
+    return code, ctypes.create_string_buffer(struct.pack("@HP", len(program) // 8, ctypes.addressof(code)))
 
 
 def map_ids(proc: int, inside: tuple[int, int], outside: tuple[int, int]) -> None:

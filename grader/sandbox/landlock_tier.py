@@ -1,15 +1,16 @@
 """The landlock tier, for machines that refuse user namespaces: the same worker without namespaces.
 
-It cannot hide the names of files and processes, and its scratch folders lie on the machine's disk:
-the server removes a worker's folder after it, the guard what is left.
+It cannot hide the names of files and processes. Its scratch folders are on the machine's disk, under a
+quota: the server removes a worker's folder after it, the supervisor removes the rest.
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
+from dataclasses import replace
 
-from grader.sandbox import identity, kernel, landlock, lockdown, resources
+from grader.sandbox import disk_quota, identity, kernel, landlock, lockdown, resources
 from grader.sandbox.base import Limits, SandboxError
 from grader.sandbox.remove_tree import remove_tree
 from grader.sandbox.visible_paths import DEVICES, Layout, readable_entries
@@ -24,6 +25,7 @@ class LandlockTier:
         self.layout = layout
         self._temporary = temporary
         self.leaves = ""
+        self.quota: disk_quota.DiskQuota | None = None
         self._rules: landlock.Ruleset | None = None
         self._server = 0
         self._uid_map = identity.uid_map()
@@ -38,6 +40,7 @@ class LandlockTier:
             os.chmod(self.leaves, 0o711)  # a worker that is another user passes through, and lists nothing
         except OSError as error:
             raise SandboxError(f"make a folder in {self._temporary}: {error.strerror}") from None
+        self.quota = disk_quota.DiskQuota(self.leaves)
 
     def enclose(self) -> None:
         """In the server: the grants that all workers share, collected once because they are many."""
@@ -63,21 +66,23 @@ class LandlockTier:
 
     def kept_descriptors(self) -> list[int]:
         """What `confine` needs beside the worker's pipes."""
-        assert self._rules is not None
-        return [self._rules.descriptor]
+        assert self._rules is not None and self.quota is not None
+        return [self._rules.descriptor, self.quota.workers_end]
 
     def confine(self, number: int, limits: Limits, kept: list[int]) -> None:
         """In the worker: all but the filter of system calls, which comes last."""
         assert self._rules is not None
-        (self._rules.descriptor,) = kept
+        self._rules.descriptor, supervisor = kept
         ids, scratch = self._ids(number), self._scratch(number)
         if ids is not None:
             identity.become(ids) if self._as_nobody else identity.count_as(ids)
         lockdown.clean_the_process(scratch)
         shared = resources.tasks_of(os.geteuid()) if ids is None else 0
-        resources.apply(limits, tasks_of_others=shared)
+        bounded = replace(limits, file_bytes=disk_quota.file_bytes(limits))
+        resources.apply(bounded, tasks_of_others=shared)
         lockdown.give_up_privileges()
         self._restrict_files(scratch)
+        disk_quota.enforce(number, limits, supervisor)
         kernel.die_with_parent(self._server)
 
     def clean_up(self, number: int) -> None:

@@ -22,7 +22,7 @@ _ALLOWED = """
     readv writev pread64 pwrite64 stat lstat statx statfs fstatfs access faccessat faccessat2
     readlink readlinkat getdents64 getcwd chdir fchdir dup dup2 dup3 pipe pipe2 eventfd2
     poll ppoll select pselect6
-    unlink unlinkat mkdir mkdirat rmdir rename renameat renameat2 ftruncate fallocate
+    unlink unlinkat mkdir mkdirat rmdir rename renameat renameat2 ftruncate
     fadvise64 fsync fdatasync sendfile copy_file_range umask
     mremap msync mincore
     futex_wait futex_wake futex_waitv set_robust_list get_robust_list rseq set_tid_address
@@ -39,12 +39,16 @@ ALLOWED = tuple(_ALLOWED.split())
 ANSWERED = {
     "clone3": errno.ENOSYS,  # the C library then uses clone, whose flags can be read here
     "openat2": errno.ENOSYS,
+    # It may reserve disk past every limit on the size of a file. posix_fallocate then writes instead.
+    "fallocate": errno.EOPNOTSUPP,
     **{f"{which}{act}xattr": errno.ENOTSUP for which in ("", "l", "f") for act in ("get", "list", "set")},
 }
 
 _CLONE_THREAD = 0x00010000
 _O_TRUNC = 0o1000
 _WRITING = 0o3  # O_WRONLY or O_RDWR
+_MAKES_A_FILE = 0o100 | 0o20000000  # O_CREAT, and the bit that tells O_TMPFILE from O_DIRECTORY
+_MAKES_A_FOLDER = ("mkdir", "mkdirat")
 _PR_SET_NAME, _PR_GET_NAME, _PR_SET_VMA = 15, 16, 0x53564D41
 _IOCTLS = (0x5401, 0x5413, 0x541B, 0x5450, 0x5451)  # is it a terminal, its size, FIONREAD, FIO(N)CLEX
 _FCNTLS = (0, 1, 2, 3, 4, 1030)  # duplicate, descriptor flags, status flags
@@ -54,6 +58,7 @@ _X32_BIT = 0x40000000
 _ALLOW = 0x7FFF0000
 _KILL_PROCESS = 0x80000000
 _ERRNO = 0x00050000
+_ASK = 0x7FC00000  # SECCOMP_RET_USER_NOTIF; an errno of another filter comes first
 
 _LOAD = 0x20  # BPF_LD | BPF_W | BPF_ABS
 _IF_EQUAL = 0x15  # BPF_JMP | BPF_JEQ | BPF_K
@@ -98,6 +103,19 @@ def numbers_here() -> Mapping[str, int]:
 def program(own_pid: int) -> bytes:
     """The worker's filter. `own_pid` is its pid as it sees it itself."""
     return assemble(ALLOWED, argument_rules(own_pid), ANSWERED, default=errno.EPERM)
+
+
+def asking_program() -> bytes:
+    """A filter that allows everything, but asks before each call that may make a file or folder."""
+    numbers = numbers_here()
+    parts = [_guard_the_numbering()]
+    parts += [_answer(numbers[name], _ASK) for name in _MAKES_A_FOLDER if name in numbers]
+    for name, flags_at in (("openat", 2), ("open", 1)):
+        if name in numbers:
+            body = _do(_LOAD, _ARGUMENTS_AT + 8 * flags_at)
+            body += _do(_IF_ANY_BIT, _MAKES_A_FILE, 0, 1) + _do(_RETURN, _ASK) + _do(_RETURN, _ALLOW)
+            parts += [_do(_IF_EQUAL, numbers[name], 0, len(body) // 8) + body]
+    return b"".join([*parts, _do(_RETURN, _ALLOW)])
 
 
 def assemble(

@@ -25,6 +25,7 @@ class Strict:
 
     name = "strict"
     leaves = ""
+    quota = None  # each worker's folder is a tmpfs of limited size
 
     def __init__(self, layout: Layout, temporary: str) -> None:
         self.layout = layout

@@ -1,8 +1,8 @@
-"""The guard: a small process beside the fork-server that ends it when the parent ends.
+"""The supervisor: a small process beside the fork-server that ends it when the parent ends.
 
-It watches the parent itself, through a process descriptor, and a pipe that only the parent holds.
-A death signal of the kernel would not do: it follows the parent's thread, not the parent, and
-the server may be busy importing torch when the parent is killed.
+It watches the parent through a process descriptor, and a pipe that only the parent holds. A death signal
+of the kernel would not do: it follows the parent's thread, not the parent, and the server may be busy
+importing torch when the parent is killed. For the same reason it serves the disk quota.
 """
 
 from __future__ import annotations
@@ -10,25 +10,41 @@ from __future__ import annotations
 import os
 import select
 import signal
-from collections.abc import Iterable
+from collections.abc import Sequence
+
+from grader.sandbox.disk_quota import DiskQuota
 
 
 def watch(parent: int) -> int:
-    """A descriptor that becomes readable when `parent` ends; exits where it already has."""
+    """Return a descriptor that becomes readable when `parent` ends; exit if it already has."""
     descriptor = os.pidfd_open(parent)
     if os.getppid() != parent:
         os._exit(1)
     return descriptor
 
 
-def stand(server: int, leashes: Iterable[int]) -> int:
-    """Wait until the server ends or a leash becomes readable, then end the server. Gives its exit code."""
-    its_end = os.pidfd_open(server)
-    poll = select.poll()
-    for descriptor in (its_end, *leashes):
-        poll.register(descriptor, select.POLLIN)
-    while not poll.poll():
+def supervise(server: int, parent_alive: Sequence[int], quota: DiskQuota | None) -> int:
+    """Wait until the server ends or the parent does, then kill the server. Return its exit code.
+
+    parent_alive: descriptors that become readable when the parent ends.
+    """
+    server_end = os.pidfd_open(server)
+    while not _wait((server_end, *parent_alive), quota):
         continue
-    signal.pidfd_send_signal(its_end, signal.SIGKILL)
+    signal.pidfd_send_signal(server_end, signal.SIGKILL)
     _, status = os.waitpid(server, 0)
     return abs(os.waitstatus_to_exitcode(status))
+
+
+def _wait(ends: Sequence[int], quota: DiskQuota | None) -> bool:
+    """Wait for one event; True if one of `ends` became readable. Calls of workers are answered here."""
+    poll = select.poll()
+    for descriptor in (*ends, *(quota.descriptors if quota else ())):
+        poll.register(descriptor, select.POLLIN)
+    ready = poll.poll()
+    if any(descriptor in ends for descriptor, _ in ready):
+        return True
+    for descriptor, event in ready:
+        if quota:
+            quota.serve(descriptor, event)
+    return False

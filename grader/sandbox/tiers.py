@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from grader.sandbox.base import Limits, SandboxError
+from grader.sandbox.disk_quota import DiskQuota
 from grader.sandbox.visible_paths import Layout, plan
 
 
@@ -47,7 +48,7 @@ TIERS = (
         "grader.sandbox.landlock_tier:LandlockTier",
         confined=True,
         needs="Linux 5.13 or newer with Landlock",
-        not_promised=frozenset({"fill_the_disk", "see_processes"}),
+        not_promised=frozenset({"see_processes"}),
     ),
     TierRow("basic", "grader.sandbox.basic:ColdLauncher", confined=False, needs="nothing"),
 )
@@ -65,6 +66,7 @@ class Tier(Protocol):
 
     name: str
     leaves: str  # a folder on the machine that `leave` removes, or ""
+    quota: DiskQuota | None  # what the supervisor serves, made by `separate`
 
     @property
     def layout(self) -> Layout:

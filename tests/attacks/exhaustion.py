@@ -1,6 +1,6 @@
 """Exhaustion: taking more time, memory, disk, processes or patience than there is."""
 
-from attacks.suite import WRONG, Attack, calling, wrong
+from attacks.suite import WRONG, Attack, calling, gated, wrong
 
 FAMILY = "exhaustion"
 
@@ -68,6 +68,30 @@ ATTACKS = (
         "deep-folders",
         "makes folders within folders",
         "for _ in range(100000):\n    os.mkdir('d')\n    os.chdir('d')",
+    ),
+    gated(
+        "disk-reserved",
+        "reserves disk for many files without writing",
+        "held = [open(f'f{n}', 'wb') for n in range(8)]\n"
+        "for f in held:\n"
+        "    try: os.posix_fallocate(f.fileno(), 0, 16 << 20)\n"
+        "    except OSError: pass\n"
+        "return sum(os.fstat(f.fileno()).st_blocks for f in held) * 512 > 100 << 20",
+        success="more disk than one submission may take",
+        control=True,
+    ),
+    gated(
+        "disk-deleted-files",
+        "fills files that it deletes and keeps open",
+        "held = []\n"
+        "for n in range(100):\n"
+        "    with open(f'f{n}', 'wb', 0) as f:\n"
+        "        held.append(os.dup(f.fileno()))\n"
+        "        os.unlink(f.name)\n"
+        "for d in held: os.posix_fallocate(d, 0, 8 << 20)\n"
+        "return sum(os.fstat(d).st_blocks for d in held) * 512 > 520 << 20",
+        success="more disk than one submission may take",
+        control=True,
     ),
     called("output", "prints without end", "while True: print('x' * 4096)"),
     called(

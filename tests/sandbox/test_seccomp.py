@@ -111,6 +111,28 @@ def test_calls_are_allowed_in_one_form_only(verdict):
     assert verdict("prlimit64", OWN + 1) == "EPERM"
 
 
+def test_the_quota_filter_asks_about_new_files_only(machine):
+    architecture, numbers = TABLES[machine]
+    program = seccomp.asking_program()
+
+    def asks(name, *arguments):
+        action = decide(program, architecture, numbers[name], *arguments)
+        assert action in (ALLOW, 0x7FC00000)
+        return action != ALLOW
+
+    for name, flags_at in (("openat", 2), ("open", 1)):
+        if name in numbers:
+            before = [0] * flags_at
+            assert asks(name, *before, 0o101) and asks(name, *before, 0o20000002)
+            assert not asks(name, *before, 0) and not asks(name, *before, 0o200001)  # O_DIRECTORY
+    assert all(asks(name) for name in ("mkdir", "mkdirat") if name in numbers)
+    assert not asks("write") and not asks("clone3")
+
+
+def test_space_is_never_reserved_without_writing(verdict):
+    assert verdict("fallocate", 3, 1, 0, 1 << 40) == "ENOTSUP"
+
+
 def test_it_fits_what_the_kernel_takes(machine):
     assert len(seccomp.program(OWN)) // 8 < 4096
 

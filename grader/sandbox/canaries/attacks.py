@@ -156,7 +156,6 @@ def lists_outside(targets: dict[str, Any]) -> str | None:
 
 
 def fill_the_disk(targets: dict[str, Any]) -> str | None:
-    """Only `strict` promises to refuse this."""
     names = [f"filler-{number}" for number in range(3)]
     try:
         for name in names:

@@ -1,0 +1,114 @@
+"""A disk quota for workers whose folder is on the machine's disk, for tiers that cannot mount a tmpfs.
+
+The kernel enforces it. RLIMIT_FSIZE bounds each file, and a seccomp filter stops every call that makes a
+file or folder until the supervisor answers. The supervisor allows ENTRIES of them per worker. So a worker
+never takes more than ENTRIES files of `file_bytes(limits)` each, whatever it deletes, hides or maps.
+
+The decision needs no memory of the worker, only the fact of the call: nothing can change after the check.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import select
+import socket
+import struct
+from dataclasses import dataclass
+
+from grader.sandbox import kernel, seccomp, wire
+from grader.sandbox.base import Limits
+
+ENTRIES = 64  # calls in a worker's life that may make a file or folder; opening an existing file with O_CREAT counts
+_SHARE = 4  # a file may take this part of what all files may take
+
+_RECEIVE, _ANSWER = 0xC0502100, 0xC0182101  # SECCOMP_IOCTL_NOTIF_RECV and _SEND
+_NOTICE_BYTES = 80  # struct seccomp_notif: id, pid, flags, struct seccomp_data
+_CONTINUE = 1  # SECCOMP_USER_NOTIF_FLAG_CONTINUE
+
+
+def file_bytes(limits: Limits) -> int:
+    """What one file may take. All files that are visible together may take `limits.file_bytes`."""
+    return limits.file_bytes // _SHARE
+
+
+def enforce(number: int, limits: Limits, supervisor: int) -> None:
+    """In worker `number`: have the supervisor asked from now on. `supervisor` is the socket to it; it is closed.
+
+    Needs `kernel.forbid_new_privileges` before it, and comes before the filter that forbids sockets.
+    """
+    listener = kernel.load_asking_filter(seccomp.asking_program())
+    with socket.socket(fileno=supervisor) as end:
+        wire.send(end, {"number": number, "bytes": limits.file_bytes}, [listener])
+    os.close(listener)
+
+
+@dataclass
+class _Account:
+    folder: str
+    bytes_: int
+    entries: int = 0
+
+
+class DiskQuota:
+    """The supervisor's side: answers the workers of one server, whose folders are `folder`/NUMBER."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._listening, self._workers_end = wire.pair()
+        self._accounts: dict[int, _Account] = {}
+
+    @property
+    def workers_end(self) -> int:
+        """The descriptor that workers pass to `enforce`."""
+        return self._workers_end.fileno()
+
+    @property
+    def descriptors(self) -> list[int]:
+        """What to poll; call `serve` for those that are ready."""
+        return [self._listening.fileno(), *self._accounts]
+
+    def serve(self, descriptor: int, event: int) -> None:
+        """Take in a new worker, answer one call, or forget a worker that died. `event` is what poll gave."""
+        if descriptor == self._listening.fileno():
+            self._open_account()
+        elif event & select.POLLIN:
+            _answer(descriptor, self._accounts[descriptor])
+        else:  # POLLHUP: no process has the filter any more, and asking for a call would block
+            del self._accounts[descriptor]
+            os.close(descriptor)
+
+    def _open_account(self) -> None:
+        received = wire.receive(self._listening)
+        if received is not None:
+            message, (listener,) = received
+            folder = os.path.join(self._folder, str(message["number"]))
+            self._accounts[listener] = _Account(folder, message["bytes"])
+
+
+def _answer(listener: int, account: _Account) -> None:
+    """Allow or refuse one call. Where its thread died meanwhile, there is nothing to answer."""
+    import fcntl
+
+    notice = bytearray(_NOTICE_BYTES)
+    with contextlib.suppress(OSError):
+        fcntl.ioctl(listener, _RECEIVE, notice)
+        account.entries += 1
+        # The sum of visible files is a second, tighter limit for code that does not hide what it writes.
+        refused = account.entries > ENTRIES or _visible_bytes(account.folder) >= account.bytes_
+        (id_,) = struct.unpack_from("=Q", notice)
+        error, flags = (-errno.EDQUOT, 0) if refused else (0, _CONTINUE)
+        fcntl.ioctl(listener, _ANSWER, struct.pack("=QqiI", id_, 0, error, flags))
+
+
+def _visible_bytes(folder: str) -> int:
+    """Bytes of disk under `folder`, which holds at most ENTRIES entries. Links cannot be made there."""
+    total = 0
+    for path, _folders, files in os.walk(folder):
+        for name in files:
+            try:
+                total += os.lstat(os.path.join(path, name)).st_blocks * 512
+            except OSError:
+                continue  # removed meanwhile
+    return total
