@@ -49,8 +49,8 @@
 # position > limit  # (2, 3): [[False, True, True], [False, False, True]]
 # ```
 #
-# PyTorch aligns axes from the right. So a mask of shape `(N, T)` does not fit a tensor of shape `(N, T, F)`
-# until you give the mask a last axis of size 1.
+# PyTorch aligns axes from the right. So it matches a mask of shape `(N, T)` with the *last* two axes of a
+# tensor of shape `(N, T, F)`. Give the mask a further axis of size 1 at the end.
 #
 # **What goes wrong.**
 #

@@ -51,11 +51,12 @@
 # The result has the shape `(2, 2, 2)`. Head 0 comes first, `[[1, 2], [5, 6]]`, then head 1,
 # `[[3, 4], [7, 8]]`.
 #
-# **Reshape and permute.** The elements of a tensor are in memory in one sequence, here `1 2 3 4 5 6 7 8`. The
-# last axis changes fastest. *Reshape* keeps the order of this sequence and only divides it in another way. It
-# can split one axis into two adjacent ones, and it can merge two adjacent axes into one (*flatten*).
-# *Permute* (or *transpose*, for two axes) changes the order of the axes, and so the order in which the
-# elements are read. Reshape alone cannot put 5 after 2. Permute alone cannot create a new axis.
+# **Reshape and permute.** Memory holds the elements of a tensor one after the other, here `1 2 3 4 5 6 7 8`.
+# The last axis changes fastest. *Reshape* keeps this order and only divides it in another way. It can split
+# one axis into two adjacent ones, and it can merge two adjacent axes into one (*flatten*). *Permute* (or
+# *transpose*, for two axes) changes the order of the axes, and so the order in which the elements are read.
+# Reshape alone cannot put 5 after 2. Permute alone cannot create a new axis. After a permute use `reshape`,
+# because `view` may raise an error (question 2).
 #
 # ![The values 1 to 8 of the example, those of head 0 in blue with a solid line, those of head 1 in orange
 # with a dotted line. With reshape alone, result 0 holds 1 2 and 3 4, a part of both heads from step 0 only.
