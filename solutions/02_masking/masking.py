@@ -18,7 +18,7 @@
 #
 # Padding must get weight **zero**, and the other weights must still sum to one. Setting weights to zero
 # *after* the softmax is too late, because the padding has already taken its share of the sum. So the mask is
-# applied *before* the softmax: the score of a padded key becomes minus infinity, or a value so low that its
+# applied *before* the softmax. The score of a padded key becomes minus infinity, or a value so low that its
 # exponential is zero. How low a value can be depends on the dtype. `torch.finfo` gives the range of each one.
 #
 # | name | shape | meaning |

@@ -4,8 +4,8 @@
 # In lesson 01 a query and a key were numbers, and the score was fixed: the nearer, the higher. Now queries
 # and keys are **vectors**, and the model *learns* which key fits which query. A word that looks for its verb
 # is not close to the verb in any distance that you could write down beforehand. Everything else stays the
-# same: scores for every query and key, a softmax over the keys (now the masked softmax of lesson 02), and a
-# weighted sum of the values. Only the score is new.
+# same. There are scores for every query and key, a softmax over the keys, and a weighted sum of the values.
+# The softmax is now the masked softmax of lesson 02. Only the score is new.
 #
 # After this lesson you can
 #
@@ -79,7 +79,7 @@
 # and 0.682.
 #
 # **Dropout on the weights.** In training mode a *dropout* layer sets each of its inputs to zero with
-# probability $p$ and multiplies the others by $1/(1-p)$, so that the mean stays the same. In evaluation mode
+# probability $p$. It multiplies the others by $1/(1-p)$, so that the mean stays the same. In evaluation mode
 # (`eval`) it changes nothing. Here dropout acts on the attention weights: in training, some keys are randomly
 # missing. Keep the weights *before* dropout in the attribute `attention_weights`. Their rows sum to one.
 #
@@ -230,7 +230,7 @@ except NotImplementedError as unwritten:
 #
 # 1. The text says that without tanh all queries get the same weights. Prove it in two lines. (What does a
 #    softmax do when you add the same number to all scores of a row?)
-# 2. Compare the two attentions for long sequences: how many elements does each of them hold at once, in terms
+# 2. Compare the two attentions for long sequences. How many elements does each of them hold at once, in terms
 #    of `B`, `T`, `S` and the number of features?
 # 3. After dropout a row of weights no longer sums to one, and it is not divided by its new sum. Why not?
 #    Think of a query that has almost all of its weight on one key.

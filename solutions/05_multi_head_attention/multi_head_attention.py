@@ -24,11 +24,12 @@
 # additive attention would be possible, too.
 #
 # In the formula each head has three small matrices. $W_h^Q$ has the shape `(query_size, d)`, $W_h^K$ has
-# `(key_size, d)`, and $W_h^V$ has `(value_size, d)`. In code the matrices of all heads are concatenated: a
+# `(key_size, d)`, and $W_h^V$ has `(value_size, d)`. In code the matrices of all heads are concatenated. A
 # single linear layer with `num_hiddens` outputs contains all `H` small ones, and `transpose_qkv` gives each
 # head its outputs. So there are four layers for any number of heads. Head $h$ uses $d$ columns of $W^Q$,
 # which are $d$ rows of `W_q.weight` (see the conventions in lesson 03). Because $d = D/H$, all heads together
-# have as many parameters as a single head with $D$ features, and their scores need as many multiplications.
+# cost as much as a single head with $D$ features: they have as many parameters, and their scores need as many
+# multiplications.
 #
 # | name | shape | meaning |
 # |---|---|---|
@@ -222,9 +223,9 @@ except NotImplementedError as unwritten:
 # - A module that raises an error for a valid input is faulty.
 # - The test must judge what the module *does*. It must not read the source code.
 #
-# The grader runs your test on one module at a time: on the given class, on correct modules of several sizes,
-# on your own class, and on classes with only some of the faults corrected. Rejecting a correct module counts
-# as much as accepting a faulty one.
+# The grader runs your test on one module at a time. Some modules are correct: your corrected class and
+# others, in several sizes. Some are faulty: the given class, and classes with only some of the faults
+# corrected. Rejecting a correct module counts as much as accepting a faulty one.
 
 # %% [markdown]
 # ## Repair 1: `MixedUpAttention`
