@@ -90,11 +90,11 @@ def _graded(engine: Engine, exercise: Exercise, path: Path, labels: dict[str, li
     kept: list[float] = []
     spent = [0.0]
 
-    def watched(exercise, observations, ask=diagnosis.explanations):
+    def watched(exercise, judged, ask=diagnosis.explanations):
         started = time.process_time()
-        found = ask(exercise, observations)
+        found = ask(exercise, judged)
         spent[0] += time.process_time() - started
-        numbers = diagnosis.signature(named_by(exercise.cases), observations)
+        numbers = diagnosis.signature(named_by(exercise.cases), judged)
         rows = diagnosis._distances(exercise.signatures, *numbers)
         kept.append(float(rows[1:].min(initial=np.inf)))
         return found

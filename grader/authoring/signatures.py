@@ -15,6 +15,7 @@ from grader.authoring.observe import definitions, observe
 from grader.bundle.model import RecordedCase, Signatures
 from grader.bundle.safetensors import Array
 from grader.diagnosis.signature import ANY, only_precision, signature, slots
+from grader.judge.verdict import judge_all
 
 LOOKS = 4  # at a mistake that draws: what it gives every time is what it is known by
 VARIES = 1e-6  # above the rounding of float64
@@ -84,11 +85,11 @@ def _row(
     if reference is not None and unseen:
         row = reference._replace(explains=ids)
     else:
-        row = _Row(ids, *signature(here, observe(source, given, here, look=look)))
+        row = _Row(ids, *signature(here, judge_all(here, observe(source, given, here, look=look))))
     if reference is not None and not _alike(row, reference):
         return row._replace(elsewhere=(ANY,) * sum(len(case.checks) for case in there))
     seen = {case.id: observe(source, given, [case], case.dtype, look)[case.id] for case in there}
-    return row._replace(elsewhere=signature(there, seen)[0])
+    return row._replace(elsewhere=signature(there, judge_all(there, seen))[0])
 
 
 def _in_common(looks: Sequence[_Row]) -> _Row:

@@ -1,11 +1,12 @@
-"""Plain facts about a wrong result, for when no known mistake fits: where it departs, and in which pattern.
+"""Plain facts about a wrong result, for when no known mistake fits: where it differs, and in which pattern.
 
-No guesses: every sentence is true of the numbers that were seen, and none says what to do.
+No guesses: every sentence is true of the values that were observed, and none says what to do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,17 +15,30 @@ from grader.judge.finding import departures
 from grader.support.i18n import _
 
 
-def of_numbers(got: Array, want: Array, axes: Sequence[str], tolerance: float) -> list[str]:
-    """What can be said of two arrays of one shape that are not equal."""
+@dataclass(frozen=True)
+class Fact:
+    """One sentence, and a code from which a hidden report makes a sentence without numbers."""
+
+    code: str
+    says: str
+
+
+def of_numbers(
+    got: Array, want: Array, axes: Sequence[str], tolerance: float, lens: Array | None = None
+) -> list[Fact]:
+    """What can be said of two arrays of one shape that are not equal.
+
+    lens: the valid lengths of the case, (B,) or (B, T); the longest has no padding.
+    """
     wrong = departures(got, want, tolerance)
     if not wrong.any() or got.shape != want.shape:
         return []
     facts = [*_arrangement(got, want, tolerance), *_ratio(got, want, tolerance)]
-    return facts or _where(wrong, axes)
+    return facts or _padding(wrong, lens) or _where(wrong, axes)
 
 
-def _ratio(got: Array, want: Array, tolerance: float) -> list[str]:
-    """Every number is the same multiple of what it should be."""
+def _ratio(got: Array, want: Array, tolerance: float) -> list[Fact]:
+    """Every value is the same multiple of the expected one."""
     big = np.abs(want) > 1e-2
     if big.sum() < 3 or not np.isfinite(got).all():
         return []
@@ -32,19 +46,29 @@ def _ratio(got: Array, want: Array, tolerance: float) -> list[str]:
         ratio = float(np.median(got[big].astype(np.float64) / want[big]))
         if not 1e-6 <= abs(ratio) < np.inf or departures(got, ratio * want, 10 * tolerance).any():
             return []
-    return [_("every number is {ratio:.4g} times what it should be").format(ratio=ratio)]
+    return [Fact("ratio", _("all values are {ratio:.4g} × the expected values").format(ratio=ratio))]
 
 
-def _arrangement(got: Array, want: Array, tolerance: float) -> list[str]:
-    """The right numbers, in other places."""
+def _arrangement(got: Array, want: Array, tolerance: float) -> list[Fact]:
+    """The right values, in other positions."""
     if got.size < 4 or not np.isfinite(got).all():
         return []
     if departures(np.sort(got.ravel()), np.sort(want.ravel()), 10 * tolerance).any():
         return []
-    return [_("the numbers are the right ones, and stand in the wrong places")]
+    return [Fact("positions", _("the values are right but in the wrong positions"))]
 
 
-def _where(wrong: Array, axes: Sequence[str]) -> list[str]:
+def _padding(wrong: Array, lens: Array | None) -> list[Fact]:
+    """All wrong values are in rows with padding, and every row without padding is right."""
+    if lens is None or wrong.shape[: lens.ndim] != lens.shape or wrong.ndim == lens.ndim:
+        return []
+    rows = wrong.any(axis=tuple(range(lens.ndim, wrong.ndim)))
+    if (rows & (lens == lens.max())).any():
+        return []
+    return [Fact("padding", _("only rows with padding are wrong"))]
+
+
+def _where(wrong: Array, axes: Sequence[str]) -> list[Fact]:
     """Along which axes only a part is wrong."""
     names = axes if len(axes) == wrong.ndim else [_("axis {n}").format(n=n) for n in range(wrong.ndim)]
     facts = []
@@ -53,7 +77,7 @@ def _where(wrong: Array, axes: Sequence[str]) -> list[str]:
         hit = wrong.any(axis=others)
         if hit.all() or hit.size < 2:
             continue
-        facts.append(_pattern(name, np.flatnonzero(hit).tolist(), hit.size))
+        facts.append(Fact(f"axis {name}", _pattern(name, np.flatnonzero(hit).tolist(), hit.size)))
     return facts
 
 
@@ -61,19 +85,17 @@ def _pattern(name: str, hit: Sequence[int], size: int) -> str:
     """Which places along one axis are wrong, as a sentence; `hit` is neither empty nor everything."""
     first, last = hit[0], hit[-1]
     if len(hit) == 1:
-        return _("only {axis} {first} is wrong").format(axis=name, first=first)
+        return _("differences only at {axis} {first}").format(axis=name, first=first)
     if len(hit) != last - first + 1:
-        return _("wrong at {axis} {places}, right elsewhere").format(
-            axis=name, places=", ".join(map(str, hit))
-        )
+        return _("differences only at {axis} {places}").format(axis=name, places=", ".join(map(str, hit)))
     if last == size - 1:
         return _("right up to {axis} {before}, wrong from {axis} {first} on").format(
             axis=name, before=first - 1, first=first
         )
-    return _("wrong from {axis} {first} to {last}, right elsewhere").format(axis=name, first=first, last=last)
+    return _("differences only from {axis} {first} to {last}").format(axis=name, first=first, last=last)
 
 
-def of_facets(failed: Mapping[str, bool]) -> str:
+def of_facets(failed: Mapping[str, bool]) -> list[Fact]:
     """What the facets say together. `failed`: facet → whether any of its checks failed; absent: not checked."""
 
     def right(facet: str) -> bool:
@@ -82,14 +104,15 @@ def of_facets(failed: Mapping[str, bool]) -> str:
     def wrong(facet: str) -> bool:
         return failed.get(facet) is True
 
-    if right("values") and wrong("masking"):
-        return _("without a mask it is right, with one it is wrong")
-    if right("values") and not wrong("masking") and wrong("gradients"):
-        return _("the results are right, the gradients are not")
-    if right("values") and not wrong("masking") and wrong("modes"):
-        return _(
-            "it is right in one mode and wrong in another: compare training, evaluation, and one step a call"
-        )
-    if right("values") and not wrong("masking") and wrong("weights"):
-        return _("the results are right, the weights that were kept are not")
-    return ""
+    if not right("values"):
+        return []
+    if wrong("masking"):
+        return [Fact("masking", _("correct without a mask, wrong with a mask"))]
+    if wrong("gradients"):
+        return [Fact("gradients", _("outputs are correct, gradients are not"))]
+    if wrong("modes"):
+        says = _("correct in one mode only: compare train(), eval() and step-by-step decoding")
+        return [Fact("modes", says)]
+    if wrong("weights"):
+        return [Fact("weights", _("outputs are correct, `attention_weights` is not"))]
+    return []

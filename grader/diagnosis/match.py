@@ -1,4 +1,4 @@
-"""Name the known mistake that a wrong answer equals, or say that none fits and where it departs.
+"""Name the known mistake that a wrong answer matches, or say that none fits and where the answer differs.
 
 Never touches a verdict: it is asked only after the verdict has said no.
 """
@@ -6,36 +6,51 @@ Never touches a verdict: it is asked only after the verdict has said no.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from grader.bundle.model import Exercise, KnownMistake, Signatures
+from grader.bundle.model import Exercise, KnownMistake, RecordedCase, Signatures
 from grader.bundle.safetensors import Array
 from grader.diagnosis import facts
+from grader.diagnosis.facts import Fact
 from grader.diagnosis.signature import ANY, named_by, signature
 from grader.judge.finding import TOLERANCE, departures, wrong_form
+from grader.judge.named import says_and_asks
 from grader.judge.observation import Observation
-from grader.report.model import CheckResult, Diagnosis, Kind
+from grader.judge.verdict import JudgedCase
+from grader.report.model import NO_DIAGNOSIS, CheckResult, Diagnosis, Kind
 from grader.support.i18n import _
 
 # One's own mistake is found again within about 1e-6 in float32; the nearest other one is about 1e-2 away.
 NEAR, FAR = 1e-4, 1e-2
 
 
+@dataclass(frozen=True)
+class Diagnosed:
+    """A diagnosis, and the codes of the facts in it."""
+
+    diagnosis: Diagnosis = NO_DIAGNOSIS
+    facts: tuple[str, ...] = ()
+
+
 def diagnose(
-    exercise: Exercise, observations: Mapping[str, Observation], checks: Sequence[CheckResult]
-) -> Diagnosis:
-    """What a failed answer equals; where nothing known fits, facts and the first stage that departs."""
-    known = explanations(exercise, observations) if exercise.level else ()
+    exercise: Exercise, judged: Mapping[str, JudgedCase], checks: Sequence[CheckResult]
+) -> Diagnosed:
+    """The known mistakes that a failed answer matches; if none fits, facts and the first stage that differs.
+
+    judged: case id → what the judges found, for cases with an observation.
+    """
+    known = explanations(exercise, judged) if exercise.level else ()
     if known:
-        return _named(exercise, known)
-    says = " ".join(
-        f"{sentence[:1].upper()}{sentence[1:]}." for sentence in _facts(exercise, observations, checks)
-    )
-    return Diagnosis("unknown" if exercise.signatures is not None else "none", (), says)
+        return Diagnosed(_named(exercise, known))
+    found = _facts(exercise, judged, checks)
+    kind: Kind = "unknown" if exercise.signatures is not None else "none"
+    says = " ".join(f"{fact.says[:1].upper()}{fact.says[1:]}." for fact in found)
+    return Diagnosed(Diagnosis(kind, (), says), tuple(fact.code for fact in found))
 
 
-def explanations(exercise: Exercise, observations: Mapping[str, Observation]) -> tuple[tuple[str, ...], ...]:
+def explanations(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> tuple[tuple[str, ...], ...]:
     """Mistakes and pairs that an answer cannot be told from, fewest mistakes first.
 
     None when another known one is too close to be sure: better no name than a wrong one.
@@ -43,7 +58,7 @@ def explanations(exercise: Exercise, observations: Mapping[str, Observation]) ->
     table = exercise.signatures
     if table is None:
         return ()
-    distances = _distances(table, *signature(named_by(exercise.cases), observations))
+    distances = _distances(table, *signature(named_by(exercise.cases), judged))
     near = dict.fromkeys(table.explains[row] for row in np.flatnonzero(distances < NEAR))
     doubtful = {table.explains[row] for row in np.flatnonzero((distances >= NEAR) & (distances < FAR))}
     # A pair that hardly moves what one of its mistakes alone explains puts that one in no doubt.
@@ -72,8 +87,7 @@ def _named(exercise: Exercise, known: tuple[tuple[str, ...], ...]) -> Diagnosis:
     table = {mistake.id: mistake for mistake in exercise.mistakes}
     first = [table[id] for id in known[0]]
     kind: Kind = "one_of" if len(known) > 1 else "different" if _all_different(first) else "exact"
-    says = _(" And at once: ").join(_(mistake.says) for mistake in first)
-    return Diagnosis(kind, known, says, _(first[0].asks))
+    return Diagnosis(kind, known, *says_and_asks(first))
 
 
 def _all_different(mistakes: Sequence[KnownMistake]) -> bool:
@@ -83,40 +97,49 @@ def _all_different(mistakes: Sequence[KnownMistake]) -> bool:
 # ---- where, when nothing matches ----------------------------------------------------------------------------
 
 
-def _facts(
-    exercise: Exercise, observations: Mapping[str, Observation], checks: Sequence[CheckResult]
-) -> list[str]:
+def _facts(exercise: Exercise, judged: Mapping[str, JudgedCase], checks: Sequence[CheckResult]) -> list[Fact]:
     failed: dict[str, bool] = {}
     for check in checks:
         failed[check.facet] = failed.get(check.facet, False) or check.outcome != "passed"
-    together = facts.of_facets(failed)
     return [
-        *([together] if together else []),
-        *_of_first_wrong(exercise, observations),
-        *first_stage(exercise, observations),
+        *facts.of_facets(failed),
+        *_of_first_wrong(exercise, judged),
+        *first_stage(exercise, judged),
     ]
 
 
-def _of_first_wrong(exercise: Exercise, observations: Mapping[str, Observation]) -> list[str]:
-    """The pattern in the first result that departs."""
+def _of_first_wrong(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> list[Fact]:
+    """The pattern in the first result that differs."""
     for case in exercise.cases:
         for check in case.checks:
-            for name in check.of if check.judge == "equal" and case.id in observations else ():
-                seen, header = observations[case.id].seen.get(name), case.headers[name]
+            observation = _observation(judged, case.id) if check.judge == "equal" else None
+            for name in check.of if observation is not None else ():
+                assert observation is not None
+                seen, header = observation.seen.get(name), case.headers[name]
                 if seen is None or wrong_form(seen, header) is not None or seen.array is None:
                     continue
                 if departures(seen.array, case.expected[name], TOLERANCE[case.dtype]).any():
                     return facts.of_numbers(
-                        seen.array, case.expected[name], header.axes, TOLERANCE[case.dtype]
+                        seen.array, case.expected[name], header.axes, TOLERANCE[case.dtype], _lens(case)
                     )
     return []
 
 
-def first_stage(exercise: Exercise, observations: Mapping[str, Observation]) -> list[str]:
-    """The first watched stage whose output departs from the reference, where all before it agree."""
+def _lens(case: RecordedCase) -> Array | None:
+    """The valid lengths that a case passes, if it passes exactly one tensor of them."""
+    found = [tensor for name, tensor in case.tensors.items() if "valid_len" in name]
+    return found[0] if len(found) == 1 else None
+
+
+def _observation(judged: Mapping[str, JudgedCase], case: str) -> Observation | None:
+    return judged[case].observation if case in judged else None
+
+
+def first_stage(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> list[Fact]:
+    """The first watched stage whose output differs from the expected one; all stages before it agree."""
     for case in exercise.cases:
         watched = [stage for step in case.steps if step["do"] == "stages" for stage in step["of"]]
-        observation = observations.get(case.id)
+        observation = _observation(judged, case.id)
         for path, title in watched if observation is not None else ():
             assert observation is not None
             name = f"stage {path}"
@@ -129,5 +152,6 @@ def first_stage(exercise: Exercise, observations: Mapping[str, Observation]) -> 
                 or seen.shape != want.shape
                 or departures(seen.array, want, 10 * TOLERANCE[case.dtype]).any()
             ):
-                return [_("the first stage that departs is {stage}").format(stage=_(title))]
+                says = _("the first intermediate result that differs: {stage}").format(stage=_(title))
+                return [Fact(f"stage {title}", says)]
     return []

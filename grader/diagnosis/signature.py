@@ -18,7 +18,7 @@ from grader.bundle.check import Check
 from grader.bundle.model import RecordedCase
 from grader.bundle.safetensors import Array
 from grader.judge.observation import Observation, StudentError
-from grader.judge.verdict import judged, lacks
+from grader.judge.verdict import JudgedCase
 
 PROJECTIONS = 2
 MAX_PROJECTED = (
@@ -76,13 +76,14 @@ def _by_code(check: Check, case: RecordedCase) -> bool:
 
 
 def signature(
-    cases: Sequence[RecordedCase], observations: Mapping[str, Observation]
+    cases: Sequence[RecordedCase], judged: Mapping[str, JudgedCase]
 ) -> tuple[tuple[str, ...], Array]:
     """The states (one word a slot) and the numbers (slots, PROJECTIONS) of one answer."""
     states: list[str] = []
     rows: list[Array] = []
     for case in _in_order(cases):
-        observation = observations.get(case.id)
+        verdict = judged.get(case.id)
+        observation = verdict.observation if verdict is not None else None
         for name in sorted(_numeric(case)):
             state, row = _of_tensor(name, observation)
             states.append(ANY if _left_open(name, case, observation) else state)
@@ -92,21 +93,23 @@ def signature(
                 states.append(
                     ANY
                     if any(_left_open(name, case, observation) for name in check.of[:1])
-                    else _code(check, case, observation)
+                    else _code(check, verdict)
                 )
                 rows.append(np.zeros(PROJECTIONS))
     numbers = np.array(rows, dtype=np.float64).reshape(len(states), PROJECTIONS)
     return tuple(states), numbers
 
 
-def fingerprint(cases: Sequence[RecordedCase], observations: Mapping[str, Observation]) -> str:
+def fingerprint(cases: Sequence[RecordedCase], judged: Mapping[str, JudgedCase]) -> str:
     """A word for what an answer computes, so coarse that rounding does not change it: two submissions with
     the same word made, in all likelihood, the same mistake. What it does in other dtypes plays no part."""
     cases = [case for case in cases if not only_precision(case)]
-    states, numbers = signature(cases, observations)
+    states, numbers = signature(cases, judged)
     coarse = [float(f"{x:.3g}") if abs(x) >= 1 else round(x, 2) for x in numbers.ravel().tolist()]
     errors = [
-        f"{o.error.type}: {o.error.message}" for c in cases if (o := observations.get(c.id)) and o.error
+        f"{o.error.type}: {o.error.message}"
+        for c in cases
+        if (j := judged.get(c.id)) and (o := j.observation) and o.error
     ]
     told = repr((states, [x + 0.0 for x in coarse], errors))  # + 0.0: there is one zero
     return hashlib.sha256(told.encode("utf-8", "backslashreplace")).hexdigest()[:16]
@@ -119,13 +122,14 @@ def _left_open(name: str, case: RecordedCase, observation: Observation | None) -
     return optional and (seen is None or seen.array is None or seen.shape != case.headers[name].shape)
 
 
-def _code(check: Check, case: RecordedCase, observation: Observation | None) -> str:
-    if observation is None:
+def _code(check: Check, judged: JudgedCase | None) -> str:
+    if judged is None or judged.observation is None:
         return "gone"
-    if observation.error is not None and check.judge != "raises" and lacks(check, observation):
-        return _raised(observation.error)
-    finding = judged(check, case, observation)
-    return "passed" if finding.passed else finding.code
+    finding = judged.findings.get(check.id)
+    if finding is not None:
+        return "passed" if finding.passed else finding.code
+    error = judged.observation.error
+    return _raised(error) if error is not None else "gone"
 
 
 def _of_tensor(name: str, observation: Observation | None) -> tuple[str, Array]:
@@ -153,7 +157,9 @@ def _raised(error: StudentError) -> str:
     that tells one crash from another. Other messages hold names, which are the author's own."""
     words = _DTYPES.sub("", error.message.split("\n")[0]) if error.type == "RuntimeError" else ""
     words = re.sub(r"\d+", "#", words)
-    return f"!{error.type}" + (f" {hashlib.sha256(words.encode()).hexdigest()[:8]}" if words else "")
+    return f"!{error.type}" + (
+        f" {hashlib.sha256(words.encode('utf-8', 'backslashreplace')).hexdigest()[:8]}" if words else ""
+    )
 
 
 def project(array: Array) -> Array:

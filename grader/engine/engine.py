@@ -11,7 +11,7 @@ from grader.bundle.model import Bundle, Exercise
 from grader.engine.context import Context
 from grader.engine.options import DEFAULTS, GradingOptions
 from grader.engine.student_parts import Part
-from grader.engine.submission_run import Run
+from grader.engine.submission_run import SubmissionRun
 from grader.engine.visibility import order_for_worker_reuse
 from grader.engine.worker_slot import WorkerSlot
 from grader.intake.names import match, read_names
@@ -67,7 +67,7 @@ class Engine:
         They are graded in the order that needs fewest workers. An exercise that is wanted and not defined is
         *blocked*. parts: what its author wrote in earlier files, for exercises that are made of such parts.
         """
-        run = Run(self.context, submission, read_names(submission), tuple(parts))
+        run = SubmissionRun(self.context, submission, read_names(submission), tuple(parts))
         names = [n for n in self.exercises if n in wanted] if wanted is not None else list(run.aliases)
         exercises = [exercise for name, exercise in self.exercises.items() if name in names]
         for exercise in order_for_worker_reuse(exercises):

@@ -6,33 +6,32 @@ the numbers come from beside a student's code.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from grader.bundle.check import Check
-from grader.bundle.model import RecordedCase
-from grader.judge import decide
 from grader.judge.cost import is_count
 from grader.judge.observation import Observation
 from grader.judge.removals import ORDERS, Removal, chains, read_removals
+from grader.judge.verdict import JudgedCase
 
 Figures = dict[str, Any]
 
 
-def figures(cases: Iterable[RecordedCase], observations: Mapping[str, Observation]) -> Figures:
+def figures(cases: Iterable[JudgedCase]) -> Figures:
     """Everything that the cases ask to be drawn, as plain data."""
     out: Figures = {}
-    for case in cases:
-        for check in case.checks:
+    for judged in cases:
+        for check in judged.case.checks:
             take = _TAKES.get(check.params.get("draw", ""))
-            if take is not None and case.id in observations:
-                take(out, check, case, observations[case.id])
+            if take is not None and judged.observation is not None:
+                take(out, check, judged, judged.observation)
     return out
 
 
-def _importance(out: Figures, check: Check, case: RecordedCase, observation: Observation) -> None:
+def _importance(out: Figures, check: Check, judged: JudgedCase, observation: Observation) -> None:
     """{"planted": …, method: …}: one number a head."""
     seen = observation.seen.get(check.of[0])
     planted = [float(x) for x in check.params["planted"]]
@@ -43,7 +42,7 @@ def _importance(out: Figures, check: Check, case: RecordedCase, observation: Obs
         drawn[check.params["method"]] = [float(x) for x in seen.array]
 
 
-def _costs(out: Figures, check: Check, case: RecordedCase, observation: Observation) -> None:
+def _costs(out: Figures, check: Check, judged: JudgedCase, observation: Observation) -> None:
     """What was counted and timed before and after; times as [fastest, nine in ten are no slower]."""
     values = observation.values
     drawn: Figures = {key: check.params[key] for key in ("kept", "total")}
@@ -59,12 +58,17 @@ def _costs(out: Figures, check: Check, case: RecordedCase, observation: Observat
         out["costs"] = drawn
 
 
-def _removals(out: Figures, check: Check, case: RecordedCase, observation: Observation) -> None:
+def _removals(out: Figures, check: Check, judged: JudgedCase, observation: Observation) -> None:
     """{order: [[lowest, mean, highest] …]} of the seeds, for 1 … H-1 removed heads, and the same for the best
     and the worst choice of heads that there is ("possible")."""
     table, total = check.params["table"], check.params["total"]
     heads = len(table).bit_length() - 1
-    if not decide(Check("", "", "", "all_rows", check.of, {"heads": heads}), case, observation).passed:
+    rows_are_complete = any(
+        other.judge == "all_rows" and judged.findings[other.id].passed
+        for other in judged.case.checks
+        if other.of == check.of and other.id in judged.findings
+    )
+    if not rows_are_complete:
         return
     rows = read_removals(observation.seen.get(check.of[0]))
     if not all(0 <= row.accuracy <= 1 for row in rows):
@@ -90,7 +94,7 @@ def _spread(shares: np.ndarray) -> list[float]:
     return [float(shares.min()), float(shares.mean()), float(shares.max())]
 
 
-_TAKES: dict[str, Callable[[Figures, Check, RecordedCase, Observation], None]] = {
+_TAKES: dict[str, Callable[[Figures, Check, JudgedCase, Observation], None]] = {
     "importance": _importance,
     "costs": _costs,
     "removals": _removals,

@@ -1,4 +1,4 @@
-"""What a report says of a submission that did not load, did not end, or took another way: one sentence each."""
+"""Sentences about a submission that did not load, or that solved an exercise in another way."""
 
 from __future__ import annotations
 
@@ -6,54 +6,56 @@ from collections.abc import Mapping
 
 from grader.engine.session import WorkerGone
 from grader.intake.policy import Use
+from grader.judge.lost import lost_message
 from grader.judge.observation import StudentError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
 
 def last_line(fault: object) -> str:
-    """Of a traceback, what was raised; "" where there is none."""
+    """The exception line of a traceback; "" for an empty text."""
     return sanitize(str(fault).strip().splitlines()[-1] if str(fault).strip() else "", 300)
 
 
-def _at(gone: WorkerGone) -> str:
-    return (
-        "" if gone.line is None else _(" at {file}, line {line}").format(file=gone.line[0], line=gone.line[1])
-    )
-
-
-def how_it_ended(gone: WorkerGone, hidden: bool = False) -> str:
-    """One sentence about a worker that was lost; of a hidden case without the numbers that its code could choose."""
-    much = "" if hidden or not gone.detail else f" ({sanitize(gone.detail, 200)})"
-    if gone.why == "time":
-        return _("stopped: its time ran out{at}").format(at=_at(gone))
-    if gone.why == "output":
-        return _("stopped: it printed without end{much}").format(much=much)
-    if gone.why in ("reply", "stale"):
-        return _("stopped: what it sent back cannot be a result{much}").format(much=much)
-    if gone.why == "fault":
-        return _("it broke the worker, which does well without it, twice{much}").format(much=much)
-    return _("it ended the process{much}, twice").format(much=much)
+def place_of(gone: WorkerGone) -> str:
+    """The line of the submission that ran when the time limit was reached; "" if it is not known."""
+    if gone.line is None:
+        return ""
+    file, line = gone.line
+    return _("{file}, line {line}").format(file=sanitize(file), line=line)
 
 
 def how_loading_ended(gone: WorkerGone) -> str:
     """One sentence about a worker that was lost before any case ran."""
+    if gone.why == "time" and gone.line is not None:
+        return _("the file could not be loaded: its top-level code did not finish at {place}").format(
+            place=place_of(gone)
+        )
     if gone.why == "time":
-        return _("the file did not finish loading: its top-level code does not end{at}").format(at=_at(gone))
-    return _("the file could not be loaded: {how}").format(how=how_it_ended(gone))
+        return _("the file could not be loaded: its top-level code did not finish")
+    detail = sanitize(gone.detail, 200)
+    return _("the file could not be loaded: {how}").format(how=lost_message(gone.why, detail))
 
 
 def of_use(use: Use, costs: float) -> str:
-    """A remark on a call that does what the exercise is about. costs: the share of the points that go, from 0 to 1."""
-    place = _(" ({file}, line {line})").format(file=sanitize(use.unit), line=use.line) if use.unit else ""
-    told = _("uses {call}{place}, which this exercise is about; your instructor may ask you to write it out")
-    cost = _(" (it costs {share:.0%} of the points)").format(share=costs) if costs else ""
-    return told.format(call=use.call, place=place) + cost
+    """A remark on a call that does what the exercise is about. costs: the share of the points, from 0 to 1."""
+    place = (
+        f" ({_('{file}, line {line}').format(file=sanitize(use.unit), line=use.line)})" if use.unit else ""
+    )
+    if costs:
+        return _(
+            "uses {call}{place}, which you are asked to implement yourself (−{share:.0%} of the points)"
+        ).format(call=use.call, place=place, share=costs)
+    return _("uses {call}{place}, which you are asked to implement yourself").format(
+        call=use.call, place=place
+    )
 
 
-def of_layout(layout: str, hidden: bool) -> str:
-    """The name comes from beside student code: it may hold anything, a hidden input too."""
-    return _("weights were loaded from another layout") + ("" if hidden else f": {sanitize(_(layout), 100)}")
+def of_layout(layout: str) -> str:
+    """A remark on weights that did not have the names of the contract. The worker reports the layout."""
+    return _("parameters were matched by shape, not by name (layout: {layout})").format(
+        layout=sanitize(_(layout), 100)
+    )
 
 
 def of_note(note: Mapping[str, object], error: StudentError) -> str:

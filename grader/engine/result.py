@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from grader.bundle.model import Exercise
-from grader.diagnosis.match import diagnose
+from grader.diagnosis.match import Diagnosed, diagnose
 from grader.diagnosis.signature import fingerprint, named_by
 from grader.engine.figures import figures
 from grader.engine.messages import of_layout, of_use
@@ -15,72 +15,114 @@ from grader.engine.scoring import score
 from grader.intake.policy import Use, uses
 from grader.intake.read import Submission
 from grader.judge.observation import Observation
-from grader.judge.redact import without_numbers
+from grader.judge.redact import Evidence
 from grader.judge.trivial import is_trivial
-from grader.report.model import NO_DIAGNOSIS, CheckResult, ExerciseResult, Outcome
+from grader.judge.verdict import JudgedCase
+from grader.report.model import CheckResult, ExerciseResult, Outcome
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
 
+def result_without_checks(
+    exercise: Exercise,
+    outcome: Outcome,
+    message: str = "",
+    *,
+    remarks: Sequence[str] = (),
+    seconds: float = 0.0,
+    content: str = "",
+) -> ExerciseResult:
+    """The result of an exercise of which no case was judged: no points, or none to give."""
+    return ExerciseResult(
+        name=exercise.name,
+        assignment=exercise.assignment,
+        outcome=outcome,
+        score=None if outcome == "could_not_grade" else 0.0,
+        points=exercise.points,
+        title=_(exercise.title),
+        message=sanitize(message, 600),
+        remarks=tuple(remarks),
+        seconds=seconds,
+        content=content,
+    )
+
+
 @dataclass(frozen=True)
-class Attempt:
-    """One try at one exercise: whose, under which name, since when; hidden or not."""
+class ResultBuilder:
+    """One try at one exercise: whose submission, under which name, started when.
+
+    quick: costly cases are skipped.
+    """
 
     exercise: Exercise
     submission: Submission
     alias: str
     started: float
-    hidden: bool
+    quick: bool = False
 
-    def concluded(
-        self, checks: Sequence[CheckResult], observations: Mapping[str, Observation], remarks: Sequence[str]
-    ) -> ExerciseResult:
-        """The result of judged cases. The diagnosis is asked only after the verdict has said no."""
-        exercise = self.exercise
-        if any(c.outcome == "could_not_grade" for c in checks):
-            why = next(c.message for c in checks if c.outcome == "could_not_grade")
-            return self.result("could_not_grade", message=why, checks=checks)
-        passed = all(c.outcome == "passed" for c in checks)
-        used = self._used(observations.values())
-        reached = exercise.points if passed else self._reached(checks, observations)
-        diagnosis = NO_DIAGNOSIS if passed else diagnose(exercise, observations, checks)
-        if self.hidden and diagnosis.kind in ("unknown", "none"):
-            diagnosis = replace(diagnosis, says=without_numbers(diagnosis.says))
-        unknown = diagnosis.kind == "unknown"
-        return replace(
-            self.result(
-                "passed" if passed else "failed",
-                checks=checks,
-                remarks=[*remarks, *self._remarks(checks, observations, used)],
-            ),
-            score=round(reached * (1 - exercise.forbids_costs), 6) if used else reached,
-            diagnosis=diagnosis,
-            fingerprint=fingerprint(named_by(exercise.cases), observations) if unknown else "",
-            figures={} if self.hidden else figures(exercise.cases, observations),
-        )
-
-    def result(
-        self,
-        outcome: Outcome,
-        *,
-        message: str = "",
-        checks: Sequence[CheckResult] = (),
-        remarks: Sequence[str] = (),
-    ) -> ExerciseResult:
-        """A result with no points, or with none to give."""
-        return ExerciseResult(
-            name=self.exercise.name,
-            assignment=self.exercise.assignment,
-            outcome=outcome,
-            score=None if outcome == "could_not_grade" else 0.0,
-            points=self.exercise.points,
-            title=_(self.exercise.title),
-            message=sanitize(message, 600),
-            checks=tuple(checks),
-            remarks=tuple(remarks),
+    def without_checks(
+        self, outcome: Outcome, message: str = "", remarks: Sequence[str] = ()
+    ) -> tuple[ExerciseResult, Evidence]:
+        """A result with no points, or with none to give. No case has run, so nothing needs to be redacted."""
+        result = result_without_checks(
+            self.exercise,
+            outcome,
+            message,
+            remarks=remarks,
             seconds=time.monotonic() - self.started,
             content=self.submission.content,
         )
+        return result, self._evidence(safe=(result.message, *remarks))
+
+    def from_cases(
+        self, cases: Sequence[JudgedCase], remarks: Sequence[str]
+    ) -> tuple[ExerciseResult, Evidence]:
+        """The result of judged cases, with what redaction needs to know.
+
+        remarks: what was said before any case ran. The diagnosis is asked only after the verdict has said no.
+        """
+        exercise = self.exercise
+        checks = [check for judged in cases for check in judged.checks]
+        codes = {id: code for judged in cases for id, code in judged.codes.items()}
+        bare, _evidence = self.without_checks("failed", remarks=remarks)
+        if any(c.outcome == "could_not_grade" for c in checks):
+            why = next(c.message for c in checks if c.outcome == "could_not_grade")
+            ungraded = replace(
+                bare, outcome="could_not_grade", score=None, message=sanitize(why, 600), remarks=()
+            )
+            return replace(ungraded, checks=tuple(checks)), self._evidence(codes)
+        passed = all(c.outcome == "passed" for c in checks)
+        by_id = {judged.case.id: judged for judged in cases if judged.observation is not None}
+        observations = {id: judged.observation for id, judged in by_id.items() if judged.observation}
+        used = self._used(observations.values())
+        reached = exercise.points if passed else self._reached(checks, observations)
+        diagnosed = Diagnosed() if passed else diagnose(exercise, by_id, checks)
+        unknown = diagnosed.diagnosis.kind == "unknown"
+        observed = [*_layouts(observations.values()), *_measured(exercise, checks)]
+        of_uses = [of_use(use, exercise.forbids_costs) for use in used]
+        result = replace(
+            bare,
+            outcome="passed" if passed else "failed",
+            score=round(reached * (1 - exercise.forbids_costs), 6) if used else reached,
+            checks=tuple(checks),
+            diagnosis=diagnosed.diagnosis,
+            remarks=(*remarks, *(text for _code, text in observed), *of_uses),
+            fingerprint=fingerprint(named_by(exercise.cases), by_id) if unknown else "",
+            figures=figures(by_id.values()),
+            partial=self.quick and any(case.costly for case in exercise.cases),
+        )
+        observed_codes = tuple(code for code, _text in observed)
+        return result, self._evidence(codes, diagnosed.facts, (*remarks, *of_uses), observed_codes)
+
+    def _evidence(
+        self,
+        codes: Mapping[str, str] | None = None,
+        facts: tuple[str, ...] = (),
+        safe: Sequence[str] = (),
+        observed: tuple[str, ...] = (),
+    ) -> Evidence:
+        files = frozenset(unit.name for unit in self.submission.units)
+        return Evidence(self.exercise, codes or {}, facts, frozenset(safe), observed, files)
 
     def _reached(self, checks: Sequence[CheckResult], observations: Mapping[str, Observation]) -> float:
         seen = [(case, observations[case.id]) for case in self.exercise.cases if case.id in observations]
@@ -88,25 +130,23 @@ class Attempt:
         trivial = values_fail and is_trivial(seen)
         return score(self.exercise.points, self.exercise.weights, checks, trivial)
 
-    def _remarks(
-        self, checks: Sequence[CheckResult], observations: Mapping[str, Observation], used: Sequence[Use]
-    ) -> Iterable[str]:
-        loaded = [o.parameters["layout"] for o in observations.values() if o.parameters]
-        yield from (of_layout(layout, self.hidden) for layout in sorted(set(filter(None, loaded))))
-        yield from _measured(self.exercise, checks)
-        yield from (of_use(use, self.exercise.forbids_costs) for use in used)
-
     def _used(self, observations: Iterable[Observation]) -> list[Use]:
-        """Calls that the exercise is about: in the text with their place, and those that were only seen to be made."""
+        """Forbidden calls: those in the text with their place, and those that were only seen to be made."""
         forbids = self.exercise.forbids
         found = uses(self.submission, self.alias, forbids)
-        told = {use.call for use in found}
-        made = {call for observation in observations for call in observation.used} - told
+        known = {use.call for use in found}
+        made = {call for observation in observations for call in observation.used} - known
         return found + [Use(call, "", 0) for call in forbids if call in made]
 
 
-def _measured(exercise: Exercise, checks: Sequence[CheckResult]) -> list[str]:
-    """How well what was trained does, for what passed; a failed check says so itself."""
+def _layouts(observations: Iterable[Observation]) -> list[tuple[str, str]]:
+    """A remark for each layout that weights were loaded from, with its code."""
+    loaded = {o.parameters["layout"] for o in observations if o.parameters}
+    return [("layout", of_layout(layout)) for layout in sorted(filter(None, loaded))]
+
+
+def _measured(exercise: Exercise, checks: Sequence[CheckResult]) -> list[tuple[str, str]]:
+    """How well a trained model does, for checks that passed; a failed check says so itself."""
     measures = {c.id: case.id for case in exercise.cases for c in case.checks if c.judge == "accuracy"}
     fine = [c for c in checks if c.id in measures and c.facet == "values" and c.outcome == "passed"]
-    return [f"{measures[c.id]}: {c.message}" for c in fine]
+    return [(f"measured {measures[c.id]}", f"{measures[c.id]}: {c.message}") for c in fine]

@@ -75,11 +75,11 @@ def content(submission: Submission, parts: Sequence[Part]) -> str:
     return whole.hexdigest()
 
 
-def told(own: Collection[str], wanted: Sequence[str]) -> str:
-    """Whose parts a model was made of, in the order of the course."""
+def parts_remark(own: Collection[str], wanted: Sequence[str]) -> str:
+    """A remark on who wrote the parts of a model: the student (own) or the course."""
     mine = [name for name in wanted if name in own]
     if not mine:
-        return _("made of the course's own parts throughout")
+        return _("built entirely from the reference code")
     if len(mine) == len(wanted):
-        return _("made of your own parts throughout")
-    return _("made of your own {parts}; the rest are the course's").format(parts=", ".join(mine))
+        return _("built entirely from your own code")
+    return _("built from your own {parts}; the other parts are reference code").format(parts=", ".join(mine))

@@ -1,4 +1,4 @@
-"""One submission being graded: case → worker → observation → judge → diagnosis, an exercise at a time."""
+"""Grade one submission, an exercise at a time: case → worker → observation → judge → diagnosis."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from grader.bundle.model import Exercise, RecordedCase
 from grader.engine.context import Context
 from grader.engine.load_request import History, LoadRequest, limits
 from grader.engine.loading import defined_name, load_remarks
-from grader.engine.messages import how_it_ended
+from grader.engine.messages import place_of
 from grader.engine.post_training import examined
-from grader.engine.result import Attempt
+from grader.engine.result import ResultBuilder
 from grader.engine.result_cache import key
 from grader.engine.session import WorkerGone
-from grader.engine.student_parts import Part, content, told
+from grader.engine.student_parts import Part, content, parts_remark
 from grader.engine.visibility import with_requirements
 from grader.engine.worker_slot import CannotLoad
 from grader.given import source
@@ -25,18 +25,19 @@ from grader.intake.names import Names, match, read_names, untouched
 from grader.intake.read import Submission
 from grader.judge.normalise import arranged
 from grader.judge.observation import Observation
-from grader.judge.verdict import judge_case, unseen_case
-from grader.report.model import CheckOutcome, CheckResult, ExerciseResult
+from grader.judge.redact import Evidence, redact
+from grader.judge.verdict import JudgedCase, judge_case, lost_case, unseen_case
+from grader.report.model import CheckOutcome, ExerciseResult
 from grader.sandbox.base import SandboxError
 from grader.support.i18n import _, language
 from grader.support.sanitize import sanitize
 from grader.support.version import __version__
 
-MAX_LOST = 2  # workers lost by one exercise before the rest of its cases is left alone
+MAX_LOST = 2  # cases of one exercise that may lose their worker before the rest is skipped
 
 
 @dataclass
-class Run:
+class SubmissionRun:
     """One submission being graded."""
 
     context: Context
@@ -44,52 +45,56 @@ class Run:
     names: Names
     parts: tuple[Part, ...] = ()
     done: dict[str, ExerciseResult] = field(default_factory=dict)
-    earlier: dict[str, Run] = field(default_factory=dict)
+    earlier: dict[str, SubmissionRun] = field(default_factory=dict)
     history: History = field(default_factory=History)
-    unsteady: set[str] = field(default_factory=set)  # exercises whose result may be chance: workers were lost
+    unsteady: set[str] = field(
+        default_factory=set
+    )  # exercises whose result may be chance, because workers were lost
 
     def __post_init__(self) -> None:
         self.aliases = match(self.context.constructors, self.names)
 
     def grade(self, exercise: Exercise) -> ExerciseResult:
-        """Grade one exercise; where a building block of the student's own is wrong, once more with ours."""
+        """Grade one exercise; if a building block of the student is wrong, once more with the reference block."""
         if exercise.name not in self.done:
-            self.done[exercise.name] = self._remembered(exercise) or self._anew(exercise)
+            self.done[exercise.name] = self._cached(exercise) or self._anew(exercise)
         return self.done[exercise.name]
 
     def _anew(self, exercise: Exercise) -> ExerciseResult:
         before = self._lost()
-        result = self._without_inherited_faults(exercise, self._once(exercise, ()))
-        if self._lost() > before or any(name in run.unsteady for name, run in self._own(exercise)):
+        result = self._retry_with_reference_blocks(exercise, self._once(exercise, ()))
+        if self._lost() > before or any(name in run.unsteady for name, run in self._student_blocks(exercise)):
             self.unsteady.add(exercise.name)
         elif result.outcome in ("passed", "failed") and not result.partial:
-            self._remember(exercise, result)
+            self._cache(exercise, result)
         return result
 
     def _lost(self) -> int:
-        """Workers lost so far over this file and over the earlier ones, whichever exercise it was for."""
+        """Workers lost so far over this file and the earlier ones, for any exercise."""
         return self.history.lost + sum(run._lost() for run in self.earlier.values())
 
-    def _without_inherited_faults(self, exercise: Exercise, result: ExerciseResult) -> ExerciseResult:
+    def _retry_with_reference_blocks(self, exercise: Exercise, result: ExerciseResult) -> ExerciseResult:
         if result.outcome != "failed" or (exercise.is_made_of_parts and not _by_parts(exercise, result)):
             return result
         faulty = tuple(
             name
-            for name, run in self._own(exercise)
+            for name, run in self._student_blocks(exercise)
             if run.grade(self.context.exercises[name]).outcome in ("failed", "blocked", "not_started")
         )
-        says = _("graded with the course's own {blocks}: yours has a fault of its own, reported there")
-        again = self._with_ours(exercise, result, faulty, says)
+        says = _("your {blocks} has an error (see there); graded with the reference {blocks} instead")
+        again = self._with_reference_blocks(exercise, result, faulty, says)
         if not exercise.is_made_of_parts or not _by_parts(exercise, again):
             return again
-        every = tuple(name for name, _run in self._own(exercise))
+        every = tuple(name for name, _run in self._student_blocks(exercise))
         says = _(
-            "graded with the course's own parts: yours ({blocks}) pass alone, and did not do together;"
-            " a decoder that restarts its positions in prediction is one reason"
+            "your parts ({blocks}) pass separately but fail together; graded with the reference parts instead;"
+            " one possible reason is a decoder that restarts its positions in prediction"
         )
-        return again if set(every) == set(faulty) else self._with_ours(exercise, again, every, says)
+        return (
+            again if set(every) == set(faulty) else self._with_reference_blocks(exercise, again, every, says)
+        )
 
-    def _with_ours(
+    def _with_reference_blocks(
         self, exercise: Exercise, result: ExerciseResult, names: tuple[str, ...], says: str
     ) -> ExerciseResult:
         """The result of a second try with our blocks in the place of `names`, unless it is worse."""
@@ -97,23 +102,24 @@ class Run:
             return result
         again = self._once(exercise, names)
         if again.score is None or again.score < (result.score or 0):
-            return result  # with blocks that are right, what is left is the exercise's own
+            return result  # with right blocks, what still fails is this exercise's fault
         remark = says.format(blocks=", ".join(names))
         return replace(again, remarks=(*again.remarks, remark), seconds=again.seconds + result.seconds)
 
-    def _own(self, exercise: Exercise) -> list[tuple[str, Run]]:
-        """The blocks of an exercise that its author wrote, and where: in this file or in an earlier one."""
+    def _student_blocks(self, exercise: Exercise) -> list[tuple[str, SubmissionRun]]:
+        """The blocks of an exercise that the student wrote, and the run of the file that defines each."""
         here = {n: self for n in exercise.given if n in self.aliases and n in self.context.exercises}
         if not exercise.is_made_of_parts:
             return list(here.items())
         for part in self.parts:
             run = self.earlier.setdefault(
-                part.submission.content, Run(self.context, part.submission, read_names(part.submission))
+                part.submission.content,
+                SubmissionRun(self.context, part.submission, read_names(part.submission)),
             )
             here |= {n: run for n in part.names if n not in here and n in self.context.exercises}
         return [(name, here[name]) for name in exercise.given if name in here]
 
-    # ---- what takes long is remembered
+    # ---- results that take long are cached
 
     def _key(self, exercise: Exercise) -> str:
         context = self.context
@@ -121,55 +127,57 @@ class Run:
         circumstances = (__version__, context.options.torch_version, tier, context.options.device, language())
         return key(exercise, content(self.submission, self.parts), *circumstances)
 
-    def _is_kept(self, exercise: Exercise) -> bool:
-        """What counts as a grade is never taken from a folder that a student can write."""
+    def _may_be_cached(self, exercise: Exercise) -> bool:
+        """Only results of public cases: a student can write into the folder of the cache."""
         options = self.context.options
         if options.hidden or options.quick or os.environ.get("CI"):
             return False
         return any(case.costly for case in exercise.cases)
 
-    def _remembered(self, exercise: Exercise) -> ExerciseResult | None:
-        if self.context.options.cache is None or not self._is_kept(exercise):
+    def _cached(self, exercise: Exercise) -> ExerciseResult | None:
+        if self.context.options.cache is None or not self._may_be_cached(exercise):
             return None
         found = self.context.options.cache.get(self._key(exercise), exercise)
         if found is None:
             return None
-        remark = _("kept from an earlier check of the same files: nothing was run again")
+        remark = _("cached result: the files have not changed since an earlier check")
         return replace(found, remarks=(*found.remarks, remark), seconds=0.0)
 
-    def _remember(self, exercise: Exercise, result: ExerciseResult) -> None:
-        if self.context.options.cache is not None and self._is_kept(exercise):
+    def _cache(self, exercise: Exercise, result: ExerciseResult) -> None:
+        if self.context.options.cache is not None and self._may_be_cached(exercise):
             self.context.options.cache.put(self._key(exercise), exercise, result)
 
     # ---- one try
 
     def _once(self, exercise: Exercise, replaced: tuple[str, ...]) -> ExerciseResult:
+        """Grade one exercise once. Here, and nowhere else, results of hidden cases are redacted."""
+        result, evidence = self._built(exercise, replaced)
+        return redact(result, evidence) if self.context.options.hidden else result
+
+    def _built(self, exercise: Exercise, replaced: tuple[str, ...]) -> tuple[ExerciseResult, Evidence]:
+        options = self.context.options
         alias = self.aliases.get(exercise.name, exercise.name)
-        attempt = Attempt(exercise, self.submission, alias, time.monotonic(), self.context.options.hidden)
+        builder = ResultBuilder(exercise, self.submission, alias, time.monotonic(), options.quick)
         remarks = []
         if alias != exercise.name:
-            remarks.append(_("graded {found} as {name}").format(found=sanitize(alias), name=exercise.name))
+            remarks.append(_("treating {found} as {name}").format(found=sanitize(alias), name=exercise.name))
         if exercise.name in self.aliases and self._untouched(exercise, alias):
-            return attempt.result("not_started")
+            return builder.without_checks("not_started")
         try:
             request = self._request(exercise, replaced)
             loaded = self.context.slot.load(request)
             self.aliases[exercise.name] = defined_name(request, loaded, self.names)
         except CannotLoad as why:
-            return attempt.result("blocked", message=str(why), remarks=remarks)
+            return builder.without_checks("blocked", str(why), remarks)
         except SandboxError as error:
-            return attempt.result("could_not_grade", message=str(error))
+            return builder.without_checks("could_not_grade", str(error))
         remarks += load_remarks(loaded)
         if exercise.is_made_of_parts:
             known = [name for name in exercise.given if name in self.context.exercises]
-            remarks.append(told(loaded.own, known))
-        partial = self.context.options.quick and any(case.costly for case in exercise.cases)
-        if partial:
-            remarks.append(
-                _("a quick check: the training that takes longer was left out, so this is no grade")
-            )
-        checks, observations = self._judged(self._request(exercise, replaced))
-        return replace(attempt.concluded(checks, observations, remarks), partial=partial)
+            remarks.append(parts_remark(loaded.own, known))
+        if options.quick and any(case.costly for case in exercise.cases):
+            remarks.append(_("--quick: the long training was skipped, so this is not a final score"))
+        return builder.from_cases(self._judged(self._request(exercise, replaced)), remarks)
 
     def _untouched(self, exercise: Exercise, alias: str) -> bool:
         stub = self.context.stubs.get(exercise.assignment)
@@ -180,47 +188,37 @@ class Run:
         request = LoadRequest(self.submission, exercise, dict(self.aliases), replaced, history=self.history)
         if not exercise.is_made_of_parts:
             return request
-        here = {n: self.aliases[n] for n, run in self._own(exercise) if run is self and n not in replaced}
+        here = {
+            n: self.aliases[n]
+            for n, run in self._student_blocks(exercise)
+            if run is self and n not in replaced
+        }
         own = {n: bound for n, bound in here.items() if not self._untouched(self.context.exercises[n], bound)}
         return replace(request, parts=self.parts, own=own)
 
-    def _judged(self, request: LoadRequest) -> tuple[list[CheckResult], dict[str, Observation]]:
-        """The checks of every case, and what was observed, by the case's id."""
-        checks: list[CheckResult] = []
-        observations: dict[str, Observation] = {}
-        lost = 0
-        hidden, device = self.context.options.hidden, self.context.options.device
-        for case in request.exercise.cases:
-            if case.costly and self.context.options.quick:
-                continue
-            why = _why_not(case, checks, lost)
-            if why:
-                checks += unseen_case(case, "skipped", why, hidden=hidden, device=device)
-                continue
-            try:
-                observation, found = self._verdict(request, case)
-            except WorkerGone as gone:
-                lost += 1
-                # On another device the grader may be at fault.
-                outcome: CheckOutcome = "failed" if device == "cpu" else "could_not_grade"
-                said = how_it_ended(gone, hidden)
-                checks += unseen_case(case, outcome, said, hidden=hidden, device=device)
-            except (CannotLoad, SandboxError) as error:
-                checks += unseen_case(case, "could_not_grade", str(error), hidden=hidden, device=device)
-            else:
-                observations[case.id] = observation
-                checks += found
-        return checks, observations
-
-    def _verdict(self, request: LoadRequest, case: RecordedCase) -> tuple[Observation, list[CheckResult]]:
-        """Judge one case. A verdict against an answer comes from a worker that loaded the file once."""
+    def _judged(self, request: LoadRequest) -> list[JudgedCase]:
+        """Run and judge every case of the exercise."""
+        judged: list[JudgedCase] = []
         options = self.context.options
-        observation = self._observe(request, case)
-        found = judge_case(case, observation, hidden=options.hidden, device=options.device)
-        if self.context.slot.reloaded and any(check.outcome != "passed" for check in found):
-            observation = self._observe(request, case, in_new_worker=True)
-            found = judge_case(case, observation, hidden=options.hidden, device=options.device)
-        return observation, found
+        for case in request.exercise.cases:
+            if not (case.costly and options.quick):
+                judged.append(_skipped(case, judged, options.device) or self._judge(request, case))
+        return judged
+
+    def _judge(self, request: LoadRequest, case: RecordedCase) -> JudgedCase:
+        """Run and judge one case. A verdict against an answer comes from a worker that loaded the file once."""
+        device = self.context.options.device
+        try:
+            judged = judge_case(case, self._observe(request, case), device)
+            if self.context.slot.reloaded and any(check.outcome != "passed" for check in judged.checks):
+                judged = judge_case(case, self._observe(request, case, in_new_worker=True), device)
+        except WorkerGone as gone:
+            # On another device the grader may be at fault.
+            outcome: CheckOutcome = "failed" if device == "cpu" else "could_not_grade"
+            return lost_case(case, outcome, gone.why, gone.detail, place_of(gone), device)
+        except (CannotLoad, SandboxError) as error:
+            return unseen_case(case, "could_not_grade", "fault", str(error), device=device)
+        return judged
 
     def _observe(
         self, request: LoadRequest, case: RecordedCase, *, in_new_worker: bool = False
@@ -239,15 +237,18 @@ class Run:
 
 
 def _by_parts(exercise: Exercise, result: ExerciseResult) -> bool:
-    """Whether a case that builds on the student's own parts failed."""
+    """Whether a case that uses the student's parts failed."""
     cases = {case.id for case in exercise.cases if any(step.get("own") for step in case.steps)}
     return any(c.outcome == "failed" and c.id.split("/")[0] in cases for c in result.checks)
 
 
-def _why_not(case: RecordedCase, checks: Sequence[CheckResult], lost: int) -> str:
-    """Why a case would tell nothing any more; "" where it may."""
-    if lost >= MAX_LOST:
-        return _("not looked at: the cases before did not end")
+def _skipped(case: RecordedCase, judged: Sequence[JudgedCase], device: str) -> JudgedCase | None:
+    """The case as skipped, if it can say nothing any more; None if it has to run."""
+    if sum(code.startswith("lost") for j in judged for code in j.codes.values()) >= MAX_LOST:
+        why = _("skipped: earlier cases timed out")
+        return unseen_case(case, "skipped", "skipped-timeouts", why, device=device)
+    checks = [check for j in judged for check in j.checks]
     if case.exam is not None and any(c.facet == "values" and c.outcome == "failed" for c in checks):
-        return _("not trained: what was checked before comes first")
-    return ""
+        why = _("skipped: earlier checks failed")
+        return unseen_case(case, "skipped", "skipped-failed", why, device=device)
+    return None

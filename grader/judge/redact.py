@@ -1,112 +1,317 @@
-"""What may be told of a failed check of a hidden case: nothing that a student's code could choose.
+"""What a report on hidden cases may show: nothing that a student's code could choose.
 
-Code that has seen a hidden input could write it into a shape, a name or a number that we would quote. So a
-sentence is told only if it stands here; a finding that is not known here is told by one sentence for all.
+Code that has seen a hidden input could write it into a shape, a name or a value that a report would quote. So
+`redact` builds a result anew from texts of the course, from fixed sentences chosen by a finding's code, and
+from numbers that the grader computed. A text that is in no list becomes a generic sentence, or goes.
 """
 
 from __future__ import annotations
 
+import builtins
 import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 
 from grader.bundle.check import Check
-from grader.judge.finding import Finding
+from grader.bundle.model import Exercise, RecordedCase
+from grader.judge.lost import lost_message
+from grader.judge.named import says_and_asks
+from grader.report.model import NO_DIAGNOSIS, CheckResult, Diagnosis, ExerciseResult
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
-# Judges whose place is one along the recorded axes, or the recorded name of a weight.
-_PLACED = frozenset(
-    ("equal", "one_of", "precise", "same", "unchanged", "sums_to_one", "carries", "kept_weights", "trained")
-)
 
-# Findings told in the judge's own words, but for the numbers: by the first word of their code. Those words
-# are the judge's alone, or the names that a case gives to what it looks at.
-_OWN_WORDS = {
-    "equal": ("values", "absent"),
-    "one_of": ("values", "absent"),
-    "precise": ("values", "absent"),
-    "shape": ("absent",),
-    "unchanged": ("changed", "absent"),
-    "parameters": ("absent",),
-    "same": ("absent",),
-    "carries": ("absent",),
-    "witnessed": ("absent",),
-    "kept_weights": ("values", "absent"),
-    "trained": ("absent",),
-    "moved": ("as", "other", "not", "absent"),
-    "raises": ("accepted",),
-    "dropped_weights": ("none", "constant", "features:", "scale", "rate", "not", "absent"),
-    "dropped_elements": ("none", "structure", "rate", "together", "absent"),
-    "dropped_regions": (
-        *("none", "structure", "rate", "together", "absent"),
-        *("scale", "levels", "elsewhere", "no", "not"),
-    ),
-    "varies": ("none", "absent"),
-}
+@dataclass(frozen=True)
+class Evidence:
+    """What `redact` goes by. It never becomes part of a report.
+
+    codes: check id → the code of its finding.
+    facts: codes of the facts in the diagnosis.
+    safe: sentences that were complete before any case ran; they may be shown as they are.
+    observed: codes of remarks about what was observed.
+    files: names of the submission's files.
+    """
+
+    exercise: Exercise
+    codes: Mapping[str, str] = field(default_factory=dict)
+    facts: tuple[str, ...] = ()
+    safe: frozenset[str] = frozenset()
+    observed: tuple[str, ...] = ()
+    files: frozenset[str] = frozenset()
 
 
-def message(check: Check, finding: Finding) -> str:
-    """The sentence that tells of a hidden check, by its judge and its finding's code."""
-    if finding.passed:
-        return _("enough of the fresh sequences come out right") if check.judge == "accuracy" else ""
-    word = finding.code.partition(" ")[0]
-    if word in _OWN_WORDS.get(check.judge, ()):
-        return sanitize(without_numbers(finding.message))
-    of_any = {
-        "shape": _("the shape is not the one asked for"),
-        "dtype": _("the dtype is not the one asked for"),
-        "odd": _("something else came back where a tensor or a plain value belongs"),
-        "unjudged": _("what came back cannot be judged"),
-    }
-    return of_any.get(word) or _of_one(check).get(word, _("not as asked for"))
+def redact(result: ExerciseResult, evidence: Evidence) -> ExerciseResult:
+    """The same result with nothing in it that student code could have chosen."""
+    exercise = evidence.exercise
+    recorded = {check.id: (case, check) for case in exercise.cases for check in case.checks}
+    return ExerciseResult(
+        name=exercise.name,
+        assignment=exercise.assignment,
+        outcome=result.outcome,
+        score=result.score,
+        points=exercise.points,
+        title=_(exercise.title),
+        message=_exercise_message(result, evidence),
+        checks=tuple(_check(c, *recorded[c.id], evidence) for c in result.checks if c.id in recorded),
+        diagnosis=_diagnosis(result.diagnosis, evidence),
+        remarks=(*(r for r in result.remarks if r in evidence.safe), *_observed(evidence)),
+        seconds=result.seconds,
+        content=_hash(result.content),
+        figures={},
+        partial=result.partial,
+        fingerprint=_hash(result.fingerprint),
+    )
 
 
-def where(check: Check, finding: Finding) -> str:
-    """The place of a hidden failure, where it is one that the case itself has."""
-    return finding.where if check.judge in _PLACED else ""
+def _exercise_message(result: ExerciseResult, evidence: Evidence) -> str:
+    if not result.message or result.message in evidence.safe:
+        return result.message
+    return _("a hidden case could not be graded")
 
 
-def _of_one(check: Check) -> dict[str, str]:
-    """First word of a code → sentence, for the judge of this check."""
+def _hash(text: str) -> str:
+    return text if re.fullmatch(r"[0-9a-f]{0,64}", text) else ""
+
+
+# ---- one check
+
+_DEVICES = ("cpu", "sim", "cuda")
+
+
+def _check(result: CheckResult, case: RecordedCase, check: Check, evidence: Evidence) -> CheckResult:
+    code = evidence.codes.get(check.id, "")
+    return CheckResult(
+        id=check.id,
+        facet=check.facet,
+        title=_(check.title),
+        outcome=result.outcome,
+        device=result.device if result.device in _DEVICES else "",
+        dtype=case.dtype,
+        visibility="hidden",
+        message=_passed(check) if result.outcome == "passed" else _message(check, code, result.message),
+        expected=None,
+        got=None,
+        where="" if result.outcome == "passed" else _where(result.where, case, check, code, evidence.files),
+    )
+
+
+def _passed(check: Check) -> str:
+    return _("enough test sequences are correct") if check.judge == "accuracy" else ""
+
+
+def _message(check: Check, code: str, message: str) -> str:
+    """A sentence of this file, by the judge and the code; the message only helps to choose one."""
+    word, _space, rest = code.partition(" ")
+    if word.startswith("!"):
+        return _("raised {what}").format(what=word[1:]) if _is_builtin(word[1:]) else _("raised an exception")
+    if word == "lost":
+        return lost_message(rest)
     says = check.params.get("says")
-    sentences = {
-        "same": {"differ": _(says or "two results that must agree do not")},
-        "carries": {"differ": _(says or "")},
-        "witnessed": {"differ": _(says or "")},
-        "parameters": {"parameters": _("the parameters do not have the names and shapes asked for")},
-        "value": {"value": _(says or "another value came back than should")},
-        "raises": {"raised": _("another exception was raised than should be")},
-        "sums_to_one": {"sums": _("a row of weights does not sum to 1")},
-        "accuracy": {"accuracy": _("too few of the fresh sequences come out right")},
+    if check.judge in ("same", "carries") and word == "differ" and says:
+        return _(says)
+    if check.judge == "value" and word == "value" and says:
+        return _(says)
+    if check.judge in ("equal", "one_of", "precise") and word == "values":
+        return _values(message)
+    sentences = _of_judge().get(check.judge, {})
+    return sentences.get(word) or _of_any_judge().get(word) or _("wrong result")
+
+
+def _is_builtin(name: str) -> bool:
+    """Whether this is an exception of Python's own; the name of any other may be the student's choice."""
+    found = getattr(builtins, name, None)
+    return isinstance(found, type) and issubclass(found, BaseException)
+
+
+def _values(message: str) -> str:
+    if "NaN" in message:
+        return _("the result contains NaN")
+    if "inf" in message:
+        return _("the result contains inf")
+    return _("values differ from the expected output")
+
+
+def _of_any_judge() -> dict[str, str]:
+    """First word of a code → sentence, whatever the judge."""
+    return {
+        "absent": _("no output was observed"),
+        "shape": _("wrong shape"),
+        "dtype": _("wrong dtype"),
+        "odd": _("unexpected type"),
+        "unjudged": _("the result could not be checked"),
+        "skipped": _("skipped"),
+        "skipped-timeouts": _("skipped: earlier cases timed out"),
+        "skipped-failed": _("skipped: earlier checks failed"),
+        "no-memory": _("GPU out of memory: close other programs and run the check again"),
+        "fault": _("a hidden case could not be graded"),
+    }
+
+
+def _of_judge() -> dict[str, dict[str, str]]:
+    """Judge → first word of a code → sentence."""
+    no_effect = _("dropout has no effect in training mode")
+    wrong_place = _("dropout is applied at the wrong place")
+    rate = _("wrong dropout rate")
+    rows = _("whole rows are dropped instead of single elements")
+    scale = _("kept values are not scaled by 1/(1−p)")
+    return {
+        "unchanged": {"changed": _("an argument was modified in place")},
+        "parameters": {
+            "absent": _("the parameters could not be loaded"),
+            "parameters": _("the parameters do not have the expected names and shapes"),
+        },
+        "same": {"differ": _("two results that must be equal differ")},
+        "value": {"value": _("wrong value")},
+        "raises": {
+            "accepted": _("an exception should be raised, but nothing was raised"),
+            "raised": _("the wrong exception was raised"),
+        },
+        "sums_to_one": {"sums": _("attention weights of a query do not sum to 1")},
+        "kept_weights": {
+            "absent": _("the attribute `attention_weights` is missing"),
+            "values": _("`attention_weights` differs from the expected weights"),
+        },
+        "dropped_weights": {
+            "none": _("no attention weight is dropped in training mode"),
+            "constant": _("all outputs are identical in training mode"),
+            "features:": _("dropout is applied to the output instead of the attention weights"),
+            "scale": scale,
+            "rate": rate,
+            "not": _("NaN or inf in training mode"),
+        },
+        "dropped_elements": {"none": no_effect, "structure": wrong_place, "rate": rate, "together": rows},
+        "dropped_regions": {
+            "none": no_effect,
+            "structure": wrong_place,
+            "rate": rate,
+            "together": rows,
+            "scale": scale,
+            "levels": _("outputs that should differ are equal"),
+            "elsewhere": _("dropout is applied where it should not be"),
+            "no": _("no attention weight is dropped in training mode"),
+            "not": _("NaN or inf in training mode"),
+        },
+        "varies": {"none": no_effect},
+        "accuracy": {"accuracy": _("too few test sequences are correct")},
         "sentences": {
-            "count": _("not as many sentences came back as should"),
-            "values": _("some sentences are not those of the reference"),
+            "count": _("wrong number of sentences"),
+            "values": _("some sentences are wrong"),
+        },
+        "trained": {"absent": _("the returned state dict is incomplete")},
+        "moved": {
+            "absent": _("the returned state dict is incomplete"),
+            "as": _("the returned weights are unchanged by training"),
         },
         "cost": {
-            "whole": _("nothing has become smaller"),
-            "cost": _("more is left than is enough"),
-            "little": _("less is left than what is kept can do with"),
+            "whole": _("the model did not get smaller"),
+            "cost": _("too many parameters remain"),
+            "little": _("too few parameters remain"),
         },
-        "ranks": {"ranks": _("the heads do not rank as they were planted")},
+        "ranks": {"ranks": _("wrong ranking of heads")},
         "all_rows": {
-            "seeds": _("an order has fewer seeds than it should"),
-            "no": _("'removed' should list different heads"),
-            "sizes": _("one row should be there for every number of removed heads"),
-            "not": _("a head that was gone is back in the next row"),
+            "seeds": _("too few seeds for an order"),
+            "no": _("'removed' must list different heads"),
+            "sizes": _("a number of removed heads has no row"),
+            "not": _("a removed head reappears in the next row"),
         },
         "accuracies": {
-            "empty": _("there are no rows"),
-            "accuracies": _("some accuracies are not those of the model without these heads"),
+            "empty": _("the table has no rows"),
+            "accuracies": _("some accuracies are wrong"),
         },
         "in_order": {
             "none": _("an order is missing"),
             "importance": _("the order importance removes strong heads first"),
             "reverse": _("the order reverse removes weak heads first"),
         },
-        "drawn": {"one": _("the random order is the same with every seed")},
+        "drawn": {"one": _("the random order does not depend on the seed")},
     }
-    return sentences.get(check.judge, {})
 
 
-def without_numbers(facts: str) -> str:
-    """Facts about hidden cases: code that has seen an input could make it the factor by which it is wrong."""
-    return re.sub(r"-?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?(?:, \d+)*", "…", facts)
+# Judges whose place is one along the recorded axes, or the recorded name of a weight.
+_PLACED = frozenset(
+    ("equal", "one_of", "precise", "same", "unchanged", "sums_to_one", "carries", "kept_weights", "trained")
+)
+
+
+def _where(where: str, case: RecordedCase, check: Check, code: str, files: Collection[str]) -> str:
+    """A line of the submission's files, or a place that the case itself has; "" for any other text."""
+    if code.startswith(("!", "lost")):
+        return next((place for file in files if (place := _line(where, file))), "")
+    return where if check.judge in _PLACED and _is_place(where, case) else ""
+
+
+def _line(where: str, file: str) -> str:
+    """ "masking.py, line 3" without the line's text, if the place is in this file."""
+    shown = sanitize(file)
+    start = _("{file}, line {line}").format(file=shown, line="")
+    number = re.match(r"\d{1,7}", where.removeprefix(start)) if where.startswith(start) else None
+    return start + number[0] if number else ""
+
+
+def _is_place(where: str, case: RecordedCase) -> bool:
+    """Whether it holds nothing but words of the case's headers and indices."""
+    names = {word for name, header in case.headers.items() for word in (*header.axes, *_words(name))}
+    allowed = names | {"row", "feature", "grad"}
+    return all(word in allowed or (word.isdigit() and len(word) < 6) for word in _words(where))
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\s,:\[\]]+", text)
+
+
+# ---- the rest
+
+
+def _diagnosis(diagnosis: Diagnosis, evidence: Evidence) -> Diagnosis:
+    known = {mistake.id: mistake for mistake in evidence.exercise.mistakes}
+    ids = diagnosis.alternatives
+    if diagnosis.kind in ("exact", "one_of", "different") and ids:
+        if not all(id in known for names in ids for id in names):
+            return NO_DIAGNOSIS
+        says, asks = says_and_asks([known[id] for id in ids[0]])
+        return Diagnosis(diagnosis.kind, ids, says, asks)
+    facts = [fact for code in evidence.facts if (fact := _fact(code, evidence.exercise))]
+    return Diagnosis("unknown" if diagnosis.kind == "unknown" else "none", (), " ".join(facts))
+
+
+def _fact(code: str, exercise: Exercise) -> str:
+    """A fact without its numbers."""
+    word, _space, rest = code.partition(" ")
+    axes = {axis for case in exercise.cases for header in case.headers.values() for axis in header.axes}
+    if word == "axis":
+        if rest not in axes:
+            return _("The result is wrong only in a part.")
+        return _("The result is wrong only in a part of the axis {axis}.").format(axis=rest)
+    stages = {
+        title
+        for case in exercise.cases
+        for step in case.steps
+        if step["do"] == "stages"
+        for _path, title in step["of"]
+    }
+    if word == "stage" and rest in stages:
+        return _("The first intermediate result that differs: {stage}.").format(stage=_(rest))
+    return {
+        "ratio": _("All values are the same multiple of the expected values."),
+        "positions": _("The values are right but in the wrong positions."),
+        "padding": _("The result is wrong only where there is padding."),
+        "masking": _("The result is right without a mask and wrong with a mask."),
+        "gradients": _("The outputs are right; the gradients are wrong."),
+        "modes": _(
+            "The result is right in one mode only: compare train(), eval() and step-by-step decoding."
+        ),
+        "weights": _("The outputs are right; `attention_weights` is wrong."),
+    }.get(word, "")
+
+
+def _observed(evidence: Evidence) -> list[str]:
+    """Remarks about what was observed, as fixed sentences."""
+    titles = {case.id for case in evidence.exercise.cases}
+    out = []
+    for code in evidence.observed:
+        word, _space, rest = code.partition(" ")
+        if word == "layout":
+            out.append(_("The parameters were matched by shape, not by name."))
+        elif word == "measured" and rest in titles:
+            out.append(f"{rest}: {_('enough test sequences are correct')}")
+    return out

@@ -2,54 +2,70 @@
 
 from __future__ import annotations
 
-import builtins
 import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from grader.bundle.check import Check
 from grader.bundle.model import RecordedCase
-from grader.judge import decide, redact
+from grader.judge import decide
 from grader.judge.finding import Finding, failed
+from grader.judge.lost import lost_message
 from grader.judge.observation import Observation, StudentError
 from grader.report.model import CheckOutcome, CheckResult
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
+SKIPPED = "skipped"
+OUT_OF_MEMORY = "no-memory"
 
-def judge_case(
-    case: RecordedCase, observation: Observation, *, hidden: bool, device: str
-) -> list[CheckResult]:
-    """Decide every check of a case. After an exception, the first check that lacks what it looks at
-    fails and tells it; the others that lack something are skipped. That an accelerator's memory is used up
-    tells of the machine: such a case could not be graded."""
-    if device != "cpu" and observation.error is not None and ran_out_of_memory(observation.error):
-        return unseen_case(
-            case, "could_not_grade", _used_up(observation.error, hidden), hidden=hidden, device=device
-        )
-    results = []
-    told = False
+
+@dataclass(frozen=True)
+class JudgedCase:
+    """What the judges found in one case. Every judge runs once; diagnosis and figures read its findings.
+
+    findings: check id → what its judge found. A check that lacks what it looks at has none.
+    codes: check id → a word for the kind of result, which decides what a hidden report may show.
+    """
+
+    case: RecordedCase
+    checks: tuple[CheckResult, ...]
+    codes: Mapping[str, str]
+    observation: Observation | None = None
+    findings: Mapping[str, Finding] = field(default_factory=dict)
+
+
+def judge_case(case: RecordedCase, observation: Observation, device: str = "cpu") -> JudgedCase:
+    """Decide every check of a case.
+
+    After an exception, the first check that lacks what it looks at fails and reports the exception; the others
+    that lack something are skipped. If a GPU ran out of memory, the case could not be graded.
+    """
+    error = observation.error
+    if device != "cpu" and error is not None and ran_out_of_memory(error):
+        return unseen_case(case, "could_not_grade", OUT_OF_MEMORY, _out_of_memory(error), device=device)
+    findings: dict[str, Finding] = {}
+    codes: dict[str, str] = {}
+    results: list[CheckResult] = []
+    reported = False
     for check in case.checks:
-        lacking = observation.error is not None and check.judge != "raises" and lacks(check, observation)
-        if lacking and told:
-            results.append(
-                _result(case, check, "skipped", hidden, device, Finding(False, message=_("not looked at")))
-            )
-            continue
-        if lacking:
-            assert observation.error is not None
-            told = True
-            finding = of_error(observation.error, hidden)
+        if error is None or check.judge == "raises" or not lacks(check, observation):
+            finding = findings[check.id] = judged(check, case, observation)
+            outcome: CheckOutcome = "passed" if finding.passed else "failed"
+        elif reported:
+            finding, outcome = failed(SKIPPED, _("skipped")), "skipped"
         else:
-            finding = judged(check, case, observation)
-            if hidden:
-                finding = Finding(
-                    finding.passed,
-                    message=redact.message(check, finding),
-                    where=redact.where(check, finding),
-                )
-        results.append(
-            _result(case, check, "passed" if finding.passed else "failed", hidden, device, finding)
-        )
-    return results
+            finding, outcome, reported = of_error(error), "failed", True
+        codes[check.id] = finding.code
+        results.append(_result(case, check, outcome, device, finding))
+    return JudgedCase(case, tuple(results), codes, observation, findings)
+
+
+def judge_all(
+    cases: Iterable[RecordedCase], observations: Mapping[str, Observation]
+) -> dict[str, JudgedCase]:
+    """Case id → what the judges found, for every case that has an observation."""
+    return {case.id: judge_case(case, observations[case.id]) for case in cases if case.id in observations}
 
 
 def judged(check: Check, case: RecordedCase, observation: Observation) -> Finding:
@@ -58,7 +74,7 @@ def judged(check: Check, case: RecordedCase, observation: Observation) -> Findin
     try:
         return decide(check, case, observation)
     except Exception:
-        return failed("unjudged", _("what came back cannot be judged"))
+        return failed("unjudged", _("the result could not be checked"))
 
 
 # Where torch has no exception of its own for it, the libraries beneath say so in words.
@@ -66,37 +82,43 @@ _NO_MEMORY = re.compile(r"CUDA error: out of memory|CU\w+_STATUS_ALLOC_FAILED")
 
 
 def ran_out_of_memory(error: StudentError) -> bool:
-    """Whether an accelerator refused memory. What needs too much of it has met the CPU's limit before."""
+    """Whether a GPU refused memory. Code that needs too much of it has met the CPU's limit before."""
     return error.type == "OutOfMemoryError" or (
         error.type in ("RuntimeError", "AcceleratorError") and bool(_NO_MEMORY.search(error.message))
     )
 
 
-def _used_up(error: StudentError, hidden: bool) -> str:
-    told = _("the accelerator had no memory left: end what else uses it, and check again")
-    return (
-        told
-        if hidden
-        else f"{told} ({sanitize(error.message.splitlines()[0] if error.message else '', 200)})"
-    )
+def _out_of_memory(error: StudentError) -> str:
+    first = sanitize(error.message.splitlines()[0] if error.message else "", 200)
+    return _("GPU out of memory: close other programs and run the check again ({error})").format(error=first)
+
+
+def lost_case(
+    case: RecordedCase, outcome: CheckOutcome, why: str, detail: str, where: str, device: str
+) -> JudgedCase:
+    """The checks of a case that lost its worker. why, detail: see `lost_message`."""
+    message = lost_message(why, sanitize(detail, 200))
+    return unseen_case(case, outcome, f"lost {why}", message, where=where, device=device)
 
 
 def unseen_case(
-    case: RecordedCase, outcome: CheckOutcome, message: str, *, hidden: bool, device: str
-) -> list[CheckResult]:
-    """The checks of a case that gave no observation: the first tells why, the rest are skipped."""
+    case: RecordedCase,
+    outcome: CheckOutcome,
+    code: str,
+    message: str,
+    *,
+    where: str = "",
+    device: str = "cpu",
+) -> JudgedCase:
+    """The checks of a case without an observation: the first says why, the rest are skipped."""
     rest: CheckOutcome = outcome if outcome == "could_not_grade" else "skipped"
-    return [
-        _result(
-            case,
-            check,
-            outcome if i == 0 else rest,
-            hidden,
-            device,
-            Finding(False, message=message if i == 0 else _("not looked at")),
-        )
+    first, other = failed(code, message, where=where), failed(SKIPPED, _("skipped"))
+    checks = [
+        _result(case, check, rest if i else outcome, device, other if i else first)
         for i, check in enumerate(case.checks)
     ]
+    codes = {check.id: SKIPPED if i else code for i, check in enumerate(case.checks)}
+    return JudgedCase(case, tuple(checks), codes)
 
 
 def lacks(check: Check, observation: Observation) -> bool:
@@ -106,27 +128,21 @@ def lacks(check: Check, observation: Observation) -> bool:
     return any(name not in observation.seen and name not in observation.values for name in check.of)
 
 
-def of_error(error: StudentError, hidden: bool) -> Finding:
-    """An exception as a finding: what was raised, on which of the student's own lines.
-
-    Of a hidden case only the exception's type is told, if it is one of Python's own: its text may hold the
-    hidden input, and so may the name of a class that the student made.
-    """
-    said = "" if hidden else sanitize(error.message, 500)
-    type_ = _("an exception") if hidden and not hasattr(builtins, error.type) else sanitize(error.type, 100)
+def of_error(error: StudentError) -> Finding:
+    """An exception as a finding: what was raised, and on which line of the student's code."""
+    type_, said = sanitize(error.type, 100), sanitize(error.message, 500)
     what = f"{type_}: {said}" if said else type_
     where = ""
     if error.where is not None:
         file, line, text = error.where
         where = _("{file}, line {line}").format(file=sanitize(file), line=line)
-        where += f": {sanitize(text)}" if text and not hidden else ""
-    return failed(f"!{error.type}", _("it raised {what}").format(what=what), where=where)
+        where += f": {sanitize(text)}" if text else ""
+    return failed(f"!{error.type}", _("raised {what}").format(what=what), where=where)
 
 
 def _result(
-    case: RecordedCase, check: Check, outcome: CheckOutcome, hidden: bool, device: str, finding: Finding
+    case: RecordedCase, check: Check, outcome: CheckOutcome, device: str, finding: Finding
 ) -> CheckResult:
-    """The line of one check. Of a hidden case, the finding holds only what may be told."""
     return CheckResult(
         id=check.id,
         facet=check.facet,
@@ -134,9 +150,8 @@ def _result(
         outcome=outcome,
         device=device,
         dtype=case.dtype,
-        visibility="hidden" if hidden else "public",
         message=sanitize(finding.message),
-        expected=None if hidden else sanitize(finding.expected),
-        got=None if hidden else sanitize(finding.got),
+        expected=sanitize(finding.expected),
+        got=sanitize(finding.got),
         where=sanitize(finding.where),
     )

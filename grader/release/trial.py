@@ -26,7 +26,7 @@ from grader.bundle.files import load_all
 from grader.bundle.model import Bundle, Exercise
 from grader.engine.engine import Engine
 from grader.engine.options import GradingOptions
-from grader.engine.submission_run import Run
+from grader.engine.submission_run import SubmissionRun
 from grader.intake.names import Names
 from grader.intake.read import Submission, Unit, read_submission
 from grader.sandbox import kernel
@@ -229,7 +229,7 @@ def _all_in_one_file(engine: Engine, exercise: Exercise, trials: Sequence[Candid
     lines = "\n".join(_bound(c, f"tried_{n}") for n, c in enumerate(trials))
     file = Submission(Path("tried.py"), (Unit("tried.py", f"{_TAME}{setup}{lines}"),))
     for number in range(len(trials)):
-        run = Run(engine.context, file, Names({}))
+        run = SubmissionRun(engine.context, file, Names({}))
         run.aliases[exercise.name] = f"tried_{number}"
         if run.grade(exercise).outcome == "passed":
             yield number

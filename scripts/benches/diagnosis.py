@@ -15,7 +15,7 @@ from grader.bundle.model import Exercise
 from grader.diagnosis import signature
 from grader.diagnosis.match import diagnose
 from grader.diagnosis.signature import named_by
-from grader.judge.verdict import judge_case
+from grader.judge.verdict import judge_all
 
 
 def costs() -> list[float]:
@@ -32,10 +32,11 @@ def _of(exercise: Exercise) -> Iterator[float]:
         if re.search(r"^# breaks: *(device|precision)$", source, re.M):  # passes on the CPU
             continue
         seen = observe(source, exercise.given, cases, dtype="float32")
-        checks = [r for c in cases for r in judge_case(c, seen[c.id], hidden=False, device="cpu")]
+        judged = judge_all(cases, seen)
+        checks = [check for one in judged.values() for check in one.checks]
         signature._directions.cache_clear()  # a `grader check` begins without them
         before = time.process_time()
-        found = diagnose(exercise, seen, checks)
+        found = diagnose(exercise, judged, checks).diagnosis
         if found.kind == "unknown":
-            signature.fingerprint(exercise.cases, seen)
+            signature.fingerprint(exercise.cases, judged)
         yield time.process_time() - before

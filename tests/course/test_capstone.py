@@ -17,7 +17,7 @@ from grader.engine.engine import Engine
 from grader.engine.options import GradingOptions
 from grader.engine.post_training import examined
 from grader.engine.student_parts import Part, earlier_parts
-from grader.engine.submission_run import Run
+from grader.engine.submission_run import SubmissionRun
 from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
 from grader.judge.observation import BadReply, Observation, Seen, read_observation
@@ -38,9 +38,9 @@ def capstone(bundles: list[Bundle]) -> Exercise:
     return next(b for b in bundles if b.assignment == CAPSTONE).exercise("train")
 
 
-def run(engine: Engine, *parts: Part) -> Run:
+def run(engine: Engine, *parts: Part) -> SubmissionRun:
     submission = file(solution(CAPSTONE), solution(CAPSTONE).source)
-    return Run(engine.context, submission, read_names(submission), parts)
+    return SubmissionRun(engine.context, submission, read_names(submission), parts)
 
 
 def test_the_capstone_has_eight_points():
@@ -63,9 +63,7 @@ def test_a_wrong_part_fails_the_training_is_named_and_costs_nothing(quick, bundl
     assert facet in {c.facet for c in with_it.checks if c.outcome == "failed"}
     result = here._without_inherited_faults(exercise, with_it)
     assert (result.outcome, result.score) == ("passed", 5.0), result.remarks
-    assert (
-        f"graded with the course's own {name}: yours has a fault of its own, reported there" in result.remarks
-    )
+    assert f"your {name} has an error (see there); graded with the reference {name} instead" in result.remarks
 
 
 def test_parts_that_are_right_are_used_and_told(quick, bundles):
@@ -102,7 +100,7 @@ def test_parts_in_the_same_file_count(quick, bundles):
     submission = Submission(Path("all.py"), (Unit("all.py", source),))
     result = quick.grade(submission, ["train"]).exercises[0]
     assert result.outcome == "passed", result
-    assert any("course's own DecoderBlock" in remark for remark in result.remarks)
+    assert any("reference DecoderBlock" in remark for remark in result.remarks)
 
 
 def test_a_decoder_that_passes_alone_and_restarts_its_positions_costs_nothing(quick, bundles):

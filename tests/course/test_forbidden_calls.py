@@ -27,7 +27,7 @@ class DotProductAttention(nn.Module):
         self.attention_weights = @CALL@(queries, keys, eye, attn_mask=mask)
         return torch.bmm(self.dropout(self.attention_weights), values)
 """
-REMARK = "which this exercise is about; your instructor may ask you to write it out"
+REMARK = "which you are asked to implement yourself"
 
 
 def test_a_call_in_the_text_is_remarked_on_with_its_place_and_costs_nothing(grade_one):

@@ -95,7 +95,7 @@ def test_two_mistakes_at_once_are_both_named(answer, exercise, ids):
     found = answer(exercise, *ids).diagnosis
     assert found.kind == "exact"
     assert [set(names) for names in found.alternatives] == [set(ids)]
-    assert "And at once" in found.says
+    assert "In addition:" in found.says
 
 
 def test_no_name_when_another_mistake_is_close(monkeypatch, answer):
@@ -146,7 +146,7 @@ def test_an_unknown_mistake_names_the_first_stage_that_departs(grade_one, old, n
     assert old in UNKNOWN
     found = grade_one(UNKNOWN.replace(old, new), "MultiHeadAttention").diagnosis
     assert found.kind == "unknown"
-    assert f"the first stage that departs is {stage}" in found.says.lower()
+    assert f"the first intermediate result that differs: {stage}" in found.says.lower()
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_an_unknown_mistake_in_a_block_names_its_stage(grade_one, exercise, old,
     changed = source[:start] + source[start:stop].replace(old, new) + source[stop:]
     found = grade_one(changed, exercise).diagnosis
     assert found.kind == "unknown"
-    assert f"the first stage that departs is {stage}" in found.says.lower()
+    assert f"the first intermediate result that differs: {stage}" in found.says.lower()
 
 
 def test_a_right_answer_is_never_diagnosed(grade_one):

@@ -6,10 +6,16 @@ import numpy as np
 
 from grader.bundle.check import Check
 from grader.bundle.model import Header, RecordedCase
-from grader.diagnosis.signature import PROJECTIONS, project, signature, slots
+from grader.diagnosis.signature import PROJECTIONS, project, slots
+from grader.diagnosis.signature import signature as of_judged
 from grader.judge.observation import Observation, Seen, StudentError
+from grader.judge.verdict import judge_all
 
 WANT = np.random.default_rng(0).standard_normal((2, 3, 5))
+
+
+def signature(cases, observations):
+    return of_judged(cases, judge_all(cases, observations))
 
 
 def case(*checks, steps=(), dtype="float32", headers=("out",)):

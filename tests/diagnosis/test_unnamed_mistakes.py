@@ -23,7 +23,7 @@ from grader.authoring.bank import apply
 from grader.authoring.observe import definitions, observe
 from grader.bundle.model import Exercise
 from grader.diagnosis.match import diagnose
-from grader.judge.verdict import judge_case
+from grader.judge.verdict import judge_all
 
 
 def without(exercise: Exercise, id: str) -> Exercise:
@@ -50,13 +50,10 @@ def test_a_mistake_that_nobody_knows_is_placed_where_it_was_put(bundles, name):
             continue
         source = apply(mistake, reference)
         seen = observe(source, exercise.given, exercise.cases, dtype="float32")
-        checks = [
-            result
-            for case in exercise.cases
-            for result in judge_case(case, seen[case.id], hidden=False, device="cpu")
-        ]
+        judged = judge_all(exercise.cases, seen)
+        checks = [check for one in judged.values() for check in one.checks]
         assert any(c.outcome == "failed" for c in checks), mistake.id
-        found = diagnose(without(exercise, mistake.id), seen, checks)
+        found = diagnose(without(exercise, mistake.id), judged, checks).diagnosis
         if found.alternatives:  # another one that computes the same
             continue
         unknown.append(mistake.id)

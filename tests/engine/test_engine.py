@@ -86,7 +86,7 @@ def test_a_file_that_cannot_be_loaded_blocks_with_file_and_line(grade_one, sourc
         ),
         ("def masked_softmax(X, valid_lens):\n    return None\n", "None came back where a tensor belongs"),
         ("def masked_softmax(X, valid_lens):\n    return (X, X)\n", "a tuple of 2 came back"),
-        ("def masked_softmax(X, valid_lens):\n    raise SystemExit\n", "it raised SystemExit"),
+        ("def masked_softmax(X, valid_lens):\n    raise SystemExit\n", "raised SystemExit"),
         ("def masked_softmax(X, valid_lens):\n    return masked_softmax(X, valid_lens)\n", "RecursionError"),
     ],
 )
@@ -118,7 +118,7 @@ def test_top_level_code_that_never_ends_is_left_out(engine, grade_one, monkeypat
     monkeypatch.setattr("grader.engine.load_request.limits", short_limits)
     result = grade_one("import torch\nwhile True:\n    pass\n" + RIGHT_SOFTMAX, "masked_softmax")
     assert result.outcome == "passed"
-    assert any("line 2: this statement did not end" in remark for remark in result.remarks)
+    assert any("line 2: this statement timed out" in remark for remark in result.remarks)
 
 
 def test_an_endless_answer_is_stopped_with_its_line_and_the_next_is_unharmed(grade, monkeypatch):
@@ -130,7 +130,8 @@ def test_an_endless_answer_is_stopped_with_its_line_and_the_next_is_unharmed(gra
     report = grade(endless, BOTH)
     assert outcomes(report) == {"sequence_mask": "failed", "masked_softmax": "passed"}
     first = report.exercises[0].checks[0]
-    assert first.message.startswith("stopped: its time ran out at answer.py, line ")
+    assert first.message == "stopped: time limit exceeded"
+    assert first.where.startswith("answer.py, line ")
     assert report.exercises[0].score == 0
 
 
@@ -141,7 +142,7 @@ def test_a_crash_of_the_process_costs_one_exercise(grade):
     )
     report = grade(crash, BOTH)
     assert outcomes(report) == {"sequence_mask": "failed", "masked_softmax": "passed"}
-    assert "it ended the process (signal 11), twice" in report.exercises[0].checks[0].message
+    assert "your code ended the worker process twice (signal 11)" in report.exercises[0].checks[0].message
 
 
 def test_printing_without_end_is_stopped(grade_one):
@@ -149,7 +150,7 @@ def test_printing_without_end_is_stopped(grade_one):
         "def masked_softmax(X, valid_lens):\n    while True:\n        print('x' * 10000)\n", "masked_softmax"
     )
     assert result.outcome == "failed"
-    assert "it printed without end" in result.checks[0].message
+    assert "too much output" in result.checks[0].message
 
 
 def test_more_memory_than_allowed_is_an_exception_of_the_student(grade_one):
@@ -192,7 +193,7 @@ def test_a_wrong_own_block_is_replaced_and_told(grade):
     )
     report = grade(source, ["masked_softmax", "MultiHeadAttention"])
     assert outcomes(report) == {"masked_softmax": "failed", "MultiHeadAttention": "passed"}
-    inherited = [r for r in report.exercises[1].remarks if "graded with the course's own masked_softmax" in r]
+    inherited = [r for r in report.exercises[1].remarks if "graded with the reference masked_softmax" in r]
     assert inherited
     assert report.exercises[1].score == report.exercises[1].points
 
@@ -207,7 +208,7 @@ def test_blocks_that_an_exercise_may_not_use_can_be_imported_and_not_used(grade_
 def test_near_names_are_graded_under_the_contracts_name(grade):
     report = grade("import torch" + RIGHT_SOFTMAX.replace("masked_softmax", "MaskedSoftmax"))
     assert [(e.name, e.outcome) for e in report.exercises] == [("masked_softmax", "passed")]
-    assert report.exercises[0].remarks == ("graded MaskedSoftmax as masked_softmax",)
+    assert report.exercises[0].remarks == ("treating MaskedSoftmax as masked_softmax",)
 
 
 @pytest.mark.parametrize(
@@ -260,13 +261,3 @@ def short_limits(exercise):
     from grader.sandbox.base import Limits
 
     return Limits(wall_seconds=1.5)
-
-
-def test_facts_about_hidden_cases_hold_no_number_that_an_answer_could_choose():
-    from grader.judge.redact import without_numbers
-
-    said = "Every number is 0.4831 times what it should be. Wrong at head 1, 3, 5, right elsewhere. Off by 1e-05."
-    assert (
-        without_numbers(said)
-        == "Every number is … times what it should be. Wrong at head …, right elsewhere. Off by …."
-    )

@@ -17,7 +17,7 @@ from grader.engine.engine import Engine
 from grader.engine.options import GradingOptions
 from grader.engine.result_cache import NEWEST, ResultCache
 from grader.engine.session import Training
-from grader.engine.submission_run import Run
+from grader.engine.submission_run import SubmissionRun
 from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
 from grader.report.model import CheckResult, ExerciseResult
@@ -55,8 +55,8 @@ def test_the_same_files_are_not_trained_twice_and_the_report_says_so(keeping):
     assert keeping.launcher.count == started, "no worker was needed"
     assert first.outcome == again.outcome == "passed"
     assert (again.score, again.checks) == (first.score, first.checks)
-    assert not any("kept" in remark for remark in first.remarks)
-    assert again.remarks[-1] == "kept from an earlier check of the same files: nothing was run again"
+    assert not any("cached" in remark for remark in first.remarks)
+    assert again.remarks[-1] == "cached result: the files have not changed since an earlier check"
 
 
 def test_other_files_other_parts_and_spoilt_memories_are_graded_anew(keeping):
@@ -151,7 +151,7 @@ def test_where_a_grade_is_given_nothing_kept_is_read(keeping, monkeypatch, gradi
 
 
 def is_kept(result: ExerciseResult) -> bool:
-    return any("kept from an earlier check" in remark for remark in result.remarks)
+    return any("cached result" in remark for remark in result.remarks)
 
 
 def test_other_blocks_and_another_language_are_graded_anew(keeping, monkeypatch):
@@ -190,13 +190,13 @@ def test_what_may_be_chance_in_a_part_is_not_kept(keeping, bundles, monkeypatch)
             self.history.lost += 1
         return replace(failed, name=asked.name)
 
-    monkeypatch.setattr(Run, "_once", once)
+    monkeypatch.setattr(SubmissionRun, "_once", once)
     monkeypatch.setattr("grader.engine.submission_run._by_parts", lambda *_: True)
     for lossy, before, kept in (((), False, 1), (("DecoderBlock",), False, 0), (("DecoderBlock",), True, 0)):
         submission = Submission(Path("capstone.py"), (Unit("capstone.py", WRONG),))
-        run = Run(keeping.context, submission, read_names(submission), parts)
+        run = SubmissionRun(keeping.context, submission, read_names(submission), parts)
         if before:
-            ((_name, earlier), *_more) = run._own(exercise)
+            ((_name, earlier), *_more) = run._student_blocks(exercise)
             earlier.grade(keeping.exercises["DecoderBlock"])
         run.grade(exercise)
         assert run._lost() == len(lossy)
@@ -211,17 +211,18 @@ def test_an_endless_training_is_told_with_its_line(keeping, monkeypatch):
     (case,) = keeping.exercises["train"].cases
     keeping.exercises["train"] = replace(keeping.exercises["train"], cases=(replace(case, costly=False),))
     result = graded(keeping, "def train(model, batches, steps):\n    while True:\n        steps += 1\n")
-    said = next(c.message for c in result.checks if c.outcome == "failed")
-    assert re.fullmatch(r"stopped: its time ran out at capstone.py, line [23]", said)
+    said, where = next((c.message, c.where) for c in result.checks if c.outcome == "failed")
+    assert said == "stopped: time limit exceeded"
+    assert re.fullmatch(r"capstone.py, line [23]", where)
 
 
 def test_a_quick_check_says_so_and_is_no_verdict(keeping, tmp_path):
     result = graded(keeping.with_options(quick=True), solution(CAPSTONE).source)
     assert result.partial
-    assert any("quick check" in remark for remark in result.remarks)
+    assert any("--quick" in remark for remark in result.remarks)
     progress.remember(tmp_path, [replace(result, outcome="passed")])
     assert progress.recall(tmp_path) == {}
-    assert not any("kept" in remark for remark in graded(keeping, "def train(*a): return None").remarks)
+    assert not any("cached" in remark for remark in graded(keeping, "def train(*a): return None").remarks)
 
 
 @pytest.mark.parametrize(

@@ -110,22 +110,25 @@ def assert_facts_are_true(exercise: Exercise, observations: Mapping[str, Observa
 def patterns_are_true(
     says: str, got: np.ndarray, want: np.ndarray, where: np.ndarray, axes: Sequence[str]
 ) -> None:
-    if found := re.search(r"every number is (\S+) times", says, re.I):
+    if found := re.search(r"all values are (\S+) ×", says, re.I):
         assert np.allclose(got, float(found[1]) * want, rtol=1e-3, atol=1e-3)
-    if "stand in the wrong places" in says:
+    if "in the wrong positions" in says:
         assert np.allclose(np.sort(got.ravel()), np.sort(want.ravel()), atol=1e-3)
+    if "only rows with padding are wrong" in says.lower():
+        assert where.any()
+        assert not where.reshape(where.shape[0], -1).all()
     names = axes if len(axes) == where.ndim else [f"axis {n}" for n in range(where.ndim)]
     for number, axis in enumerate(names):
         hit = [bool(where.take(i, number).any()) for i in range(where.shape[number])]
-        if found := re.search(rf"only {axis} (\d+) is wrong", says, re.I):
+        if found := re.search(rf"differences only at {axis} (\d+)\.", says, re.I):
             assert hit == [i == int(found[1]) for i in range(len(hit))]
         if found := re.search(rf"right up to {axis} (\d+), wrong from {axis} (\d+) on", says, re.I):
             last, first = int(found[1]), int(found[2])
             assert last + 1 == first
             assert hit == [i >= first for i in range(len(hit))]
-        if found := re.search(rf"wrong from {axis} (\d+) to (\d+), right", says, re.I):
+        if found := re.search(rf"differences only from {axis} (\d+) to (\d+)", says, re.I):
             assert hit == [int(found[1]) <= i <= int(found[2]) for i in range(len(hit))]
-        if found := re.search(rf"wrong at {axis} ([\d, ]+), right", says, re.I):
+        if found := re.search(rf"differences only at {axis} ([\d, ]+)", says, re.I):
             assert hit == [i in map(int, found[1].split(", ")) for i in range(len(hit))]
 
 
@@ -217,5 +220,5 @@ def true_stage(exercise: Exercise, source: str) -> str:
 
 def told_stage(says: str) -> str:
     """The title of the stage that a diagnosis names."""
-    found = re.search(r"the first stage that departs is ([^.]*)", says, re.I)
+    found = re.search(r"the first intermediate result that differs: ([^.]*)", says, re.I)
     return found[1] if found else ""

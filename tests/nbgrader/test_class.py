@@ -78,11 +78,11 @@ def test_a_copy_counts_as_the_last_definition_and_marks_cannot_be_tampered_with(
     ("student", "says"),
     [
         ("bob", "known mistake"),
-        ("cyd", "Every number is … times what it should be"),
+        ("cyd", "All values are the same multiple of the expected values"),
         ("dee", "blocked"),
         ("eve", "ValueError"),
         ("fay", "No response."),
-        ("gus", "ended the process"),
+        ("gus", "ended the worker process"),
         ("ivy", "is not a notebook"),
         ("jim", "failed"),
         ("kim", "not defined"),

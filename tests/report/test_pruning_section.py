@@ -14,6 +14,7 @@ from grader.bundle.check import Check
 from grader.bundle.model import Header, RecordedCase
 from grader.engine.figures import figures
 from grader.judge.observation import Observation, Seen
+from grader.judge.verdict import judge_case
 from grader.report import pruning_html
 from grader.report.html import page
 from grader.report.model import ExerciseResult, Report, to_json
@@ -139,9 +140,10 @@ def test_json_has_figures_only_if_something_is_drawn():
 
 
 def taken(check, seen=None, values=None):
-    case = RecordedCase("c", "f", "float32", (), (check,), {}, {"x": Header((2,), "float32")}, {})
+    rows = Check("rows", "shapes", "", "all_rows", check.of, {"heads": 2})
+    case = RecordedCase("c", "f", "float32", (), (check, rows), {}, {"x": Header((2,), "float32")}, {})
     observation = Observation({} if seen is None else {"x": seen}, values=values or {})
-    return figures([case], {"c": observation})
+    return figures([judge_case(case, observation)])
 
 
 def of(array):

@@ -22,7 +22,7 @@ OURS = CheckResult(
 )
 KNOWN = Diagnosis("exact", (("mask-length-counts-one-more",),), "one step too many is kept in every row")
 PAIR = Diagnosis("one_of", (("softmax-twice", "softmax-detached"), ("softmax-over-queries",)), "one of two")
-UNKNOWN = Diagnosis("unknown", says="Every number is … times what it should be.")
+UNKNOWN = Diagnosis("unknown", says="All values are the same multiple of the expected values.")
 
 
 def result(name: str, outcome: str, score: float | None, **fields: object) -> ExerciseResult:

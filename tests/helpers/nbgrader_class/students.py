@@ -245,7 +245,7 @@ CLASS: dict[str, Pupil] = {
     "c-reordered": Pupil(reordered, FULL, FULL, None),
     "c-unmarked": Pupil(without_marks, FULL, FULL, None, mended=True),
     # hostile
-    "h-exit": broken(writes(HOSTILE_EXIT), "ended the process"),  # the lesson's demo calls it
+    "h-exit": broken(writes(HOSTILE_EXIT), "ended the worker process"),  # the lesson's demo calls it
     "h-check": wrong(HOSTILE_CHECK, "failed", NOTHING),
     "h-files": wrong(HOSTILE_FILES, "failed", NOTHING),
     "h-markup": wrong(HOSTILE_MARKUP, "ValueError", NOTHING),

@@ -1,0 +1,22 @@
+"""One sentence about a worker that was lost while a case ran."""
+
+from __future__ import annotations
+
+from grader.support.i18n import _
+
+
+def lost_message(why: str, detail: str = "") -> str:
+    """What happened to the worker. why: as in `WorkerGone`; detail: an exit code, a size or an exception."""
+    if why == "time":
+        return _("stopped: time limit exceeded")
+    if why == "output":
+        return _with_detail(_("stopped: too much output"), detail)
+    if why in ("reply", "stale"):
+        return _with_detail(_("stopped: the worker process sent an invalid result"), detail)
+    if why == "fault":
+        return _with_detail(_("your code crashed the grader's worker twice"), detail)
+    return _with_detail(_("your code ended the worker process twice"), detail)
+
+
+def _with_detail(sentence: str, detail: str) -> str:
+    return f"{sentence} ({detail})" if detail else sentence

@@ -1,0 +1,13 @@
+"""The sentences about known mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grader.bundle.model import KnownMistake
+from grader.support.i18n import _
+
+
+def says_and_asks(mistakes: Sequence[KnownMistake]) -> tuple[str, str]:
+    """What one explanation says, and the question of its first mistake."""
+    return _(" In addition: ").join(_(mistake.says) for mistake in mistakes), _(mistakes[0].asks)

@@ -1,0 +1,134 @@
+"""A redacted result holds nothing that student code could have chosen, whatever the result held before."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from helpers.minimal import exercise_of
+
+from grader.bundle.check import Check
+from grader.bundle.model import Exercise, Header, KnownMistake, RecordedCase
+from grader.judge import JUDGES
+from grader.judge.redact import Evidence, redact
+from grader.report.model import CheckResult, Diagnosis, ExerciseResult
+
+SECRET = "SECRET7391"
+OUTCOMES = ("passed", "failed", "skipped", "could_not_grade")
+CODES = (
+    "",
+    "values",
+    "absent",
+    "odd",
+    "differ",
+    "value",
+    "changed x",
+    "!ValueError",
+    "lost time",
+    "lost died",
+)
+# A new field fails here until `redact` says what a hidden report may show of it.
+HANDLED = {
+    ExerciseResult: {
+        *("name", "assignment", "outcome", "score", "points", "title", "message", "checks", "diagnosis"),
+        *("remarks", "seconds", "content", "figures", "partial", "fingerprint"),
+    },
+    CheckResult: {
+        *("id", "facet", "title", "outcome", "device", "dtype", "visibility", "message"),
+        *("expected", "got", "where"),
+    },
+    Diagnosis: {"kind", "alternatives", "says", "asks"},
+}
+
+
+def exercise_with(judge: str) -> Exercise:
+    headers = {"out": Header((2, 3), "float64", ("batch", "query"))}
+    check = Check("c/values", "values", "the values", judge, ("out",))
+    case = RecordedCase("c", "f", "float64", (), (check,), {}, headers, {"out": np.zeros((2, 3))})
+    mistake = KnownMistake("m", "wrong", "it is transposed", "which axis?", "")
+    return exercise_of(case, mistake)
+
+
+def full_of_secrets(outcome: str) -> ExerciseResult:
+    """A result with the secret in every text, also in fields that this test does not know."""
+    check = CheckResult(**{**_secrets(CheckResult), "id": "c/values", "outcome": outcome})
+    known = {"outcome": "failed", "score": 0.0, "points": 1.0, "seconds": 0.0, "partial": False}
+    nested = {
+        "checks": (check, replace(check, id=SECRET)),
+        "diagnosis": Diagnosis("unknown", ((SECRET,),), SECRET, SECRET),
+        "remarks": (SECRET,),
+        "figures": {"x": SECRET},
+    }
+    return ExerciseResult(**{**_secrets(ExerciseResult), **known, **nested})
+
+
+def _secrets(kind: type) -> dict[str, str]:
+    return {field.name: SECRET for field in fields(kind)}
+
+
+@pytest.mark.parametrize("kind", HANDLED, ids=lambda kind: kind.__name__)
+def test_every_field_of_a_result_is_handled(kind):
+    assert {field.name for field in fields(kind)} == HANDLED[kind]
+
+
+@pytest.mark.parametrize("judge", [*JUDGES, "a_new_one"])
+def test_no_text_of_a_result_comes_through(judge):
+    exercise = exercise_with(judge)
+    for outcome in OUTCOMES:
+        for code in (*CODES, f"!{SECRET}", f"{SECRET} x", f"lost {SECRET}"):
+            evidence = Evidence(
+                exercise,
+                {"c/values": code},
+                (SECRET, f"axis {SECRET}", f"stage {SECRET}", "ratio"),
+                observed=(SECRET, f"measured {SECRET}", "layout"),
+                files=frozenset({"a.py"}),
+            )
+            told = repr(redact(full_of_secrets(outcome), evidence))
+            assert SECRET not in told, (judge, outcome, code)
+
+
+def test_known_mistakes_are_quoted_from_the_course():
+    exercise = exercise_with("equal")
+    forged = replace(full_of_secrets("failed"), diagnosis=Diagnosis("exact", (("m",),), SECRET, SECRET))
+    diagnosis = redact(forged, Evidence(exercise)).diagnosis
+    assert (diagnosis.says, diagnosis.asks) == ("it is transposed", "which axis?")
+    forged = replace(forged, diagnosis=Diagnosis("exact", ((SECRET,),), SECRET, SECRET))
+    assert redact(forged, Evidence(exercise)).diagnosis.kind == "none"
+
+
+def test_what_was_said_before_any_case_ran_is_kept():
+    result = replace(full_of_secrets("failed"), message="f is not defined", remarks=("line 3 is skipped",))
+    safe = frozenset({"f is not defined", "line 3 is skipped"})
+    shown = redact(result, Evidence(exercise_with("equal"), safe=safe))
+    assert (shown.message, shown.remarks) == ("f is not defined", ("line 3 is skipped",))
+
+
+@pytest.mark.parametrize(
+    ("where", "shown"),
+    [
+        ("a.py, line 3: return SECRET", "a.py, line 3"),
+        ("a.py, line 12345678", "a.py, line 1234567"),
+        ("b.py, line 3", ""),
+        ("SECRET", ""),
+    ],
+)
+def test_a_line_is_shown_without_its_text(where, shown):
+    exercise = exercise_with("equal")
+    check = CheckResult("c/values", "values", "", "failed", where=where)
+    result = ExerciseResult("f", "01_a", "failed", 0.0, 1.0, checks=(check,))
+    for code in ("!ValueError", "lost time"):
+        evidence = Evidence(exercise, {"c/values": code}, files=frozenset({"a.py"}))
+        assert redact(result, evidence).checks[0].where == shown
+
+
+def test_the_place_of_a_wrong_value_is_shown():
+    exercise = exercise_with("equal")
+    for where, shown in (
+        ("batch 0, query 12", "batch 0, query 12"),
+        ("batch 0, LEAK 3", ""),
+        ("[0, 123456789]", ""),
+    ):
+        check = CheckResult("c/values", "values", "", "failed", where=where)
+        result = ExerciseResult("f", "01_a", "failed", 0.0, 1.0, checks=(check,))
+        assert redact(result, Evidence(exercise, {"c/values": "values"})).checks[0].where == shown
