@@ -1,105 +1,167 @@
-"""Files inside an archive, bounded before anything is unpacked; nothing is ever written to disk."""
+"""Read the gradable files of an archive in one pass, with limits on everything that it may claim.
+
+Nothing is written to disk. An archive may hold 2,000 members, 64 MiB when unpacked, and 50 files that can be graded.
+"""
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 from grader.intake.limits import MAX_FILE_BYTES
+from grader.intake.read import KINDS
+from grader.support.errors import GraderError
 from grader.support.i18n import _
 
 SUFFIXES = (".zip", ".tar.gz", ".tgz", ".tar")
 MAX_MEMBERS = 2000
-MAX_TOTAL = 64 << 20
+MAX_TOTAL = 64 << 20  # bytes, unpacked
+MAX_GRADABLE = 50
+MAX_EXTENSION = 64 << 10  # bytes of a long name or of other fields before a member of a tar file
 
-Reader = Callable[[], bytes]
+_LINK = 0xA  # the file type of a symbolic link, in the upper four bits of a zip member's attributes
 
 
-class BadArchive(ValueError):
-    """The archive cannot be used; the message is a sentence without its name."""
+class BadArchive(GraderError):
+    """The archive or one of its files cannot be used; the message is a clause without its name."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file in an archive that can be graded: a hash of its content, or why it cannot be read."""
+
+    digest: bytes = b""
+    problem: str = ""
 
 
 def is_archive(path: Path) -> bool:
     return path.name.lower().endswith(SUFFIXES)
 
 
-def members(path: Path) -> dict[PurePosixPath, Reader]:
-    """The plain files of an archive by their place in it. Raises BadArchive.
+def members(path: Path) -> dict[PurePosixPath, Member]:
+    """List the gradable files of an archive by their place in it. Raises BadArchive.
 
-    Links, devices and places outside the archive are refused; sizes are those that the archive announces,
-    and a member that is longer than it says is cut off when it is read.
+    A member that cannot be unpacked costs only itself. Links, devices and hidden files are left out.
     """
+    found: dict[PurePosixPath, Member] = {}
+    for place, content in _contents(path):
+        if isinstance(content, BadArchive):
+            found[place] = Member(problem=str(content))
+        else:
+            found[place] = Member(hashlib.sha256(content).digest())
+        if len(found) > MAX_GRADABLE:
+            raise BadArchive(_("holds more than {n} files that can be graded").format(n=MAX_GRADABLE))
+    return found
+
+
+def read_member(path: Path, place: PurePosixPath) -> bytes:
+    """Read one gradable file of an archive; of several in one place, the last. Raises BadArchive."""
+    content: bytes | BadArchive = BadArchive(_("does not hold this file any more"))
+    for found, candidate in _contents(path):
+        content = candidate if found == place else content
+    if isinstance(content, BadArchive):
+        raise content
+    return content
+
+
+def _contents(path: Path) -> Iterator[tuple[PurePosixPath, bytes | BadArchive]]:
+    reader = _zip_contents if path.name.lower().endswith(".zip") else _tar_contents
     try:
-        listed = list(_zipped(path) if path.name.lower().endswith(".zip") else _tarred(path))
-    except (
-        OSError,
-        EOFError,
-        ValueError,
-        NotImplementedError,
-        zipfile.BadZipFile,
-        tarfile.TarError,
-    ) as error:
-        if isinstance(error, BadArchive):
-            raise
+        yield from reader(path)
+    except (BadArchive, MemoryError):
+        raise
+    except Exception:  # these libraries raise dozens of kinds for a broken file
         raise BadArchive(_("cannot be read as an archive")) from None
-    return {place: reader for place, _size, reader in listed}
 
 
-def _zipped(path: Path) -> Iterator[tuple[PurePosixPath, int, Reader]]:
+def _zip_contents(path: Path) -> Iterator[tuple[PurePosixPath, bytes | BadArchive]]:
+    if path.stat().st_size > MAX_TOTAL:
+        raise _too_large()
     with zipfile.ZipFile(path) as archive:
         infos = archive.infolist()
-        _bound([info.file_size for info in infos])
+        _check_count(len(infos))
+        if sum(info.file_size for info in infos) > MAX_TOTAL:
+            raise _too_large()
         for info in infos:
-            is_link = info.external_attr >> 28 == 0xA
-            if not info.is_dir() and not is_link:
-                yield _place(info.filename), info.file_size, _from_zip(path, info.filename)
+            if info.is_dir() or info.external_attr >> 28 == _LINK:
+                continue
+            place = _place(info.filename)
+            if _is_gradable(place):
+                yield place, _unzipped(archive, info)
 
 
-def _from_zip(path: Path, name: str) -> Reader:
-    def read() -> bytes:
-        try:
-            with zipfile.ZipFile(path) as archive, archive.open(name) as file:
-                return file.read(MAX_FILE_BYTES + 1)
-        except (
-            RuntimeError,
-            zipfile.BadZipFile,
-            EOFError,
-            NotImplementedError,
-        ) as error:  # RuntimeError: it wants a password
-            raise OSError(str(error)) from None
-
-    return read
-
-
-def _tarred(path: Path) -> Iterator[tuple[PurePosixPath, int, Reader]]:
-    sizes: list[int] = []
-    with tarfile.open(path) as archive:
-        for info in archive:
-            sizes.append(info.size)
-            _bound(sizes)
-            if info.isfile():
-                yield _place(info.name), info.size, _from_tar(path, info.name)
+def _unzipped(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes | BadArchive:
+    """A member's content, which `zipfile` cuts at the announced size. It unpacks other methods without a limit."""
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        return BadArchive(_("is packed by another method than deflate"))
+    if info.flag_bits & 1:
+        return BadArchive(_("needs a password"))
+    try:
+        with archive.open(info) as file:
+            return file.read(MAX_FILE_BYTES + 1)
+    except MemoryError:
+        raise
+    except Exception:  # zlib.error, BadZipFile, EOFError, OSError, NotImplementedError, …
+        return BadArchive(_("cannot be unpacked"))
 
 
-def _from_tar(path: Path, name: str) -> Reader:
-    def read() -> bytes:
-        try:
-            with tarfile.open(path) as archive:
-                file = archive.extractfile(name)
-                return file.read(MAX_FILE_BYTES + 1) if file else b""
-        except (tarfile.TarError, KeyError, EOFError) as error:
-            raise OSError(str(error)) from None
+class _Counted:
+    """A stream that ends with BadArchive after MAX_TOTAL bytes, so that `tarfile` can believe no larger claim."""
 
-    return read
+    def __init__(self, file: IO[bytes]):
+        self._file = file
+        self._left = MAX_TOTAL
+
+    def read(self, size: int) -> bytes:
+        data = self._file.read(min(size, self._left + 1))
+        self._left -= len(data)
+        if self._left < 0:
+            raise _too_large()
+        return data
 
 
-def _bound(sizes: list[int]) -> None:
-    if len(sizes) > MAX_MEMBERS:
+class _BoundedInfo(tarfile.TarInfo):
+    """The header of a member. All headers come through `frombuf`, those of long names and other fields too."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _BoundedInfo:
+        info = super().frombuf(buf, encoding, errors)
+        if not info.isreg() and info.size > MAX_EXTENSION:
+            raise BadArchive(_("holds a name of more than {n} KiB").format(n=MAX_EXTENSION >> 10))
+        return info
+
+
+def _tar_contents(path: Path) -> Iterator[tuple[PurePosixPath, bytes | BadArchive]]:
+    with path.open("rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+        file.seek(0)
+        stream = _Counted(gzip.GzipFile(fileobj=file) if packed else file)  # type: ignore[arg-type]
+        with tarfile.open(fileobj=stream, mode="r|", tarinfo=_BoundedInfo) as archive:  # type: ignore[call-overload]
+            for number, info in enumerate(archive, 1):
+                _check_count(number)
+                place = _place(info.name) if info.isfile() else PurePosixPath()
+                if info.isfile() and not info.issparse() and _is_gradable(place):
+                    content = archive.extractfile(info)
+                    yield place, content.read(MAX_FILE_BYTES + 1) if content else b""
+
+
+def _check_count(count: int) -> None:
+    if count > MAX_MEMBERS:
         raise BadArchive(_("holds more than {n} files").format(n=MAX_MEMBERS))
-    if sum(sizes) > MAX_TOTAL:
-        raise BadArchive(_("holds more than {n} MiB").format(n=MAX_TOTAL >> 20))
+
+
+def _too_large() -> BadArchive:
+    return BadArchive(_("holds more than {n} MiB").format(n=MAX_TOTAL >> 20))
+
+
+def _is_gradable(place: PurePosixPath) -> bool:
+    return place.suffix in KINDS and not any(part.startswith((".", "__")) for part in place.parts)
 
 
 def _place(name: str) -> PurePosixPath:

@@ -13,9 +13,8 @@ from grader.bundle.model import Bundle
 from grader.classroom.discover import SubmittedFile
 from grader.classroom.store import Store, StoreKey
 from grader.classroom.worker_pool import Crew
-from grader.classroom.worker_process import Graded, Plan, Task, could_not
+from grader.classroom.worker_process import Graded, Plan, Task, blocked, could_not
 from grader.report.model import ExerciseResult, Report
-from grader.support.i18n import _
 from grader.support.version import __version__
 
 WARM_FROM = 40  # submissions a process: from there on a warm server pays for itself
@@ -72,19 +71,16 @@ class Run:
 
     def _tasks(self) -> Iterator[Task]:
         first: dict[tuple[object, ...], int] = {}
-        for number, handed in enumerate(self.found):
-            try:
-                data = handed.read()
-            except OSError:
-                data = None
-            key = (handed.file, hashlib.sha256(data or b"").digest(), handed.expected)
-            answers = first.setdefault(key, number) if data is not None and not handed.problem else number
+        for number, file in enumerate(self.found):
+            key = (file.file, file.digest, file.expected)
+            answers = first.setdefault(key, number) if file.digest and not file.problem else number
             self._numbers.append(answers)
-            if handed.problem or data is None:
-                problem = handed.problem or _("{file} cannot be read").format(file=handed.file.name)
-                self._graded[number] = Graded(problem=problem, ours=not handed.problem)
+            if file.problem:
+                wanted = [name for name in file.expected if not self.plan.only or name in self.plan.only]
+                results = blocked(self.bundles, wanted, file.problem)
+                self._graded[number] = Graded(tuple(results), problem=file.problem)
             elif answers == number:
-                yield Task(number, handed.file, data, handed.expected)
+                yield Task(number, file.file, file.read, file.expected)
 
     def _entries(self) -> Iterator[Entry]:
         seen: set[int] = set()

@@ -1,30 +1,40 @@
-"""What lies in a folder of submissions, and whose it is. Reads names only; links are never followed.
+"""Find what a folder of submissions holds, and whose it is. Links are never followed.
 
-Three layouts, which may be mixed: files (`ada.py`), a folder a student (`ada/heads.ipynb`), and a tree of
+Three layouts, which may be mixed: files (`ada.py`), one folder per student (`ada/heads.ipynb`), and a tree of
 nbgrader (`submitted/ada/04_heads/heads.ipynb`). An archive counts as the folder it holds.
+
+This process reads names, sizes and times. Everything that parses or unpacks a file runs in a BoundedReader.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import groupby
 from pathlib import Path, PurePosixPath
 
 from grader.bundle.model import Bundle
-from grader.classroom.archives import SUFFIXES, BadArchive, Reader, is_archive, members
+from grader.classroom.archives import MAX_GRADABLE, SUFFIXES, is_archive, members, read_member
+from grader.classroom.bounded_reader import BoundedReader, Unreadable
+from grader.intake.changes import is_changed
+from grader.intake.read import KINDS, read_bytes
+from grader.support.errors import GraderError
+from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
-KINDS = (".py", ".ipynb")
+Reader = Callable[[], bytes]
 
 
 @dataclass(frozen=True)
 class SubmittedFile:
-    """One file that somebody handed in.
+    """One file that a student submitted.
 
-    `expected` are the exercises that its place calls for: one that is not defined counts as blocked. Without
-    any, whatever known exercises it defines are graded. `problem` says why it cannot be read at all.
+    read: returns the content; it can be sent to another process. digest: a hash of the content, empty if the file
+    cannot be read. expected: the exercises that its place calls for; one that the file does not define counts as
+    blocked. Without any, the known exercises that it defines are graded. problem: why it cannot be graded at all.
     """
 
     student: str
@@ -33,27 +43,140 @@ class SubmittedFile:
     modified: float
     expected: tuple[str, ...] = ()
     problem: str = ""
+    digest: bytes = b""
 
     @property
     def file(self) -> Path:
         return Path(PurePosixPath(self.submission).name)
 
 
+@dataclass(frozen=True)
+class _Candidate:
+    """A file that may be a submission, before the files of a folder are compared."""
+
+    read: Reader
+    modified: float
+    digest: bytes
+    problem: str = ""
+
+
+_Folders = dict[PurePosixPath, dict[str, _Candidate]]
+
+
 def discover(root: Path, bundles: Sequence[Bundle]) -> list[SubmittedFile]:
-    """Everything that can be graded below `root`, or `root` itself if it is a file; in order of place."""
-    if root.is_file():
-        return list(_file(root, PurePosixPath(root.name), bundles))
-    folders: dict[PurePosixPath, dict[str, tuple[Reader, float]]] = {}
-    out: list[SubmittedFile] = []
-    for path in _walk(root):
-        place = PurePosixPath(path.relative_to(root).as_posix())
-        if is_archive(path):
-            out += _file(path, place, bundles)
-        else:
-            folders.setdefault(place.parent, {})[place.name] = (partial(_bytes, path), path.stat().st_mtime)
-    for folder, files in folders.items():
-        out += _folder(folder, files, bundles)
-    return sorted(out, key=lambda handed: (handed.student, handed.submission))
+    """Return everything that can be graded below `root`, or `root` itself if it is a file; in order of place."""
+    with BoundedReader() as reader:
+        found = list(_Discovery(root, bundles, reader).files())
+    found.sort(key=lambda file: (file.student, file.submission))
+    return [file for _student, files in groupby(found, lambda f: f.student) for file in _first(list(files))]
+
+
+def _first(files: list[SubmittedFile]) -> Iterator[SubmittedFile]:
+    """A student's files up to a limit, those of assignments first; one entry stands for the others."""
+    if len(files) > MAX_GRADABLE:
+        files.sort(key=lambda file: not file.expected)
+        chosen, rest = files[:MAX_GRADABLE], files[MAX_GRADABLE:]
+        why = _("{n} more files were not graded; the grader reads {limit} files per student").format(
+            n=len(rest), limit=MAX_GRADABLE
+        )
+        yield from sorted(chosen, key=lambda file: file.submission)
+        yield replace(rest[0], problem=why, expected=())
+    else:
+        yield from files
+
+
+@dataclass(frozen=True)
+class _Discovery:
+    """One look through a folder."""
+
+    root: Path
+    bundles: Sequence[Bundle]
+    reader: BoundedReader
+    _folders: _Folders = field(default_factory=dict)
+
+    def files(self) -> Iterator[SubmittedFile]:
+        for path in [self.root] if self.root.is_file() else _walk(self.root):
+            place = PurePosixPath(path.name if path == self.root else path.relative_to(self.root).as_posix())
+            if is_archive(path):
+                yield from self._archive(path, place)
+            else:
+                self._folders.setdefault(place.parent, {})[place.name] = _candidate(path)
+        for folder, files in self._folders.items():
+            yield from self._folder(folder, files)
+
+    def _archive(self, path: Path, place: PurePosixPath) -> Iterator[SubmittedFile]:
+        """All that an archive holds."""
+        modified = path.stat().st_mtime
+        student = _shown(place.parts[0] if len(place.parts) > 1 else _stem(place.name))
+        try:
+            inside = self.reader.call(members, path)
+        except GraderError as bad:
+            problem = f"{_shown(place.name)} {bad}"
+            yield SubmittedFile(student, _shown(str(place)), bytes, modified, problem=problem)
+            return
+        folders: _Folders = {}
+        for name, member in inside.items():
+            read = partial(read_member, path, name)
+            folders.setdefault(place / name.parent, {})[name.name] = _Candidate(
+                read, modified, member.digest, member.problem
+            )
+        for folder, files in folders.items():
+            for file in self._folder(folder, files):
+                yield replace(file, student=student)
+
+    def _folder(self, folder: PurePosixPath, files: Mapping[str, _Candidate]) -> Iterator[SubmittedFile]:
+        """The files of one folder.
+
+        In a folder with an assignment's name, the file with that name was submitted for it, or the only file that
+        there is; files beside it are helpers.
+        """
+        named = next((b for b in self.bundles if b.assignment in folder.parts), None)
+        mains = {
+            name: b
+            for name in files
+            for b in self.bundles
+            if _stem(name) in (b.module, b.assignment) and named in (None, b)
+        }
+        if named is not None and not mains and len(files) == 1:
+            mains = dict.fromkeys(files, named)
+        problems = {name: candidate.problem for name, candidate in files.items()}
+        chosen = [*self._newest(mains, files, problems)] if mains else [*files]
+        beside = [name for name in files if name not in mains] if named is None else []
+        for name in dict.fromkeys([*chosen, *beside]):
+            place = folder / name
+            student = place.parts[0] if len(place.parts) > 1 else _stem(name)
+            yield SubmittedFile(
+                student=_shown(student),
+                submission=_shown(str(place)),
+                read=files[name].read,
+                modified=files[name].modified,
+                expected=tuple(e.name for e in mains[name].exercises) if name in mains else (),
+                problem=f"{_shown(name)} {problems[name]}" if problems[name] else "",
+                digest=files[name].digest,
+            )
+
+    def _newest(
+        self, mains: Mapping[str, Bundle], files: Mapping[str, _Candidate], problems: dict[str, str]
+    ) -> Iterator[str]:
+        """One file per assignment: of script and notebook the one that was changed, else the newer."""
+        for assignment in dict.fromkeys(b.assignment for b in mains.values()):
+            names = [name for name, b in mains.items() if b.assignment == assignment]
+            changed = []
+            for name in names if len(names) > 1 else ():
+                try:
+                    if self._changed(name, files[name], mains[name]):
+                        changed.append(name)
+                except Unreadable as unreadable:
+                    problems[name] = str(unreadable)
+                    changed.append(name)
+            yield max(changed or names, key=lambda name: (files[name].modified, name))
+
+    def _changed(self, name: str, candidate: _Candidate, bundle: Bundle) -> bool:
+        exercises = [exercise.name for exercise in bundle.exercises]
+        read = candidate.read
+        return bool(candidate.problem) or self.reader.call(
+            is_changed, Path(name), read, bundle.stub, exercises
+        )
 
 
 def _walk(root: Path) -> Iterator[Path]:
@@ -66,82 +189,13 @@ def _walk(root: Path) -> Iterator[Path]:
                 yield path
 
 
-def _bytes(path: Path) -> bytes:
-    from grader.intake.limits import MAX_FILE_BYTES
-
-    with path.open("rb") as file:
-        return file.read(MAX_FILE_BYTES + 1)
-
-
-def _file(path: Path, place: PurePosixPath, bundles: Sequence[Bundle]) -> Iterator[SubmittedFile]:
-    """A single file, or all that an archive holds."""
-    modified = path.stat().st_mtime
-    if not is_archive(path):
-        yield from _folder(place.parent, {place.name: (partial(_bytes, path), modified)}, bundles)
-        return
-    student = place.parts[0] if len(place.parts) > 1 else _stem(place.name)
+def _candidate(path: Path) -> _Candidate:
+    read = partial(read_bytes, path)
     try:
-        inside = members(path)
-    except BadArchive as bad:
-        yield SubmittedFile(
-            _named(student), _named(str(place)), bytes, modified, problem=f"{_named(place.name)} {bad}"
-        )
-        return
-    folders: dict[PurePosixPath, dict[str, tuple[Reader, float]]] = {}
-    for name, reader in inside.items():
-        if name.suffix in KINDS and not any(part.startswith((".", "__")) for part in name.parts):
-            folders.setdefault(place / name.parent, {})[name.name] = (reader, modified)
-    for folder, files in folders.items():
-        for handed in _folder(folder, files, bundles):
-            yield _of(handed, student)
-
-
-def _of(handed: SubmittedFile, student: str) -> SubmittedFile:
-    return replace(handed, student=_named(student))
-
-
-def _folder(
-    folder: PurePosixPath, files: Mapping[str, tuple[Reader, float]], bundles: Sequence[Bundle]
-) -> Iterator[SubmittedFile]:
-    """The files of one folder. In one that bears an assignment's name, the file that bears it too, or the only
-    one there is, is what was handed in for it; files beside it are helpers."""
-    named = next((b for b in bundles if b.assignment in folder.parts), None)
-    mains = {
-        name: b
-        for name in files
-        for b in bundles
-        if _stem(name) in (b.module, b.assignment) and named in (None, b)
-    }
-    if named is not None and not mains and len(files) == 1:
-        mains = dict.fromkeys(files, named)
-    chosen = [*_newest(mains, files)] if mains else [*files]
-    beside = [name for name in files if name not in mains] if named is None else []
-    for name in dict.fromkeys([*chosen, *beside]):
-        reader, modified = files[name]
-        expected = tuple(e.name for e in mains[name].exercises) if name in mains else ()
-        place = folder / name
-        student = place.parts[0] if len(place.parts) > 1 else _stem(name)
-        yield SubmittedFile(_named(student), _named(str(place)), reader, modified, expected)
-
-
-def _newest(mains: Mapping[str, Bundle], files: Mapping[str, tuple[Reader, float]]) -> Iterator[str]:
-    """One file an assignment: of script and notebook the one that was changed, else the newer."""
-    for bundle in dict.fromkeys(b.assignment for b in mains.values()):
-        names = [name for name, b in mains.items() if b.assignment == bundle]
-        touched = [name for name in names if _changed(name, files[name][0], mains[name])] or names
-        yield max(touched, key=lambda name: (files[name][1], name))
-
-
-def _changed(name: str, read: Callable[[], bytes], bundle: Bundle) -> bool:
-    from grader.intake.names import read_names, untouched
-    from grader.intake.read import Blocked, Submission, Unit, submission_from
-
-    handed_out = read_names(Submission(Path(name), (Unit(name, bundle.stub),)))
-    try:
-        mine = read_names(submission_from(Path(name), read()))
-    except (Blocked, OSError):
-        return True
-    return not all(untouched(e.name, mine, handed_out) for e in bundle.exercises)
+        digest = hashlib.sha256(read()).digest()
+    except OSError:
+        digest = b""
+    return _Candidate(read, path.stat().st_mtime, digest)
 
 
 def _stem(name: str) -> str:
@@ -151,6 +205,6 @@ def _stem(name: str) -> str:
     return name
 
 
-def _named(name: str) -> str:
+def _shown(name: str) -> str:
     """A name to show: on one line, and no terminal obeys it."""
     return sanitize(name).replace("\n", "\\n").replace("\t", "\\t")

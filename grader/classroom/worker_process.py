@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from multiprocessing.connection import Connection
@@ -11,6 +11,7 @@ from pathlib import Path
 
 from grader.bundle.files import load_all
 from grader.bundle.model import Bundle
+from grader.classroom.archives import BadArchive
 from grader.classroom.store import Store, Stored, StoreKey
 from grader.engine.engine import Engine
 from grader.engine.options import GradingOptions
@@ -37,11 +38,11 @@ class Plan:
 
 @dataclass(frozen=True)
 class Task:
-    """One file to grade; `number` is for whoever asked."""
+    """One file to grade, by its place in the list of all; `read` returns its content in the process that grades."""
 
     number: int
     file: Path
-    data: bytes
+    read: Callable[[], bytes]
     expected: tuple[str, ...] = ()
 
 
@@ -83,11 +84,14 @@ def serve(connection: Connection, plan: Plan) -> None:
 def grade(engine: Engine, store: Store, plan: Plan, task: Task) -> Graded:
     """Grade what is not known yet. A fault of ours costs one submission its marks for now, and no other anything."""
     try:
-        submission = submission_from(task.file, task.data)
-    except Blocked as blocked:
-        wanted = _wanted(engine, plan, task.expected)
-        results = [_without_answer(engine.bundles, name, str(blocked)) for name in wanted]
-        return Graded(tuple(results), (), hashlib.sha256(task.data).hexdigest(), len(task.data), str(blocked))
+        data = task.read()
+    except (OSError, BadArchive):
+        return Graded(problem=_("{file} cannot be read").format(file=shown(task.file)), ours=True)
+    try:
+        submission = submission_from(task.file, data)
+    except Blocked as error:
+        results = blocked(engine.bundles, _wanted(engine, plan, task.expected), str(error))
+        return Graded(tuple(results), (), hashlib.sha256(data).hexdigest(), len(data), str(error))
     size = sum(len(unit.source) for unit in submission.units)
     try:
         wanted = _wanted(
@@ -117,6 +121,16 @@ def could_not(bundles: Sequence[Bundle], names: Sequence[str], why: str) -> list
     ]
 
 
+def blocked(bundles: Sequence[Bundle], names: Sequence[str], why: str) -> list[ExerciseResult]:
+    """Results of a file that cannot be read as a submission, in the order of the course."""
+    return [
+        ExerciseResult(e.name, b.assignment, "blocked", 0.0, e.points, _(e.title), why)
+        for b in bundles
+        for e in b.exercises
+        if e.name in names
+    ]
+
+
 def _why_nothing(submission: Submission) -> str:
     name = shown(submission.path)
     for unit, why in read_names(submission).broken.items():
@@ -134,10 +148,3 @@ def _wanted(engine: Engine, plan: Plan, names: Sequence[str]) -> list[str]:
         for e in b.exercises
         if e.name in names and (not plan.only or e.name in plan.only)
     ]
-
-
-def _without_answer(bundles: Sequence[Bundle], name: str, message: str) -> ExerciseResult:
-    bundle, exercise = next((b, e) for b in bundles for e in b.exercises if e.name == name)
-    return ExerciseResult(
-        name, bundle.assignment, "blocked", 0.0, exercise.points, _(exercise.title), message
-    )

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import click
 
 from grader.bundle.files import MANIFEST_FILE, load_all
 from grader.bundle.model import Bundle
+from grader.intake.changes import is_changed
+from grader.intake.read import read_bytes
 from grader.support.i18n import _
 
 MARK = "headway.toml"
@@ -71,34 +73,20 @@ def _upwards(start: Path) -> Iterator[Path]:
 
 
 def choose(folder: Path, bundle: Bundle) -> tuple[Path, str]:
-    """Stub or notebook: the one that was changed counts; if both were, the newer. Second: a remark."""
-    from grader.intake.names import read_names
-    from grader.intake.read import Blocked, Submission, Unit, read_submission
-
+    """Choose between stub and notebook: the one that was changed counts; if both were, the newer. Second: a remark."""
     script, book = folder / f"{bundle.module}.py", folder / f"{bundle.module}.ipynb"
     if not book.exists() or not script.exists():
         return (book if book.exists() else script), ""
-    handed_out = read_names(Submission(script, (Unit(script.name, bundle.stub),)))
-
-    def changed(path: Path) -> bool:
-        try:
-            mine = read_names(read_submission(path))
-        except Blocked:
-            return True
-        names = [e.name for e in bundle.exercises]
-        return bool(mine.broken) or any(
-            getattr(mine.definitions.get(n), "tree", None)
-            != getattr(handed_out.definitions.get(n), "tree", None)
-            for n in names
-        )
-
-    both = [path for path in (script, book) if changed(path)]
-    if len(both) == 2:
-        newer = max(both, key=lambda p: p.stat().st_mtime)
+    names = [exercise.name for exercise in bundle.exercises]
+    changed = [
+        path for path in (script, book) if is_changed(path, partial(read_bytes, path), bundle.stub, names)
+    ]
+    if len(changed) == 2:
+        newer = max(changed, key=lambda path: path.stat().st_mtime)
         return newer, _("both {a} and {b} were changed; the newer one, {newer}, was graded").format(
             a=script.name, b=book.name, newer=newer.name
         )
-    return (both[0] if both else script), ""
+    return (changed[0] if changed else script), ""
 
 
 def wanted_exercises(names: Sequence[str], bundles: Sequence[Bundle]) -> list[str]:

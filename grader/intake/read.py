@@ -13,6 +13,8 @@ from grader.intake.notebook import NotANotebook, code_cells
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
+KINDS = (".py", ".ipynb")
+
 
 class Blocked(Exception):
     """The file cannot be read as a submission; the message is a sentence for its author."""
@@ -79,7 +81,7 @@ def read_text(path: Path) -> str:
     try:
         if path.is_dir():
             raise Blocked(_("{file} is a folder, not a file").format(file=name))
-        if path.suffix not in (".py", ".ipynb"):
+        if path.suffix not in KINDS:
             raise Blocked(_("{file}: only .py and .ipynb files can be graded").format(file=name))
         if not path.is_file():
             raise Blocked(_("{file} is not there").format(file=sanitize(str(path))))
@@ -87,12 +89,17 @@ def read_text(path: Path) -> str:
             raise Blocked(
                 _("{file} is a link that leads out of its folder; submit the file itself").format(file=name)
             )
-        with path.open("rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
+        data = read_bytes(path)
     except OSError as error:
         raise Blocked(_("{file} cannot be read: {reason}").format(file=name, reason=error.strerror)) from None
     _check_size(path, len(data))
     return _decoded(name, data)
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a file, but at most one byte more than a submission may have. Raises OSError."""
+    with path.open("rb") as file:
+        return file.read(MAX_FILE_BYTES + 1)
 
 
 def _check_size(path: Path, size: int) -> None:

@@ -1,0 +1,24 @@
+"""Find out whether a file differs from the original stub."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from grader.intake.names import Names, read_names
+from grader.intake.read import Blocked, Submission, Unit, submission_from
+
+
+def is_changed(path: Path, read: Callable[[], bytes], stub: str, exercises: Sequence[str]) -> bool:
+    """Whether a file defines any of the exercises otherwise than the stub. A file that cannot be read counts as changed."""
+    original = read_names(Submission(path, (Unit(path.name, stub),)))
+    try:
+        found = read_names(submission_from(path, read()))
+    except (Blocked, OSError):
+        return True
+    return bool(found.broken) or any(_tree(found, name) != _tree(original, name) for name in exercises)
+
+
+def _tree(names: Names, name: str) -> str | None:
+    definition = names.definitions.get(name)
+    return definition.tree if definition else None

@@ -1,0 +1,48 @@
+"""Archives are read in one pass and within limits; a bad one costs only itself."""
+
+from pathlib import PurePosixPath
+
+import pytest
+from helpers.bounded import run_bounded
+from helpers.hostile_archives import ANSWER, HOSTILE, broken_deflate, cut_tar, zip_of
+
+from grader.classroom.archives import BadArchive, members, read_member
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_archive_is_refused_within_bounds(name, tmp_path):
+    make, sentence = HOSTILE[name]
+    make(tmp_path / name)
+    found = run_bounded(
+        "helpers.hostile_archives:problems", str(tmp_path / name), memory=400 << 20, seconds=20
+    )
+    assert len(found) == 1
+    assert sentence in found[0]
+
+
+def test_a_broken_member_costs_only_itself(tmp_path):
+    broken_deflate(tmp_path / "a.zip")
+    found = members(tmp_path / "a.zip")
+    assert [bool(member.problem) for member in found.values()] == [True, False]
+    assert read_member(tmp_path / "a.zip", PurePosixPath("answer.py")).decode() == ANSWER
+    with pytest.raises(BadArchive, match="cannot be unpacked"):
+        read_member(tmp_path / "a.zip", PurePosixPath("broken.py"))
+
+
+@pytest.mark.parametrize("name", ["../up.py", "/etc/x.py", "a/../../b.py", "C:/x.py"])
+def test_an_archive_that_points_outside_is_refused(tmp_path, name):
+    zip_of(tmp_path / "bad.zip", {name: "x"})
+    with pytest.raises(BadArchive, match="outside itself"):
+        members(tmp_path / "bad.zip")
+
+
+def test_a_member_that_is_gone_is_reported(tmp_path):
+    zip_of(tmp_path / "a.zip", {"other.py": ANSWER})
+    with pytest.raises(BadArchive, match="does not hold this file"):
+        read_member(tmp_path / "a.zip", PurePosixPath("answer.py"))
+
+
+def test_a_cut_archive_is_refused_when_a_member_is_read(tmp_path):
+    cut_tar(tmp_path / "a.tar.gz")
+    with pytest.raises(BadArchive, match="cannot be read"):
+        read_member(tmp_path / "a.tar.gz", PurePosixPath("answer.py"))

@@ -1,0 +1,47 @@
+"""Whatever a file does to the process that reads it, the next file is read."""
+
+import os
+import time
+from pathlib import PurePosixPath
+
+import pytest
+
+from grader.classroom.archives import BadArchive
+from grader.classroom.bounded_reader import BoundedReader, Unreadable
+
+
+def take_memory():
+    return len(bytearray(2 << 30))
+
+
+def crash():
+    os._exit(1)
+
+
+def raise_ours():
+    raise BadArchive("cannot be read as an archive")
+
+
+def raise_other():
+    raise ZeroDivisionError
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "sentence"),
+    [
+        (take_memory, (), "takes more than 1024 MiB of memory to read"),
+        (time.sleep, (60,), "takes more than 5 seconds to read"),
+        (crash, (), "crashed the process that read it"),
+        (raise_other, (), r"cannot be read \(ZeroDivisionError\)"),
+    ],
+)
+def test_a_call_beyond_the_limits_costs_only_itself(function, arguments, sentence):
+    with BoundedReader(seconds=5.0) as reader:
+        with pytest.raises(Unreadable, match=sentence):
+            reader.call(function, *arguments)
+        assert reader.call(PurePosixPath, "a/b") == PurePosixPath("a/b")
+
+
+def test_a_sentence_of_the_grader_is_passed_on():
+    with BoundedReader() as reader, pytest.raises(BadArchive, match="cannot be read as an archive"):
+        reader.call(raise_ours)
