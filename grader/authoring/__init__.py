@@ -15,8 +15,9 @@ from grader.authoring.bank import also, device_mistake, dtype_mistake, mistake, 
 from grader.authoring.edit import edit
 from grader.bundle.repeat import round_to
 from grader.cases import weights
+from grader.cases.arguments import block_arguments
 from grader.cases.case import Case
-from grader.cases.ref import Filled, Ref, eye, filled, zeros
+from grader.cases.ref import Filled, Ref, eye, filled, if_accepted, zeros
 from grader.judge.head_ranking import spearman
 from grader.support.source import definition_span
 from grader.support.stub import stub
@@ -29,6 +30,7 @@ __all__ = [
     "Filled",
     "Ref",
     "also",
+    "block_arguments",
     "blocks",
     "definition_span",
     "device_mistake",
@@ -36,6 +38,7 @@ __all__ = [
     "edit",
     "eye",
     "filled",
+    "if_accepted",
     "mistake",
     "mutant",
     "round_to",

@@ -12,7 +12,7 @@ from typing import Any
 
 from grader.authoring.bank import KnownAnswer
 from grader.authoring.pages import read_pages
-from grader.cases.case import Case
+from grader.cases.case import Case, collected
 from grader.cases.draw import Draw
 from grader.cases.precision import in_other_dtypes
 from grader.sandbox.base import Limits
@@ -65,7 +65,13 @@ class Assignment:
         make: Callable[[Draw], Iterator[Case]] | None = generators.get(exercise)
         if make is None:
             raise ContentError(f"{self.folder / 'cases.py'} has no generator named {exercise}")
-        written = list(make(Draw(seed, self.name, exercise)))
+        with collected() as made:
+            written = list(make(Draw(seed, self.name, exercise)))
+        yielded = {id(case) for case in written} | {id(case.exam) for case in written}
+        if lost := [case.id for case in made if id(case) not in yielded]:
+            raise ContentError(
+                f"{self.folder / 'cases.py'}: {exercise} makes the case {lost[0]} and never yields it"
+            )
         cases = written + [again for case in written for again in in_other_dtypes(case)]
         ids = [case.id for case in cases]
         if len(set(ids)) != len(ids):

@@ -13,7 +13,8 @@ that the judge carries out without ever running student code (grader/judge/).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from grader.bundle.repeat import round_to
 from grader.bundle.safetensors import Array
 from grader.cases.checks import Again, Checks
 from grader.cases.measures import Measures
-from grader.cases.ref import Filled, Ref
+from grader.cases.ref import Filled, IfAccepted, Ref
 
 Json = Any
 
@@ -50,6 +51,8 @@ class Case(Measures, Checks):
         self.costly = False
         self.shapes: dict[str, tuple[int, ...]] = {}  # of what is seen, where no reference is run to tell
         self._fresh = 0
+        for made in _collecting:
+            made.append(self)
 
     # ---- what goes in -------------------------------------------------------------------------------
 
@@ -90,17 +93,17 @@ class Case(Measures, Checks):
 
     # ---- what happens -------------------------------------------------------------------------------
 
-    def build(
-        self, _class: str | None = None, _name: str = "module", _may_drop: Sequence[str] = (), **kwargs: Any
-    ) -> Ref:
-        """Construct the exercise's class (or another one of the submission), by keyword.
+    def build(self, of: str = "", name: str = "module", /, **kwargs: Any) -> Ref:
+        """Construct the exercise's class, or the class `of` of the submission, by keyword.
 
-        `_may_drop`: keywords left out where the constructor does not name them.
+        A keyword whose value is `if_accepted(…)` is left out where the constructor does not name it.
         """
-        self._step(
-            "build", name=_name, of=_class or self.exercise, kwargs=_plain(kwargs), may_drop=list(_may_drop)
-        )
-        return Ref(_name)
+        may_drop = [key for key, value in kwargs.items() if isinstance(value, IfAccepted)]
+        given = {
+            key: value.value if isinstance(value, IfAccepted) else value for key, value in kwargs.items()
+        }
+        self._step("build", name=name, of=of or self.exercise, kwargs=_plain(given), may_drop=may_drop)
+        return Ref(name)
 
     def load(self, module: Ref, weights: Mapping[str, Array | Filled]) -> None:
         """Load weights by the contract's names; the adapter table finds them in other layouts.
@@ -121,24 +124,19 @@ class Case(Measures, Checks):
             names[name] = f"{module.name}.{name}"
         self._step("load", module=module.name, weights=names)
 
-    def provide(
-        self, source: str, _class: str, _name: str = "module", _own: bool = False, **kwargs: Any
-    ) -> Ref:
+    def provide(self, source: str, of: str, name: str = "module", /, **kwargs: Any) -> Ref:
         """Construct a class from source text that comes with the case, not from the submission.
 
-        For exercises that take a module as their argument. The text travels in the bundle: nothing may
-        stand in it that is an answer to a public exercise. `_own`: what it imports from `grader.given` are
-        the student's own parts where there are any.
+        For exercises that take a module as their argument. The text travels in the bundle: it must not hold
+        an answer to a public exercise.
         """
-        self._step(
-            "provide",
-            name=_name,
-            source=source,
-            of=_class,
-            kwargs=_plain(kwargs),
-            **({"own": True} if _own else {}),
-        )
-        return Ref(_name)
+        self._step("provide", name=name, source=source, of=of, kwargs=_plain(kwargs))
+        return Ref(name)
+
+    def provide_with_parts(self, source: str, of: str, name: str = "module", /, **kwargs: Any) -> Ref:
+        """Construct as `provide` does; what the text imports from `grader.given` are the student's blocks if any."""
+        self._step("provide", name=name, source=source, of=of, kwargs=_plain(kwargs), own=True)
+        return Ref(name)
 
     def train(self, module: Ref) -> None:
         self._step("mode", module=module.name, train=True)
@@ -155,23 +153,19 @@ class Case(Measures, Checks):
         self._step("seed", number=number)
 
     def call(
-        self,
-        *args: Any,
-        on: Ref | None = None,
-        name: str = "",
-        axes: Sequence[str] = (),
-        _steps: int | None = None,
-        **kwargs: Any,
+        self, *args: Any, on: Ref | None = None, name: str = "", axes: Sequence[str] = (), **kwargs: Any
     ) -> Ref:
-        """Call the exercise's function, or the module or method `on`, by position.
-
-        `_steps`: how many steps of training it takes; each is told while it runs.
-        """
+        """Call the exercise's function, or the module or method `on`, by position."""
         name = name or self._name("out")
         callee = {"function": self.exercise} if on is None else on.to_json()
-        told = {} if _steps is None else {"steps": _steps}
-        self._step("call", name=name, on=callee, args=_plain(args), kwargs=_plain(kwargs), **told)
+        self._step("call", name=name, on=callee, args=_plain(args), kwargs=_plain(kwargs))
         return self._axes(Ref(name), axes)
+
+    def call_training(self, steps: int, *args: Any, name: str = "") -> Ref:
+        """Call the exercise's function, which trains for `steps` steps; the worker reports each while it runs."""
+        called = self.call(*args, name=name)
+        self.steps[-1]["steps"] = steps
+        return called
 
     def method(self, module: Ref, method: str, *args: Any, name: str = "") -> Ref:
         """Call a method of a module, such as `init_state`."""
@@ -325,6 +319,20 @@ class Case(Measures, Checks):
 
     def _axes(self, ref: Ref, axes: Sequence[str]) -> Ref:
         return Ref(ref.name, ref.at, tuple(axes))
+
+
+_collecting: list[list[Case]] = []
+
+
+@contextmanager
+def collected() -> Iterator[list[Case]]:
+    """Collect every case that is constructed meanwhile."""
+    made: list[Case] = []
+    _collecting.append(made)
+    try:
+        yield made
+    finally:
+        _collecting.remove(made)
 
 
 def _bytes(values: Array) -> Array:

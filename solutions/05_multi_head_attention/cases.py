@@ -7,10 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from grader.authoring import Case, definition_span, eye, filled, stub, weights, zeros
+from grader.authoring import Case, definition_span, eye, filled, if_accepted, stub, weights, zeros
 
 AXES = ("batch", "query", "feature")
-LEGACY = ("key_size", "query_size", "value_size")  # constructors with lazy layers do without these
 
 
 # Where the work passes by, in order, for answers that use the contract's names.
@@ -161,10 +160,9 @@ def attention_cases(draw, exercise):
 def built(case, D, H, query_size=0, key_size=0, value_size=0, bias=False, dropout=0.5):
     """The module, by keyword."""
     return case.build(
-        _may_drop=LEGACY,
-        key_size=key_size or D,
-        query_size=query_size or D,
-        value_size=value_size or D,
+        key_size=if_accepted(key_size or D),  # constructors with lazy layers do without these
+        query_size=if_accepted(query_size or D),
+        value_size=if_accepted(value_size or D),
         num_hiddens=D,
         num_heads=H,
         dropout=dropout,

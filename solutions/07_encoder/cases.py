@@ -7,7 +7,7 @@ nothing. What training drops is shown by layouts of features that stay visible b
 
 import numpy as np
 
-from grader.authoring import Case, filled, weights, zeros
+from grader.authoring import Case, block_arguments, filled, weights, zeros
 
 AXES = ("batch", "step", "feature")
 D, H, HIDDEN, V = 6, 2, 7, 11
@@ -177,7 +177,7 @@ def EncoderBlock(draw):
     def start(id, dropout=0.0, heads=H, bias=None, norm_shape=None):
         case = Case(id, name)
         options = {} if bias is None else {"use_bias": bias}
-        module = case.build(**sizes_of_block(D, heads, HIDDEN, dropout, norm_shape), **options)
+        module = case.build(**block_arguments(D, heads, HIDDEN, dropout, norm_shape), **options)
         case.load(module, weights.encoder_block(draw, D, HIDDEN, bias=bool(bias)))
         return case, module
 
@@ -267,7 +267,7 @@ def EncoderBlock(draw):
     # All weights of a row are equal, all values are one: the attention gives, in the features that its last
     # layer fills, the sum of the dropped weights. The network adds nothing.
     case = Case("dropout-around-attention", name)
-    module = case.build(**sizes_of_block(WIDE, H, HIDDEN, P))
+    module = case.build(**block_arguments(WIDE, H, HIDDEN, P))
     case.load(module, attention_of_sums() | silent_ffn() | norms())
     case.train(module)
     case.seed(2)
@@ -284,7 +284,7 @@ def EncoderBlock(draw):
 
     # The attention adds nothing, and the first normalisation gives the layout whatever comes in.
     case = Case("dropout-around-network", name)
-    module = case.build(**sizes_of_block(WIDE, H, HIDDEN, P))
+    module = case.build(**block_arguments(WIDE, H, HIDDEN, P))
     case.load(module, silent_attention() | ffn_of_ones() | norms(fixed=True))
     case.train(module)
     case.seed(3)
@@ -307,7 +307,7 @@ def TransformerEncoder(draw):
         case = Case(id, name)
         options = {} if bias is None else {"use_bias": bias}
         module = case.build(
-            vocab_size=V, **sizes_of_block(D, heads, HIDDEN, dropout), num_layers=layers, **options
+            vocab_size=V, **block_arguments(D, heads, HIDDEN, dropout), num_layers=layers, **options
         )
         # Embeddings of spread 1/√D: after the factor they are as large as the positions.
         loaded = {"embedding.weight": draw.normal(V, D, std=D**-0.5)}
@@ -388,7 +388,7 @@ def TransformerEncoder(draw):
 def dropout_of_positions():
     """Blocks that add nothing: what comes out is what the positions' dropout left, normalised."""
     case = Case("dropout-of-positions", "TransformerEncoder")
-    module = case.build(vocab_size=V, **sizes_of_block(WIDE, H, HIDDEN, P), num_layers=2)
+    module = case.build(vocab_size=V, **block_arguments(WIDE, H, HIDDEN, P), num_layers=2)
     loaded = {"embedding.weight": filled(1.0, V, WIDE)}  # times √D far above any position
     for i in range(2):
         prefix = f"blks.block{i}."
@@ -419,7 +419,7 @@ def dropout_of_positions():
 def dropout_of_blocks():
     """The last block shows the dropout around its attention, the one before hands it a fixed layout."""
     case = Case("dropout-of-blocks", "TransformerEncoder")
-    module = case.build(vocab_size=V, **sizes_of_block(WIDE, H, HIDDEN, P), num_layers=2)
+    module = case.build(vocab_size=V, **block_arguments(WIDE, H, HIDDEN, P), num_layers=2)
     loaded = {"embedding.weight": filled(1.0, V, WIDE)}
     first, last = "blks.block0.", "blks.block1."
     loaded |= silent_attention(first) | silent_ffn(first) | norms(prefix=first)
@@ -451,21 +451,6 @@ def masks(draw, B, T):
         ("per-sequence", draw.lens(B, T), "one length a sequence (B,)", "masking"),
         ("per-query", draw.lens((B, T), T), "one length a query (B, T)", "masking"),
     )
-
-
-def sizes_of_block(size, heads, hidden, dropout, norm_shape=None):
-    """The arguments that a block and the whole encoder share."""
-    return {
-        "key_size": size,
-        "query_size": size,
-        "value_size": size,
-        "num_hiddens": size,
-        "norm_shape": norm_shape or [size],
-        "ffn_num_input": size,
-        "ffn_num_hiddens": hidden,
-        "num_heads": heads,
-        "dropout": dropout,
-    }
 
 
 def nothing_dropped(case, module, *args):

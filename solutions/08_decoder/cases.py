@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.authoring import Case, eye, filled, weights, zeros
+from grader.authoring import Case, block_arguments, eye, filled, weights, zeros
 
 AXES = ("batch", "step", "feature")
 WORDS = ("batch", "step", "word")
@@ -74,16 +74,8 @@ def DecoderBlock(draw):
 def add_block(case, loaded, D=D, hidden=HIDDEN, dropout=0.0, layer=LAYER, name="module"):
     module = case.build(
         "DecoderBlock",
-        _name=name,
-        key_size=D,
-        query_size=D,
-        value_size=D,
-        num_hiddens=D,
-        norm_shape=[D],
-        ffn_num_input=D,
-        ffn_num_hiddens=hidden,
-        num_heads=H,
-        dropout=dropout,
+        name,
+        **block_arguments(D, H, hidden, dropout),
         i=layer,
     )
     case.load(module, loaded)
@@ -303,19 +295,7 @@ def TransformerDecoder(draw):
 
 
 def add_decoder(case, loaded, D=D, hidden=HIDDEN, vocabulary=VOCABULARY, dropout=0.0):
-    module = case.build(
-        vocab_size=vocabulary,
-        key_size=D,
-        query_size=D,
-        value_size=D,
-        num_hiddens=D,
-        norm_shape=[D],
-        ffn_num_input=D,
-        ffn_num_hiddens=hidden,
-        num_heads=H,
-        num_layers=LAYERS,
-        dropout=dropout,
-    )
+    module = case.build(vocab_size=vocabulary, **block_arguments(D, H, hidden, dropout), num_layers=LAYERS)
     case.load(module, loaded)
     return module
 

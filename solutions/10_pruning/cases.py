@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from grader.authoring import Case, definition_span, filled, round_to, spearman, weights
+from grader.authoring import Case, block_arguments, definition_span, filled, round_to, spearman, weights
 
 AXES = ("batch", "query", "feature")
 MAPS = ("batch", "head", "query", "key")
@@ -35,7 +35,7 @@ def attention(case, draw, H, d, *, name="mha", loaded=None, bias=False, dropout=
     D = H * d
     sizes = {key: sizes.get(key, D) for key in ("query_size", "key_size", "value_size")}
     kwargs = {**sizes, "num_hiddens": D, "num_heads": H, "dropout": dropout, "bias": bias}
-    module = case.provide(ATTENTION, "MultiHeadAttention", _name=name, **kwargs)
+    module = case.provide(ATTENTION, "MultiHeadAttention", name, **kwargs)
     case.load(module, loaded or weights.multi_head(draw, D, bias=bias, **sizes))
     (case.train if train else case.eval)(module)
     return module
@@ -129,22 +129,13 @@ def decoder_maps(draw, id, layout, B, H, T, S, title, train=True):
 
 
 def stack(case, name, source, layout, H):
-    D = D_MODEL
     return case.provide(
         source.replace("LAYOUT", LAYOUTS[layout]),
         name,
-        _name="model",
+        "model",
         vocab_size=VOCABULARY,
-        key_size=D,
-        query_size=D,
-        value_size=D,
-        num_hiddens=D,
-        norm_shape=[D],
-        ffn_num_input=D,
-        ffn_num_hiddens=HIDDEN,
-        num_heads=H,
+        **block_arguments(D_MODEL, H, HIDDEN),
         num_layers=LAYERS,
-        dropout=0.0,
     )
 
 
@@ -248,7 +239,7 @@ def measured(draw, id, method, q, k, v, train=False, batches=((2, 3, 5, False), 
     """Importance on batches of unequal size and length. `batches`: (B, T, S, with lengths)."""
     case = Case(id, "head_importance")
     mha = attention(case, draw, H, HEAD, bias=True, train=train, query_size=q, key_size=k, value_size=v)
-    loss = case.provide(SQUARED_ERROR, "SquaredError", _name="loss")
+    loss = case.provide(SQUARED_ERROR, "SquaredError", "loss")
     if train:
         case.seed(5)  # whoever leaves dropout on draws
     listed = []
@@ -296,7 +287,7 @@ def planted_model(draw):
 def planted(draw, method, strength, layers, batches):
     case = Case(f"{method}-planted", "head_importance")
     mha = attention(case, draw, len(strength), 2, loaded=layers)
-    loss = case.provide(SQUARED_ERROR, "SquaredError", _name="loss")
+    loss = case.provide(SQUARED_ERROR, "SquaredError", "loss")
     listed = []
     for number, (X, target) in enumerate(batches):
         x = case.input(f"x{number}", X)
@@ -526,7 +517,7 @@ def experiment(draw, id, train):
     model = case.provide(
         CLASSIFIER + REFERENCE[start:stop],
         "Classifier",
-        _name="model",
+        "model",
         num_hiddens=D,
         num_heads=JURY,
         num_classes=CLASSES,

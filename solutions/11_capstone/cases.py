@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import torch
 
-from grader.authoring import Case, blocks, weights
+from grader.authoring import Case, block_arguments, blocks, weights
 
 PAD, BOS, EOS, FIRST = 0, 1, 2, 3  # the words that mean something come after these
 HEADS = 4
@@ -212,19 +212,7 @@ def unseen(task, draw, known, count, *sizes):
 
 
 def sizes_of(vocabulary, D, dropout=0.0):
-    return {
-        "vocab_size": vocabulary,
-        "key_size": D,
-        "query_size": D,
-        "value_size": D,
-        "num_hiddens": D,
-        "norm_shape": [D],
-        "ffn_num_input": D,
-        "ffn_num_hiddens": 2 * D,
-        "num_heads": HEADS,
-        "num_layers": 1,
-        "dropout": dropout,
-    }
+    return {"vocab_size": vocabulary, **block_arguments(D, HEADS, 2 * D, dropout), "num_layers": 1}
 
 
 def drawn_weights(draw, vocabulary, D):
@@ -350,10 +338,11 @@ def training(draw, id, task, size, steps, vocabulary, low, high, *, batches, cos
     sizes = (vocabulary, low, high, lookup(draw, vocabulary))
     known = task(draw, batches * size, *sizes)
     fresh = unseen(task, draw, known, 96 if not costly else 256, *sizes)
-    module = case.provide(MODEL, "Model", _own=True, **sizes_of(vocabulary, D))
+    module = case.provide_with_parts(MODEL, "Model", **sizes_of(vocabulary, D))
     case.load(module, untrained(draw, vocabulary, D))
     case.seed(5)  # for whoever shuffles
-    returned = case.call(module, case.batches("batches", known, size), steps, name="returned", _steps=steps)
+    batches = case.batches("batches", known, size)
+    returned = case.call_training(steps, module, batches, steps, name="returned")
     state = case.state(module, returned)
     case.check("shapes", "trained", state, f"the state dict comes back: {id}")
 

@@ -6,15 +6,17 @@ import numpy as np
 import pytest
 import torch
 
+from grader.authoring.content import ContentError, read
+from grader.authoring.scaffold import scaffold
 from grader.bundle.repeat import round_to
 from grader.cases.case import Case
-from grader.cases.ref import eye, filled, zeros
+from grader.cases.ref import eye, filled, if_accepted, zeros
 
 
 def test_a_case_is_data_that_travels_as_json():
     case = Case("one", "MultiHeadAttention")
     X = case.input("X", np.ones((2, 3)), grad=True)
-    module = case.build(num_hiddens=8, _may_drop=["bias"], bias=False)
+    module = case.build(num_hiddens=8, bias=if_accepted(False))
     case.load(
         module,
         {
@@ -114,3 +116,42 @@ def test_large_tensors_of_one_number_are_stored_as_their_shape():
     case.load(case.build(), {"W.weight": filled(0.5, 1000, 1000)})
     case.constant("X", (4000, 4000))
     assert case.tensors == {}
+
+
+def test_a_keyword_may_be_left_to_the_constructor():
+    case = Case("one", "Head")
+    case.build(name="kept", size=if_accepted(8), of=2)
+    assert case.steps[-1] == {
+        "do": "build",
+        "name": "module",
+        "of": "Head",
+        "kwargs": {"name": "kept", "size": 8, "of": 2},
+        "may_drop": ["size"],
+    }
+
+
+def test_the_steps_of_a_training_are_reported():
+    case = Case("one", "train")
+    case.call_training(30, 5, name="returned")
+    assert case.steps[-1]["steps"] == 30
+    assert case.steps[-1]["args"] == [5]
+
+
+def test_a_module_may_be_made_of_the_students_parts():
+    case = Case("one", "train")
+    case.provide("class Model: ...", "Model")
+    case.provide_with_parts("class Model: ...", "Model", "own")
+    assert [step.get("own") for step in case.steps] == [None, True]
+
+
+def test_a_case_that_is_never_yielded_is_an_error(tmp_path):
+    scaffold(tmp_path, "12_normalising", "f")
+    path = tmp_path / "12_normalising/cases.py"
+    assert len(read(path.parent).cases("f", "public")) == 2
+    path.write_text(
+        path.read_text("utf-8").replace(
+            "        yield case", "        if id != 'other':\n            yield case"
+        )
+    )
+    with pytest.raises(ContentError, match="f makes the case other and never yields it"):
+        read(path.parent).cases("f", "public")
