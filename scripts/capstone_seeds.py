@@ -1,10 +1,10 @@
-"""Train the capstone's reference on cases of many seeds, and tell how much of what it never saw comes out right.
+"""Train the reference solution of the capstone on the cases of many seeds, and measure it on new sequences.
 
-    python scripts/capstone_seeds.py                       ten seeds, the reference as it is
-    python scripts/capstone_seeds.py --seeds 3 --rate 0.001    another rate of learning
-    python scripts/capstone_seeds.py --write               with a look at other rates too, into docs/capstone.md
+    python scripts/capstone_seeds.py                           ten seeds, the reference solution as it is
+    python scripts/capstone_seeds.py --seeds 3 --rate 0.001    another learning rate
+    python scripts/capstone_seeds.py --write                   also other learning rates; write docs/capstone.md
 
-Exits with 1 where a share is below the one that is asked for.
+Exits with 1 if a share of right sequences is below the share that the exercise requires.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TARGET = ROOT / "docs" / "capstone.md"
 
 
 def trained(loaded: Loaded, case: Case) -> tuple[float, float, float]:
-    """The share of a case's fresh sequences that come out right, the one asked for, and the seconds of CPU."""
+    """Return the share of new sequences that are right, the required share, and the CPU seconds."""
     started = time.process_time()
     observed = run(loaded, case, {}).observed
     seconds = time.process_time() - started
@@ -55,11 +55,11 @@ def run(loaded: Loaded, case: Case, more: dict[str, torch.Tensor]) -> Program:
     return program
 
 
-Row = dict[str, tuple[float, float, float]]  # training → share, share asked for, seconds
+Row = dict[str, tuple[float, float, float]]  # training → share, required share, seconds
 
 
 def rows(assignment: Assignment, seeds: int, rate: str) -> Iterator[tuple[str, Row]]:
-    """One row a seed."""
+    """Yield one row per seed."""
     exercise = next(e for e in assignment.exercises if e["name"] == EXERCISE)
     given = {name: given_source(name) for name in with_requirements(assignment.given(exercise))}
     text = assignment.source.replace(RATE, f"lr={rate}")
@@ -95,18 +95,19 @@ def main() -> int:
             if options.write:
                 TARGET.write_text(page([*tables, (rate, table)]), "utf-8")
         tables.append((rate, table))
-    print(f"{missed} shares below what is asked for")
+    print(f"{missed} shares are below the required share")
     return missed > 0
 
 
-PAGE = """# How surely the capstone is learned
+PAGE = """# How reliably the reference solution learns the capstone tasks
 
-Made by `python scripts/capstone_seeds.py --write`; do not edit. Seeds draw tables of words, sets of
-sequences and untrained models; the reference trains on each for as many steps as a student has, with one thread.
-Shares of sequences that were in no batch and come out right, word for word. Seconds are of CPU time, on a machine
-with other work to do.
+`python scripts/capstone_seeds.py --write` writes this page; do not edit it.
 
-| Adam's rate | seeds | task | asked for | least | median | most | seconds, median |
+Each seed draws new tables of words, new sequences and a new untrained model. The reference solution trains on each
+for as many steps as a student's loop, on one thread. The table shows the share of sequences that are right, word for
+word, among sequences that were in no batch. Seconds are CPU seconds, on a machine that did other work too.
+
+| learning rate of Adam | seeds | task | required | least | median | most | median CPU seconds |
 |--:|--:|---|--:|--:|--:|--:|--:|
 """
 

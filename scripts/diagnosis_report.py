@@ -1,9 +1,9 @@
-"""How well mistakes are named, measured on answers that were written without a look at the bank.
+"""Measure how well the grader names mistakes, on answers whose authors did not see the bank.
 
     python scripts/diagnosis_report.py [--write]
 
-Prints the report; with `--write` it goes to docs/diagnosis.md. `tests/answers/equals.json` tells which known
-mistake each wrong answer equals, decided by reading alone.
+Prints the report; with `--write` it also writes docs/diagnosis.md. `tests/answers/equals.json` says which known
+mistake each wrong answer equals; this was decided by reading the code.
 """
 
 from __future__ import annotations
@@ -117,26 +117,26 @@ def report(exercises: dict[str, Exercise], graded: list[Graded]) -> str:
     unknown = [g for g in wrong if not g.equals]
     right, rounding = ([g for g in graded if g.right and g.rounds == rounds] for rounds in (False, True))
     lines = [
-        "# How well mistakes are named",
+        "# How well the grader names mistakes",
         "",
-        "Made by `make diagnosis-report`. The answers in `tests/answers/` were written from one-line descriptions,",
-        "without a look at the bank; which known mistake each equals was decided by reading alone",
-        "(`tests/answers/equals.json`).",
+        "`make diagnosis-report` writes this page; do not edit it. The authors of the answers in `tests/answers/` had",
+        "one-line descriptions and did not see the bank. Which known mistake an answer equals was decided by reading",
+        "its code (`tests/answers/equals.json`).",
         "",
-        "| measure | figure |",
+        "| measure | result |",
         "|---|---|",
         f"| wrong answers that equal a known mistake | {len(known)} |",
-        f"| … of these named (coverage) | {_share(sum(g.named for g in known), len(known))} |",
+        f"| … of these, the grader named (coverage) | {_share(sum(g.named for g in known), len(known))} |",
         f"| named answers whose name is right (precision) | {_share(sum(g.correctly for g in named), len(named))} |",
         f"| wrong answers that equal no known mistake | {len(unknown)} |",
-        f"| … of these given a name (false names) | {_share(sum(g.named for g in unknown), len(unknown))} |",
-        f"| right answers given a name | {sum(g.named for g in right)} of {len(right)} |",
-        f"| answers that are wrong in another dtype alone, given a name | {sum(g.named for g in rounding)} of {len(rounding)} |",
+        f"| … of these, the grader gave a name (false names) | {_share(sum(g.named for g in unknown), len(unknown))} |",
+        f"| right answers with a name | {sum(g.named for g in right)} of {len(right)} |",
+        f"| answers that are wrong only in another dtype, with a name | {sum(g.named for g in rounding)} of {len(rounding)} |",
         f"| CPU time of a diagnosis | {_times(named)} |",
         "",
         "## By exercise",
         "",
-        "| exercise | known mistakes | pairs | answers that equal one | named | rightly |",
+        "| exercise | known mistakes | known pairs | answers that equal one | named | named correctly |",
         "|---|---|---|---|---|---|",
     ]
     for name, exercise in exercises.items():
@@ -145,11 +145,16 @@ def report(exercises: dict[str, Exercise], graded: list[Graded]) -> str:
         lines.append(
             f"| {name} | {len(exercise.mistakes)} | {pairs} | {len(mine)} | {sum(g.named for g in mine)} | {sum(g.correctly for g in mine)} |"
         )
-    lines += ["", "## Each known mistake left out of the bank in turn", "", *_left_out(exercises)]
-    lines += ["", "## Risk and coverage over the acceptance threshold", "", *_thresholds(wrong)]
-    lines += ["", "## Not named, or not rightly", ""]
     lines += [
-        f"- {g.name}: equals {_ids(g.equals)}, said {_said(g)}"
+        "",
+        "## Leave-one-out: each known mistake removed from the bank in turn",
+        "",
+        *_left_out(exercises),
+    ]
+    lines += ["", "## Names for each acceptance threshold", "", *_thresholds(wrong)]
+    lines += ["", "## Answers without a name, or with a wrong name", ""]
+    lines += [
+        f"- {g.name}: equals {_ids(g.equals)}; the grader named {_said(g)}"
         for g in wrong
         if (g.equals and not g.correctly) or (g.named and not g.correctly)
     ]
@@ -174,19 +179,19 @@ def _said(graded: Graded) -> str:
 
 
 def _left_out(exercises: dict[str, Exercise]) -> list[str]:
-    """False names: how often what is left of the bank claims a mistake that was taken out of it."""
+    """Count false names: how often the rest of the bank names a mistake that was removed from it."""
     total, claimed = 0, Counter[str]()
     for exercise in exercises.values():
         table = exercise.signatures
         for mistake in exercise.mistakes:
-            if mistake.kind == "policy":  # passes on the CPU in float32: nobody asks what it equals
+            if mistake.kind == "policy":  # passes on the CPU in float32, so it gets no diagnosis
                 continue
             rows = [row for row, ids in enumerate(table.explains) if ids == (mistake.id,)]
             rest = np.array([mistake.id not in ids and ids != () for ids in table.explains])
             total += 1
             claimed[exercise.name] += any(_claims(table, row, rest) for row in rows)
     lines = [
-        f"{_share(sum(claimed.values()), total)} of the mistakes are then claimed by another: those are the ties."
+        f"{_share(sum(claimed.values()), total)} of the mistakes then get the name of another one. By exercise:"
     ]
     return lines + [f"- {name}: {count}" for name, count in claimed.items() if count]
 
@@ -198,8 +203,11 @@ def _claims(table: Signatures, row: int, rest: np.ndarray) -> bool:
 
 
 def _thresholds(wrong: list[Graded]) -> list[str]:
-    """What would be named, and how much of it wrongly, if the nearest known one were accepted below a threshold."""
-    table = ["| accept below | named | of these known | of these not known |", "|---|---|---|---|"]
+    """Count right and false names if the grader accepted the nearest known mistake below a threshold."""
+    table = [
+        "| threshold for the distance | named | of these, known mistakes | of these, others |",
+        "|---|---|---|---|",
+    ]
     for threshold in THRESHOLDS:
         near = [g for g in wrong if g.nearest < threshold]
         groups = defaultdict(int)

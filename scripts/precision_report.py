@@ -1,9 +1,10 @@
-"""How far right answers lie from the reference in each dtype, and what room the tolerances leave them.
+"""Measure how much right answers differ from the reference solution in each dtype, and what the tolerances allow.
 
     python scripts/precision_report.py [--write]
 
-Prints the report; with `--write` it goes to docs/precision.md. Measured are the references, the right variants
-of the banks and the right answers of tests/answers, on the public cases and on those of further seeds.
+Prints the report; with `--write` it also writes docs/precision.md. The script measures the reference solutions,
+the right variants of the banks and the right answers in tests/answers, on the public cases and on the cases of
+further seeds.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ ORDER = ("float64", "float32", "float16", "bfloat16")
 
 @dataclass(frozen=True)
 class Measured:
-    """One answer in one dtype: how far it is off at most, how much of its tolerance that is, what failed."""
+    """One answer in one dtype: its largest difference, how much of the tolerance that is, and what failed."""
 
     exercise: str
     answer: str
@@ -48,7 +49,7 @@ class Measured:
 
 
 def right_answers(assignment: Assignment, exercise: str) -> Iterator[tuple[str, str]]:
-    """The reference, the right variants, and those of tests/answers that no facet counts against."""
+    """Yield the reference solution, the right variants, and the answers of tests/answers that break no facet."""
     yield "reference", definitions(assignment.source)
     for variant in assignment.variants(exercise):
         if variant.kind != "trivial":
@@ -61,7 +62,7 @@ def right_answers(assignment: Assignment, exercise: str) -> Iterator[tuple[str, 
 
 
 def measure(assignment: Assignment, exercise: str, seeds: Sequence[str] = SEEDS) -> list[Measured]:
-    """Every right answer to an exercise in every dtype, over the seeds."""
+    """Measure every right answer to an exercise in every dtype, over the seeds."""
     fields = next(fields for fields in assignment.exercises if fields["name"] == exercise)
     given = assignment.given(fields)
     recorded = [case for seed in seeds for case in _judged(assignment, exercise, seed, given)]
@@ -76,7 +77,7 @@ def measure(assignment: Assignment, exercise: str, seeds: Sequence[str] = SEEDS)
 
 
 def _judged(assignment: Assignment, exercise: str, seed: str, given: Sequence[str]) -> Iterator[RecordedCase]:
-    """The cases about precision, and those that they repeat, with what the reference gives."""
+    """Yield the cases about precision, and those that they repeat, with the expected output."""
     cases = assignment.cases(exercise, seed)
     wanted = {case.like or case.id for case in cases if any(c.judge == "precise" for c in case.checks)}
     cases = [case for case in cases if (case.like or case.id) in wanted]
@@ -86,7 +87,7 @@ def _judged(assignment: Assignment, exercise: str, seed: str, given: Sequence[st
 
 
 def _alias(source: str, exercise: str, cases: Sequence[RecordedCase]) -> str:
-    """A line that gives an answer under a near name the name that the cases call."""
+    """Return a line that defines the name that the cases call, for an answer under a similar name."""
     built = [step for case in cases for step in case.steps if step["do"] == "build"]
     keywords = (
         frozenset.intersection(*(frozenset(s["kwargs"]) - frozenset(s["may_drop"]) for s in built))
@@ -114,19 +115,19 @@ def _of(
             for name in check.of:
                 got = seen.seen.get(name)
                 if got is not None and got.array is not None and got.shape == case.expected[name].shape:
-                    off = _departure(got.array, case.expected[name])
+                    off = _difference(got.array, case.expected[name])
                     worst, used = max(worst, off), max(used, off / tolerance_of(check, case))
     return Measured(exercise, answer, dtype, worst, used, failed)
 
 
 def tolerance_of(check: Check, case: RecordedCase) -> float:
-    """As the judges take it: a case may widen it."""
+    """Return the tolerance as the judges use it: a case may widen it."""
     asked = float(check.params.get("tol", 0.0))
     return max(TOLERANCE[case.dtype], asked) if check.judge == "precise" else asked or TOLERANCE[case.dtype]
 
 
-def _departure(got: np.ndarray, want: np.ndarray) -> float:
-    """The largest departure, relative to 1 + |reference|, as the judges take it."""
+def _difference(got: np.ndarray, want: np.ndarray) -> float:
+    """Return the largest difference, relative to 1 + |expected value|, as the judges compute it."""
     got, want = got.astype(np.float64), want.astype(np.float64)
     with np.errstate(invalid="ignore"):
         return float(np.nan_to_num(np.abs(got - want) / (1 + np.abs(want)), nan=np.inf).max(initial=0.0))
@@ -141,7 +142,7 @@ def measure_all(seeds: Sequence[str] = SEEDS) -> list[Measured]:
 
 
 def page(found: Sequence[Measured]) -> str:
-    """The report. Raises SystemExit where a right answer fails."""
+    """Return the report. Raises SystemExit if a right answer fails."""
     failed = [f"{m.exercise}, {m.answer}, {m.dtype}: {m.failed}" for m in found if m.failed]
     if failed:
         raise SystemExit("\n".join(["right answers fail:", *failed]))
@@ -150,9 +151,15 @@ def page(found: Sequence[Measured]) -> str:
         mine = [m for m in found if m.dtype == dtype]
         top = max(mine, key=lambda m: m.used)
         lines.append(
-            f"| {dtype} | {TOLERANCE[dtype]:g} | {max(m.worst for m in mine):.1e} | {1 / top.used:.1f} times | {top.exercise}, {top.answer} |"
+            f"| {dtype} | {TOLERANCE[dtype]:g} | {1 / top.used:.1f} times | {top.exercise}, {top.answer} |"
         )
-    lines += ["", f"| exercise | right answers | {' | '.join(ORDER)} |", "|---|---|" + "---|" * len(ORDER)]
+    lines += [
+        "",
+        "The largest difference for each exercise:",
+        "",
+        f"| exercise | right answers | {' | '.join(ORDER)} |",
+        "|---|---|" + "---|" * len(ORDER),
+    ]
     for exercise in dict.fromkeys(m.exercise for m in found):
         here = [m for m in found if m.exercise == exercise]
         worst = (f"{max(m.worst for m in here if m.dtype == dtype):.1e}" for dtype in ORDER)
@@ -162,25 +169,29 @@ def page(found: Sequence[Measured]) -> str:
 
 PAGE = """# Precision
 
-Written by `python scripts/precision_report.py --write`; do not edit.
+`python scripts/precision_report.py --write` writes this page; do not edit it.
 
-The facet *precision* runs a case of every exercise with floating results once more in `float16`, `bfloat16` and
-`float64`: modules are built as ever and converted with `.to(dtype)`, inputs and weights are rounded to the dtype, and
-the reference gets the same numbers, widened to `float64`. Two things count: the numbers of the result, and its dtype.
-In which dtype an answer computes inside is its own business. The scores of a decoder may also come back in a wider
-dtype, since a loss is often taken of `float32`. Not looked at are `shift_matrix` and the tests that catch (nothing
-floating goes in) and the three repairs (the task is to mend what is listed, in code written for `float32`).
+The facet *precision* runs one case of every exercise with floating-point results again in `float16`, `bfloat16`
+and `float64`. The grader builds modules as usual and converts them with `.to(dtype)`. It rounds inputs and weights
+to the dtype. The reference solution gets the same values in `float64`. Two things count: the values of the result,
+and its dtype. The dtype inside the computation is free. The scores of a decoder may also have a wider dtype,
+because losses are often computed in `float32`. The facet leaves out `shift_matrix` and the tests that catch faulty
+modules, which have no floating-point input. It also leaves out the three repairs, whose code was written for
+`float32`, and the exercises of assignments 10 and 11, which measure and train in `float32`.
 
-The tolerances were set from right answers written in many ways: {answers} answers (references, the banks' variants and
-those of tests/answers), on the cases of {seeds} seeds. Departures are relative to 1 + |reference|. The rule is **four
-times the worst at least**, and in half precision eight, since further seeds give layers that normalise small numbers:
-so another processor, or an order of summation nobody thought of, is no fault. What breaks precision is caught by a
-dtype, an exception or numbers that are off by more than a half, not by the last digit.
-A case may widen its tolerance: distant positions, and the tiny number under the root of a normalisation, which nobody
-prescribes. "Room" is the tolerance over the departure of the answer that uses most of it.
+The tolerances come from right answers written in many ways: {answers} answers (reference solutions, the variants
+of the banks and the right answers in tests/answers) on the cases of {seeds} seeds. Differences are relative to
+1 + |expected value|. Each tolerance is at least **four times the largest difference**, and in half precision at least
+eight times, because some seeds give layers that normalise small values. So another processor or another order of
+summation costs no points. A mistake in precision shows as a wrong dtype, an exception or values that are wrong by
+more than a half. It does not show in the last digit.
 
-| dtype | tolerance | worst | room | which uses most of it |
-|---|---|---|---|---|"""
+"Tolerance" is the usual one. A case may have a wider one: positions near 1000, and AddNorm, where the small value
+under the root of the normalisation is free. "Room" is the tolerance of a case divided by the difference that was
+measured there, for the answer that uses most of its tolerance.
+
+| dtype | tolerance | room | answer that uses most of its tolerance |
+|---|---|---|---|"""
 
 
 def main() -> None:
