@@ -344,6 +344,8 @@ except NotImplementedError as unwritten:
 #    `ffn_num_hiddens = 2048`.
 # 5. In training, batch normalisation computes its mean and variance over the batch. In evaluation it uses
 #    running averages from training instead. Name two reasons why this suits sentences badly.
+# 6. Some notes say that layer normalisation keeps the direction of a vector and changes only its length. Is
+#    this true? Try it with the example by hand.
 
 # %% [markdown]
 # ## Sources
