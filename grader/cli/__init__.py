@@ -1,4 +1,4 @@
-"""The command line: one file a command. `run` is the entry point."""
+"""The command line: one file per command. `run` is the entry point."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 
 def run() -> None:
-    """Load the commands and run the one that was asked for. Ctrl-C is as quiet while they load as later."""
+    """Run a command. Ctrl-C prints one word, also while the modules are imported."""
     try:
         from grader.cli.main import main
 

@@ -1,4 +1,4 @@
-"""`grader check`: grade exercises with public (or hidden) cases and show the report."""
+"""`grader check`: grade exercises with public or hidden cases, and show the report."""
 
 from __future__ import annotations
 
@@ -15,28 +15,34 @@ from grader.support.i18n import _
 if TYPE_CHECKING:
     from grader.report.model import Report
 
-EXAMPLES = """\b
+EXAMPLES = _("""\b
 Examples:
-  grader check                          everything in this course folder
-  grader check MultiHeadAttention       one exercise, shown in full
+  grader check                          all exercises of this course folder
+  grader check MultiHeadAttention       one exercise, with details
   grader check 05_multi_head_attention  one assignment
-  grader check --file notes.ipynb       whatever known exercises a file defines
-  grader check train --quick            without the training that takes longer
+  grader check --file notes.ipynb       the exercises that a file defines
+  grader check train --quick            skip long training
   grader check --format json --output report.json
-  grader check --format github          in a workflow: annotations, and a table in its summary
+  grader check --format github          annotations and a table in a workflow
 
 \b
-Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be graded.
-"""
+Exit status:
+  0  all exercises passed
+  1  an exercise failed, is blocked or is not started
+  2  wrong use
+  3  an exercise could not be graded because of an error in the grader
+""")
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(
+    help=_("Grade your exercises, all or those named, and show what is wrong and where."), epilog=EXAMPLES
+)
 @click.argument("exercises", nargs=-1)
 @click.option("--file", "file", type=click.Path(path_type=Path), help=_("Grade this .py or .ipynb file."))
 @course_option
 @click.option("--hidden", is_flag=True, help=_("Use hidden cases (needs solutions/)."))
 @click.option(
-    "--format", "form", type=click.Choice(list(FORMATS)), default="text", help=_("How to show the report.")
+    "--format", "form", type=click.Choice(list(FORMATS)), default="text", help=_("Format of the report.")
 )
 @click.option(
     "--output", type=click.Path(path_type=Path, dir_okay=False), help=_("Write the report to a file.")
@@ -47,11 +53,11 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
     type=click.Choice(["auto", "cpu", "sim", "cuda"]),
     default="cpu",
     help=_(
-        "Check on another device too: sim (simulated, needs no GPU), cuda, or auto: sim, and cuda if there is one."
+        "Check on another device too: sim (simulated, needs no GPU), cuda, or auto (sim, and cuda if available)."
     ),
 )
-@click.option("--quick", is_flag=True, help=_("Leave out trainings that take more than a few seconds."))
-@click.option("--full", is_flag=True, help=_("Show every exercise that needs work in full."))
+@click.option("--quick", is_flag=True, help=_("Skip training that takes more than a few seconds."))
+@click.option("--full", is_flag=True, help=_("Show every check, and details of every exercise."))
 def command(
     exercises: tuple[str, ...],
     file: Path | None,
@@ -64,7 +70,6 @@ def command(
     quick: bool,
     full: bool,
 ) -> None:
-    """Grade your exercises, all or those named, and say what is wrong and where."""
     from grader.student.check import check
 
     report = check(

@@ -1,4 +1,4 @@
-"""`grader doctor`: what this machine can do."""
+"""`grader doctor`: which features work on this machine."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 from grader.support.i18n import _
 
 
-@click.command()
+@click.command(
+    help=_(
+        "Show the versions of Python and torch, and which devices, sandboxes and notebook tools are available."
+    )
+)
 def command() -> None:
-    """Tell which Python, torch, device, sandbox tier and notebook tools there are."""
     from importlib.util import find_spec
 
     from rich.console import Console
@@ -37,7 +40,7 @@ def command() -> None:
     ):
         table.add_row(
             name,
-            _("there ({use})").format(use=use)
+            _("installed ({use})").format(use=use)
             if find_spec(name)
             else _("not installed ({use})").format(use=use),
         )
@@ -56,11 +59,13 @@ def _torch() -> str:
 
 
 def _tier(available: bool, reason: str, canaries: Sequence[Canary]) -> str:
-    """Whether a tier is there, and what its self-test tried."""
+    """Say whether a sandbox is available, why not, and what its self-test tried."""
     if not available:
-        return _("not here: {reason}").format(reason=reason)
-    tried = _("; {n} attacks tried, none got through").format(n=len(canaries)) if canaries else ""
-    return _("there") + (f" ({reason})" if reason else "") + tried
+        return _("not available: {reason}").format(reason=reason)
+    parts = [f"{_('available')} ({reason})" if reason else _("available")]
+    if canaries:
+        parts.append(_("self-test: {n} escape attempts, all blocked").format(n=len(canaries)))
+    return "; ".join(parts)
 
 
 def _tiers() -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""`grader explain`: a page about a known mistake."""
+"""`grader explain`: list the known mistakes, or show a page about one."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ import click
 from grader.cli.options import course_option
 from grader.support.i18n import _
 
-EXAMPLES = """\b
+EXAMPLES = _("""\b
 Examples:
-  grader explain                                  all that are known, one line each
-  grader explain MultiHeadAttention               those of one exercise
-  grader explain mha-keys-through-wq              a page about one
-"""
+  grader explain                      all known mistakes, one line each
+  grader explain MultiHeadAttention   the known mistakes of one exercise
+  grader explain mha-keys-through-wq  a page about one mistake
+""")
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(
+    help=_("Show what a known mistake is, what it does to a model, and how to see it yourself."),
+    epilog=EXAMPLES,
+)
 @click.argument("name", required=False)
 @course_option
 def command(name: str | None, course: Path | None) -> None:
-    """Show what a known mistake is, what it does to a model, and how to see it yourself."""
     from rich.console import Console
     from rich.markdown import Markdown
     from rich.text import Text
@@ -49,11 +51,12 @@ def command(name: str | None, course: Path | None) -> None:
 
         near = get_close_matches(name or "", [m.id for _e, m in known], n=3)
         raise click.UsageError(
-            _("no mistake is called {name}").format(name=name)
-            + (_("; near: {near}").format(near=", ".join(near)) if near else "")
+            _("no known mistake {name}; did you mean {near}?").format(name=name, near=", ".join(near))
+            if near
+            else _("no known mistake {name}; `grader explain` lists them all").format(name=name)
         )
     for exercise, mistake in listed:
         line = Text.assemble((mistake.id, "bold"), f"  {exercise.name}: {_(mistake.says)}")
         if console.is_terminal:
             line = Text("\n    ").join(line.wrap(console, console.width - 4))
-        console.print(line, soft_wrap=True)  # whole where it goes into a pipe, so that grep finds it
+        console.print(line, soft_wrap=True)  # one line each in a pipe, for grep

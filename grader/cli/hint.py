@@ -1,4 +1,4 @@
-"""`grader hint`: one level more at each call."""
+"""`grader hint`: show one more hint per call."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from grader.support.i18n import _
 FILE = ".headway/hints.json"
 
 
-@click.command()
+@click.command(
+    help=_(
+        "Show the next hint for an exercise: what to look at, then a question, then a part of the lesson."
+        "\n\nIf the last check found a known mistake, the hints begin with a question about it."
+    )
+)
 @click.argument("exercise")
 @course_option
-@click.option("--again", is_flag=True, help=_("Show what was shown so far, and no more."))
+@click.option("--again", is_flag=True, help=_("Repeat the hints shown so far."))
 def command(exercise: str, course: Path | None, again: bool) -> None:
-    """Show a hint for an exercise: what to look at, then a question, then a pointer into the lesson.
-
-    Where the last check named a mistake, first a question about just that, then the page about it.
-    """
     from grader.intake.course import find
-    from grader.student.progress import recall
+    from grader.student import progress
     from grader.support.atomic_files import write_atomically
 
     where = find(course or Path.cwd())
@@ -37,33 +38,35 @@ def command(exercise: str, course: Path | None, again: bool) -> None:
     path = where.root / FILE
     levels = _read(path)
     shown = min(levels.get(exercise, 0) + (not again), len(found.hints))
-    for line in _about_the_mistake(recall(where.root).get(exercise, {}), found.level, shown):
+    for line in _about_the_mistake(progress.load(where.root).get(exercise, {}), found.level, shown):
         click.echo(line)
     for number, hint in enumerate(found.hints[:shown], 1):
         click.echo(f"{number}. {_(hint)}")
     click.echo(
-        _("({shown} of {all}; call it again for the next)").format(shown=shown, all=len(found.hints))
+        _("Hint {shown} of {all}. Run the command again for the next one.").format(
+            shown=shown, all=len(found.hints)
+        )
         if shown < len(found.hints)
-        else _("(that was the last)")
+        else _("This was the last hint.")
     )
     path.parent.mkdir(exist_ok=True)
     write_atomically(path, json.dumps({**levels, exercise: shown}, sort_keys=True).encode())
 
 
 def _about_the_mistake(last: Mapping[str, Any], level: int, shown: int) -> Iterator[str]:
-    """The next levels after what the report said: a question, then where to read on; as far as allowed."""
+    """Yield a question about the last wrong answer, then where to read on, as far as the level allows."""
     asks, page = str(last.get("asks", "")), str(last.get("page", ""))
     if last.get("outcome") != "failed":
         return
     if asks and level >= 2:
-        yield _("about your last answer: {question}").format(question=_(asks))
+        yield _("About your last answer: {question}").format(question=_(asks))
     if page and level >= 3 and shown >= 2:
-        yield _("a page about it: grader explain {name}").format(name=page)
+        yield _("Read more about it: grader explain {name}").format(name=page)
 
 
 def _read(path: Path) -> dict[str, int]:
     try:
-        kept = json.loads(path.read_text("utf-8"))
+        levels = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
         return {}
-    return {k: v for k, v in kept.items() if type(v) is int and v >= 0} if isinstance(kept, dict) else {}
+    return {k: v for k, v in levels.items() if type(v) is int and v >= 0} if isinstance(levels, dict) else {}

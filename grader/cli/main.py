@@ -1,4 +1,4 @@
-"""`grader`: the group of commands, loaded only when they are called."""
+"""`grader`: the group of commands. A command is imported when it is called."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.support.i18n import _
 from grader.support.version import __version__
 
 COMMANDS = {
-    "check": ("grader.cli.check", _("Grade your exercises, or any file that holds known ones.")),
+    "check": ("grader.cli.check", _("Grade your exercises, or the exercises in any file.")),
     "watch": ("grader.cli.watch", _("Grade an exercise again on every save.")),
     "hint": ("grader.cli.hint", _("Show the next hint for an exercise.")),
     "reset": ("grader.cli.reset", _("Restore the original stub of an exercise.")),
@@ -35,17 +35,17 @@ COMMANDS = {
     "new": ("grader.cli.instructor.new", _("Maintainer: create an exercise from a working template.")),
 }
 
-EXAMPLES = """\b
+EXAMPLES = _("""\b
 Examples:
-  grader                              where am I, what is next
-  grader check                        grade what you have written
-  grader check masked_softmax         grade one exercise, and show it in full
-  grader check --file attention.ipynb grade any file with known exercises in it
-"""
+  grader                               list the exercises and what is next
+  grader check                         grade all your exercises
+  grader check masked_softmax          grade one exercise and show details
+  grader check --file attention.ipynb  grade the exercises in any file
+""")
 
 
 class Lazy(click.Group):
-    """Imports a command's file when it is asked for; `grader check` pays for nothing else."""
+    """Imports only the command that is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [name for name in COMMANDS if _is_here(name)]
@@ -54,11 +54,7 @@ class Lazy(click.Group):
         if name not in COMMANDS:
             return None
         if not _is_here(name):
-            raise click.UsageError(
-                _("`grader {name}` is not part of this kit; instructors and maintainers have it").format(
-                    name=name
-                )
-            )
+            raise click.UsageError(_("`grader {name}` is not part of the student kit").format(name=name))
         command: click.Command = import_module(COMMANDS[name][0]).command
         return command
 
@@ -68,7 +64,7 @@ class Lazy(click.Group):
 
 
 def _is_here(name: str) -> bool:
-    """Whether the command is installed: a student kit has no instructor commands."""
+    """Return whether the command is installed; a student kit has no instructor commands."""
     module = COMMANDS[name][0]
     return find_spec(module.rpartition(".")[0]) is not None and find_spec(module) is not None
 
@@ -76,13 +72,13 @@ def _is_here(name: str) -> bool:
 @click.group(
     cls=Lazy,
     invoke_without_command=True,
+    help=_("Exercises on attention and Transformers, with a grader that names your mistake."),
     epilog=EXAMPLES,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="grader")
 @click.pass_context
 def group(ctx: click.Context) -> None:
-    """Exercises on attention and Transformers, and a grader that says which mistake it is."""
     if ctx.invoked_subcommand is None:
         from grader.cli.map import show_map
 
@@ -90,7 +86,7 @@ def group(ctx: click.Context) -> None:
 
 
 def main() -> None:
-    """Run a command. Every refusal is one sentence; exit status 2 is wrong use, 3 a fault of the grader."""
+    """Run a command. An error is one sentence; exit status 2 is wrong use, 3 an error of the grader."""
     from grader.intake.course import NoCourse
     from grader.sandbox.base import SandboxError
     from grader.support.errors import GraderError
@@ -112,9 +108,7 @@ def main() -> None:
         if not (missing.name or "").startswith("grader."):
             raise
         click.echo(
-            _("grader: {name} is not part of this kit; instructors and maintainers have it").format(
-                name=missing.name
-            ),
+            _("grader: {name} is not part of the student kit").format(name=missing.name),
             err=True,
         )
         sys.exit(2)
@@ -125,5 +119,5 @@ def main() -> None:
         click.echo(_("stopped"), err=True)
         sys.exit(130)
     except BrokenPipeError:
-        sys.stderr.close()  # whoever was reading has gone
+        sys.stderr.close()  # the reader of the pipe has closed it
         sys.exit(141)

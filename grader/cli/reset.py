@@ -1,4 +1,4 @@
-"""`grader reset`: the stub again; the old file is kept beside it."""
+"""`grader reset`: restore the original stub of an exercise; the old file stays beside it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from grader.cli.options import course_option
 from grader.support.i18n import _
 
 
-@click.command()
+@click.command(
+    help=_(
+        "Reset an exercise to its original stub. The rest of the file does not change, and a copy is saved."
+        "\n\nIn a notebook, the cell that defines the exercise is reset."
+    )
+)
 @click.argument("exercise")
 @course_option
 def command(exercise: str, course: Path | None) -> None:
-    """Put an exercise back to how it was handed out; the rest of the file stays, a copy is kept.
-
-    A script gets the one definition back. A notebook's cell is found by the definition it holds.
-    """
     from grader.intake.course import choose, find
     from grader.intake.restore import CannotRestore, restored
     from grader.support.atomic_files import write_atomically
@@ -38,8 +39,10 @@ def command(exercise: str, course: Path | None) -> None:
     except CannotRestore as error:
         raise click.UsageError(str(error)) from None
     if old:
-        kept = path.with_name(f"{path.stem}.{time.strftime('%Y%m%d-%H%M%S')}{path.suffix}.old")
-        write_atomically(kept, old)
-        click.echo(_("the old file is kept as {name}").format(name=kept.name))
+        copy = path.with_name(f"{path.stem}.{time.strftime('%Y%m%d-%H%M%S')}{path.suffix}.old")
+        write_atomically(copy, old)
+        click.echo(_("Saved the old file as {name}.").format(name=copy.name))
     write_atomically(path, new.encode())
-    click.echo(_("{exercise} in {name} is as it was handed out").format(exercise=exercise, name=path.name))
+    click.echo(
+        _("Reset {exercise} in {name} to the original stub.").format(exercise=exercise, name=path.name)
+    )

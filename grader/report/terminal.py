@@ -62,9 +62,7 @@ def render(report: Report, *, every: bool = False, full: bool = False) -> Render
     full: passed and skipped checks one by one too, and details of every exercise.
     """
     every = every or full
-    parts: list[RenderableType] = [
-        _assignment(list(group)) for _key, group in groupby(report.exercises, lambda e: e.assignment)
-    ]
+    parts: list[RenderableType] = [_overview(report.exercises)]
     unsolved = [e for e in report.exercises if e.outcome in ("failed", "blocked", "could_not_grade")]
     for result in unsolved if every else unsolved[:1]:
         parts += [Text(), _details(result, full)]
@@ -83,16 +81,18 @@ def outcome_text(outcome: str) -> Text:
     return Text(f"{MARKS[outcome]} {outcome_name(outcome)}", style=_STYLES[outcome])
 
 
-def _assignment(results: Sequence[ExerciseResult]) -> RenderableType:
-    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True, min_width=26)
-    table.add_column(min_width=13)  # the column that gives way in a narrow terminal
+def _overview(results: Sequence[ExerciseResult]) -> RenderableType:
+    """Return one row per exercise, below the names of the assignments."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(overflow="fold")  # a name is never cut, since commands need it
+    table.add_column()
     table.add_column(no_wrap=True, justify="right")
-    for result in results:
-        table.add_row(
-            Text(f"  {result.name}"), outcome_text(result.outcome), Text(points(result.score, result.points))
-        )
-    return Group(Text(results[0].assignment, style="bold"), table)
+    for assignment, group in groupby(results, lambda result: result.assignment):
+        table.add_row(Text(assignment, style="bold"))
+        for result in group:
+            score = Text(points(result.score, result.points))
+            table.add_row(_indented(Text(result.name)), outcome_text(result.outcome), score)
+    return table
 
 
 def _details(result: ExerciseResult, full: bool) -> RenderableType:
@@ -157,10 +157,15 @@ def _failure(check: CheckResult) -> RenderableType:
     if check.where:
         table.add_row(_("where"), Text(check.where))
     if check.expected:
-        table.add_row(_("expected"), Text(check.expected))
+        table.add_row(_("expected"), _values(check.expected))
     if check.got:
-        table.add_row(_("got"), Text(check.got))
+        table.add_row(_("got"), _values(check.got))
     return table
+
+
+def _values(text: str) -> Text:
+    """Cut the rows of a tensor at the edge of a narrow terminal; wrap any other text."""
+    return Text(text, no_wrap=True, overflow="ellipsis") if "\n" in text else Text(text)
 
 
 def _diagnosis(result: ExerciseResult) -> RenderableType:

@@ -1,14 +1,12 @@
-"""What `grader check` does, without its words: find the files, grade them, remember the outcome."""
+"""The work of `grader check`: find the files, grade them, save the outcome."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-
-import click
 
 from grader.bundle.model import Bundle
 from grader.engine.devices import check_on_device, extra_devices, launcher_for
@@ -22,7 +20,9 @@ from grader.intake.read import Blocked, Submission, read_submission
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.base import Launcher
 from grader.sandbox.choose import choose as choose_tier
-from grader.student import progress, status_line
+from grader.student import progress
+from grader.student.status_line import status_line
+from grader.support.errors import GraderError
 from grader.support.i18n import _
 
 
@@ -37,15 +37,17 @@ def check(
     quiet: bool = False,
     quick: bool = False,
 ) -> Report:
-    """Grade the named exercises or assignments, or all; or whatever known ones `file` defines.
+    """Grade the named exercises or assignments, or all of them.
 
-    `quick` leaves out trainings that take more than a few seconds.
+    file: grade the known exercises that this file defines instead of the course folder.
+    quick: skip training that takes more than a few seconds.
+    quiet: show no status line.
 
-    Raises SandboxError if the sandbox tier asked for cannot be had, NoCourse where there is no course, and
-    click.UsageError for anything that cannot be meant, each with one sentence.
+    Raises SandboxError if the sandbox is not available, NoCourse outside a course, and GraderError for a wrong
+    name, file or device, each with one sentence.
     """
     with ExitStack() as opened:
-        launcher = choose_tier(sandbox)  # torch is imported over there while files are read over here
+        launcher = choose_tier(sandbox)  # torch is imported in another process while this one reads files
         opened.callback(launcher.close)
         where = find(course or Path.cwd())
         bundles = _bundles(where, hidden)
@@ -56,14 +58,14 @@ def check(
         for other_engine in extra:
             opened.callback(other_engine.close)
         wanted = wanted_exercises(names, where.bundles)
-        tell = opened.enter_context(status_line.line(quiet))
+        status = opened.enter_context(status_line(quiet))
         options = GradingOptions(
             hidden=hidden,
             quick=quick,
             torch_version=version("torch"),
             cache=ResultCache(where.root / FOLDER),
-            on_exercise=tell,
-            on_training=tell.training,
+            on_exercise=status,
+            on_training=status.training,
         )
         engine = Engine(bundles, launcher, options)
         opened.callback(engine.close)
@@ -76,7 +78,7 @@ def _other_devices(device: str, sandbox: str, opened: ExitStack) -> list[tuple[s
     try:
         names = extra_devices(device)
     except LookupError as error:
-        raise click.UsageError(str(error.args[0])) from None
+        raise GraderError(str(error.args[0])) from None
     found = [(name, launcher_for(name, sandbox)) for name in names]
     for _name, launcher in found:
         opened.callback(launcher.close)
@@ -87,8 +89,8 @@ def _bundles(where: Course, hidden: bool) -> Sequence[Bundle]:
     if not hidden:
         return where.bundles
     if where.solutions is None:
-        raise click.UsageError(
-            _("--hidden needs the folder solutions/ beside {root}; only instructors have it").format(
+        raise GraderError(
+            _("--hidden needs the folder solutions/ beside {root}, which only instructors have").format(
                 root=where.root
             )
         )
@@ -104,7 +106,7 @@ def _grade(
     wanted: Sequence[str] | None,
     parts: Sequence[Part] = (),
 ) -> list[ExerciseResult]:
-    """Grade on the CPU, and what passes there once more on each other device."""
+    """Grade on the CPU, then repeat what passed on each other device."""
     results = list(engine.grade(submission, wanted, parts).exercises)
     for other in extra:
         results = check_on_device(other, submission, results)
@@ -115,20 +117,20 @@ def _check_file(engine: Engine, extra: Sequence[Engine], file: Path, wanted: Seq
     try:
         submission = read_submission(file)
     except Blocked as blocked:
-        raise click.UsageError(str(blocked)) from None
+        raise GraderError(str(blocked)) from None
     known = engine.known(submission)
     if not known and wanted is None:
-        raise click.UsageError(
-            _("{file} defines no exercise of this course; `grader` lists their names").format(file=file.name)
-            + _because(read_names(submission).broken)
+        broken = list(read_names(submission).broken.items())
+        raise GraderError(
+            _("no exercise of this course found in {file}; run `grader` to list their names").format(
+                file=file.name
+            )
+            if not broken
+            else _("no exercise of this course found in {file}; it has a syntax error: {unit}, {why}").format(
+                file=file.name, unit=broken[0][0], why=broken[0][1]
+            )
         )
     return engine.report(_grade(engine, extra, submission, wanted))
-
-
-def _because(broken: Mapping[str, str]) -> str:
-    for unit, why in broken.items():
-        return _(" (it does not parse: {unit}, {why})").format(unit=unit, why=why)
-    return ""
 
 
 def _check_course(engine: Engine, extra: Sequence[Engine], where: Course, wanted: Sequence[str]) -> Report:
@@ -147,19 +149,19 @@ def _check_course(engine: Engine, extra: Sequence[Engine], where: Course, wanted
             results += [blocked(bundle, name, str(why)) for name in mine]
     report = replace(engine.report(results), remarks=tuple(remarks))
     if not engine.options.hidden:
-        progress.remember(where.root, results)
+        progress.save(where.root, results)
     return report
 
 
 def parts_for(engine: Engine, course: Course, bundle: Bundle, names: Sequence[str]) -> tuple[Part, ...]:
-    """What a student wrote for earlier assignments, if one of the exercises is made of it."""
-    made_of = [e for e in bundle.exercises if e.name in names and e.is_made_of_parts]
-    wanted = {block for exercise in made_of for block in exercise.given}
-    return earlier_parts(course, bundle, wanted, engine.constructors) if made_of else ()
+    """Return the student's code from earlier assignments, if one of the exercises is built from it."""
+    built = [e for e in bundle.exercises if e.name in names and e.is_made_of_parts]
+    wanted = {block for exercise in built for block in exercise.given}
+    return earlier_parts(course, bundle, wanted, engine.constructors) if built else ()
 
 
 def blocked(bundle: Bundle, name: str, message: str) -> ExerciseResult:
-    """The result of an exercise whose file cannot be read."""
+    """Return the result of an exercise whose file cannot be read."""
     exercise = bundle.exercise(name)
     return ExerciseResult(
         name, bundle.assignment, "blocked", 0.0, exercise.points, _(exercise.title), message

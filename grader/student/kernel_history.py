@@ -1,7 +1,7 @@
-"""What a notebook's kernel has executed, as a submission: the latest definition of a name wins.
+"""Turn what a notebook's kernel has executed into a submission: the latest definition of a name counts.
 
-A session is long: the same cell is run many times, and an answer has ten versions. Versions that a later one
-replaces are left out, as far as nothing in between could have used them.
+In a long session, a cell runs many times and an answer has many versions. A version is skipped if a later one
+replaces it and no cell in between can have used it.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def executed_units(history: Sequence[str]) -> tuple[Unit, ...]:
-    """The cells of a session in the order of their execution, under the numbers that stand beside them.
+    """Return the cells of a session in the order of execution, named by their numbers in the notebook.
 
-    history: sources as typed; its first entry is number 0 and empty. What does not parse never ran.
+    history: sources as typed; its first entry has number 0 and is empty. A cell that does not parse never ran.
     """
     cells = [(number, plain_python(source)) for number, source in enumerate(history)]
     parsed = [(number, source, _parsed(source)) for number, source in cells]
     ran = [(number, source, tree) for number, source, tree in parsed if tree is not None and tree.body]
-    ran = _once(ran)
-    kept = [cell for place, cell in enumerate(ran) if not _replaced(cell[2], ran[place + 1 :])]
+    ran = _first_and_last_runs(ran)
+    kept = [cell for place, cell in enumerate(ran) if not _is_replaced(cell[2], ran[place + 1 :])]
     return tuple(Unit(f"cell [{number}]", source) for number, source, _tree in kept)
 
 
@@ -40,30 +40,30 @@ def _parsed(source: str) -> ast.Module | None:
 Cell = tuple[int, str, ast.Module]
 
 
-def _once(cells: Sequence[Cell]) -> list[Cell]:
-    """Of a cell that was run many times, the first and the last run: what stands between was done again."""
+def _first_and_last_runs(cells: Sequence[Cell]) -> list[Cell]:
+    """Return only the first and the last run of each cell; the last run repeats the ones in between."""
     first = {source: number for number, source, _tree in reversed(cells)}
     last = {source: number for number, source, _tree in cells}
     return [cell for cell in cells if cell[0] in (first[cell[1]], last[cell[1]])]
 
 
-def _replaced(tree: ast.Module, later: Sequence[Cell]) -> bool:
-    """Whether a cell only defines what a later cell defines anew, before anything else speaks of it."""
+def _is_replaced(tree: ast.Module, later: Sequence[Cell]) -> bool:
+    """Return whether a later cell defines the same names again before any other cell mentions them."""
     names = {node.name for node in tree.body if isinstance(node, _DEFINITIONS)}
     if not names or not all(isinstance(node, _DEFINITIONS) for node in tree.body):
         return False
-    speaks = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b")
+    mentions = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b")
     for _number, source, other in later:
         defined = {node.name for node in other.body if isinstance(node, _DEFINITIONS)}
         if names <= defined:
             return all(isinstance(node, (*_DEFINITIONS, ast.Import, ast.ImportFrom)) for node in other.body)
-        if speaks.search(source) and not _is_check(other):
+        if mentions.search(source) and not _is_check(other):
             return False
     return False
 
 
 def _is_check(tree: ast.Module) -> bool:
-    """A cell that is nothing but `check("name")`."""
+    """Return whether a cell is only a call such as `check("name")`."""
     node = tree.body[0] if len(tree.body) == 1 else None
     call = node.value if isinstance(node, ast.Expr) else None
     return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "check"

@@ -1,7 +1,7 @@
 """`from grader import check` in a notebook: grade what its kernel has executed, and show the report in the cell.
 
-The kernel is the student's own: nothing here is a secret, cases are the public ones, and the code runs once
-more in a worker that knows no answer.
+The student controls the kernel, so nothing here is secret: cases are public, and the code runs again in a
+worker that has no expected outputs.
 """
 
 from __future__ import annotations
@@ -28,36 +28,38 @@ EXECUTION = "NBGRADER_EXECUTION"  # set by nbgrader's own commands
 
 
 def check(exercise: object) -> float:
-    """Grade an exercise as this notebook defines it: show a report, and return the points as a plain float.
+    """Grade an exercise as this notebook defines it, show a report, and return the points as a plain float.
 
-    exercise: its name, or the function or class itself. Never raises for a wrong answer and prints nothing
-    to stderr, since nbgrader takes either for a failure; what could not be graded is told, and returns 0.0.
+    exercise: its name, or the function or class itself.
+
+    Never raises for a wrong answer and prints nothing to stderr, because nbgrader counts either as a failure.
+    If the grader cannot grade the exercise, the cell shows why, and the result is 0.0.
     """
     name = exercise if isinstance(exercise, str) else str(getattr(exercise, "__name__", exercise))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            report = _desk.grade(name)
-    except _Sentence as told:
-        return _told(str(told))
+            report = _grader.grade(name)
+    except _CannotGrade as why:
+        return _show_message(str(why))
     except Exception as error:
-        _desk.close()
-        return _told(
+        _grader.close()
+        return _show_message(
             _("{name} could not be graded: {why}").format(name=name, why=f"{type(error).__name__}: {error}")
         )
-    except BaseException:  # interrupted: the worker is in the middle of something
-        _desk.close()
+    except BaseException:  # interrupted: the worker may be in the middle of a request
+        _grader.close()
         raise
     _show(report)
     return _points(report)
 
 
-class _Sentence(Exception):
-    """There is nothing to grade; the message says why and what to do."""
+class _CannotGrade(Exception):
+    """There is nothing to grade; the message says why, and what to do."""
 
 
-class _Desk:
-    """One launcher and one engine, kept from the first call on: the next ones need not wait for torch."""
+class _NotebookGrader:
+    """One launcher and one engine for all calls, so that only the first call waits for torch."""
 
     def __init__(self) -> None:
         self._engine: Any = None
@@ -65,21 +67,21 @@ class _Desk:
         self._root: Path | None = None
 
     def grade(self, name: str) -> Report:
-        """Grade one exercise. Raises _Sentence, and whatever a broken sandbox raises."""
+        """Grade one exercise. Raises _CannotGrade, and any error of a broken sandbox."""
         units = executed_units(_history())
         engine = self._ready()
         known = {e.name: e for bundle in engine.bundles for e in bundle.exercises}
         if name not in known:
-            raise _Sentence(_unknown(name, list(known)))
+            raise _CannotGrade(_unknown(name, list(known)))
         submission = Submission(Path(_("this notebook")), units)
         report: Report = engine.grade(submission, [name], self._parts(name))
         if os.environ.get(EXECUTION) == "autograde":
-            remark = _("graded with public cases only: hidden cases were not used")
+            remark = _("Graded with public cases only; hidden cases were not used.")
             report = replace(report, remarks=(*report.remarks, remark))
         return report
 
     def _ready(self) -> Any:
-        """The engine of the course that the working folder lies in."""
+        """Return the engine of the course around the working folder."""
         from grader.engine.engine import Engine
         from grader.engine.options import GradingOptions
         from grader.sandbox.choose import choose
@@ -93,7 +95,7 @@ class _Desk:
         return self._engine
 
     def _parts(self, name: str) -> Any:
-        """What the student wrote for earlier assignments, for an exercise that is made of it."""
+        """Return the student's code from earlier assignments, for an exercise that is built from it."""
         from grader.intake.course import NoCourse, find
         from grader.student.check import parts_for
 
@@ -105,7 +107,7 @@ class _Desk:
         return parts_for(self._engine, course, bundle, [name])
 
     def close(self) -> None:
-        """End worker and launcher. Safe to call twice."""
+        """Stop the worker and the launcher. Safe to call twice."""
         engine, launcher = self._engine, self._launcher
         self._engine = self._launcher = None
         for part in (engine, launcher):
@@ -114,28 +116,26 @@ class _Desk:
                     part.close()
 
 
-_desk = _Desk()
-atexit.register(_desk.close)
+_grader = _NotebookGrader()
+atexit.register(_grader.close)
 
 
 def _shell() -> Any:
-    """IPython's shell, if this runs in one."""
+    """Return IPython's shell; None outside IPython."""
     ipython = sys.modules.get("IPython")
     return ipython.get_ipython() if ipython is not None else None
 
 
 def _history() -> Sequence[str]:
-    """What was executed, as it was typed; the place in the list is the number beside the cell."""
+    """Return the executed sources as typed, at the numbers of their cells."""
     shell = _shell()
     if shell is None:
-        raise _Sentence(
-            _("check() grades a notebook from within; in a terminal, `grader check NAME` grades a file")
-        )
+        raise _CannotGrade(_("check() works only inside a notebook; in a terminal, run `grader check NAME`"))
     return list(shell.history_manager.input_hist_raw)
 
 
 def _course(start: Path) -> tuple[Path, Sequence[Bundle]]:
-    """The course that a folder lies in, else the one assignment whose data lie there or above. Raises _Sentence."""
+    """Return the course around a folder, else the single assignment there or above. Raises _CannotGrade."""
     from grader.intake.course import NoCourse, find
 
     try:
@@ -145,7 +145,7 @@ def _course(start: Path) -> tuple[Path, Sequence[Bundle]]:
         for folder in (start, *start.parents):
             if (folder / MANIFEST_FILE).is_file():
                 return folder, [load(folder)]
-        raise _Sentence(str(nowhere)) from None
+        raise _CannotGrade(str(nowhere)) from None
 
 
 def _unknown(name: str, known: Sequence[str]) -> str:
@@ -154,11 +154,13 @@ def _unknown(name: str, known: Sequence[str]) -> str:
     near = get_close_matches(name, known, n=1)
     if near:
         return _("there is no exercise {name}; did you mean {near}?").format(name=name, near=near[0])
-    return _("there is no exercise {name}; there are {known}").format(name=name, known=", ".join(known))
+    return _("there is no exercise {name}; the exercises here are {known}").format(
+        name=name, known=", ".join(known)
+    )
 
 
 def _points(report: Report) -> float:
-    """Between 0 and what can be reached, whatever happens: nbgrader takes a NaN for full marks."""
+    """Return the points, always between 0 and the maximum: nbgrader counts NaN as full marks."""
     result = report.exercises[0]
     score = float(result.score or 0.0)
     return min(max(score, 0.0), float(result.points)) if score == score else 0.0
@@ -171,12 +173,12 @@ def _show(report: Report) -> None:
     _display(fragment(report), plain(report).rstrip())
 
 
-def _told(sentence: str) -> float:
-    from grader.report.html import sentence as clothed
+def _show_message(message: str) -> float:
+    from grader.report.html import sentence
     from grader.support.sanitize import sanitize
 
-    said = sanitize(sentence, 600)
-    _display(clothed(said), said)
+    clean = sanitize(message, 600)
+    _display(sentence(clean), clean)
     return 0.0
 
 

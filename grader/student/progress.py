@@ -1,4 +1,4 @@
-"""What a student has reached so far, and the line that shows that something is going on."""
+"""The outcomes of a student's last checks, for `grader`, `grader hint` and `grader watch`."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from grader.support.atomic_files import write_atomically
 FILE = ".headway/progress.json"
 
 
-def remember(root: Path, results: Sequence[ExerciseResult]) -> None:
-    """Keep outcomes for `grader`; a course folder that cannot be written costs only that."""
-    kept = recall(root)
+def save(root: Path, results: Sequence[ExerciseResult]) -> None:
+    """Save outcomes in the course folder; do nothing if it cannot be written."""
+    known = load(root)
     for result in results:
         if result.partial and result.outcome == "passed":
-            continue  # a quick check is no verdict
+            continue  # a quick check is not a final score
         found = result.diagnosis
-        kept[result.name] = {
+        known[result.name] = {
             "outcome": result.outcome,
             "score": result.score,
             "content": result.content,
-            "asks": found.asks,  # for `grader hint`, one level more at a time
+            "asks": found.asks,  # for `grader hint`, level by level
             "page": found.alternatives[0][0] if found.alternatives else "",
         }
     path = root / FILE
     with contextlib.suppress(OSError):
         path.parent.mkdir(exist_ok=True)
-        write_atomically(path, json.dumps(kept, indent=1, sort_keys=True).encode())
+        write_atomically(path, json.dumps(known, indent=1, sort_keys=True).encode())
 
 
-def recall(root: Path) -> dict[str, dict[str, Any]]:
-    """Outcomes by exercise, as far as they are known."""
+def load(root: Path) -> dict[str, dict[str, Any]]:
+    """Return the known outcomes by exercise; {} if the file is missing or damaged."""
     try:
-        kept = json.loads((root / FILE).read_text("utf-8"))
+        known = json.loads((root / FILE).read_text("utf-8"))
     except (OSError, ValueError):
         return {}
-    return {k: v for k, v in kept.items() if isinstance(v, dict)} if isinstance(kept, dict) else {}
+    return {k: v for k, v in known.items() if isinstance(v, dict)} if isinstance(known, dict) else {}

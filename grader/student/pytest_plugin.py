@@ -1,4 +1,4 @@
-"""In a course folder (one that holds `headway.toml`) `pytest` shows the public checks as test items.
+"""Show the public checks as test items when `pytest` runs in a course folder (one with `headway.toml`).
 
 Elsewhere the plugin does nothing, and imports nothing.
 """
@@ -18,7 +18,7 @@ MARK = "headway.toml"
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """A student's module becomes a collector of checks; its notebook is graded in its stead if newer."""
+    """Collect the checks of a student's module; a newer notebook beside it is graded instead."""
     root = file_path.parent.parent
     if file_path.suffix == ".py" and (root / MARK).is_file() and (file_path.parent / "bundle.json").is_file():
         return StudentFile.from_parent(parent, path=file_path)
@@ -35,11 +35,11 @@ _LAUNCHER: pytest.StashKey[Any] = pytest.StashKey()
 
 
 class CheckFailed(Exception):
-    """A check did not pass; carries the text to show."""
+    """A check did not pass; the message is the text to show."""
 
 
 class StudentFile(pytest.File):
-    """One assignment of the course. Its exercises are graded when they are collected."""
+    """One assignment of the course, graded when it is collected."""
 
     def collect(self) -> Iterator[pytest.Item]:
         from grader.bundle.files import load
@@ -68,7 +68,7 @@ class StudentFile(pytest.File):
                 yield CheckItem.from_parent(self, name=result.name, result=result, check=None)
 
     def _launcher(self) -> Any:
-        """One fork-server for the whole run of pytest."""
+        """Return one fork-server for the whole run of pytest."""
         from grader.sandbox.choose import choose
 
         if _LAUNCHER not in self.config.stash:
@@ -77,17 +77,19 @@ class StudentFile(pytest.File):
 
 
 class CheckItem(pytest.Item):
-    """One check; or one exercise that has none to show."""
+    """One check, or one exercise without checks."""
 
     def __init__(self, *, result: ExerciseResult, check: CheckResult | None, **kwargs: Any):
         super().__init__(**kwargs)
         self.result, self.check = result, check
 
     def runtest(self) -> None:
+        from grader.report.words import outcome_name
+
         if self.result.outcome == "not_started":
-            pytest.skip("not started")
+            pytest.skip(outcome_name("not_started"))
         if self.result.outcome == "could_not_grade":
-            pytest.skip(f"could not be graded: {self.result.message}")
+            pytest.skip(f"{outcome_name('could_not_grade')}: {self.result.message}")
         if self.check is None:
             if self.result.outcome != "passed":
                 raise CheckFailed(self.result.message)
@@ -107,9 +109,12 @@ class CheckItem(pytest.Item):
 
 
 def _text(check: CheckResult, result: ExerciseResult) -> str:
-    parts = [check.message, f"where: {check.where}" if check.where else ""]
-    parts += [
-        f"{word}:\n{value}" for word, value in (("expected", check.expected), ("got", check.got)) if value
-    ]
-    parts += [result.diagnosis.says]
+    from grader.report.words import diagnosis_lead
+    from grader.support.i18n import _
+
+    lead, says = diagnosis_lead(result.diagnosis.kind), result.diagnosis.says
+    parts = [check.message, _("where: {place}").format(place=check.where) if check.where else ""]
+    parts += [f"{_('expected')}:\n{check.expected}"] if check.expected else []
+    parts += [f"{_('got')}:\n{check.got}"] if check.got else []
+    parts += [f"{lead}: {says}" if lead and says else says]
     return "\n".join(part for part in parts if part)

@@ -1,4 +1,4 @@
-"""One line on the screen while something is graded or trained."""
+"""One line on the screen while the grader works."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from grader.engine.session import Training
 from grader.support.i18n import _
 
-BAR = 24  # characters
+BAR_WIDTH = 24  # characters
 
 
-class Line:
-    """One line on the screen: which exercise is being graded and, while something trains, how far it is."""
+class StatusLine:
+    """Shows which exercise is being graded and, during training, how far it is."""
 
     def __init__(self, show: Callable[[str], None]):
         self._show = show
@@ -22,24 +22,24 @@ class Line:
         self._show(_("grading {name}").format(name=name))
 
     def training(self, title: str, training: Training) -> None:
-        self._show(bar(title, training))
+        self._show(training_bar(title, training))
 
 
-def bar(title: str, training: Training) -> str:
-    """ "train, reverse ━━━━━━───── 250/500 loss 0.312"."""
-    full = BAR * training.done // max(1, training.steps)
-    loss = "" if training.loss is None else _(" loss {loss:.3f}").format(loss=training.loss)
-    return f"{title} {'━' * full}{'─' * (BAR - full)} {training.done}/{training.steps}{loss}"
+def training_bar(title: str, training: Training) -> str:
+    """Return a text such as "train, reverse ━━━━━━───── 250/500 loss 0.312"."""
+    full = BAR_WIDTH * training.done // max(1, training.steps)
+    bar = f"{title} {'━' * full}{'─' * (BAR_WIDTH - full)} {training.done}/{training.steps}"
+    return bar if training.loss is None else _("{bar} loss {loss:.3f}").format(bar=bar, loss=training.loss)
 
 
 @contextlib.contextmanager
-def line(quiet: bool) -> Iterator[Line]:
-    """Yield what shows how far the grading is; nothing is left on the screen."""
+def status_line(quiet: bool) -> Iterator[StatusLine]:
+    """Yield a status line that disappears at the end; it shows nothing if `quiet`, or outside a terminal."""
     if quiet or not sys.stderr.isatty():
-        yield Line(lambda text: None)
+        yield StatusLine(lambda text: None)
         return
     from rich.console import Console
 
     console = Console(stderr=True, highlight=False)
     with console.status(_("starting")) as status:
-        yield Line(status.update)
+        yield StatusLine(status.update)

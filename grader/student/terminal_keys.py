@@ -1,4 +1,4 @@
-"""Single keys from a terminal, without waiting for the return key; whatever happens, it is put back in order."""
+"""Read single keys from a terminal, without waiting for the return key."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def keys() -> Iterator[int | None]:
-    """Yield the descriptor to read keys from, or None where there is no terminal (or no such system)."""
+def single_keys() -> Iterator[int | None]:
+    """Yield the descriptor to read keys from, or None without a terminal. Restores the terminal at the end."""
     try:
         import termios
         import tty
@@ -29,8 +29,8 @@ def keys() -> Iterator[int | None]:
         termios.tcsetattr(terminal, termios.TCSADRAIN, before)
 
 
-def pressed(terminal: int) -> str:
-    """The keys that were pressed, as text; "" when the terminal is gone."""
+def read_keys(terminal: int) -> str:
+    """Return the pressed keys as text; "" if the terminal is closed."""
     try:
         return os.read(terminal, 64).decode("utf-8", "ignore")
     except OSError:

@@ -1,4 +1,4 @@
-"""`grader watch` without its words: hear of a save, grade the exercise that it is about, on one launcher."""
+"""The work of `grader watch`: notice a saved file, and grade the exercise that changed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,15 +20,16 @@ from grader.intake.names import Names, read_names
 from grader.intake.read import Blocked, read_submission
 from grader.report.model import Report
 from grader.sandbox.base import Launcher
-from grader.student import progress, status_line
+from grader.student import progress
 from grader.student.check import blocked, parts_for
+from grader.student.status_line import status_line
 
-STEP, DEBOUNCE = 10, 60  # milliseconds without a change that end a save; the longest wait for them
+STEP, DEBOUNCE = 10, 60  # milliseconds: a save ends after STEP without a change, at the latest after DEBOUNCE
 
 
 @dataclass
 class Watcher:
-    """The exercise at hand and what grades it. Grading is never done beside anything else."""
+    """Watches one exercise and grades it; never runs two gradings at once."""
 
     course: Course
     launcher: Launcher
@@ -41,64 +43,64 @@ class Watcher:
             self.launcher,
             GradingOptions(torch_version=version("torch"), cache=ResultCache(self.course.root / FOLDER)),
         )
-        self._home: dict[str, Bundle] = {e.name: b for b in self.course.bundles for e in b.exercises}
-        self.current = self.current or self._first_open(list(self._home))
+        self._bundle_of: dict[str, Bundle] = {e.name: b for b in self.course.bundles for e in b.exercises}
+        self.current = self.current or self._first_unsolved(list(self._bundle_of))
         for bundle in self.course.bundles:
-            self._changed(bundle)
+            self._changed_exercises(bundle)
 
     @property
     def file(self) -> Path:
-        """The file in which the exercise at hand is written."""
-        return self.course.file_for(self._home[self.current])
+        """The file of the current exercise."""
+        return self.course.file_for(self._bundle_of[self.current])
 
-    def saved(self, path: Path) -> bool:
-        """Take note of a changed file; whether it is one to grade. The exercise that was changed comes to hand."""
+    def note_save(self, path: Path) -> bool:
+        """Make the exercise that changed in this file the current one. Return whether there is something to grade."""
         bundle = next(
             (b for b in self.course.bundles if path.parent.name == b.assignment and path.stem == b.module),
             None,
         )
         if bundle is None or path.suffix not in (".py", ".ipynb") or not path.exists():
             return False
-        changed = self._changed(bundle)
+        changed = self._changed_exercises(bundle)
         mine = [e.name for e in bundle.exercises]
         if self.current not in changed:
             self.current = next(
-                iter(changed), self.current if self.current in mine else self._first_open(mine)
+                iter(changed), self.current if self.current in mine else self._first_unsolved(mine)
             )
         return True
 
     def grade(self) -> Report:
-        """Grade the exercise at hand and remember the outcome."""
-        bundle = self._home[self.current]
+        """Grade the current exercise and save the outcome."""
+        bundle = self._bundle_of[self.current]
         try:
             parts = parts_for(self.engine, self.course, bundle, [self.current])
-            with status_line.line(quiet=False) as tell:
-                engine = self.engine.with_options(on_training=tell.training)
+            with status_line(quiet=False) as status:
+                engine = self.engine.with_options(on_training=status.training)
                 report = engine.grade(read_submission(self.file), [self.current], parts)
         except Blocked as why:
             report = self.engine.report([blocked(bundle, self.current, str(why))])
-        progress.remember(self.course.root, report.exercises)
+        progress.save(self.course.root, report.exercises)
         return report
 
-    def rest(self) -> None:
-        """After a verdict was shown: end the worker, so that a fresh one stands ready, and warm the server."""
+    def prepare_next_grading(self) -> None:
+        """Stop the worker, so that a new one is started early, and warm the fork-server up once."""
         self.engine.close()
         if not self._warm:
             self._warm = True
             self.launcher.warm("full")
 
-    def next(self) -> None:
-        """Take the next exercise that is not passed; stay where everything is."""
-        names = list(self._home)
+    def go_to_next(self) -> None:
+        """Make the next exercise that is not passed the current one."""
+        names = list(self._bundle_of)
         after = names.index(self.current) + 1
-        self.current = self._first_open(names[after:] + names[:after])
+        self.current = self._first_unsolved(names[after:] + names[:after])
 
-    def _first_open(self, names: Sequence[str]) -> str:
-        known = progress.recall(self.course.root)
+    def _first_unsolved(self, names: Sequence[str]) -> str:
+        known = progress.load(self.course.root)
         return next((name for name in names if known.get(name, {}).get("outcome") != "passed"), names[0])
 
-    def _changed(self, bundle: Bundle) -> list[str]:
-        """Exercises of an assignment whose definitions are not what they were when this was last asked."""
+    def _changed_exercises(self, bundle: Bundle) -> list[str]:
+        """Return the exercises whose definitions differ from those at the last call."""
         try:
             names = read_names(read_submission(self.course.file_for(bundle)))
         except Blocked:
@@ -111,8 +113,8 @@ class Watcher:
         return changed
 
 
-class Saves:
-    """Hears of saved files in a thread of its own; `descriptor` becomes readable when there are any."""
+class SavedFiles:
+    """Collects saved files in a separate thread; `descriptor` becomes readable when there are any."""
 
     def __init__(self, root: Path):
         self.descriptor, self._wake = os.pipe()
@@ -123,7 +125,7 @@ class Saves:
         self._thread.start()
 
     def take(self) -> list[Path]:
-        """What was saved since the last time, each file once."""
+        """Return the files saved since the last call, each once."""
         with self._lock:
             os.read(self.descriptor, 1 << 16)
             taken, self._paths = self._paths, set()
@@ -136,7 +138,7 @@ class Saves:
         os.close(self._wake)
 
     def _listen(self, root: Path) -> None:
-        watch: Callable[..., Any] = __import__("watchfiles").watch
+        watch: Callable[..., Any] = import_module("watchfiles").watch
         for changes in watch(
             root,
             step=STEP,
@@ -144,12 +146,12 @@ class Saves:
             stop_event=self._stop,
             rust_timeout=200,
             raise_interrupt=False,
-            watch_filter=_counts,
+            watch_filter=_is_student_file,
         ):
             with self._lock:
                 self._paths |= {Path(path) for _change, path in changes}
                 os.write(self._wake, b".")
 
 
-def _counts(change: object, path: str) -> bool:
+def _is_student_file(change: object, path: str) -> bool:
     return path.endswith((".py", ".ipynb"))

@@ -1,4 +1,4 @@
-"""`grader watch` on a real terminal: a save brings a verdict, the keys do what they say, nothing stays."""
+"""`grader watch` in a real terminal: every save is graded, the keys work, and no process is left."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ READY = "q quit"
 
 
 class Watch:
-    """A running `grader watch` and the terminal before it."""
+    """A running `grader watch` and its terminal."""
 
     def __init__(self, course: Path, *args: str):
         self.file = course / "04_heads" / "heads.py"
@@ -48,7 +48,7 @@ class Watch:
         os.close(theirs)
 
     def until(self, text: str, seconds: float = 30.0) -> str:
-        """What it shows until `text` has come."""
+        """Return the output up to `text`."""
         shown, deadline = b"", time.monotonic() + seconds
         while text.encode() not in shown:
             assert time.monotonic() < deadline, shown.decode("utf-8", "replace")
@@ -57,7 +57,7 @@ class Watch:
         return shown.decode("utf-8", "replace")
 
     def save(self, source: str) -> None:
-        """As editors do: a new file takes the old one's place."""
+        """Replace the file by a new one, as editors do."""
         new = self.file.with_name("heads.py.new")
         new.write_text(self.stub + source, "utf-8")
         new.replace(self.file)
@@ -87,20 +87,20 @@ def watch(course) -> Iterator[Watch]:
     running.close()
 
 
-def test_a_save_brings_a_verdict_and_q_leaves_nothing(watch, course):
+def test_every_save_is_graded_and_q_leaves_no_process(watch, course):
     first = watch.until(READY)
     assert "not started" in first
-    assert "watching heads.py for transpose_qkv" in first
+    assert "watching transpose_qkv in heads.py" in first
     watch.save(RIGHT.replace(".transpose(1, 2)", ""))
     wrong = watch.until(READY)
     assert "failed" in wrong
     assert "known mistake" in wrong
     watch.press("h")
-    assert "1. " in watch.until("call it again")
+    assert "1. " in watch.until("Run the command again")
     watch.save(RIGHT)
     assert "All checks passed." in watch.until(READY)
     watch.press("n")
-    assert "watching heads.py for transpose_output" in watch.until(READY)
+    assert "watching transpose_output in heads.py" in watch.until(READY)
     watch.press("l")
     assert "Next: transpose_output" in watch.until("grader check")
     offspring = psutil.Process(watch.process.pid).children(recursive=True)
@@ -112,17 +112,17 @@ def test_a_save_brings_a_verdict_and_q_leaves_nothing(watch, course):
     assert kept["transpose_qkv"]["outcome"] == "passed"
 
 
-def test_saving_another_exercise_turns_to_it_and_ctrl_c_leaves_cleanly(watch):
+def test_saving_another_exercise_switches_to_it(watch):
     watch.until(READY)
     watch.save("\n\ndef transpose_output(X, num_heads):\n    return X\n")
-    assert "watching heads.py for transpose_output" in watch.until(READY)
+    assert "watching transpose_output in heads.py" in watch.until(READY)
     offspring = psutil.Process(watch.process.pid).children(recursive=True)
     watch.process.send_signal(signal.SIGINT)
     assert watch.process.wait(20) == 0
     assert not psutil.wait_procs(offspring, timeout=10)[1]
 
 
-def test_without_its_package_it_says_how_to_get_it(course, monkeypatch):
+def test_without_watchfiles_it_says_how_to_install_it(course, monkeypatch):
     from grader.cli.watch import command
 
     monkeypatch.setattr("grader.cli.watch.find_spec", lambda name: None)

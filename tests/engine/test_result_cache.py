@@ -220,8 +220,8 @@ def test_a_quick_check_says_so_and_is_no_verdict(keeping, tmp_path):
     result = graded(keeping.with_options(quick=True), solution(CAPSTONE).source)
     assert result.partial
     assert any("--quick" in remark for remark in result.remarks)
-    progress.remember(tmp_path, [replace(result, outcome="passed")])
-    assert progress.recall(tmp_path) == {}
+    progress.save(tmp_path, [replace(result, outcome="passed")])
+    assert progress.load(tmp_path) == {}
     assert not any("cached" in remark for remark in graded(keeping, "def train(*a): return None").remarks)
 
 
@@ -235,4 +235,4 @@ def test_a_quick_check_says_so_and_is_no_verdict(keeping, tmp_path):
     ],
 )
 def test_a_bar_shows_how_far_a_training_is(training, shown):
-    assert status_line.bar("t", training) == shown
+    assert status_line.training_bar("t", training) == shown

@@ -31,7 +31,7 @@ CELLS = {
     "import": "import torch",
     "a wrong answer": WRONG,
     "wrong": CHECK,
-    "mended, timed": "%%capture\n" + RIGHT,
+    "fixed, timed": "%%capture\n" + RIGHT,
     "right": CHECK,
     "by the function": "check(transpose_qkv)",
     "a typing error": 'check("transpose_qvk")',
@@ -66,7 +66,7 @@ def shown(cell, form: str = "text/plain") -> str:
     return displayed[0]["data"][form]
 
 
-def test_points(cells):
+def test_check_returns_the_points(cells):
     assert points(cells["nothing yet"]) == 0
     assert 0 < points(cells["wrong"]) < 3
     assert points(cells["right"]) == points(cells["by the function"]) == 3
@@ -74,7 +74,7 @@ def test_points(cells):
     assert cells["kind"].outputs[-1]["data"]["text/plain"] == "True"
 
 
-def test_reports(cells):
+def test_the_cell_shows_the_report(cells):
     assert "not defined in this notebook" in shown(cells["nothing yet"])
     assert "known mistake" in shown(cells["wrong"])
     assert "known mistake" in shown(cells["wrong"], "text/html")
@@ -84,18 +84,18 @@ def test_reports(cells):
     assert "hidden cases were not used" not in shown(cells["right"])
 
 
-def test_nothing_goes_to_stderr_and_no_escape_codes_to_the_page(cells):
+def test_no_cell_writes_to_stderr_or_has_escape_codes(cells):
     for cell in cells.values():
         assert not [o for o in cell.outputs if o.output_type == "stream"]
         assert "\x1b" not in str(cell.outputs)
 
 
-def test_of_many_versions_the_last_is_sent():
+def test_only_the_last_version_of_a_cell_is_graded():
     history = ["", "import torch", WRONG, CHECK, "def f(:", RIGHT, CHECK, RIGHT, CHECK, "x = 1", CHECK]
     units = executed_units(history)
     assert [unit.name for unit in units] == ["cell [1]", "cell [3]", "cell [7]", "cell [9]", "cell [10]"]
 
 
-def test_a_version_that_something_was_built_on_stays():
+def test_a_version_that_a_later_cell_uses_is_kept():
     history = ["", "class A: pass", "class B(A): pass", "class A:\n    x = 1"]
     assert len(executed_units(history)) == 3

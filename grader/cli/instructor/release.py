@@ -36,7 +36,7 @@ def command(folder: Path, through: str | None, second_ways: bool) -> None:
     """Fill an empty FOLDER with a ready repository for a class, and prove that it holds no answer."""
     from grader.release.kit import NotReleased, Unproved
     from grader.release.make import release
-    from grader.student.status_line import line
+    from grader.student.status_line import status_line
 
     if not Path("solutions").is_dir():
         raise click.UsageError(_("there is no folder solutions/ here; release is for instructors"))
@@ -49,7 +49,7 @@ def command(folder: Path, through: str | None, second_ways: bool) -> None:
         click.echo(_("{path}: {n} right answers").format(path=folder, n=count))
         return
     try:
-        with line(quiet=False) as tell:
+        with status_line(quiet=False) as tell:
             plan, proof = release(
                 folder,
                 solutions=Path("solutions"),

@@ -46,7 +46,7 @@ def command(names: tuple[str, ...], seed: str, device: str, jobs: int) -> None:
     from grader.authoring.content import ContentError
     from grader.authoring.verify_all import verify
     from grader.engine.devices import extra_devices
-    from grader.student.status_line import line
+    from grader.student.status_line import status_line
 
     if not Path("solutions").is_dir():
         raise click.UsageError(_("there is no folder solutions/ here; verify is for maintainers"))
@@ -56,7 +56,7 @@ def command(names: tuple[str, ...], seed: str, device: str, jobs: int) -> None:
     except LookupError as error:
         raise click.UsageError(str(error.args[0])) from None
     try:
-        with line(quiet=False) as tell:
+        with status_line(quiet=False) as tell:
             device = "".join(elsewhere)
             rows = list(verify(Path("solutions"), device=device, jobs=jobs, seed=seed, only=names, tell=tell))
     except ContentError as error:
