@@ -1,0 +1,108 @@
+"""`grader check` as people use it: outcomes, formats, and one sentence for a file that cannot be read."""
+
+from __future__ import annotations
+
+import json
+import os
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+from helpers.command_line import RIGHT, WRONG, run
+from helpers.report_schema import REPORT
+
+
+def test_an_untouched_course_is_not_started(course):
+    done = run("check", cwd=course)
+    assert done.returncode == 1
+    assert "not started" in done.stdout
+    assert "passed" not in done.stdout
+
+
+def test_one_filled_stub_changes_one_outcome(course):
+    before = json.loads(run("check", "--format", "json", cwd=course).stdout)
+    stub = (course / "04_heads" / "heads.py").read_text("utf-8")
+    (course / "04_heads" / "heads.py").write_text(stub + "\n\n" + RIGHT.split("\n", 1)[1], "utf-8")
+    after = json.loads(run("check", "--format", "json", cwd=course).stdout)
+    changed = [
+        a["name"]
+        for b, a in zip(before["exercises"], after["exercises"], strict=True)
+        if b["outcome"] != a["outcome"]
+    ]
+    assert changed == ["transpose_qkv"]
+
+
+def test_the_report_of_a_wrong_answer_fits_80_columns(course):
+    (course / "04_heads" / "heads.py").write_text(WRONG, "utf-8")
+    done = run("check", "transpose_qkv", cwd=course, COLUMNS="80", NO_COLOR="1")
+    assert done.returncode == 1
+    for word in ("failed", "problem", "where", "expected", "got", "Next: fix"):
+        assert word in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert "\x1b" not in done.stdout
+
+
+def test_json_follows_the_schema(course, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(WRONG, "utf-8")
+    done = run("check", "--file", file, "--format", "json", cwd=course)
+    assert done.returncode == 1
+    record = json.loads(done.stdout)
+    jsonschema.validate(record, REPORT)
+    assert record["exercises"][0]["outcome"] == "failed"
+
+
+def test_junit_can_be_parsed(course, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(WRONG, "utf-8")
+    out = tmp_path / "report.xml"
+    assert run("check", "--file", file, "--format", "junit", "--output", out, cwd=course).returncode == 1
+    suite = ElementTree.parse(out).getroot().find("testsuite")
+    assert int(suite.get("failures")) >= 1
+    assert suite.find("testcase/failure").get("message")
+
+
+def test_a_changed_notebook_is_graded_instead_of_the_script(course):
+    path = course / "04_heads" / "heads.ipynb"
+    book = json.loads(path.read_text("utf-8"))
+    cell = next(c for c in book["cells"] if "def transpose_qkv" in "".join(c["source"]))
+    cell["source"] = "%matplotlib inline\n!ls\n" + RIGHT
+    path.write_text(json.dumps(book), "utf-8")
+    done = run("check", "04", "--format", "json", cwd=course)
+    assert [e["outcome"] for e in json.loads(done.stdout)["exercises"]] == ["passed", "not_started"]
+
+
+def test_the_newer_of_two_changed_files_is_graded(course):
+    script, book = course / "04_heads" / "heads.py", course / "04_heads" / "heads.ipynb"
+    script.write_text(WRONG, "utf-8")
+    os.utime(script, (1, 1))
+    cells = {"cells": [{"cell_type": "code", "source": RIGHT}]}
+    book.write_text(json.dumps(cells), "utf-8")
+    record = json.loads(run("check", "transpose_qkv", "--format", "json", cwd=course).stdout)
+    assert record["exercises"][0]["outcome"] == "passed"
+    assert "heads.ipynb, was graded" in record["remarks"][0]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("empty.py", b"", "empty.py is empty"),
+        ("latin.py", "x = 1\ny = 'é'\n".encode("latin-1"), "latin.py, line 2: not UTF-8 text"),
+        ("wide.py", "def masked_softmax(): pass".encode("utf-16"), "not UTF-8 text"),
+        ("zeros.py", b"x = 1\0\n", "holds null characters"),
+        ("broken.ipynb", b'{"cells": [', "is not a notebook"),
+        ("list.ipynb", b"[1, 2]", "is not a notebook"),
+        ("notes.txt", b"def masked_softmax(): pass", "only .py and .ipynb"),
+        ("nothing.py", b"x = 1\n", "no exercise of this course found in nothing.py"),
+        ("half.py", b"def masked_softmax(X:\n", "it has a syntax error: half.py, line 1"),
+        ("deep.ipynb", b"[" * 200_000, "is not a notebook"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_one_sentence(course, tmp_path, name, content, sentence):
+    path = tmp_path / name
+    path.write_bytes(content)
+    done = run("check", "--file", path, cwd=course)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not done.stdout

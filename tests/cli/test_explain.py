@@ -1,0 +1,25 @@
+"""`grader explain`: a list of known mistakes, and a page about each."""
+
+from __future__ import annotations
+
+import re
+
+from helpers.command_line import run
+
+
+def test_explain_lists_mistakes_and_shows_a_page(course):
+    listed = run("explain", "masked_softmax", cwd=course).stdout
+    assert listed.strip()
+    name = listed.split()[0]
+    assert name in run("explain", name, cwd=course).stdout
+
+
+def test_the_list_wraps_in_a_terminal_but_not_in_a_pipe(course):
+    piped = run("explain", "masked_softmax", cwd=course).stdout.splitlines()
+    assert all("  masked_softmax: " in line for line in piped)
+    assert max(map(len, piped)) > 80  # else nothing here is ever broken
+    colored = run("explain", "masked_softmax", cwd=course, FORCE_COLOR="1", COLUMNS="50").stdout
+    seen = re.sub(r"\x1b\[[0-9;]*m", "", colored)
+    assert max(map(len, seen.splitlines())) <= 50
+    entries = seen.replace("\n    ", " ").splitlines()
+    assert [entry.split() for entry in entries] == [line.split() for line in piped]

@@ -1,0 +1,66 @@
+"""`grader`: one sentence for wrong use, help for every command, and Ctrl-C during imports."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from helpers.command_line import run
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (["check", "--file", "."], "is a folder, not a file"),
+        (["check", "--file", "gone.py"], "is not there"),
+        (["check", "masked_sofmax"], "did you mean masked_softmax?"),
+        (["check", "--format", "yaml"], "'yaml' is not one of"),
+        (["check", "--hidden"], "needs the folder solutions/"),
+        (["verify"], "for maintainers"),
+        (["hint", "nonsense"], "there is no exercise nonsense"),
+        (["explain", "nonsense-at-all"], "no known mistake nonsense-at-all"),
+        (["frobnicate"], "No such command 'frobnicate'"),
+    ],
+)
+def test_wrong_use_is_one_sentence_and_status_2(course, args, sentence):
+    done = run(*args, cwd=course)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+INTERRUPTED = """
+import sys
+
+class CtrlC:
+    def find_spec(self, name, path, target=None):
+        if name == "MODULE":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, CtrlC())
+from grader.cli import run
+run()
+"""
+
+
+@pytest.mark.parametrize("module", ["click", "numpy"])
+def test_ctrl_c_during_imports_prints_one_word(module):
+    code = INTERRUPTED.replace("MODULE", module)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped\n")
+
+
+def test_outside_a_course_it_says_where_it_searched(tmp_path):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    done = run("check", cwd=empty)
+    assert done.returncode == 2
+    assert "no headway.toml in" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["check", "hint", "reset", "explain", "verify", "build", "doctor"])
+def test_every_command_has_help(course, command):
+    done = run(command, "--help", cwd=course)
+    assert done.returncode == 0
+    assert "Usage: grader" in done.stdout
