@@ -7,7 +7,8 @@ that reference and student are observed in the same way. Needs solutions/ and to
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -23,7 +24,7 @@ from grader.bundle.model import Bundle, Exercise, Header, KnownMistake, Recorded
 from grader.bundle.steps import unused_inputs, unused_tensors
 from grader.cases.case import Case
 from grader.diagnosis.signature import named_by
-from grader.engine.process_pool import pool
+from grader.engine.worker_pool import WorkerPool
 from grader.judge.finding import FLOATS
 from grader.judge.observation import Observation
 from grader.support.stub import stub
@@ -34,9 +35,17 @@ COMPARED = ("equal", "precise", "kept_weights", "sentences", "witnessed")
 
 def record_all(assignments: Sequence[Assignment], seed: str, *, diagnosis: bool = True) -> list[Bundle]:
     """The bundles of several assignments, as many at a time as there are processors."""
-    with pool(min(os.cpu_count() or 1, len(assignments))) as processes:
-        recorded = partial(record, diagnosis=diagnosis)
-        return list(processes.map(recorded, assignments, [seed] * len(assignments)))
+    jobs = min(os.cpu_count() or 1, len(assignments))
+    with WorkerPool(jobs, _recording, seed, diagnosis) as processes:
+        bundles = {bundle.assignment: bundle for _assignment, bundle in processes.results(assignments)}
+    return [bundles[assignment.name] for assignment in assignments]
+
+
+@contextmanager
+def _recording(
+    _allow: Callable[[float], None], seed: str, diagnosis: bool
+) -> Iterator[Callable[[Assignment], Bundle]]:
+    yield partial(record, seed=seed, diagnosis=diagnosis)
 
 
 def record(assignment: Assignment, seed: str, *, diagnosis: bool = True) -> Bundle:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import as_completed
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
 from multiprocessing.shared_memory import SharedMemory
-from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +19,9 @@ from grader.bundle.files import dump, loads
 from grader.engine.devices import launcher_for
 from grader.engine.engine import Engine
 from grader.engine.options import GradingOptions
-from grader.engine.process_pool import pool
-from grader.sandbox.base import SandboxError
+from grader.engine.worker_pool import WorkerPool
 from grader.sandbox.choose import choose
 from grader.support.i18n import _
-
-_proofs: list[Callable[[str, str], Row]] = []  # of this process: made once, by `_begin`
-_faults: list[SandboxError] = []  # why `_begin` could not: told by the first that asks
 
 
 def verify(
@@ -97,15 +92,12 @@ def _shared_out(
     tell: Callable[[str], None],
 ) -> Iterator[Row]:
     """The longest first; told as they end, given in order."""
-    with pool(jobs, _begin, given) as processes:
-        tasks = {
-            processes.submit(_row, assignment.name, name): name
-            for assignment, name in sorted(wanted, key=_answers, reverse=True)
-        }
-        for number, task in enumerate(as_completed(tasks), start=1):
-            task.result()
-            tell(_("{name} is done, {n} of {all}").format(name=tasks[task], n=number, all=len(tasks)))
-    rows = {name: task.result() for task, name in tasks.items()}
+    tasks = [(assignment.name, name) for assignment, name in sorted(wanted, key=_answers, reverse=True)]
+    rows: dict[str, Row] = {}
+    with WorkerPool(jobs, _proving, *given) as processes:
+        for (_assignment_name, name), row in processes.results(tasks):
+            rows[name] = row
+            tell(_("{name} is done, {n} of {all}").format(name=name, n=len(rows), all=len(tasks)))
     yield from (rows[name] for _assignment, name in wanted)
 
 
@@ -118,30 +110,21 @@ def _answers(wanted: tuple[Assignment, str]) -> tuple[float, int]:
     return longest, len(known)
 
 
-def _begin(solutions: Path, memory: str, device: str) -> None:
-    try:
-        _prepare(solutions, memory, device)
-    except SandboxError as fault:
-        _faults.append(fault)
-
-
-def _prepare(solutions: Path, memory: str, device: str) -> None:
-    """In each process: workers, and the course as it was recorded, from shared memory of that name."""
-    launcher = choose()
-    other = launcher_for(device) if device else None
-    bundles = [loads(*files) for files in _read(memory)]
-    engine = Engine(bundles, launcher, GradingOptions(reuse_worker=True))  # all sources are trusted
-    # Trainings that take longer are tried on the CPU alone.
-    options = GradingOptions(device=device, reuse_worker=True, quick=True)
-    there = None if other is None else Engine(bundles, other, options)
-    for part in (engine, launcher, there, other):
-        if part is not None:
-            Finalize(None, part.close, exitpriority=1)
-    assignments = {assignment.name: assignment for assignment in read_all(solutions)}
-    _proofs.append(lambda assignment, name: verified(engine, there, assignments[assignment], name))
-
-
-def _row(assignment: str, name: str) -> Row:
-    if _faults:
-        raise _faults[0]
-    return _proofs[0](assignment, name)
+@contextmanager
+def _proving(
+    _allow: Callable[[float], None], solutions: Path, memory: str, device: str
+) -> Iterator[Callable[[tuple[str, str]], Row]]:
+    """In each process: workers, and the recorded course from the shared memory of that name."""
+    with ExitStack() as opened:
+        launcher = opened.enter_context(closing(choose()))
+        bundles = [loads(*files) for files in _read(memory)]
+        options = GradingOptions(reuse_worker=True)  # all sources are trusted
+        engine = opened.enter_context(closing(Engine(bundles, launcher, options)))
+        there = None
+        if device:
+            other = opened.enter_context(closing(launcher_for(device)))
+            # Trainings that take longer are tried on the CPU alone.
+            options = replace(options, device=device, quick=True)
+            there = opened.enter_context(closing(Engine(bundles, other, options)))
+        assignments = {assignment.name: assignment for assignment in read_all(solutions)}
+        yield lambda task: verified(engine, there, assignments[task[0]], task[1])

@@ -1,10 +1,12 @@
-"""Grade everything that was found and keep it as it comes: what is kept survives a kill at any moment."""
+"""Grade every file of a class and store each result as it comes: stored results survive a kill at any moment."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -12,25 +14,35 @@ from grader.authoring.hidden_cases import derived_key
 from grader.bundle.model import Bundle
 from grader.classroom.discover import SubmittedFile
 from grader.classroom.store import Store, StoreKey
-from grader.classroom.worker_pool import Crew
-from grader.classroom.worker_process import Graded, Plan, Task, blocked, could_not
+from grader.classroom.worker_process import (
+    RunConfig,
+    Task,
+    TaskResult,
+    grading,
+    plain_file,
+    results_without_grading,
+    unjudged,
+)
+from grader.engine.worker_pool import Lost, WorkerPool
 from grader.report.model import ExerciseResult, Report
+from grader.support.i18n import _
 from grader.support.version import __version__
 
-WARM_FROM = 40  # submissions a process: from there on a warm server pays for itself
+WARM_FROM = 40  # submissions per process from which a warm server pays for itself
+ATTEMPTS = 2  # at a file over which a process exits
 
-Tell = Callable[[int, int], None]  # submissions done, submissions graded and not just remembered
+Progress = Callable[[int, int], None]  # submissions done, submissions graded now
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One submission of the class and what came of it."""
+class GradedSubmission:
+    """One submission of the class and its report."""
 
     report: Report
     size: int  # characters of source
     problem: str  # why the file as a whole could not be graded
-    ours: bool  # and that this is no fault of its author's
-    fresh: bool  # graded now, not remembered
+    grader_failed: bool  # the problem is not the author's fault
+    new: bool  # graded now, not found in the store
 
     @property
     def student(self) -> str:
@@ -42,69 +54,91 @@ class Entry:
 
 
 @dataclass
-class Run:
-    """One call of `grader grade`, from files to entries."""
+class ClassRun:
+    """One call of `grader grade`, from files to graded submissions."""
 
     found: Sequence[SubmittedFile]
     bundles: Sequence[Bundle]
-    plan: Plan
+    config: RunConfig
     jobs: int
-    tell: Tell = lambda done, fresh: None
-    _numbers: list[int] = field(default_factory=list)  # of the task that answers for each of `found`
-    _graded: dict[int, Graded] = field(default_factory=dict)
+    progress: Progress = lambda done, new: None
+    _numbers: list[int] = field(default_factory=list)  # of the task whose result each of `found` gets
+    _results: dict[int, TaskResult] = field(default_factory=dict)
 
-    def grade(self) -> list[Entry]:
-        """Grade, keep and hand back everything, in the order of `found`; equal files are graded once."""
-        store = Store(self.plan.store, self.plan.key)
-        fresh = 0
-        try:
-            with Crew(self.plan, self.jobs) as crew:
-                for number, graded in crew.run(self._tasks()):
-                    if graded.fresh:
-                        store.put(graded.fresh)
-                    fresh += bool(graded.fresh)
-                    self._graded[number] = graded
-                    self.tell(sum(n in self._graded for n in self._numbers), fresh)
-        finally:
-            store.close()
-        return list(self._entries())
+    def grade(self) -> list[GradedSubmission]:
+        """Grade and store everything; return it in the order of `found`. Equal files are graded once."""
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each process has a core; more threads only spin
+        with closing(Store(self.config.store, self.config.key)) as store:
+            pool: WorkerPool[Task, TaskResult]
+            with WorkerPool(self.jobs, grading, self.config, attempts=ATTEMPTS) as pool:
+                lost = []
+                for task, result in pool.run(self._tasks()):
+                    if isinstance(result, Lost):
+                        lost.append((task, result))
+                    else:
+                        self._add(task, result, store)
+                for task, how in lost:
+                    self._add(task, self._without_result(pool, task, how), store)
+        return list(self._submissions())
+
+    def _add(self, task: Task, result: TaskResult, store: Store) -> None:
+        if result.new:
+            store.put(result.new)
+        self._results[task.number] = result
+        done = sum(number in self._results for number in self._numbers)
+        self.progress(done, sum(bool(graded.new) for graded in self._results.values()))
+
+    def _without_result(self, pool: WorkerPool[Task, TaskResult], task: Task, lost: Lost) -> TaskResult:
+        """Grade a plain file in the place of one that lost its process: if that works, the file is at fault."""
+        if lost.why == "timeout":
+            why = _("it took much longer than the time limits of its exercises")
+        else:
+            why = _("the process that graded it exited {n} times").format(n=ATTEMPTS)
+        plain = replace(task, file=Path("plain.py"), read=plain_file)
+        ((_task, result),) = pool.run([plain])
+        if isinstance(result, Lost) or result.grader_failed:
+            problem = _("the grader failed: {error}").format(error=why)
+            return TaskResult(problem=problem, grader_failed=True)
+        return unjudged(self.bundles, task.expected, "", 0, why)
 
     def _tasks(self) -> Iterator[Task]:
         first: dict[tuple[object, ...], int] = {}
         for number, file in enumerate(self.found):
             key = (file.file, file.digest, file.expected)
-            answers = first.setdefault(key, number) if file.digest and not file.problem else number
-            self._numbers.append(answers)
+            same = first.setdefault(key, number) if file.digest and not file.problem else number
+            self._numbers.append(same)
             if file.problem:
-                wanted = [name for name in file.expected if not self.plan.only or name in self.plan.only]
-                results = blocked(self.bundles, wanted, file.problem)
-                self._graded[number] = Graded(tuple(results), problem=file.problem)
-            elif answers == number:
+                only = self.config.only
+                wanted = [name for name in file.expected if not only or name in only]
+                results = results_without_grading(self.bundles, wanted, "blocked", file.problem)
+                self._results[number] = TaskResult(tuple(results), problem=file.problem)
+            elif same == number:
                 yield Task(number, file.file, file.read, file.expected)
 
-    def _entries(self) -> Iterator[Entry]:
+    def _submissions(self) -> Iterator[GradedSubmission]:
         seen: set[int] = set()
-        for handed, number in zip(self.found, self._numbers, strict=True):
-            graded = self._graded[number]
-            results = (
-                could_not(self.bundles, handed.expected, graded.problem) if graded.ours else graded.results
-            )
-            report = self._report(handed, graded, results)
-            yield Entry(
-                report, graded.size, graded.problem, graded.ours, bool(graded.fresh) and number not in seen
-            )
+        for file, number in zip(self.found, self._numbers, strict=True):
+            result = self._results[number]
+            results: Sequence[ExerciseResult] = result.results
+            if result.grader_failed:
+                results = results_without_grading(
+                    self.bundles, file.expected, "could_not_grade", result.problem
+                )
+            report = self._report(file, result, results)
+            new = bool(result.new) and number not in seen
+            yield GradedSubmission(report, result.size, result.problem, result.grader_failed, new)
             seen.add(number)
 
-    def _report(self, handed: SubmittedFile, graded: Graded, results: Sequence[ExerciseResult]) -> Report:
-        unread = (graded.problem,) if graded.problem and not results else ()
+    def _report(self, file: SubmittedFile, result: TaskResult, results: Sequence[ExerciseResult]) -> Report:
+        problem = (result.problem,) if result.problem and not results else ()
         return Report(
             exercises=tuple(results),
-            sandbox=self.plan.key.sandbox,
+            sandbox=self.config.key.sandbox,
             torch=version("torch"),
             grader=__version__,
             seed="hidden",
-            remarks=(*unread, *graded.remarks),
-            extra={"student": handed.student, "submission": handed.submission, "content": graded.content},
+            remarks=(*problem, *result.remarks),
+            extra={"student": file.student, "submission": file.submission, "content": result.content},
         )
 
 
@@ -117,14 +151,15 @@ def store_key(bundles: Path, sandbox: str) -> StoreKey:
     return StoreKey(digest.hexdigest(), versions, sandbox, derived_key("results of grader grade"))
 
 
-def without_helpers(entries: Sequence[Entry]) -> list[Entry]:
-    """Leave out files that define no exercise where the same student handed in one that does."""
-    busy = {entry.student for entry in entries if entry.report.exercises}
-    return [entry for entry in entries if entry.report.exercises or entry.student not in busy]
+def without_helpers(submissions: Sequence[GradedSubmission]) -> list[GradedSubmission]:
+    """Leave out files that define no exercise if the same student submitted a file that defines one."""
+    graded = {one.student for one in submissions if one.report.exercises}
+    return [one for one in submissions if one.report.exercises or one.student not in graded]
 
 
-def exit_status(entries: Sequence[Entry]) -> int:
+def exit_status(submissions: Sequence[GradedSubmission]) -> int:
     """0 all passed, 1 otherwise, 3 something could not be graded."""
-    if any(entry.ours or entry.report.exit_status == 3 for entry in entries):
+    if any(one.grader_failed or one.report.exit_status == 3 for one in submissions):
         return 3
-    return 0 if all(entry.report.exercises and entry.report.exit_status == 0 for entry in entries) else 1
+    passed = all(one.report.exercises and one.report.exit_status == 0 for one in submissions)
+    return 0 if passed else 1

@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Callable, Sequence
 
-from grader.classroom.class_run import Entry
+from grader.classroom.class_run import GradedSubmission
 from grader.report.model import ExerciseResult, to_json
 from grader.support.i18n import _
 
@@ -16,12 +16,12 @@ class NotInThisForm(ValueError):
     """The entries cannot be written in the form asked for; the message is a sentence."""
 
 
-def jsonl(entries: Sequence[Entry]) -> str:
+def jsonl(entries: Sequence[GradedSubmission]) -> str:
     """A record a line, each as `grader check --format json` gives it, with student, submission and content."""
     return "".join(json.dumps(to_json(entry.report), ensure_ascii=False) + "\n" for entry in entries)
 
 
-def table(entries: Sequence[Entry]) -> str:
+def table(entries: Sequence[GradedSubmission]) -> str:
     """CSV for a spreadsheet: a row a submission, three columns an exercise. No cell is taken for a formula."""
     columns = list(dict.fromkeys((r.assignment, r.name) for e in entries for r in e.report.exercises))
     out = io.StringIO()
@@ -70,21 +70,21 @@ def plain(cell: str) -> str:
     )
 
 
-def junit(entries: Sequence[Entry]) -> str:
+def junit(entries: Sequence[GradedSubmission]) -> str:
     """One document; the suites bear the student's name."""
     from grader.report.junit import junit_of_many
 
     return junit_of_many([(f"{entry.student}.", entry.report) for entry in entries])
 
 
-def html(entries: Sequence[Entry]) -> str:
+def html(entries: Sequence[GradedSubmission]) -> str:
     """The class report as a page for a browser."""
     from grader.classroom.html_page import page
 
     return page(entries)
 
 
-def gradescope(entries: Sequence[Entry]) -> str:
+def gradescope(entries: Sequence[GradedSubmission]) -> str:
     """Gradescope's results.json is about one submission. Raises NotInThisForm for any other number."""
     from grader.report.gradescope import gradescope
 
@@ -95,7 +95,7 @@ def gradescope(entries: Sequence[Entry]) -> str:
     return gradescope(entries[0].report)
 
 
-FORMS: dict[str, Callable[[Sequence[Entry]], str]] = {
+FORMS: dict[str, Callable[[Sequence[GradedSubmission]], str]] = {
     "jsonl": jsonl,
     "csv": table,
     "gradescope": gradescope,

@@ -1,4 +1,4 @@
-"""What `grader grade` does, without its words: check what is asked, find, grade, hand back the class."""
+"""What `grader grade` does, without output: check the options, find files, grade them, return the class."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import click
 
 from grader.authoring.hidden_cases import hidden_folder
 from grader.bundle.files import load_all
-from grader.classroom.class_run import WARM_FROM, Entry, Run, store_key, without_helpers
+from grader.classroom.class_run import WARM_FROM, ClassRun, GradedSubmission, store_key, without_helpers
 from grader.classroom.discover import discover
 from grader.classroom.progress import live
 from grader.classroom.store import Store, default_store
-from grader.classroom.worker_process import Plan
+from grader.classroom.worker_process import RunConfig
 from grader.intake.course import find as find_course
 from grader.intake.course import wanted_exercises
 from grader.sandbox.choose import BasicTierError, best_tier
@@ -29,7 +29,7 @@ _SECONDS = {"m": 60, "h": 3600, "d": 86400}
 
 
 @dataclass(frozen=True)
-class Wishes:
+class GradeOptions:
     """The options of one call."""
 
     only: Sequence[str] = ()
@@ -42,21 +42,21 @@ class Wishes:
     trusted: bool = False
 
 
-def grade_folder(root: Path, wishes: Wishes) -> list[Entry]:
-    """Grade every submission below `root`. Raises click.UsageError with one sentence for what cannot be meant,
-    and SandboxError if the tier asked for does not work here."""
+def grade_folder(root: Path, options: GradeOptions) -> list[GradedSubmission]:
+    """Grade every submission below `root`. Raises click.UsageError for wrong use, BadStore for a store that
+    cannot be used, and SandboxError if the sandbox tier is not available."""
     if not root.exists():
         raise click.UsageError(_("{path} is not there").format(path=root))
-    since = _moment(wishes.since)
-    course = find_course(wishes.course or Path.cwd())
+    since = _moment(options.since)
+    course = find_course(options.course or Path.cwd())
     if course.solutions is None:
         raise click.UsageError(
             _("grade needs the folder solutions/ beside {root}; only instructors have it").format(
                 root=course.root
             )
         )
-    only = tuple(wanted_exercises(wishes.only, course.bundles)) if wishes.only else ()
-    tier = _tier(wishes.sandbox, wishes.trusted)
+    only = tuple(wanted_exercises(options.only, course.bundles)) if options.only else ()
+    tier = _tier(options.sandbox, options.trusted)
     cases = hidden_folder(course.solutions)
     bundles = load_all(cases)
     found = [handed for handed in discover(root, bundles) if since is None or handed.modified >= since]
@@ -65,18 +65,18 @@ def grade_folder(root: Path, wishes: Wishes) -> list[Entry]:
             _("{path} holds nothing to grade: no .py, no .ipynb, no archive").format(path=root)
             + (_(" since then") if since else "")
         )
-    jobs = min(wishes.jobs or _cores(), len(found))
-    plan = Plan(
+    jobs = min(options.jobs or _cores(), len(found))
+    config = RunConfig(
         bundles=cases,
-        store=wishes.store or default_store(folder_of(root)),
+        store=options.store or default_store(folder_of(root)),
         key=store_key(cases, tier),
         only=only,
-        regrade=wishes.regrade,
+        regrade=options.regrade,
         warm="full" if len(found) >= WARM_FROM * jobs else "none",
     )
-    Store(plan.store, plan.key).close()  # refuses before anything is started
-    with live(len(found)) as tell:
-        return without_helpers(Run(found, bundles, plan, jobs, tell).grade())
+    Store(config.store, config.key).close()  # refuses before anything is started
+    with live(len(found)) as progress:
+        return without_helpers(ClassRun(found, bundles, config, jobs, progress).grade())
 
 
 def folder_of(root: Path) -> Path:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.classroom.class_run import Entry
-from grader.classroom.summary import OUTCOMES, OfExercise, Summary, could_not, remarks, summarise, unread
+from grader.classroom.class_run import GradedSubmission
+from grader.classroom.summary import OUTCOMES, ExerciseSummary, Summary, could_not, remarks, summarise, unread
 from grader.report.templates import render
 
 FOLDER = Path(__file__).parent
 
 
-def page(entries: Sequence[Entry]) -> str:
+def page(entries: Sequence[GradedSubmission]) -> str:
     """The class as a document of its own: mistakes and checks first, then everybody's outcomes."""
     summary = summarise(entries)
     return render(
@@ -41,7 +41,7 @@ def _outcomes(summary: Summary) -> list[str]:
     ]
 
 
-def by_share(of: OfExercise) -> list[tuple[str, str, list[str]]]:
+def by_share(of: ExerciseSummary) -> list[tuple[str, str, list[str]]]:
     """(facet, title, who) of the checks that fail, those first that fail for most."""
     rows = sorted(of.failed_checks.items(), key=lambda row: -len(row[1]))
     return [(facet, title, list(dict.fromkeys(who))) for (facet, title), who in rows]

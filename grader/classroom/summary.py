@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from grader.classroom.class_run import Entry
+from grader.classroom.class_run import GradedSubmission
 from grader.report.model import ExerciseResult
 
 OUTCOMES = ("passed", "failed", "not_started", "blocked", "could_not_grade")
 
 
 @dataclass
-class OfExercise:
+class ExerciseSummary:
     """How one exercise went."""
 
     name: str
@@ -53,22 +53,22 @@ class Cluster:
 class Summary:
     """Everything that the class report shows; the commonest first."""
 
-    exercises: tuple[OfExercise, ...]
+    exercises: tuple[ExerciseSummary, ...]
     mistakes: tuple[Mistake, ...]
     clusters: tuple[Cluster, ...]
 
 
-def summarise(entries: Sequence[Entry]) -> Summary:
+def summarise(entries: Sequence[GradedSubmission]) -> Summary:
     everything = [(entry, result) for entry in entries for result in entry.report.exercises]
-    exercises: dict[str, OfExercise] = {}
+    exercises: dict[str, ExerciseSummary] = {}
     for entry, result in everything:
-        of = exercises.setdefault(result.name, OfExercise(result.name, result.assignment, result.points))
+        of = exercises.setdefault(result.name, ExerciseSummary(result.name, result.assignment, result.points))
         _count(of, entry, result)
     in_order = sorted(exercises.values(), key=lambda of: of.assignment)
     return Summary(tuple(in_order), tuple(_mistakes(everything)), tuple(_clusters(everything)))
 
 
-def _count(of: OfExercise, entry: Entry, result: ExerciseResult) -> None:
+def _count(of: ExerciseSummary, entry: GradedSubmission, result: ExerciseResult) -> None:
     of.seen += 1
     of.outcomes[result.outcome] += 1
     if result.score is not None:
@@ -79,8 +79,8 @@ def _count(of: OfExercise, entry: Entry, result: ExerciseResult) -> None:
         of.failed_checks.setdefault(title, []).append(entry.student)
 
 
-def _mistakes(everything: Sequence[tuple[Entry, ExerciseResult]]) -> list[Mistake]:
-    found: dict[tuple[str, tuple[str, ...]], list[tuple[Entry, ExerciseResult]]] = {}
+def _mistakes(everything: Sequence[tuple[GradedSubmission, ExerciseResult]]) -> list[Mistake]:
+    found: dict[tuple[str, tuple[str, ...]], list[tuple[GradedSubmission, ExerciseResult]]] = {}
     for entry, result in everything:
         if result.diagnosis.alternatives:
             found.setdefault((result.name, result.diagnosis.alternatives[0]), []).append((entry, result))
@@ -90,8 +90,8 @@ def _mistakes(everything: Sequence[tuple[Entry, ExerciseResult]]) -> list[Mistak
     return sorted(out, key=lambda mistake: (-len(mistake.who), mistake.ids))
 
 
-def _clusters(everything: Sequence[tuple[Entry, ExerciseResult]]) -> list[Cluster]:
-    found: dict[tuple[str, str], list[tuple[Entry, ExerciseResult]]] = {}
+def _clusters(everything: Sequence[tuple[GradedSubmission, ExerciseResult]]) -> list[Cluster]:
+    found: dict[tuple[str, str], list[tuple[GradedSubmission, ExerciseResult]]] = {}
     for entry, result in everything:
         if result.fingerprint:
             found.setdefault((result.name, result.fingerprint), []).append((entry, result))
@@ -108,24 +108,24 @@ def _clusters(everything: Sequence[tuple[Entry, ExerciseResult]]) -> list[Cluste
     return sorted(out, key=lambda cluster: (-len(cluster.who), cluster.exercise))
 
 
-def _who(group: Sequence[tuple[Entry, ExerciseResult]]) -> tuple[str, ...]:
+def _who(group: Sequence[tuple[GradedSubmission, ExerciseResult]]) -> tuple[str, ...]:
     return tuple(entry.student for entry, _result in group)
 
 
-def unread(entries: Sequence[Entry]) -> list[Entry]:
+def unread(entries: Sequence[GradedSubmission]) -> list[GradedSubmission]:
     """Submissions that hold nothing to grade, by no fault of the grader's."""
-    return [entry for entry in entries if entry.problem and not entry.ours]
+    return [entry for entry in entries if entry.problem and not entry.grader_failed]
 
 
-def remarks(entries: Sequence[Entry]) -> list[str]:
+def remarks(entries: Sequence[GradedSubmission]) -> list[str]:
     """What the instructor should know about graded submissions: one line each."""
     return [f"{e.submission}: {remark}" for e in entries if e.report.exercises for remark in e.report.remarks]
 
 
-def could_not(entries: Sequence[Entry]) -> list[tuple[Entry, str]]:
+def could_not(entries: Sequence[GradedSubmission]) -> list[tuple[GradedSubmission, str]]:
     """Submissions that could not be graded, and why."""
     return [
         (e, next((r.message for r in e.report.exercises if r.outcome == "could_not_grade"), e.problem))
         for e in entries
-        if e.ours or e.report.exit_status == 3
+        if e.grader_failed or e.report.exit_status == 3
     ]

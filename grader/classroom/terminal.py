@@ -9,12 +9,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from grader.classroom.class_run import Entry
+from grader.classroom.class_run import GradedSubmission
 from grader.classroom.summary import (
     OUTCOMES,
     Cluster,
+    ExerciseSummary,
     Mistake,
-    OfExercise,
     could_not,
     remarks,
     summarise,
@@ -27,12 +27,12 @@ MOST_NAMES = 5
 MOST_ROWS = 12
 
 
-def show(entries: Sequence[Entry], console: Console) -> None:
+def show(entries: Sequence[GradedSubmission], console: Console) -> None:
     """Who passes what, which checks fail for whom, which mistakes are common, and which are unknown."""
     console.print(Group(*_parts(entries)))
 
 
-def _parts(entries: Sequence[Entry]) -> Iterator[RenderableType]:
+def _parts(entries: Sequence[GradedSubmission]) -> Iterator[RenderableType]:
     summary = summarise(entries)
     if summary.exercises:
         yield _exercises(summary.exercises)
@@ -62,7 +62,7 @@ def _more(rest: int) -> Iterator[RenderableType]:
         yield Text("  " + _("… and {n} more").format(n=rest), style="dim")
 
 
-def _exercises(exercises: Sequence[OfExercise]) -> RenderableType:
+def _exercises(exercises: Sequence[ExerciseSummary]) -> RenderableType:
     shown = [
         outcome
         for outcome in OUTCOMES
@@ -83,7 +83,7 @@ def _exercises(exercises: Sequence[OfExercise]) -> RenderableType:
     return table
 
 
-def _checks(of: OfExercise) -> RenderableType:
+def _checks(of: ExerciseSummary) -> RenderableType:
     rows = sorted(of.failed_checks.items(), key=lambda row: -len(row[1]))
     lines: list[RenderableType] = [Text(f"  {of.name}")]
     for (facet, title), who in rows:
@@ -111,7 +111,7 @@ def _cluster(cluster: Cluster) -> RenderableType:
     )
 
 
-def _troubles(entries: Sequence[Entry]) -> Iterator[RenderableType]:
+def _troubles(entries: Sequence[GradedSubmission]) -> Iterator[RenderableType]:
     if empty := unread(entries):
         yield _heading(_("nothing to grade in these"))
         yield from (Text(f"  {entry.submission}: {entry.problem}") for entry in empty)
@@ -125,11 +125,11 @@ def _troubles(entries: Sequence[Entry]) -> Iterator[RenderableType]:
         yield from (Text(f"  {entry.submission}: {why}", style="magenta") for entry, why in ours)
 
 
-def _totals(entries: Sequence[Entry]) -> RenderableType:
+def _totals(entries: Sequence[GradedSubmission]) -> RenderableType:
     n, students, fresh = (
         len(entries),
         len({entry.student for entry in entries}),
-        sum(entry.fresh for entry in entries),
+        sum(entry.new for entry in entries),
     )
     words = ngettext("{n} submission", "{n} submissions", n).format(n=n)
     by = ngettext("{students} student", "{students} students", students).format(students=students)

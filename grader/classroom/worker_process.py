@@ -1,32 +1,40 @@
-"""One of the processes that grade: its own launcher, engine and reader of the store. It writes nothing."""
+"""What one process of `grader grade` does: grade tasks with its own launcher and engine. It writes nothing."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, replace
 from importlib.metadata import version
-from multiprocessing.connection import Connection
 from pathlib import Path
 
 from grader.bundle.files import load_all
-from grader.bundle.model import Bundle
+from grader.bundle.model import Bundle, Exercise
 from grader.classroom.archives import BadArchive
 from grader.classroom.store import Store, Stored, StoreKey
 from grader.engine.engine import Engine
+from grader.engine.load_request import case_timeout
 from grader.engine.options import GradingOptions
 from grader.intake.names import read_names
 from grader.intake.read import Blocked, Submission, shown, submission_from
-from grader.report.model import ExerciseResult
-from grader.sandbox.base import SandboxError
+from grader.report.model import ExerciseResult, Outcome
 from grader.sandbox.choose import choose
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
+READ_SECONDS = 60.0  # to read a file and find its exercises
+JUDGE_SECONDS = 60.0  # to judge and diagnose an exercise, besides twice the time limits of its cases
+MEMORY = 1 << 30  # bytes that reading, judging and diagnosing may take beyond what the process starts with
+PLAIN_FILE = b"plain = 1\n"  # what is graded to see whether the grader is at fault
+
 
 @dataclass(frozen=True)
-class Plan:
-    """What all of a run's processes have in common."""
+class RunConfig:
+    """What all processes of a run have in common."""
 
     bundles: Path  # the folder of the recorded cases
     store: Path
@@ -38,7 +46,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Task:
-    """One file to grade, by its place in the list of all; `read` returns its content in the process that grades."""
+    """One file to grade; `number` is the caller's. `read` returns the content in the process that grades."""
 
     number: int
     file: Path
@@ -47,74 +55,140 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Graded:
-    """What came of a task. `fresh` are the results that were not in the store; `problem` is a sentence."""
+class TaskResult:
+    """The results of a task; `new` are those that were not in the store.
+
+    problem: why the file as a whole has no results. remarks: sentences for the instructor.
+    grader_failed: the problem is a fault of the grader or the machine.
+    """
 
     results: tuple[ExerciseResult, ...] = ()
-    fresh: tuple[ExerciseResult, ...] = ()
+    new: tuple[ExerciseResult, ...] = ()
     content: str = ""
     size: int = 0  # characters of source
     problem: str = ""
-    remarks: tuple[str, ...] = ()  # sentences for the instructor
-    ours: bool = False  # the problem is the grader's own fault or the machine's
+    remarks: tuple[str, ...] = ()
+    grader_failed: bool = False
 
 
-def serve(connection: Connection, plan: Plan) -> None:
-    """Answer tasks with (number, Graded) until the other side closes; a fault of the sandbox is sent as text."""
-    try:
-        launcher = choose(plan.key.sandbox, warm=plan.warm)
-    except SandboxError as error:
-        connection.send(str(error))
+@contextmanager
+def grading(allow: Callable[[float], None], config: RunConfig) -> Iterator[Callable[[Task], TaskResult]]:
+    """Set a process of the pool up to grade tasks. Raises SandboxError if the tier is not available."""
+    with ExitStack() as opened:
+        launcher = opened.enter_context(closing(choose(config.key.sandbox, warm=config.warm)))
+        bundles = load_all(config.bundles)
+        exercises = {e.name: e for bundle in bundles for e in bundle.exercises}
+        options = GradingOptions(
+            hidden=True,
+            torch_version=version("torch"),
+            on_exercise=lambda name: allow(seconds_for(exercises[name])),
+        )
+        engine = opened.enter_context(closing(Engine(bundles, launcher, options)))
+        store = opened.enter_context(closing(Store(config.store, config.key)))
+        if (
+            config.key.sandbox != "basic"
+        ):  # its workers are children of this process and would inherit the limit
+            limit_memory(MEMORY)
+
+        def work(task: Task) -> TaskResult:
+            allow(READ_SECONDS)
+            result = grade(engine, store, config, task)
+            allow(float("inf"))
+            return result
+
+        yield work
+
+
+def seconds_for(exercise: Exercise) -> float:
+    """Seconds after which grading an exercise is stopped: far more than its own time limits let it take."""
+    return JUDGE_SECONDS + 2 * sum(case_timeout(exercise, case) for case in exercise.cases)
+
+
+def limit_memory(more: int) -> None:
+    """Limit this process to `more` bytes of address space beyond what it has now (Linux only)."""
+    if not sys.platform.startswith("linux"):
         return
-    options = GradingOptions(hidden=True, torch_version=version("torch"))
-    engine = Engine(load_all(plan.bundles), launcher, options)
-    store = Store(plan.store, plan.key)
-    try:
-        while True:
-            task: Task = connection.recv()
-            connection.send((task.number, grade(engine, store, plan, task)))
-    except (EOFError, BrokenPipeError):
-        pass  # nothing more is asked for
-    finally:
-        store.close()
-        engine.close()
-        launcher.close()
+    import resource
+
+    with contextlib.suppress(OSError, ValueError):
+        pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
+        _soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+        limit = pages * os.sysconf("SC_PAGE_SIZE") + more
+        if hard == resource.RLIM_INFINITY or limit < hard:
+            resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
 
 
-def grade(engine: Engine, store: Store, plan: Plan, task: Task) -> Graded:
-    """Grade what is not known yet. A fault of ours costs one submission its marks for now, and no other anything."""
+def grade(engine: Engine, store: Store, config: RunConfig, task: Task) -> TaskResult:
+    """Grade the exercises of a file that the store has no result of. Raises nothing."""
     try:
         data = task.read()
     except (OSError, BadArchive):
-        return Graded(problem=_("{file} cannot be read").format(file=shown(task.file)), ours=True)
+        problem = _("{file} cannot be read").format(file=shown(task.file))
+        return TaskResult(problem=problem, grader_failed=True)
+    content, size, wanted = hashlib.sha256(data).hexdigest(), len(data), task.expected
     try:
         submission = submission_from(task.file, data)
-    except Blocked as error:
-        results = blocked(engine.bundles, _wanted(engine, plan, task.expected), str(error))
-        return Graded(tuple(results), (), hashlib.sha256(data).hexdigest(), len(data), str(error))
-    size = sum(len(unit.source) for unit in submission.units)
-    try:
-        wanted = _wanted(
-            engine, plan, (*task.expected, *engine.known(submission)) if not task.expected else task.expected
-        )
+        content, size = submission.content, sum(len(unit.source) for unit in submission.units)
+        wanted = _wanted(engine.bundles, config.only, task.expected or tuple(engine.known(submission)))
         if not wanted:
-            return Graded(content=submission.content, size=size, problem=_why_nothing(submission))
-        stored = Stored() if plan.regrade else store.get(submission.content, wanted)
+            return TaskResult(content=content, size=size, problem=_why_nothing(submission))
+        stored = Stored() if config.regrade else store.get(content, wanted)
         missing = [name for name in wanted if name not in stored.results]
-        fresh = engine.grade(submission, missing).exercises if missing else ()
+        new = engine.grade(submission, missing).exercises if missing else ()
+        found = stored.results | {result.name: result for result in new}
+        return TaskResult(tuple(found[name] for name in wanted), new, content, size, remarks=stored.remarks)
+    except Blocked as blocked:
+        wanted = _wanted(engine.bundles, config.only, task.expected)
+        results = results_without_grading(engine.bundles, wanted, "blocked", str(blocked))
+        return TaskResult(tuple(results), (), content, size, str(blocked))
     except Exception as error:
-        said = _("the grader failed: {error}").format(error=f"{type(error).__name__}: {error}")
         engine.close()
-        return Graded(content=submission.content, size=size, problem=said[:300], ours=True)
-    found = stored.results | {result.name: result for result in fresh}
-    graded = tuple(found[name] for name in wanted)
-    return Graded(graded, tuple(fresh), submission.content, size, remarks=stored.remarks)
+        said = sanitize(f"{type(error).__name__}: {error}", 300)
+        if data == PLAIN_FILE or not _grades_a_plain_file(engine, wanted):
+            problem = _("the grader failed: {error}").format(error=said)
+            return TaskResult(content=content, size=size, problem=problem, grader_failed=True)
+        return unjudged(engine.bundles, wanted, content, size, said)
 
 
-def could_not(bundles: Sequence[Bundle], names: Sequence[str], why: str) -> list[ExerciseResult]:
-    """Results that say that it was not the submission's fault."""
+def plain_file() -> bytes:
+    """Read what is graded to see whether the grader is at fault."""
+    return PLAIN_FILE
+
+
+def _grades_a_plain_file(engine: Engine, wanted: Sequence[str]) -> bool:
+    try:
+        report = engine.grade(submission_from(Path("plain.py"), plain_file()), wanted or None)
+    except Exception:
+        return False
+    finally:
+        engine.close()
+    return all(result.outcome != "could_not_grade" for result in report.exercises)
+
+
+def unjudged(
+    bundles: Sequence[Bundle], wanted: Sequence[str], content: str, size: int, why: str
+) -> TaskResult:
+    """Results of a file that the grader cannot judge, although it judges a plain file: these exercises fail."""
+    message = _("the grader could not judge this file; a plain file was graded without a problem")
+    remark = _("The grader could not judge this file ({why}). A person should look at it.").format(why=why)
+    results = results_without_grading(bundles, wanted, "failed", message)
+    return TaskResult(
+        tuple(replace(result, content=content) for result in results),
+        (),
+        content,
+        size,
+        problem="" if results else message,
+        remarks=(remark,),
+    )
+
+
+def results_without_grading(
+    bundles: Sequence[Bundle], names: Sequence[str], outcome: Outcome, why: str
+) -> list[ExerciseResult]:
+    """Return a result with one outcome and message for each exercise: no points, or None if it was not graded."""
+    score = None if outcome == "could_not_grade" else 0.0
     return [
-        ExerciseResult(e.name, b.assignment, "could_not_grade", None, e.points, _(e.title), why)
+        ExerciseResult(e.name, b.assignment, outcome, score, e.points, _(e.title), why)
         for b in bundles
         for e in b.exercises
         if e.name in names
@@ -140,11 +214,7 @@ def _why_nothing(submission: Submission) -> str:
     return _("{file} defines no exercise that is graded here").format(file=name)
 
 
-def _wanted(engine: Engine, plan: Plan, names: Sequence[str]) -> list[str]:
-    """In the order of the course."""
-    return [
-        e.name
-        for b in engine.bundles
-        for e in b.exercises
-        if e.name in names and (not plan.only or e.name in plan.only)
-    ]
+def _wanted(bundles: Sequence[Bundle], only: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """The exercises to grade, in the order of the course."""
+    known = [e.name for bundle in bundles for e in bundle.exercises]
+    return tuple(name for name in known if name in names and (not only or name in only))

@@ -46,6 +46,7 @@ class _Child:
 
 def main() -> None:
     """Become the guard; the server is its child."""
+    resources.lift_memory_limit()
     control = socket.socket(fileno=int(sys.argv[2]))
     leash, parent = int(sys.argv[3]), int(sys.argv[4])
     its_end = supervisor.watch(parent)

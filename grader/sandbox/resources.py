@@ -37,6 +37,14 @@ def apply(limits: Limits, tasks_of_others: int = 0) -> None:
             raise SandboxError(f"limit {name}: {error}") from None
 
 
+def lift_memory_limit() -> None:
+    """Raise the soft limit of address space to the hard one: a process that grades has a soft limit of its own."""
+    import resource
+
+    _soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+
+
 def address_space(statm: int) -> int:
     """Bytes of address space of the process whose /proc/PID/statm is open.
 

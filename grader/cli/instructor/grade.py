@@ -14,7 +14,7 @@ from grader.support.i18n import _
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from grader.classroom.class_run import Entry
+    from grader.classroom.class_run import GradedSubmission
 
 EXAMPLES = """\b
 Examples:
@@ -83,9 +83,9 @@ def command(
 ) -> None:
     """Grade a folder of SUBMISSIONS with hidden cases, and sum up how the class did."""
     from grader.classroom.class_run import exit_status
-    from grader.classroom.grade_folder import Wishes, grade_folder, ignored_store
+    from grader.classroom.grade_folder import GradeOptions, grade_folder, ignored_store
 
-    wishes = Wishes(
+    options = GradeOptions(
         only=only,
         since=since,
         regrade=regrade,
@@ -95,7 +95,7 @@ def command(
         sandbox=sandbox,
         trusted=trusted_submissions,
     )
-    entries = grade_folder(submissions, wishes)
+    entries = grade_folder(submissions, options)
     if old := ignored_store(submissions):
         click.echo(
             _("{path} is ignored: results are now stored in your cache folder.").format(path=old), err=True
@@ -104,7 +104,7 @@ def command(
     sys.exit(exit_status(entries))
 
 
-def _write(entries: Sequence[Entry], form: str, output: Path | None) -> None:
+def _write(entries: Sequence[GradedSubmission], form: str, output: Path | None) -> None:
     from grader.classroom.formats import FORMS, NotInThisForm
     from grader.support.atomic_files import write_atomically
 
@@ -121,7 +121,7 @@ def _write(entries: Sequence[Entry], form: str, output: Path | None) -> None:
     return None
 
 
-def _show(entries: Sequence[Entry], output: Path | None) -> None:
+def _show(entries: Sequence[GradedSubmission], output: Path | None) -> None:
     from io import StringIO
 
     from rich.console import Console

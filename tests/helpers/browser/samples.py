@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.classroom.class_run import Entry
+from grader.classroom.class_run import GradedSubmission
 from grader.report.model import CheckResult, Diagnosis, ExerciseResult, Report
 
 PASSED = CheckResult("a", "shapes", "shape and dtype for rows of numbers (N, T)", "passed")
@@ -57,11 +57,11 @@ REPORT = Report(RESULTS, sandbox="landlock", torch="2.13.0", grader="0.1.0", rem
 
 def entry(
     student: str, *results: ExerciseResult, problem: str = "", size: int = 100, sandbox: str = "landlock"
-) -> Entry:
+) -> GradedSubmission:
     """One submission of a class."""
     extra = {"student": student, "submission": f"{student}/02_masking/masking.py", "content": "0" * 64}
     report = Report(results, sandbox, "2.13.0", "0.1.0", seed="hidden", extra=extra)
-    return Entry(report, size, problem, False, True)
+    return GradedSubmission(report, size, problem, False, True)
 
 
 def failed(diagnosis: Diagnosis, fingerprint: str = "") -> ExerciseResult:

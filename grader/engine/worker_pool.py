@@ -1,0 +1,245 @@
+"""A pool of processes for the grader's own work: the parent replaces one that exits or exceeds its time.
+
+Children ignore Ctrl-C; the parent decides when they end.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection, wait
+from types import TracebackType
+from typing import Any, Generic, Literal, TypeVar
+
+from grader.sandbox.base import SandboxError
+from grader.support.i18n import _
+
+STOP_SECONDS = 5.0  # for a process without a task to end by itself
+
+context = multiprocessing.get_context("spawn")  # a fork would inherit threads and locks
+
+T = TypeVar("T")
+R = TypeVar("R")
+Allow = Callable[[float], None]  # called in a process: "my next message comes within so many seconds"
+Setup = Callable[
+    ..., AbstractContextManager[Callable[[T], R]]
+]  # called in each process as setup(allow, *args)
+
+
+@dataclass(frozen=True)
+class Lost:
+    """Why a task has no result: its process exited, or took longer than it said."""
+
+    why: Literal["exited", "timeout"]
+
+
+class _Worker:
+    """The parent's side of one process."""
+
+    def __init__(self, setup: Setup[Any, Any], args: tuple[Any, ...]):
+        self.connection: Connection
+        self.connection, theirs = context.Pipe()
+        self.task: int | None = None
+        self.deadline = float("inf")
+        self._process = context.Process(target=_serve, args=(theirs, setup, args), daemon=True)
+        with uninterrupted():
+            self._process.start()
+        theirs.close()
+
+    def submit(self, number: int, task: object) -> None:
+        self.task, self.deadline = number, float("inf")
+        with suppress(OSError):  # the process has exited: noticed when its answer is read
+            self.connection.send(task)
+
+    def stop(self, seconds: float = 0.0) -> None:
+        """Wait for the process to end by itself, then kill it; its fork-server and workers end with it."""
+        self.connection.close()
+        self._process.join(seconds)
+        self._process.terminate()
+        self._process.join()
+
+
+class WorkerPool(Generic[T, R]):
+    """Up to `jobs` processes, started when they are needed. Use it as a context manager.
+
+    setup: a function of a module, called once in each process as `setup(allow, *args)`. It returns a context
+    manager of the function that turns a task into a result. That function may call `allow(seconds)` to limit
+    the time until its result or its next call of `allow`; a process that takes longer is killed.
+    attempts: how often a task is tried whose process exits.
+    """
+
+    def __init__(self, jobs: int, setup: Setup[T, R], *args: Any, attempts: int = 1):
+        self._jobs, self._setup, self._args, self._attempts = jobs, setup, args, attempts
+        self._workers: list[_Worker] = []
+
+    def __enter__(self) -> WorkerPool[T, R]:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for worker in self._workers:
+            worker.connection.close()  # all may end at the same time
+        for worker in self._workers:
+            worker.stop(0.0 if error else STOP_SECONDS)
+
+    def results(self, tasks: Iterable[T]) -> Iterator[tuple[T, R]]:
+        """Yield each task with its result, as they are ready. Raises SandboxError if a process is lost."""
+        for task, result in self.run(tasks):
+            if isinstance(result, Lost):
+                raise SandboxError(
+                    _("a process of the grader was killed, perhaps because memory ran out; try again")
+                )
+            yield task, result
+
+    def run(self, tasks: Iterable[T]) -> Iterator[tuple[T, R | Lost]]:
+        """Yield each task with its result, or how it was lost, as they are ready. Raises what `setup` raises."""
+        waiting, open_tasks, tries = enumerate(tasks), dict[int, T](), dict[int, int]()
+        while True:
+            self._dispatch(waiting, open_tasks)
+            busy = [worker for worker in self._workers if worker.task is not None]
+            if not busy:
+                return
+            for worker in _ready(busy):
+                number = worker.task
+                assert number is not None
+                try:
+                    kind, value = _receive(worker)
+                except _GoneError as gone:
+                    kind, value = "result", gone.lost
+                    self._replace(worker)
+                    tries[number] = tries.get(number, 0) + 1
+                    if gone.lost.why == "exited" and tries[number] < self._attempts:
+                        self._start().submit(number, open_tasks[number])
+                        continue
+                if kind == "error":
+                    raise value
+                if kind == "allow":
+                    worker.deadline = time.monotonic() + value
+                    continue
+                worker.task = None
+                self._dispatch(waiting, open_tasks)  # the process works while the caller uses the result
+                yield open_tasks.pop(number), value
+
+    def _dispatch(self, waiting: Iterator[tuple[int, T]], open_tasks: dict[int, T]) -> None:
+        """Give each idle process a task; start processes while there are tasks for them."""
+        while True:
+            idle = next((worker for worker in self._workers if worker.task is None), None)
+            if idle is None and len(self._workers) == self._jobs:
+                return
+            number, task = next(waiting, (None, None))
+            if number is None or task is None:
+                return
+            open_tasks[number] = task
+            (idle or self._start()).submit(number, task)
+
+    def _start(self) -> _Worker:
+        worker = _Worker(self._setup, self._args)
+        self._workers.append(worker)
+        return worker
+
+    def _replace(self, worker: _Worker) -> None:
+        self._workers.remove(worker)
+        worker.stop()
+
+
+class _GoneError(Exception):
+    def __init__(self, why: Literal["exited", "timeout"]):
+        self.lost = Lost(why)
+
+
+def _ready(busy: list[_Worker]) -> list[_Worker]:
+    """Wait for a message, or for the first deadline."""
+    left = min(worker.deadline for worker in busy) - time.monotonic()
+    readable = wait([worker.connection for worker in busy], None if left == float("inf") else max(left, 0.0))
+    now = time.monotonic()
+    return [worker for worker in busy if worker.connection in readable or worker.deadline <= now]
+
+
+def _receive(worker: _Worker) -> tuple[str, Any]:
+    """Return one message of a process. Raises _GoneError."""
+    try:
+        if not worker.connection.poll():
+            raise _GoneError("timeout")
+        kind, value = worker.connection.recv()
+    except (EOFError, OSError):
+        raise _GoneError("exited") from None
+    return kind, value
+
+
+# ---- in the process
+
+
+def _serve(connection: Connection, setup: Setup[Any, Any], args: tuple[Any, ...]) -> None:
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        with setup(lambda seconds: connection.send(("allow", seconds)), *args) as work:
+            while True:
+                connection.send(("result", work(connection.recv())))
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        pass  # the parent needs no more results
+    except Exception as error:
+        with suppress(OSError):
+            connection.send(("error", _portable(error)))
+
+
+def _portable(error: Exception) -> Exception:
+    """The exception with its traceback as a note; a SandboxError in its place if it cannot be pickled."""
+    try:
+        error.add_note(traceback.format_exc())
+        pickle.loads(pickle.dumps(error))
+        return error
+    except Exception:
+        return SandboxError(f"{type(error).__name__}: {error}")
+
+
+def _end_with_parent() -> None:
+    """End when the parent is killed: a process that waits for work would wait for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+# ---- starting processes
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Start processes that ignore Ctrl-C. This process receives it afterwards."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows: there a signal reaches the whole console
+        with _delayed_interrupt():
+            yield
+        return
+    resource_tracker.ensure_running()  # its start would let the signal through
+    with _delayed_interrupt():
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which they inherit
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _delayed_interrupt() -> Iterator[None]:
+    """Ctrl-C waits until the end. A mask is not enough: the signal goes to any thread, and numpy has some."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    received: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _frame: received.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if received:
+            signal.raise_signal(signal.SIGINT)

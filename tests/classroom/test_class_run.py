@@ -1,0 +1,139 @@
+"""Files over which a process hangs, exits or raises: they fail with a sentence, and their neighbours get their marks."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from grader.bundle.files import load_all
+from grader.bundle.model import Exercise
+from grader.classroom import class_run, worker_process
+from grader.classroom.class_run import ClassRun
+from grader.classroom.discover import SubmittedFile
+from grader.classroom.store import Store, StoreKey
+from grader.classroom.worker_process import PLAIN_FILE, RunConfig, Task, TaskResult, grade, seconds_for
+from grader.report.model import ExerciseResult, Report
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = ("transpose_qkv", "transpose_output")
+
+
+@pytest.fixture(scope="module")
+def bundles():
+    return [b for b in load_all(ROOT / "assignments") if b.assignment == "04_heads"]
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> RunConfig:
+    return RunConfig(tmp_path, tmp_path / "store", StoreKey("cases", "grader", "strict", b"secret"))
+
+
+@contextmanager
+def pretending(allow: Callable[[float], None], _config: RunConfig) -> Iterator[Callable[[Task], TaskResult]]:
+    """A process that does what a file says, in place of grading it."""
+
+    def work(task: Task) -> TaskResult:
+        if b"hang" in task.read():
+            allow(0.5)
+            time.sleep(600)
+        if b"exit" in task.read() or (task.read() == PLAIN_FILE and (_config.bundles / "broken").exists()):
+            os._exit(1)
+        return TaskResult((ExerciseResult(NAMES[0], "04_heads", "passed", 3.0, 3.0),))
+
+    yield work
+
+
+def graded(bundles, config: RunConfig, monkeypatch, *texts: bytes):
+    monkeypatch.setattr(class_run, "grading", pretending)
+    files = [
+        SubmittedFile(f"s{n}", f"s{n}.py", partial(bytes, text), 0.0, NAMES, digest=text)
+        for n, text in enumerate(texts)
+    ]
+    return ClassRun(files, bundles, config, jobs=2).grade()
+
+
+@pytest.mark.parametrize(("text", "why"), [(b"hang", "time limits"), (b"exit", "exited 2 times")])
+def test_a_file_that_stops_its_process_fails_alone(bundles, config, monkeypatch, text, why):
+    honest, hostile, other = graded(bundles, config, monkeypatch, b"good", text, b"fine")
+    for one in (honest, other):
+        assert [r.outcome for r in one.report.exercises] == ["passed"]
+    assert [(r.name, r.outcome, r.score) for r in hostile.report.exercises] == [
+        (name, "failed", 0.0) for name in NAMES
+    ]
+    assert "could not judge this file" in hostile.report.exercises[0].message
+    assert why in hostile.report.remarks[0]
+    assert not hostile.grader_failed
+
+
+def test_a_process_that_exits_over_a_plain_file_costs_nothing(bundles, config, monkeypatch):
+    (config.bundles / "broken").touch()
+    (one,) = graded(bundles, config, monkeypatch, b"exit")
+    assert one.grader_failed
+    assert [(r.outcome, r.score) for r in one.report.exercises] == [("could_not_grade", None)] * 2
+
+
+class RaisingEngine:
+    """An engine whose judges raise over a file, or over every file."""
+
+    def __init__(self, bundles, error: Exception, plain_too: bool = False):
+        self.bundles, self.error, self.plain_too = bundles, error, plain_too
+
+    def known(self, _submission):
+        return dict.fromkeys(NAMES[:1])
+
+    def grade(self, submission, wanted):
+        if self.plain_too or submission.units[0].source.encode() != PLAIN_FILE:
+            raise self.error
+        return Report(tuple(ExerciseResult(n, "04_heads", "blocked", 0.0, 3.0) for n in wanted), "", "", "")
+
+    def close(self) -> None: ...
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        UnicodeEncodeError("utf-8", "\ud800", 0, 1, "half"),
+        RecursionError(),
+        MemoryError(),
+        ValueError("\ud800"),
+    ],
+)
+@pytest.mark.parametrize("expected", [NAMES, ()])
+def test_an_exception_over_one_file_is_its_own_fault(bundles, config, error, expected):
+    store = Store(config.store, config.key)
+    task = Task(0, Path("a.py"), partial(bytes, b"def transpose_qkv(): pass\n"), expected)
+    found = grade(RaisingEngine(bundles, error), store, config, task)
+    assert [(r.outcome, r.score) for r in found.results] == [("failed", 0.0)] * (len(expected) or 1)
+    assert "could not judge this file" in found.results[0].message
+    assert type(error).__name__ in found.remarks[0]
+    assert not found.new, "it is tried again at the next call"
+    found.remarks[0].encode()
+    found = grade(RaisingEngine(bundles, error, plain_too=True), store, config, task)
+    assert found.grader_failed
+    assert type(error).__name__ in found.problem
+    store.close()
+
+
+def test_time_for_an_exercise_exceeds_its_own_limits(bundles):
+    exercise: Exercise = bundles[0].exercises[0]
+    assert seconds_for(exercise) > len(exercise.cases) * exercise.limits["wall_seconds"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")
+def test_memory_of_a_process_is_limited():
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    try:
+        worker_process.limit_memory(1 << 28)
+        with pytest.raises(MemoryError):
+            bytearray(1 << 29)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)

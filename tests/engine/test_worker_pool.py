@@ -1,0 +1,104 @@
+"""The pool of the grader's own processes: lost processes, deadlines, errors, and who ends first."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from grader.engine.worker_pool import Lost, WorkerPool
+from grader.sandbox.base import SandboxError
+
+
+@contextmanager
+def working(allow: Callable[[float], None], folder: Path | None = None) -> Iterator[Callable]:
+    """Handle ("what", argument); count attempts in a file."""
+
+    def work(task: tuple[str, float]):
+        what, number = task
+        if folder is not None:
+            with (folder / "tries").open("a", encoding="utf-8") as file:
+                file.write(f"{what}\n")
+        match what:
+            case "square":
+                return number**2
+            case "exit":
+                os._exit(1)
+            case "exit once" if (folder / "tries").read_text("utf-8").count("exit once") == 1:
+                os._exit(1)
+            case "raise":
+                raise ValueError(f"no {number}")
+            case "hang":
+                allow(0.5)
+                time.sleep(600)
+            case "promise":
+                for _step in range(3):
+                    allow(5.0)
+                    time.sleep(0.01)
+                allow(float("inf"))
+        return number
+
+    yield work
+
+
+@contextmanager
+def refusing(_allow: Callable[[float], None]) -> Iterator[Callable]:
+    raise SandboxError("there is none")
+    yield
+
+
+def test_every_task_gets_its_result():
+    tasks = [("square", n) for n in range(20)]
+    with WorkerPool(2, working) as pool:
+        assert dict(pool.results(tasks)) == {task: task[1] ** 2 for task in tasks}
+
+
+def test_no_more_processes_start_than_tasks():
+    with WorkerPool(8, working) as pool:
+        list(pool.run([("square", 1)]))
+        assert len(pool._workers) == 1
+
+
+def test_a_task_over_which_processes_exit_is_lost_and_others_are_not(tmp_path):
+    tasks = [("square", 2), ("exit", 0), ("square", 3)]
+    with WorkerPool(1, working, tmp_path, attempts=2) as pool:
+        assert dict(pool.run(tasks)) == {tasks[0]: 4, tasks[1]: Lost("exited"), tasks[2]: 9}
+    assert (tmp_path / "tries").read_text("utf-8").count("exit") == 2
+
+
+def test_a_task_is_tried_again_after_an_exit(tmp_path):
+    with WorkerPool(1, working, tmp_path, attempts=2) as pool:
+        assert list(pool.run([("exit once", 7)])) == [(("exit once", 7), 7)]
+
+
+def test_a_task_that_takes_too_long_is_lost_and_its_process_killed():
+    with WorkerPool(1, working, attempts=2) as pool:
+        started = time.monotonic()
+        found = dict(pool.run([("hang", 0), ("promise", 1)]))
+    assert found == {("hang", 0): Lost("timeout"), ("promise", 1): 1}
+    assert time.monotonic() - started < 60
+
+
+def test_results_raise_when_a_process_is_lost():
+    with (
+        WorkerPool(2, working) as pool,
+        pytest.raises(SandboxError, match="a process of the grader was killed"),
+    ):
+        list(pool.results([("exit", 0)]))
+
+
+def test_an_error_in_a_task_reaches_the_caller_and_ends_the_others():
+    with pytest.raises(ValueError, match="no 3") as raised, WorkerPool(2, working) as pool:
+        list(pool.run([("hang forever", 0), ("raise", 3)]))
+    assert "worker_pool.py" in "".join(raised.value.__notes__)
+    assert not [c for c in psutil.Process().children() if "spawn_main" in " ".join(c.cmdline())]
+
+
+def test_an_error_in_setup_reaches_the_caller():
+    with pytest.raises(SandboxError, match="there is none"), WorkerPool(1, refusing) as pool:
+        list(pool.run([1]))
