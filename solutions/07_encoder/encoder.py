@@ -193,7 +193,8 @@ except NotImplementedError as unwritten:
 class EncoderBlock(nn.Module):
     """Self-attention, AddNorm, the position-wise network, AddNorm (Vaswani et al. 2017, section 3.1).
 
-    use_bias: whether the four projections of the attention have biases. The feed-forward network always has.
+    use_bias: whether the four projections of the attention have biases. The feed-forward network always has
+    them.
     """
 
     def __init__(

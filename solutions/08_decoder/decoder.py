@@ -73,8 +73,7 @@
 #
 # **Why the cache is correct.** With a causal mask, step `t` never depends on a later step. So the values that
 # a layer computed for a step when it was the newest are still right later. This gives the test that every
-# decoder must pass: **one step at a time and all steps at once give the same values** (without dropout). It
-# is also the best test for a decoder.
+# decoder must pass: **one step at a time and all steps at once give the same values** (without dropout).
 #
 # **By hand.** One head, one feature, and all scores equal, so that attention is the mean of the values that a
 # query sees. Leave out everything else. Let the inputs of the layer be 2, 4 and 9.
@@ -91,7 +90,7 @@
 # training loss becomes very small, and the predictions are useless. In the last row the call holds one query
 # with length 1, so every step sees only the oldest step.
 #
-# **What goes wrong.** These mistakes raise no error.
+# **What goes wrong.** Most of these mistakes raise no error.
 #
 # - Every layer needs *its own* entry in the cache. With one entry for all, a layer reads the inputs of
 #   another.
