@@ -19,7 +19,7 @@ from grader.cases.case import Case
 from grader.engine.visibility import with_requirements
 from grader.given import source as given_source
 from grader.judge.finding import FLOATS
-from grader.judge.normalise import arranged
+from grader.judge.normalise import normalise_layouts
 from grader.judge.observation import Observation, Seen, student_error
 from grader.worker.load import load
 from grader.worker.program import Program
@@ -64,7 +64,7 @@ def observe(
             torch.manual_seed(look)
             program = Program(loaded.names, {"steps": list(case.steps), "dtype": wanted}, tensors)
             program.run(loaded.files)
-            out[case.id] = arranged(_observation(program, {wanted: case.dtype}), case.steps)
+            out[case.id] = normalise_layouts(_observation(program, {wanted: case.dtype}), case.steps)
     return out
 
 

@@ -17,7 +17,7 @@ from grader.intake.read import Submission
 from grader.judge.observation import Observation
 from grader.judge.redact import Evidence
 from grader.judge.trivial import is_trivial
-from grader.judge.verdict import JudgedCase
+from grader.judge.verdict import JudgedCase, unseen_case
 from grader.report.model import CheckResult, ExerciseResult, Outcome
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
@@ -73,6 +73,18 @@ class ResultBuilder:
             content=self.submission.content,
         )
         return result, self._evidence(safe=(result.message, *remarks))
+
+    def unjudged(self, remark: str) -> tuple[ExerciseResult, Evidence]:
+        """A failed result with no points: judging raised an exception that the submission brings about."""
+        cases = self.exercise.cases
+        judged = [
+            unseen_case(cases[0], "failed", "unjudged", _("the result could not be checked")),
+            *(unseen_case(case, "skipped", "skipped", _("skipped")) for case in cases[1:]),
+        ]
+        checks = tuple(check for one in judged for check in one.checks)
+        codes = {id: code for one in judged for id, code in one.codes.items()}
+        bare, _evidence = self.without_checks("failed", remarks=(remark,))
+        return replace(bare, checks=checks), self._evidence(codes, safe=(remark,))
 
     def from_cases(
         self, cases: Sequence[JudgedCase], remarks: Sequence[str]

@@ -174,7 +174,7 @@ class Session:
         if json_size > MAX_JSON or body_size > MAX_BODY:
             raise WorkerGone("reply", f"a reply of {json_size + body_size} bytes")
         try:
-            words = json.loads(self._read(json_size, deadline))
+            words = _json(self._read(json_size, deadline))
         except (ValueError, RecursionError):
             raise WorkerGone("reply", "a reply that is not JSON") from None
         if not isinstance(words, dict):
@@ -242,5 +242,23 @@ class Session:
             return []
         stack = self.printed.rpartition("Timeout (")[2]
         spelled = {file.encode("ascii", "backslashreplace").decode(): file for file in self.files}
-        found = re.findall(r'File "([^\n]+)", line (\d{1,7})\b', stack)
-        return [(spelled[file], int(line)) for file, line in found if file in spelled]
+        lines = [line for line in stack.splitlines()[:MAX_FRAMES] if len(line) <= MAX_FRAME]
+        found = [match for line in lines if (match := _FRAME.match(line))]
+        return [(spelled[match[1]], int(match[2])) for match in found if match[1] in spelled]
+
+
+# A line of a stack as Python's `faulthandler` prints it. Student code can print the same: both the number of
+# lines and their length are bounded, so that the search stays fast.
+_FRAME = re.compile(r'\s{0,8}File "([^\n]{1,400})", line (\d{1,7})\b')
+MAX_FRAMES, MAX_FRAME = 1000, 500
+
+
+def _json(raw: bytes) -> Any:
+    """JSON from a worker, with no lone surrogate in any of its texts. Raises ValueError or RecursionError.
+
+    Python reads the escape of half a character as such a half, which no later encoding accepts.
+    """
+    value = json.loads(raw.decode("utf-8"))
+    if b"\\ud" in raw.lower():
+        value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8"))
+    return value

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import time
+import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 
 from grader.bundle.model import Exercise, RecordedCase
 from grader.engine.context import Context
@@ -22,11 +24,11 @@ from grader.engine.visibility import with_requirements
 from grader.engine.worker_slot import CannotLoad
 from grader.given import source
 from grader.intake.names import Names, match, read_names, untouched
-from grader.intake.read import Submission
-from grader.judge.normalise import arranged
+from grader.intake.read import Submission, Unit
+from grader.judge.normalise import normalise_layouts
 from grader.judge.observation import Observation
 from grader.judge.redact import Evidence, redact
-from grader.judge.verdict import JudgedCase, judge_case, lost_case, unseen_case
+from grader.judge.verdict import Budget, JudgedCase, judge_case, lost_case, unseen_case
 from grader.report.model import CheckOutcome, ExerciseResult
 from grader.sandbox.base import SandboxError
 from grader.support.i18n import _, language
@@ -150,9 +152,44 @@ class SubmissionRun:
     # ---- one try
 
     def _once(self, exercise: Exercise, replaced: tuple[str, ...]) -> ExerciseResult:
-        """Grade one exercise once. Here, and nowhere else, results of hidden cases are redacted."""
-        result, evidence = self._built(exercise, replaced)
+        """Grade one exercise once. Here, and nowhere else, results of hidden cases are redacted.
+
+        An exception while a submission is judged or diagnosed may be its own doing, and must not excuse it.
+        What may be chance is tried again; then a plain file decides, as with workers that crash.
+        """
+        try:
+            return self._redacted(*self._built(exercise, replaced))
+        except Exception:
+            self.context.slot.close()
+        try:
+            return self._redacted(*self._built(exercise, replaced))
+        except Exception as error:
+            self.context.slot.close()
+            return self._redacted(*self._unjudged(exercise, error))
+
+    def _redacted(self, result: ExerciseResult, evidence: Evidence) -> ExerciseResult:
         return redact(result, evidence) if self.context.options.hidden else result
+
+    def _unjudged(self, exercise: Exercise, error: Exception) -> tuple[ExerciseResult, Evidence]:
+        """*Failed* if a plain file is graded without an exception; *could not be graded* otherwise."""
+        raised = _raised_at(error)
+        alias = self.aliases.get(exercise.name, exercise.name)
+        builder = ResultBuilder(exercise, self.submission, alias, time.monotonic())
+        plain = _plain_file(exercise)
+        try:
+            result, _evidence = SubmissionRun(self.context, plain, read_names(plain))._built(exercise, ())
+            works = result.outcome != "could_not_grade"
+        except Exception:
+            works = False
+        if not works:
+            return builder.without_checks(
+                "could_not_grade", _("the grader failed: {error}").format(error=raised)
+            )
+        return builder.unjudged(
+            _(
+                "for the instructor: the grader raised {error} while it judged this submission, not over a plain file"
+            ).format(error=raised)
+        )
 
     def _built(self, exercise: Exercise, replaced: tuple[str, ...]) -> tuple[ExerciseResult, Evidence]:
         options = self.context.options
@@ -199,19 +236,20 @@ class SubmissionRun:
     def _judged(self, request: LoadRequest) -> list[JudgedCase]:
         """Run and judge every case of the exercise."""
         judged: list[JudgedCase] = []
+        budget = Budget()
         options = self.context.options
         for case in request.exercise.cases:
             if not (case.costly and options.quick):
-                judged.append(_skipped(case, judged, options.device) or self._judge(request, case))
+                judged.append(_skipped(case, judged, options.device) or self._judge(request, case, budget))
         return judged
 
-    def _judge(self, request: LoadRequest, case: RecordedCase) -> JudgedCase:
+    def _judge(self, request: LoadRequest, case: RecordedCase, budget: Budget) -> JudgedCase:
         """Run and judge one case. A verdict against an answer comes from a worker that loaded the file once."""
         device = self.context.options.device
         try:
-            judged = judge_case(case, self._observe(request, case), device)
+            judged = judge_case(case, self._observe(request, case), device, budget)
             if self.context.slot.reloaded and any(check.outcome != "passed" for check in judged.checks):
-                judged = judge_case(case, self._observe(request, case, in_new_worker=True), device)
+                judged = judge_case(case, self._observe(request, case, in_new_worker=True), device, budget)
         except WorkerGone as gone:
             # On another device the grader may be at fault.
             outcome: CheckOutcome = "failed" if device == "cpu" else "could_not_grade"
@@ -226,7 +264,7 @@ class SubmissionRun:
         """Run one case, measure what it trained, and bring the results into one layout."""
         on_training = partial(self.context.options.on_training, f"{request.exercise.name}, {case.id}")
         observation = self.context.slot.observe(request, case, on_training, in_new_worker=in_new_worker)
-        return arranged(self._examined(request.exercise, case, observation), case.steps)
+        return normalise_layouts(self._examined(request.exercise, case, observation), case.steps)
 
     def _examined(self, exercise: Exercise, case: RecordedCase, observation: Observation) -> Observation:
         """Measure trained weights in a second worker, in which no student code runs."""
@@ -252,3 +290,16 @@ def _skipped(case: RecordedCase, judged: Sequence[JudgedCase], device: str) -> J
         why = _("skipped: earlier checks failed")
         return unseen_case(case, "skipped", "skipped-failed", why, device=device)
     return None
+
+
+def _plain_file(exercise: Exercise) -> Submission:
+    """A submission that loads and fails in the simplest way."""
+    source = f"def {exercise.name}(*args, **kwargs):\n    raise NotImplementedError\n"
+    return Submission(Path("plain.py"), (Unit("plain.py", source),))
+
+
+def _raised_at(error: Exception) -> str:
+    """The type of an exception and the grader's line that raised it: nothing that a submission could choose."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    return type(error).__name__ + place

@@ -58,12 +58,13 @@ def sentences(check: Check, case: RecordedCase, observation: Observation) -> Fin
     if seen is None or seen.array is None or seen.array.ndim != 2 or seen.dtype != "int64":
         form = wrong_form(seen, header)
         return form if form is not None else failed("odd", _("sentences of whole numbers should come back"))
-    want, got = (_rows(array) for array in (case.expected[name], seen.array))
-    if len(want) != len(got):
+    if len(case.expected[name]) != len(seen.array):
+        got_count, want_count = len(seen.array), len(case.expected[name])
         return failed(
-            f"count {len(got)}",
-            _("{got} sentences came back, {want} should").format(got=len(got), want=len(want)),
+            f"count {got_count}",
+            _("expected {want} sentences, got {got}").format(got=got_count, want=want_count),
         )
+    want, got = (_rows(array) for array in (case.expected[name], seen.array))
     wrong = [place for place, pair in enumerate(zip(want, got, strict=True)) if pair[0] != pair[1]]
     if not wrong:
         return PASSED

@@ -11,10 +11,11 @@ import numpy as np
 
 from grader.judge.observation import Observation, Seen
 
+MAX_ROWS = 1 << 16  # of sentences; a result with more is left as it is
 EMPTY, PAD = -1, 0  # what fills up shorter rows: here, and in a tensor of tokens
 
 
-def arranged(observation: Observation, steps: Iterable[Mapping[str, Any]]) -> Observation:
+def normalise_layouts(observation: Observation, steps: Iterable[Mapping[str, Any]]) -> Observation:
     """The same observation with every result in one form, as far as it came in an accepted one.
 
     With heads: (B, H, T, S), (B·H, T, S) with row b·H + h, or a list of one (B, T, S) a head. With one query
@@ -39,6 +40,8 @@ def _written(seen: Seen, steps: int, eos: int) -> Seen:
     `eos` itself may have been kept, and behind it one token over and over, as in a tensor that is filled up.
     """
     if seen.array is None or seen.array.ndim != 2 or seen.array.dtype.kind != "i":
+        return seen
+    if len(seen.array) > MAX_ROWS:
         return seen
     rows = [_before(row[row != EMPTY].tolist(), eos) for row in seen.array]
     width = max([steps, *map(len, rows)])

@@ -9,7 +9,8 @@ from typing import Any
 from grader.bundle.safetensors import Array, BadTensors, read
 
 MAX_LINE = 1 << 20
-MAX_KEPT = 1 << 22  # numbers of one tensor that the judge ever looks at
+MAX_KEPT = 1 << 22  # values of one tensor that the judge ever looks at
+MAX_EMPTY_AXIS = 1 << 16  # of a tensor without values: its size bounds no other axis
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,8 @@ def read_observation(
         for name, tensor in tensors.items():
             if name not in asked:
                 raise BadReply("a tensor that was not asked for")
+            if 0 in tensor.shape and max(tensor.shape) > MAX_EMPTY_AXIS:
+                raise BadReply("an empty tensor with a huge axis")
             small = len(tensor.data) <= 8 * MAX_KEPT
             seen[name] = Seen(tensor.shape, tensor.dtype, tensor.array() if small else None)
     for name, what in _mapping(words.get("odd")).items():

@@ -25,6 +25,9 @@ ORDERS = ("importance", "random", "reverse")  # as grader/worker/measures.py cou
 FEWEST_SEEDS = 3
 
 
+MAX_ROWS = 1 << 16
+
+
 @dataclass(frozen=True)
 class Removal:
     """One row: with this seed, in this order, these heads were gone, and this share of answers was right."""
@@ -41,6 +44,8 @@ def read_removals(seen: Seen | None) -> list[Removal]:
         what = seen.odd if seen is not None and seen.odd else _("nothing")
         says = _("{what} came back; a list of rows should, as the text describes them").format(what=what)
         raise Wrong(failed("odd", says))
+    if len(seen.array) > MAX_ROWS:
+        raise Wrong(failed("odd", _("expected a list of dicts (see the lesson), got too many rows")))
     rows = []
     for seed, order, accuracy, *heads in seen.array.astype(np.float64).tolist():
         removed = tuple(int(h) if float(h).is_integer() else -2 for h in heads if h != -1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -35,8 +36,30 @@ class JudgedCase:
     findings: Mapping[str, Finding] = field(default_factory=dict)
 
 
-def judge_case(case: RecordedCase, observation: Observation, device: str = "cpu") -> JudgedCase:
-    """Decide every check of a case.
+class JudgingTimeoutError(Exception):
+    """Judging one exercise took more CPU time than any honest result needs."""
+
+
+@dataclass
+class Budget:
+    """CPU seconds of this thread for judging and diagnosing one exercise.
+
+    It is looked at between judges. Each judge is bounded by the size of the tensors that a reply may hold.
+    """
+
+    seconds: float = 60.0
+    started: float = field(default_factory=time.thread_time)
+
+    def check(self) -> None:
+        """Raise JudgingTimeoutError if the budget is spent."""
+        if time.thread_time() - self.started > self.seconds:
+            raise JudgingTimeoutError("judging took too long")
+
+
+def judge_case(
+    case: RecordedCase, observation: Observation, device: str = "cpu", budget: Budget | None = None
+) -> JudgedCase:
+    """Decide every check of a case. Raises JudgingTimeoutError if the budget is spent.
 
     After an exception, the first check that lacks what it looks at fails and reports the exception; the others
     that lack something are skipped. If a GPU ran out of memory, the case could not be graded.
@@ -49,6 +72,8 @@ def judge_case(case: RecordedCase, observation: Observation, device: str = "cpu"
     results: list[CheckResult] = []
     reported = False
     for check in case.checks:
+        if budget is not None:
+            budget.check()
         if error is None or check.judge == "raises" or not lacks(check, observation):
             finding = findings[check.id] = judged(check, case, observation)
             outcome: CheckOutcome = "passed" if finding.passed else "failed"

@@ -11,7 +11,7 @@ import pytest
 
 from grader.bundle.safetensors import encode
 from grader.diagnosis.match import diagnose
-from grader.judge.normalise import arranged
+from grader.judge.normalise import normalise_layouts
 from grader.judge.observation import BadReply, read_observation, student_error
 from grader.judge.trivial import is_trivial
 from grader.judge.verdict import judge_case
@@ -71,7 +71,9 @@ def test_confused_replies_never_get_past_the_reader_as_anything_but_a_result(bun
             arrays = {n: filled(rng) for n in case.asked}
             body = encode(arrays)
         try:
-            observation = arranged(read_observation(words, body, case.asked, frozenset({"a.py"})), case.steps)
+            observation = normalise_layouts(
+                read_observation(words, body, case.asked, frozenset({"a.py"})), case.steps
+            )
         except BadReply:
             continue
         judged = judge_case(case, observation)

@@ -103,6 +103,26 @@ def test_a_worker_that_does_not_answer_is_stopped_in_time(worker, script):
     assert time.monotonic() - started < 3
 
 
+def test_half_characters_of_a_reply_are_replaced(worker):
+    raw = """b'{"a": "\\\\ud800x", "token": "' + token.encode() + b'"}'"""
+    session = worker(f"read()\nsend(frame({raw}))")
+    assert session.ask({}, seconds=5).words == {"a": "?x"}
+
+
+def test_a_reply_that_is_not_utf_8_is_refused(worker):
+    session = worker('read()\nsend(frame(b\'{"a": "\\xed\\xa0\\x80"}\'))')
+    assert gone(session, seconds=5).why == "reply"
+
+
+def test_the_stack_of_a_lost_worker_is_read_in_linear_time(worker):
+    """A line that looks like many frames must not cost more than its length."""
+    script = "read()\nos.write(1, (b'Timeout (' + b'File \"' * (21 << 10))[: 127 << 10])\nos._exit(1)"
+    session = worker(script, output_bytes=1 << 20)
+    before = time.thread_time()
+    assert gone(session, seconds=5).why == "died"
+    assert time.thread_time() - before < 1
+
+
 def test_a_reply_sent_a_byte_at_a_time_is_still_a_reply(worker):
     session = worker("read()\nfor byte in frame({'a': 1}, b'xyz'): send(bytes([byte])); time.sleep(0.001)")
     assert session.ask({}, seconds=5).body == b"xyz"

@@ -76,7 +76,7 @@ def test_sentences_are_compared_word_for_word():
     finding = of_sentences(np.array([[3, 4], [5, 6]]))
     assert (finding.passed, finding.expected, finding.got, finding.where) == (False, "5", "5 6", "sentence 1")
     assert of_sentences(np.array([[3, 4], [-1, -1]])).got == "(nothing)"
-    assert of_sentences(np.array([[3, 4]])).message == "1 sentences came back, 2 should"
+    assert of_sentences(np.array([[3, 4]])).message == "expected 2 sentences, got 1"
     assert of_sentences(None, "None").message == "None came back where a tensor belongs"
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from grader.judge.normalise import arranged
+from grader.judge.normalise import MAX_ROWS, normalise_layouts
 from grader.judge.observation import Observation, Seen
 
 B, H, T, S = 2, 3, 4, 5
@@ -13,7 +13,7 @@ WEIGHTS = np.random.default_rng(0).random((B, H, T, S))
 def arrange(array, stacked=False, heads=H):
     seen = Seen(array.shape, "float32", array)
     observation = Observation({"w": seen}, stacked=frozenset(["w"] if stacked else []))
-    return arranged(observation, [{"do": "weights", "name": "w", "heads": heads}]).seen["w"]
+    return normalise_layouts(observation, [{"do": "weights", "name": "w", "heads": heads}]).seen["w"]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_without_heads_nothing_is_changed():
 
 def test_what_is_no_tensor_stays_what_it_is():
     seen = Observation({"w": Seen(odd="None")})
-    assert arranged(seen, [{"do": "weights", "name": "w", "heads": H}]).seen["w"].odd == "None"
+    assert normalise_layouts(seen, [{"do": "weights", "name": "w", "heads": H}]).seen["w"].odd == "None"
 
 
 # ---- sentences
@@ -61,7 +61,7 @@ def written(*rows, steps=4):
     array = np.array([[*row, *[-1] * (width - len(row))] for row in rows], dtype=np.int64)
     seen = Observation({"s": Seen(array.shape, "int64", array)})
     return (
-        arranged(seen, [{"do": "sentences", "name": "s", "steps": steps, "eos": EOS}])
+        normalise_layouts(seen, [{"do": "sentences", "name": "s", "steps": steps, "eos": EOS}])
         .seen["s"]
         .array.tolist()
     )
@@ -84,3 +84,10 @@ def test_a_sentence_that_is_too_long_stays_too_long():
 
 def test_a_sentence_may_be_empty():
     assert written([EOS, EOS], [0, 0]) == [[-1] * 4, [-1] * 4]
+
+
+def test_sentences_with_too_many_rows_are_left_as_they_are():
+    array = np.zeros((MAX_ROWS + 1, 1), dtype=np.int64)
+    seen = Observation({"s": Seen(array.shape, "int64", array)})
+    step = {"do": "sentences", "name": "s", "steps": 1, "eos": 3}
+    assert normalise_layouts(seen, [step]).seen["s"].array is array

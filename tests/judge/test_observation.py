@@ -35,6 +35,19 @@ def test_bytes_that_are_no_tensors_are_refused_without_quoting_them():
     assert "0.123" not in str(caught.value)
 
 
+def test_an_empty_tensor_with_a_huge_axis_is_refused():
+    """Its bytes bound nothing: going through its rows would never end."""
+    for shape, is_refused in (((1 << 46, 0), True), ((0, 1 << 17), True), ((3, 0), False)):
+        fields = {"out": {"dtype": "I64", "shape": list(shape), "data_offsets": [0, 0]}}
+        head = json.dumps(fields).encode()
+        body = len(head).to_bytes(8, "little") + head
+        if is_refused:
+            with pytest.raises(BadReply):
+                read(body=body)
+        else:
+            assert read(body=body).seen["out"].shape == shape
+
+
 def test_of_a_tensor_too_large_to_judge_only_the_form_is_kept():
     seen = read(body=encode({"out": np.zeros(8 * MAX_KEPT + 1, dtype=np.int8)})).seen["out"]
     assert seen.shape == (8 * MAX_KEPT + 1,)

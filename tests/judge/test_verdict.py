@@ -14,7 +14,7 @@ from grader.judge.finding import Finding
 from grader.judge.observation import Observation, Seen, StudentError
 from grader.judge.redact import Evidence, redact
 from grader.judge.trivial import is_trivial
-from grader.judge.verdict import judge_case, lost_case, unseen_case
+from grader.judge.verdict import Budget, JudgingTimeoutError, judge_case, lost_case, unseen_case
 from grader.report.model import ExerciseResult, Report, to_json
 
 WANT = np.random.default_rng(0).standard_normal((2, 3))
@@ -105,6 +105,13 @@ def test_a_case_that_was_not_observed_tells_why_once():
     assert [r.outcome for r in lost] == ["failed"] + ["skipped"] * (len(CHECKS) - 1)
     unknown = unseen_case(case, "could_not_grade", "fault", "no worker").checks
     assert {r.outcome for r in unknown} == {"could_not_grade"}
+
+
+def test_judging_stops_when_its_budget_is_spent():
+    case = case_for("equal")
+    with pytest.raises(JudgingTimeoutError):
+        judge_case(case, Observation(seen(WANT)), budget=Budget(seconds=-1.0))
+    assert judge_case(case, Observation(seen(WANT)), budget=Budget()).checks[0].outcome == "passed"
 
 
 HOSTILE = "\x1b[2J\u202e" + SECRET

@@ -1,0 +1,69 @@
+"""An exception while a submission is judged is a verdict if a plain file is judged without one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.engine import result
+from grader.intake.read import Submission, Unit
+
+SPOILT = "import torch\ndef sequence_mask(X, valid_len, value=0):\n    return X * 2\n"
+ATTACK = "# attack\n"
+
+
+def submission(source: str) -> Submission:
+    return Submission(Path("masking.py"), (Unit("masking.py", source),))
+
+
+def fails_over(monkeypatch, is_hit) -> list[str]:
+    """Let the diagnosis raise where `is_hit` says so; the list grows with every exception."""
+    raised = []
+    uses = result.uses
+
+    def stumbles(given, *rest):
+        if is_hit(given):
+            raised.append(given.path.name)
+            raise RecursionError("SECRET")
+        return uses(given, *rest)
+
+    monkeypatch.setattr(result, "uses", stumbles)
+    return raised
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_what_only_this_submission_brings_about_fails(engine, monkeypatch, hidden):
+    raised = fails_over(monkeypatch, lambda given: ATTACK in given.units[0].source)
+    report = engine.with_options(hidden=hidden).grade(submission(SPOILT + ATTACK), ["sequence_mask"])
+    (found,) = report.exercises
+    assert (found.outcome, found.score) == ("failed", 0.0)
+    assert found.checks[0].message == "the result could not be checked"
+    (remark,) = found.remarks
+    assert remark.startswith("for the instructor: the grader raised RecursionError (test_unjudged.py, line ")
+    assert "SECRET" not in repr(found)
+    assert len(raised) == 2, "it was tried again"
+    assert report.points == found.points
+
+
+def test_what_a_plain_file_brings_about_too_could_not_be_graded(engine, monkeypatch):
+    fails_over(monkeypatch, lambda given: True)
+    (found,) = engine.grade(submission(SPOILT), ["sequence_mask"]).exercises
+    assert (found.outcome, found.score) == ("could_not_grade", None)
+
+
+def test_what_happens_once_costs_nothing(engine, monkeypatch):
+    once = iter([True])
+    fails_over(monkeypatch, lambda given: next(once, False))
+    (found,) = engine.grade(submission(SPOILT), ["sequence_mask"]).exercises
+    assert found.outcome == "failed"
+    assert not found.remarks
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_half_a_character_in_an_exception_is_a_failure_like_others(engine, hidden):
+    source = "def masked_softmax(X, valid_lens):\n    raise RuntimeError('\\ud800')\n"
+    (found,) = engine.with_options(hidden=hidden).grade(submission(source), ["masked_softmax"]).exercises
+    assert (found.outcome, found.score) == ("failed", 0.0)
+    assert "RuntimeError" in found.checks[0].message
+    assert not found.remarks
