@@ -148,15 +148,15 @@ def greedy_decode(
 # ## Exercise: `train`
 #
 # `model(src, tgt_in, src_valid_len)` returns scores and a state; only the scores are needed here. `batches`
-# is a list of batches as in the table above. `steps` says how many times the weights are updated, once per
-# batch. There are more steps than batches. Use any optimizer that learns the task in so many steps: Adam with
-# a learning rate of 0.001 to 0.003 does, plain SGD does not.
+# is a list of batches as in the table above. `steps` says how many times the weights are updated, with one
+# batch each time. There are more steps than batches. Use any optimizer that learns the task in so many
+# steps: Adam with a learning rate of 0.001 to 0.003 does, plain SGD does not.
 #
 # Return `model.state_dict()`.
 
 # %% exercise="train"
 def train(model: nn.Module, batches: list[tuple[torch.Tensor, ...]], steps: int) -> dict[str, torch.Tensor]:
-    """Update the weights of `model` `steps` times, once per batch, and return its state dict.
+    """Update the weights of `model` `steps` times, with one batch per step, and return its state dict.
 
     model: an EncoderDecoder, in any mode; batches: a list of tuples
     (src (B, S), src_valid_len (B,), tgt (B, T + 1), tgt_valid_len (B,)), to be used in order, again and again.
