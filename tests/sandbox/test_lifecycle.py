@@ -280,7 +280,7 @@ def test_what_hostile_code_leaves_in_its_folder_goes_too(tier, own_launcher, sta
     worker = start(own_launcher)
     told = worker.ask("""
         import os
-        for _ in range(200):
+        for _ in range(30):
             os.mkdir("d", 0o700)
             os.chdir("d")
             open("f", "w").close()
