@@ -50,8 +50,8 @@ def run(loaded: Loaded, case: Case, more: dict[str, torch.Tensor]) -> Program:
     tensors = {name: torch.from_numpy(array.copy()) for name, array in case.tensors.items()} | more
     program = Program(loaded.names, {"steps": case.steps, "dtype": case.dtype}, tensors)
     program.run(loaded.files)
-    if "error" in program.told:
-        raise SystemExit(f"{case.id}: {program.told['error']}")
+    if "error" in program.reply:
+        raise SystemExit(f"{case.id}: {program.reply['error']}")
     return program
 
 

@@ -74,14 +74,14 @@ def _observation(program: Program, dtypes: Mapping[str, str]) -> Observation:
     for name, tensor in program.observed.items():
         dtype = str(tensor.dtype).removeprefix("torch.")
         seen[name] = Seen(tuple(tensor.shape), dtypes.get(dtype, dtype), _numbers(tensor))
-    for name, what in program.told["odd"].items():
+    for name, what in program.reply["odd"].items():
         seen.setdefault(name, Seen(shape=tuple(what["shape"]) if "shape" in what else None, odd=what["is"]))
     return Observation(
         seen=seen,
-        error=student_error(program.told.get("error")),
-        parameters=program.told.get("parameters"),
-        values=program.told.get("values", {}),
-        stacked=frozenset(program.told.get("stacked", ())),
+        error=student_error(program.reply.get("error")),
+        parameters=program.reply.get("parameters"),
+        values=program.reply.get("values", {}),
+        stacked=frozenset(program.reply.get("stacked", ())),
     )
 
 

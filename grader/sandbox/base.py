@@ -33,12 +33,10 @@ class Limits:
 
 @dataclass(frozen=True)
 class Exit:
-    """How a worker ended: `code` when it left by itself, `signal` when it was killed."""
+    """How a worker ended: `code` if it exited by itself, `signal` if it was killed."""
 
     code: int | None
     signal: int | None
-    cpu_seconds: float
-    peak_bytes: int
 
 
 class Process(Protocol):

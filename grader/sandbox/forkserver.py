@@ -3,9 +3,9 @@
 Started by exec with a clear environment, it holds no secret: what a worker could find in the memory
 it inherits is Python, torch and the program that serves requests. Run by `client` as
 
-    python -I -S -B -c BOOTSTRAP PACKAGE CONTROL LEASH PARENT
+    python -I -S -B -c BOOTSTRAP PACKAGE CONTROL PARENT_ALIVE_PIPE PARENT
 
-with descriptors for the control socket and the leash, and the parent's pid.
+with descriptors for the control socket and the parent_alive_pipe, and the parent's pid.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def main() -> None:
     """Become the guard; the server is its child."""
     resources.lift_memory_limit()
     control = socket.socket(fileno=int(sys.argv[2]))
-    leash, parent = int(sys.argv[3]), int(sys.argv[4])
-    its_end = supervisor.watch(parent)
+    parent_alive_pipe, parent = int(sys.argv[3]), int(sys.argv[4])
+    process_end = supervisor.watch(parent)
     received = wire.receive(control)
     if received is None:
         return
@@ -62,28 +62,30 @@ def main() -> None:
         if config["folder"]:
             folder = tempfile.mkdtemp(prefix="headway-", dir=config["temporary"])
         tier.separate()
-        own_pid, server = os.getpid(), os.fork()
+        supervisor_pid, server = os.getpid(), os.fork()
     except (SandboxError, OSError) as error:
         wire.send(control, {"failed": str(error)})
         if folder:
             remove_tree.remove_tree(folder)
         return
     if server == 0:
-        os.close(leash)
-        os.close(its_end)
-        _become_server(tier, control, config | {"folder": folder}, own_pid)
+        os.close(parent_alive_pipe)
+        os.close(process_end)
+        _become_server(tier, control, config | {"folder": folder}, supervisor_pid)
     control.close()
-    code = supervisor.supervise(server, (leash, its_end), tier.quota)
+    code = supervisor.supervise(server, (parent_alive_pipe, process_end), tier.quota)
     tier.leave()
     if folder:
         remove_tree.remove_tree(folder)
     os._exit(code)
 
 
-def _become_server(tier: Tier, control: socket.socket, config: dict[str, Any], guard_pid: int) -> NoReturn:
+def _become_server(
+    tier: Tier, control: socket.socket, config: dict[str, Any], supervisor_pid: int
+) -> NoReturn:
     code = 1
     try:
-        kernel.die_with_parent(0 if os.getppid() == 0 else guard_pid)
+        kernel.die_with_parent(0 if os.getppid() == 0 else supervisor_pid)
         server = _Server(tier, control, config)
         wire.send(control, {"ready": True, "leaves": tier.leaves, "folder": config["folder"]})
         server.serve()
@@ -120,7 +122,7 @@ class _Server:
         self._own_modules = [
             name for name in sys.modules if name.startswith(("grader.sandbox", "grader.support"))
         ]
-        preload.settle()
+        preload.freeze_heap()
         kernel.hide_from_tracers()
 
     def serve(self) -> None:
@@ -146,7 +148,7 @@ class _Server:
         """It only saves time: where it fails, workers import for themselves what they need."""
         try:
             preload.warm()
-            huge_pages.join(self._maps)
+            huge_pages.collapse_pages(self._maps)
         except Exception:
             traceback.print_exc()
             return
@@ -155,7 +157,7 @@ class _Server:
 
     def _start(self, number: int, limits: Limits, descriptors: list[int]) -> None:
         request, reply, log, status = descriptors
-        told = socket.socket(fileno=status)
+        asker = socket.socket(fileno=status)
         try:
             self._require_one_thread()
             own = resources.address_space(self._statm)
@@ -163,17 +165,17 @@ class _Server:
             pid = self._tier.fork(number)
             if pid == 0:
                 self._become_worker(number, limits, descriptors)
-            its_end = os.pidfd_open(pid)
+            process_end = os.pidfd_open(pid)
         except (SandboxError, OSError) as error:
-            _tell(told, {"failed": str(error)})
-            told.close()
+            _report(asker, {"failed": str(error)})
+            asker.close()
             return
         finally:
             for descriptor in (request, reply, log):
                 os.close(descriptor)
-        self._children[its_end] = _Child(pid, number, told)
-        self._poll.register(its_end, select.POLLIN)
-        _tell(told, {"level": self._level}, [its_end])
+        self._children[process_end] = _Child(pid, number, asker)
+        self._poll.register(process_end, select.POLLIN)
+        _report(asker, {"level": self._level}, [process_end])
 
     def _require_one_thread(self) -> None:
         """A child forked beside a second thread may inherit a lock that nobody will open."""
@@ -181,19 +183,14 @@ class _Server:
         if count != 1:
             raise SandboxError(f"have one thread before the fork: there are {count}")
 
-    def _report_end(self, its_end: int) -> None:
-        child = self._children.pop(its_end)
-        self._poll.unregister(its_end)
-        os.close(its_end)
-        _, status, usage = os.wait4(child.pid, 0)
+    def _report_end(self, process_end: int) -> None:
+        child = self._children.pop(process_end)
+        self._poll.unregister(process_end)
+        os.close(process_end)
+        _, status = os.waitpid(child.pid, 0)
         code = os.waitstatus_to_exitcode(status)
-        message = {
-            "code": code if code >= 0 else None,
-            "signal": -code if code < 0 else None,
-            "cpu_seconds": usage.ru_utime + usage.ru_stime,
-            "peak_bytes": usage.ru_maxrss * 1024,
-        }
-        _tell(child.status, {"exit": message})
+        message = {"code": code if code >= 0 else None, "signal": -code if code < 0 else None}
+        _report(child.status, {"exit": message})
         child.status.close()
         self._tier.clean_up(child.number)
 
@@ -225,7 +222,7 @@ class _Server:
             os._exit(code)
 
 
-def _tell(end: socket.socket, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
+def _report(end: socket.socket, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
     """Send to whoever asked for the worker, if it still listens."""
     with contextlib.suppress(OSError):
         wire.send(end, message, descriptors)

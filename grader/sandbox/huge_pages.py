@@ -13,19 +13,19 @@ _COLLAPSE = 25  # MADV_COLLAPSE of Linux 6.1: at once, and whatever the system's
 _LARGE = 2 << 20
 
 
-def join(maps: int) -> None:
+def collapse_pages(maps: int) -> None:
     """Join the small pages of this process's own data. `maps` is a descriptor of /proc/self/maps.
 
     Takes a fraction of a second. Where the system cannot do it, nothing changes.
     """
     advise = ctypes.CDLL(None).madvise
     advise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
-    for start, stop in _own_data(maps):
+    for start, stop in _private_data(maps):
         for address in range(-(-start // _LARGE) * _LARGE, stop - _LARGE + 1, _LARGE):
             advise(address, _LARGE, _COLLAPSE)
 
 
-def _own_data(maps: int) -> list[tuple[int, int]]:
+def _private_data(maps: int) -> list[tuple[int, int]]:
     """Regions that can be written and belong to no file, as (start, stop)."""
     os.lseek(maps, 0, os.SEEK_SET)
     with os.fdopen(os.dup(maps)) as file:

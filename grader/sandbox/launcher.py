@@ -56,7 +56,7 @@ class SandboxLauncher:
                 self._refill(limits)
             try:
                 server.wait_until_ready(time.monotonic() + START_SECONDS)
-                worker.settle(time.monotonic() + FORK_SECONDS)
+                worker.wait_until_ready(time.monotonic() + FORK_SECONDS)
             except ServerEndedError:
                 worker.close()
                 continue

@@ -11,7 +11,7 @@ import gc
 LEVELS = ("none", "full")
 
 
-def settle() -> None:
+def freeze_heap() -> None:
     """One thread, and no collection that would touch, and so copy, the pages shared with workers."""
     import sys
 
@@ -41,4 +41,4 @@ def warm() -> None:
     torch.func.functional_call(layer, dict(layer.named_parameters()), (x,))
     torch.testing.assert_close(torch.zeros(1), torch.zeros(1))
     repr(y)
-    settle()
+    freeze_heap()

@@ -20,7 +20,7 @@ class ServerEndedError(Exception):
 
 
 class SandboxedProcess:
-    """A worker asked of a server. It may be asked for early and becomes usable with `settle`."""
+    """A worker asked of a server. It may be asked for early and becomes usable with `wait_until_ready`."""
 
     def __init__(self, control: socket.socket, number: int, limits: Limits) -> None:
         self.limits = limits
@@ -47,7 +47,7 @@ class SandboxedProcess:
             for descriptor in (request, reply, log):
                 os.close(descriptor)
 
-    def settle(self, deadline: float) -> None:
+    def wait_until_ready(self, deadline: float) -> None:
         """Wait until it is locked down. Raises SandboxError with the step that failed, or ServerEndedError."""
         while not (self._ready and self._pidfd >= 0):
             if self._failure:

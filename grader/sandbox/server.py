@@ -48,28 +48,28 @@ class Server:
         self.folder = ""
         self._leaves = ""
         self._control, theirs = wire.pair()
-        leash, self._leash = os.pipe()
+        parent_alive_pipe, self._alive_pipe = os.pipe()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the server)
         package = str(Path(grader.sandbox.__file__).resolve().parents[1])
-        arguments = [package, str(theirs.fileno()), str(leash), str(os.getpid())]
+        arguments = [package, str(theirs.fileno()), str(parent_alive_pipe), str(os.getpid())]
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", "-B", "-c", _BOOTSTRAP, *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=self._errors,
-                pass_fds=(theirs.fileno(), leash),
+                pass_fds=(theirs.fileno(), parent_alive_pipe),
                 env=_environment(),
                 cwd="/",
                 start_new_session=True,
             )
         except OSError as error:
-            os.close(self._leash)
+            os.close(self._alive_pipe)
             self._control.close()
             raise SandboxError(f"start the server: {error}") from error
         finally:
             theirs.close()
-            os.close(leash)
+            os.close(parent_alive_pipe)
         config = asdict(program) | {"tier": tier, "package": package}
         config |= {"sites": visible_paths.site_folders(), "temporary": tempfile.gettempdir()}
         with contextlib.suppress(OSError):  # it is gone already: heard of when a worker is asked for
@@ -111,7 +111,7 @@ class Server:
 
     def close(self) -> None:
         """End it and all its workers at once, and wait for the guard, which cleans up."""
-        os.close(self._leash)
+        os.close(self._alive_pipe)
         self._control.close()
         self._process.wait()
         self._errors.close()

@@ -1,5 +1,5 @@
-"""The only code that runs beside student code. It is handed inputs and gives back what it observed.
+"""The only code that runs beside student code. It receives inputs and replies with what it observed.
 
-Nothing here knows what is right: no import of judge, bundle, record or solutions (a test walks the
-import graph), and nothing that leaves here is more than numbers, names and exceptions.
+Nothing here knows what is correct: it imports no other package (tests/test_architecture.py checks), and
+its replies hold nothing but tensors, names and exceptions.
 """

@@ -6,7 +6,7 @@ import sys
 
 
 def _die_with_parent(parent: int) -> None:
-    """Linux: be killed when the parent is; elsewhere the closed pipe ends an honest worker."""
+    """On Linux, have the kernel kill this process with its parent. Elsewhere an honest worker stops when the pipe closes."""
     if sys.platform == "linux":
         import ctypes
 
@@ -18,17 +18,17 @@ def _die_with_parent(parent: int) -> None:
 def _limit(**amounts: int) -> None:
     try:
         import resource
-    except ImportError:  # not a Unix: the parent's clock is the only limit
+    except ImportError:  # not a Unix: the parent's timeout is the only limit
         return
     for name, amount in amounts.items():
         try:
             resource.setrlimit(getattr(resource, name), (amount, amount))
         except (ValueError, OSError):
-            continue  # some systems refuse some limits; the wall clock always holds
+            continue  # some systems refuse some limits; the timeout always holds
 
 
 def _address_space() -> int:
-    """Bytes that Python and torch have taken; 0 where it cannot be told."""
+    """Bytes of address space that Python and torch use; 0 if the system does not say."""
     try:
         with open("/proc/self/statm", "rb") as statm:
             return int(statm.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")

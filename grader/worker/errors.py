@@ -12,7 +12,7 @@ MAX_TEXT = 2000
 
 
 def describe(error: BaseException, files: Collection[str]) -> dict[str, Any]:
-    """Type, message, and the innermost frame that lies in one of `files` (the submission's)."""
+    """Return type, message, and the innermost frame in one of `files` (the submission's)."""
     where = _own_frame(error.__traceback__, files)
     if isinstance(error, SyntaxError) and isinstance(error.filename, str) and error.filename in files:
         where = {
@@ -24,7 +24,7 @@ def describe(error: BaseException, files: Collection[str]) -> dict[str, Any]:
 
 
 def definition(called: object, files: Collection[str]) -> dict[str, Any] | None:
-    """Where a function of the submission begins: for an error that came of what it gave, and not inside of it."""
+    """Return where a function of the submission begins, for an error that its result caused outside it."""
     if type(called) is not FunctionType or called.__code__.co_filename not in files:
         return None
     file, line = called.__code__.co_filename, called.__code__.co_firstlineno
@@ -40,7 +40,7 @@ def _text(error: BaseException) -> str:
 
 
 def text_of(thing: object, size: int) -> str:
-    """What it says of itself, cut to size; nothing if it cannot say it."""
+    """Return `str(thing)` cut to `size` characters, or "" if that raises."""
     try:
         return str(thing)[:size]
     except BaseException:  # a student's __str__ may do anything

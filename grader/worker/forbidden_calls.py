@@ -1,5 +1,7 @@
-"""Which of the calls that an exercise is about were made while a case ran. Evidence only: a hostile file
-removes it. Calls of the building blocks do not count."""
+"""Record which of an exercise's forbidden calls were made while a case ran.
+
+This is evidence only: a hostile file can remove it. Calls that building blocks make do not count.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,13 @@ from torch import nn
 from torch.nn.modules.module import register_module_forward_pre_hook
 from torch.overrides import TorchFunctionMode
 
-_GIVEN = "given/"  # where the sources of building blocks are said to lie
+_GIVEN = "given/"  # prefix of the file names that building blocks get
 _TORCH = torch.__path__[0]
 
 
 @contextmanager
 def watching(calls: Sequence[str], found: set[str]) -> Iterator[None]:
-    """Note in `found` which of `calls` ("scaled_dot_product_attention", "nn.Transformer*") are made."""
+    """Add to `found` those of `calls` ("scaled_dot_product_attention", "nn.Transformer*") that are made."""
     if not calls:
         yield
         return
@@ -54,12 +56,12 @@ def watching(calls: Sequence[str], found: set[str]) -> Iterator[None]:
 
 @cache
 def _called(name: str, calls: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of `calls` that a function or class of this name is. Asked for every operation of torch."""
+    """Return those of `calls` that match a name. Cached, because it is asked for every operation of torch."""
     return tuple(call for call in calls if fnmatchcase(name, call.rpartition(".")[2]))
 
 
 def _by_a_block(frame: FrameType | None) -> bool:
-    """Whether the innermost code outside torch that led here is a building block's."""
+    """Whether the innermost caller outside torch is a building block."""
     while frame is not None and (
         frame.f_code.co_filename.startswith(_TORCH) or frame.f_code.co_filename == __file__
     ):

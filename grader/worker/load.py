@@ -1,4 +1,4 @@
-"""Execute a submission, statement by statement, so that a demo that fails costs only itself."""
+"""Execute a submission statement by statement, so that a failing demo does not affect the rest."""
 
 from __future__ import annotations
 import __future__
@@ -20,13 +20,15 @@ _FUTURE_FLAGS = {name: getattr(__future__, name).compiler_flag for name in __fut
 
 
 class Loaded:
-    """A submission after its top level has run: its names, and what could not be run."""
+    """A submission after its top level has run: its names, and notes on statements that failed."""
 
     def __init__(self, files: Collection[str]):
         self.files = frozenset(files)
         self.module = types.ModuleType("submission")
         self.notes: list[dict[str, Any]] = []
-        self.own: dict[str, tuple[dict[str, Any], str]] = {}  # the student's own parts, where they are bound
+        self.own: dict[
+            str, tuple[dict[str, Any], str]
+        ] = {}  # parts that the student wrote: the names of their file, and the name there
         self.with_own: standins.Switch = nullcontext
 
     @property
@@ -47,7 +49,7 @@ def load(
 
     units: `{"name", "source"}` each. given: sources of the allowed building blocks. replace: names whose
     top-level definition gives way to the building block of the same name. skip: `(unit, line)` of
-    statements that did not end when they were run before. withheld: blocks that may be imported, and not
+    statements that timed out before. withheld: blocks that may be imported, and not
     used. parts: earlier files with parts that the student wrote, `{"units", "names"}` each, where `names` says
     under which name a part stands there; each file is a module of its own. own: the same for the parts that
     the submission itself defines. Such parts are met within the context `with_own` alone.
@@ -67,7 +69,7 @@ def load(
 def _run_part(
     loaded: Loaded, part: Mapping[str, Any], replace: Collection[str], skip: Collection[tuple[str, int]]
 ) -> None:
-    """What does not run here is told where that file is graded itself."""
+    """Load an earlier file. Its errors are not noted here, but where that file itself is graded."""
     file = Loaded(loaded.files)
     sys.modules["submission"] = file.module
     with loaded.with_own():
@@ -87,7 +89,12 @@ def _run_unit(
         tree = _parsed(source, file)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         loaded.notes.append(
-            {"file": file, "line": getattr(error, "lineno", 0) or 0, "whole": True, **_told(error, loaded)}
+            {
+                "file": file,
+                "line": getattr(error, "lineno", 0) or 0,
+                "whole": True,
+                **_error_note(error, loaded),
+            }
         )
         return
     for place, node in enumerate(tree.body):
@@ -100,20 +107,22 @@ def _run_unit(
             exec(_compiled(source, file, place, frozenset(replace)), loaded.names)
         except BaseException as error:
             loaded.notes.append(
-                {"file": file, "line": first, "defines": _defined(node), **_told(error, loaded)}
+                {"file": file, "line": first, "defines": _defined(node), **_error_note(error, loaded)}
             )
-        _keep_own(loaded.names, before)
+        _restore(loaded.names, before)
 
 
-def _keep_own(names: dict[str, Any], before: Mapping[str, Any]) -> None:
-    """A block that may not be used takes the place of nothing: a file of several lessons imports in one what it
-    defines in another."""
+def _restore(names: dict[str, Any], before: Mapping[str, Any]) -> None:
+    """Restore names that an import replaced by a withheld block.
+
+    A file of several lessons may import in one what it defines in another.
+    """
     for name, value in before.items():
         if type(names.get(name)) is standins.Withheld:  # isinstance would ask the value itself
             names[name] = value
 
 
-def _told(error: BaseException, loaded: Loaded) -> dict[str, Any]:
+def _error_note(error: BaseException, loaded: Loaded) -> dict[str, Any]:
     return {"error": describe(error, loaded.files)}
 
 
@@ -125,7 +134,7 @@ def _parsed(source: str, file: str) -> ast.Module:
 
 @lru_cache(maxsize=4096)
 def _compiled(source: str, file: str, place: int, replace: frozenset[str]) -> types.CodeType:
-    """One statement of a unit, or what takes its place."""
+    """Compile one statement of a unit, or its replacement."""
     tree = _parsed(source, file)
     body = [_replaced(tree.body[place], replace)]
     return compile(ast.Module(body, []), file, "exec", flags=_future_flags(tree), dont_inherit=True)
@@ -142,7 +151,7 @@ def _future_flags(tree: ast.Module) -> int:
 
 
 def _defined(node: ast.stmt) -> list[str]:
-    """The names that a top-level statement would have brought into being."""
+    """Names that a top-level statement would have defined."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return [node.name]
     if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -153,7 +162,7 @@ def _defined(node: ast.stmt) -> list[str]:
 
 
 def _replaced(node: ast.stmt, names: Collection[str]) -> ast.stmt:
-    """The same statement, or an import of the building block that takes its place."""
+    """Return the same statement, or an import of the building block that replaces it."""
     wanted = [name for name in _defined(node) if name in names]
     if not wanted or isinstance(node, ast.Import):
         return node

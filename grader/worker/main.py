@@ -1,4 +1,4 @@
-"""The worker's loop: read a request, do it, answer with what was observed."""
+"""The worker's loop: read a request, carry it out, reply with what was observed."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import torch
 
 from grader.worker.load import Loaded, load
 from grader.worker.program import Program
-from grader.worker.training_progress import Tell
+from grader.worker.training_progress import Progress
 from grader.worker.wire import read_frame, write_frame
 
 
 def serve(request_fd: int, reply_fd: int) -> None:
-    """Answer requests until the other side closes its pipe."""
+    """Answer requests until the parent closes its pipe."""
     torch.set_num_threads(1)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -34,7 +34,7 @@ def serve(request_fd: int, reply_fd: int) -> None:
         except EOFError:
             return
         try:
-            # Cancelled below: it fires only when the request outlives its time, and names the line.
+            # Cancelled below: it fires only if the request takes longer than its timeout, and prints the line.
             faulthandler.dump_traceback_later(request["patience"], file=sys.__stderr__ or 2)
             if request["op"] == "load":
                 device = _device(request.get("device", "cpu"))
@@ -43,9 +43,9 @@ def serve(request_fd: int, reply_fd: int) -> None:
                 tensors = b""
             else:
                 assert loaded is not None
-                tell = partial(_tell, reply_fd, request.get("token"))
-                reply, tensors = _run(loaded, request, body, device, tell)
-        except BaseException:  # ours: told, and never counted against the student
+                progress = partial(_send_progress, reply_fd, request.get("token"))
+                reply, tensors = _run(loaded, request, body, device, progress)
+        except BaseException:  # a fault of the grader: reported, and never counted against the student
             reply, tensors = {"fault": traceback.format_exc()[-2000:]}, b""
         finally:
             faulthandler.cancel_dump_traceback_later()
@@ -65,7 +65,7 @@ def _load(request: dict[str, Any]) -> Loaded:
 
 
 def _device(asked: str) -> str:
-    """The device asked for, as torch calls it, made ready before student code runs."""
+    """Return the device asked for by torch's name, and set it up before student code runs."""
     if asked == "sim":
         from grader.worker import sim
 
@@ -75,7 +75,7 @@ def _device(asked: str) -> str:
 
 
 def _exactly(device: str) -> None:
-    """Have an accelerator compute in the dtype it is given. Before every case: files often choose otherwise."""
+    """Have the GPU compute in the dtype of its inputs. Before every case, because files often change it."""
     if device != "cuda":
         return
     matmul = torch.backends.cuda.matmul
@@ -89,25 +89,25 @@ def _names(loaded: Loaded) -> list[str]:
     return [name for name in loaded.names if isinstance(name, str) and not name.startswith("__")][:5000]
 
 
-def _tell(reply_fd: int, token: object, done: int, steps: int, loss: float | None) -> None:
-    """How far a training is: a frame of its own, which answers nothing."""
+def _send_progress(reply_fd: int, token: object, done: int, steps: int, loss: float | None) -> None:
+    """Send how far a training is, as a frame that answers no request."""
     write_frame(reply_fd, {"progress": [done, steps, loss], "token": token})
 
 
 def _run(
-    loaded: Loaded, request: dict[str, Any], body: bytes, device: str, tell: Tell
+    loaded: Loaded, request: dict[str, Any], body: bytes, device: str, progress: Progress
 ) -> tuple[dict[str, Any], bytes]:
     _exactly(device)
     tensors = safetensors.torch.load(body) if body else {}
-    program = Program(loaded.names, request["case"], tensors, device, loaded.with_own, tell)
+    program = Program(loaded.names, request["case"], tensors, device, loaded.with_own, progress)
     program.run(loaded.files)
-    reply, tensors = program.told, program.observed
+    reply, tensors = program.reply, program.observed
     gc.collect(0)
     return reply, _packed(tensors) if tensors else b""
 
 
 def _packed(tensors: dict[str, torch.Tensor]) -> bytes:
-    """As safetensors. By way of numpy that is four times as quick; numpy knows no bfloat16."""
+    """Encode as safetensors. Through numpy that is four times as fast, but numpy has no bfloat16."""
     if any(tensor.dtype is torch.bfloat16 for tensor in tensors.values()):
         return safetensors.torch.save(tensors)
     return safetensors.numpy.save({name: tensor.numpy() for name, tensor in tensors.items()})

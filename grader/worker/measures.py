@@ -1,4 +1,4 @@
-"""Steps that measure what a module costs and whether it learns; the program of a case takes them in."""
+"""Steps that measure what a module costs and whether it learns; `Program` inherits them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ WARM, ROUNDS = 3, 25
 
 
 class Measures:
-    """The `_do_…` of grader/cases/measures.py. Whatever is no module or no list of rows is told in a sentence."""
+    """Run the steps of grader/cases/measures.py. A sentence describes a value of the wrong type."""
 
     device: torch.device
     env: dict[str, Any]
     tensors: Mapping[str, Tensor]
-    told: dict[str, Any]
+    reply: dict[str, Any]
 
     def _value(self, value: Any) -> Any:
         raise NotImplementedError
@@ -30,20 +30,20 @@ class Measures:
 
     def _do_parameter_count(self, step: Mapping[str, Any]) -> None:
         module = _module(self._value(step["of"]))
-        self._tell(step["name"], sum(p.numel() for p in module.parameters()))
+        self._report(step["name"], sum(p.numel() for p in module.parameters()))
 
     def _do_flops(self, step: Mapping[str, Any]) -> None:
-        """Multiplications and additions of all matrix products of one call, as torch counts them."""
+        """Count the multiplications and additions of all matrix products of one call with torch's counter."""
         from torch.utils.flop_counter import FlopCounterMode
 
         module, args = _module(self._value(step["of"])), self._value(step["args"])
         counter = FlopCounterMode(display=False)
         with torch.no_grad(), counter:
             module(*args)
-        self._tell(step["name"], counter.get_total_flops())
+        self._report(step["name"], counter.get_total_flops())
 
     def _do_milliseconds(self, step: Mapping[str, Any]) -> None:
-        """Time modules in turn on one thread: the fastest call of each, and the one that nine in ten beat."""
+        """Time modules in turn on one thread, in milliseconds: the fastest call and the 90th percentile of each."""
         if self.device.type != "cpu":
             return
         modules, args = [_module(m) for m in self._value(step["of"])], self._value(step["args"])
@@ -57,11 +57,11 @@ class Measures:
                         mine.append(time.perf_counter() - start)
         for name, mine in zip(step["names"], seconds, strict=True):
             mine.sort()
-            self._tell(name, 1e3 * mine[0])
-            self._tell(f"{name} at most", 1e3 * mine[9 * len(mine) // 10])
+            self._report(name, 1e3 * mine[0])
+            self._report(f"{name} at most", 1e3 * mine[9 * len(mine) // 10])
 
     def _do_descend(self, step: Mapping[str, Any]) -> None:
-        """One step of gradient descent on Σ (y · g), whatever the module's parameters are called."""
+        """Do one step of gradient descent on Σ (y · g) with all parameters of the module."""
         module = _module(self._value(step["module"]))
         total = (self._value(step["of"]) * self.tensors[step["upstream"]]).sum()
         learn = [p for p in module.parameters() if p.requires_grad]
@@ -75,33 +75,33 @@ class Measures:
                     parameter.sub_(step["rate"] * slope)
 
     def _do_removals(self, step: Mapping[str, Any]) -> None:
-        """Rows of a removal experiment as one tensor: seed, order, accuracy, and the heads removed, then -1."""
+        """Observe the N rows of a removal experiment as (N, 3 + heads): seed, order, accuracy, removed heads, then -1."""
         try:
             table = _table(self._value(step["of"]), step["heads"])
         except _NotRows as odd:
-            self.told["odd"][step["name"]] = {"is": str(odd)}
+            self.reply["odd"][step["name"]] = {"is": str(odd)}
         else:
             self._observe(step["name"], table)
 
-    def _tell(self, name: str, value: int | float) -> None:
-        self.told.setdefault("values", {})[name] = value
+    def _report(self, name: str, value: int | float) -> None:
+        self.reply.setdefault("values", {})[name] = value
 
 
 def _module(value: Any) -> nn.Module:
     if isinstance(value, nn.Module):
         return value
-    raise TypeError(f"{type(value).__name__} came back where a module belongs")
+    raise TypeError(f"{type(value).__name__} was returned where a module was expected")
 
 
 class _NotRows(ValueError):
-    """What came back is no list of rows; the message says what it is."""
+    """The value is not a list of rows; the message says what it is."""
 
 
 def _table(rows: Any, heads: int) -> Tensor:
     if not isinstance(rows, (list, tuple)):
         raise _NotRows(f"{type(rows).__name__[:60]} instead of a list of rows")
     if len(rows) > MAX_ROWS:
-        raise _NotRows("a list of more rows than anybody reads")
+        raise _NotRows("a list of more than 10,000 rows")
     return torch.tensor([_row(row, heads) for row in rows], dtype=torch.float64).reshape(-1, 3 + heads)
 
 
@@ -123,7 +123,7 @@ def _row(row: Any, heads: int) -> list[float]:
 def _numbers(removed: Any) -> Sequence[float]:
     listed = removed.tolist() if hasattr(removed, "tolist") else removed
     if not isinstance(listed, (list, tuple)):
-        raise _NotRows("a row whose 'removed' is no list of heads")
+        raise _NotRows("a row whose 'removed' is not a list of heads")
     return [_number("removed", head) for head in listed]
 
 
@@ -131,4 +131,4 @@ def _number(key: str, value: Any) -> float:
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise _NotRows(f"a row whose {key!r} holds something else than numbers") from None
+        raise _NotRows(f"a row whose {key!r} is not a number") from None

@@ -1,7 +1,7 @@
-"""Carry out the steps of one case with a submission's names, and note what can be observed.
+"""Run the steps of one case with a submission's names, and record what can be observed.
 
-The steps are data (grader/cases/case.py writes them). Whatever the student's code raises becomes part of the
-observation; what was seen before it stays.
+The steps are data (grader/cases/case.py writes them). What the student's code raises becomes part of
+the observation, together with everything seen before.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ import torch
 from torch import Tensor, nn
 
 from grader.worker import layouts
-from grader.worker.errors import definition, describe, text_of
+from grader.worker.errors import definition, describe
 from grader.worker.forbidden_calls import watching
 from grader.worker.measures import Measures
 from grader.worker.standins import Switch
 from grader.worker.tensor_copies import kind_of, plain_copy
 from grader.worker.token_rows import in_rows
-from grader.worker.training_progress import Tell, nobody, telling
+from grader.worker.training_progress import Progress, ignore_progress, report_progress
 
 Step = Mapping[str, Any]
 
 
 class Program(Measures):
-    """One run of one case. `observed` holds tensors by name, `told` the words that go with them."""
+    """One run of one case. `observed` holds tensors by name, `reply` the fields that go with them."""
 
     def __init__(
         self,
@@ -37,43 +37,42 @@ class Program(Measures):
         tensors: Mapping[str, Tensor],
         device: str = "cpu",
         with_own: Switch = nullcontext,
-        tell: Tell = nobody,
+        progress: Progress = ignore_progress,
     ):
         self.names = names
         self.aliases: Mapping[str, str] = case.get("aliases", {})
         self.dtype: torch.dtype = getattr(torch, case["dtype"])
         self.device = torch.device(device)
-        self.with_own, self.tell = with_own, tell
+        self.with_own, self.progress = with_own, progress
         self.tensors = {name: self._cast(tensor) for name, tensor in tensors.items()}
         self.env: dict[str, Any] = {}
-        self.called: object = None  # the exercise's function, once it was
+        self.called: object = None  # the exercise's function, after its first call
         self.leaves: dict[str, Tensor] = {}
         self.fits: dict[str, layouts.Fit] = {}
         self.observed: dict[str, Tensor] = {}
         self.watched: dict[str, Tensor] = {}
-        self.told: dict[str, Any] = {"odd": {}}
+        self.reply: dict[str, Any] = {"odd": {}}
         self.steps: list[Step] = case["steps"]
         self.about: list[str] = case.get("about", [])
 
     def run(self, files: Collection[str]) -> None:
         """Carry out every step; stop at the first that raises."""
         used: set[str] = set()
-        with warnings.catch_warnings(record=True) as caught, watching(self.about, used):
-            warnings.simplefilter("default")
+        with warnings.catch_warnings(), watching(self.about, used):
+            warnings.simplefilter("default")  # whatever the file chose: a warning is printed, never raised
             for step in self.steps:
                 try:
                     getattr(self, f"_do_{step['do']}")(step)
                 except BaseException as error:
-                    told = describe(error, files)
-                    told["where"] = told["where"] or definition(self.called, files)
-                    self.told["error"] = told | {"step": step["do"]}
+                    described = describe(error, files)
+                    described["where"] = described["where"] or definition(self.called, files)
+                    self.reply["error"] = described | {"step": step["do"]}
                     break
         if used:
-            self.told["used"] = sorted(used)
+            self.reply["used"] = sorted(used)
         torch.set_grad_enabled(True)
         for name, tensor in self.watched.items():
             self._observe(name, tensor)
-        self.told["warnings"] = [text_of(w.message, 300) for w in caught[:5] if w.filename in files]
 
     # ---- what goes in
 
@@ -134,8 +133,11 @@ class Program(Measures):
         self.env[step["name"]] = module
 
     def _move(self, module: nn.Module) -> None:
-        """Convert a module as a GPU would: hooks of its parameters stay. A device of tensors of a class of
-        their own makes new parameters, and torch leaves the hooks with the old ones."""
+        """Move a module as to a GPU, where hooks of its parameters stay.
+
+        Tensors of the simulated device are a subclass: torch makes new parameters and leaves the hooks
+        with the old ones.
+        """
         before = dict(module.named_parameters())
         module.to(device=self.device, dtype=self.dtype)
         for name, parameter in module.named_parameters():
@@ -148,16 +150,16 @@ class Program(Measures):
         wanted = {name: self._weight(key) for name, key in weights.items()}
         if any(isinstance(p, nn.UninitializedParameter) for p in module.parameters()):
             module.load_state_dict(wanted, strict=False)
-            self._move(module)  # what was made just now
+            self._move(module)  # the parameters that loading has just created
         everything = dict(module.named_parameters(remove_duplicate=False))
-        # Lazy, and not found by name.
+        # Still lazy, because no weight has this name.
         shapeless = [n for n, p in everything.items() if isinstance(p, nn.UninitializedParameter)]
         own = {n: p for n, p in everything.items() if (p.requires_grad or n in wanted) and n not in shapeless}
         found = layouts.fit(own, {name: tuple(t.shape) for name, t in wanted.items()})
         _fill_the_rest(own, found)
         layouts.write(found, own, wanted)
         self.fits[step["module"]] = found
-        self.told["parameters"] = {
+        self.reply["parameters"] = {
             "missing": found.missing,
             "unexpected": found.unexpected + shapeless,
             "misshapen": found.misshapen,
@@ -169,7 +171,7 @@ class Program(Measures):
         }
 
     def _weight(self, recipe: Any) -> Tensor:
-        """A stored tensor, or one that is described by a number and a shape."""
+        """Return a stored tensor, or make one from a value and a shape."""
         if isinstance(recipe, str):
             return self.tensors[recipe]
         if recipe["diagonal"]:
@@ -180,7 +182,7 @@ class Program(Measures):
         return full
 
     def _do_provide(self, step: Step) -> None:
-        """A class that comes with the case; its source sees the allowed building blocks and torch."""
+        """Build a class whose source comes with the case; it may import torch and the allowed building blocks."""
         namespace: dict[str, Any] = {"__name__": "provided"}
         with self.with_own() if step.get("own") else nullcontext():
             exec(compile(step["source"], "provided", "exec"), namespace)
@@ -191,7 +193,7 @@ class Program(Measures):
         torch.set_grad_enabled(step["on"])
 
     def _do_stages(self, step: Step) -> None:
-        """Watch submodules by hooks; what they see first is observed when the program ends."""
+        """Watch submodules with hooks; the first value of each is observed when the program ends."""
         parts = dict(self.env[step["module"]].named_modules())
         for path, _title in step["of"]:
             owner, _, argument = path.rpartition(".in")
@@ -220,7 +222,7 @@ class Program(Measures):
         self.env[step["module"]].train(step["train"])
 
     def _do_seed(self, step: Step) -> None:
-        # torch.manual_seed writes a traceback down for every device that it knows of and that is not there.
+        # torch.manual_seed stores a traceback for every device type it knows and that is missing here.
         begin = torch.default_generator.manual_seed if self.device.type == "cpu" else torch.manual_seed
         begin(step["number"])
 
@@ -230,7 +232,7 @@ class Program(Measures):
         if "method" in on:
             callee = getattr(callee, on["method"])
         self.called = callee if "function" in on else self.called
-        with telling(self.tell, step["steps"]) if "steps" in step else nullcontext():
+        with report_progress(self.progress, step["steps"]) if "steps" in step else nullcontext():
             self.env[step["name"]] = callee(*self._value(step["args"]), **self._value(step["kwargs"]))
 
     def _do_join(self, step: Step) -> None:
@@ -245,12 +247,12 @@ class Program(Measures):
     def _do_see(self, step: Step) -> None:
         value = self._value(step["of"])
         if self._is_elsewhere(value):
-            self.told["odd"][step["name"]] = {"is": f"a tensor on the {value.device.type}"}
+            self.reply["odd"][step["name"]] = {"is": f"a tensor on the {value.device.type}"}
         else:
             self._observe(step["name"], value)
 
     def _is_elsewhere(self, value: Any) -> bool:
-        """Whether a result lies on another device than what it was made from."""
+        """Whether a result is on another device than the inputs and modules."""
         if (
             self.device.type == "cpu"
             or not isinstance(value, Tensor)
@@ -267,12 +269,12 @@ class Program(Measures):
         if isinstance(value, Tensor) and value.numel() == 1:
             value = value.item()
         if isinstance(value, (bool, int, float)) or value is None:
-            self.told.setdefault("values", {})[step["name"]] = value
+            self.reply.setdefault("values", {})[step["name"]] = value
         else:
-            self.told["odd"][step["name"]] = {"is": kind_of(value)}
+            self.reply["odd"][step["name"]] = {"is": kind_of(value)}
 
     def _do_state(self, step: Step) -> None:
-        """The weights in a state dict by the contract's names; the module itself is as good."""
+        """Observe the weights of a state dict under the contract's names; a module is accepted in its place."""
         returned, module = self._value(step["of"]), self.env[step["module"]]
         found = self.fits[step["module"]]
         if isinstance(returned, nn.Module):
@@ -293,16 +295,23 @@ class Program(Measures):
         self._observe(step["name"], self.env[step["of"]])
 
     def _do_weights(self, step: Step) -> None:
+        """Observe `.attention_weights`: a tensor, such as (B, T, S), or a list of tensors of one shape.
+
+        A list has one tensor per head or, if the step has "steps", one per decoding step. It is
+        stacked along a new first axis, and "stacked" in the reply names it.
+        """
         owner = self._value(step["of"])
-        # One a step is what the decoder itself gathers; its attention only ever holds the last.
-        kept = (
-            _kept_weights(owner) if step.get("steps") is None else getattr(owner, "attention_weights", None)
+        # Only the decoder itself collects one tensor per step; its attention holds the last one.
+        weights = (
+            _first_weights(owner) if step.get("steps") is None else getattr(owner, "attention_weights", None)
         )
-        tensors = isinstance(kept, (list, tuple)) and kept and all(isinstance(w, Tensor) for w in kept)
-        if tensors and len({w.shape for w in kept or ()}) == 1:
-            kept = torch.stack(list(kept or ()))
-            self.told.setdefault("stacked", []).append(step["name"])
-        self._observe(step["name"], kept)
+        tensors = (
+            isinstance(weights, (list, tuple)) and weights and all(isinstance(w, Tensor) for w in weights)
+        )
+        if tensors and len({w.shape for w in weights or ()}) == 1:
+            weights = torch.stack(list(weights or ()))
+            self.reply.setdefault("stacked", []).append(step["name"])
+        self._observe(step["name"], weights)
 
     def _do_gradients(self, step: Step) -> None:
         outs = [self._value(ref) for ref in step["of"]]
@@ -321,12 +330,12 @@ class Program(Measures):
                 self._observe(f"grad {name}", layouts.read(found, mine, name))
 
     def _observe(self, name: str, value: Any) -> None:
-        """Keep a plain copy of a tensor; of anything else, what it is."""
+        """Record a plain copy of a tensor; for anything else, record what it is."""
         copy = plain_copy(value, self.device)
         if isinstance(copy, Tensor):
             self.observed[name] = copy
         else:
-            self.told["odd"][name] = copy
+            self.reply["odd"][name] = copy
 
 
 def _named_parameters(build: Any) -> frozenset[str]:
@@ -337,7 +346,7 @@ def _named_parameters(build: Any) -> frozenset[str]:
 
 
 def _fill_the_rest(own: Mapping[str, Tensor], found: layouts.Fit) -> None:
-    """Parameters that the contract does not know get fixed numbers, so that every run sees the same."""
+    """Fill parameters that the contract does not have with fixed values, so that every run is the same."""
     with torch.no_grad():
         for name in (*found.unexpected, *found.misshapen):
             if not found.layout:
@@ -348,7 +357,7 @@ def _fill_the_rest(own: Mapping[str, Tensor], found: layouts.Fit) -> None:
 
 
 def _gradients(total: Any, leaves: list[Tensor]) -> list[Tensor]:
-    """Gradients of a scalar; zeros where nothing flows."""
+    """Gradients of a scalar with respect to each leaf; zeros where the scalar does not depend on it."""
     if not (isinstance(total, Tensor) and total.requires_grad):
         return [torch.zeros_like(leaf) for leaf in leaves]
     wanted = [leaf for leaf in leaves if leaf.requires_grad]
@@ -357,10 +366,10 @@ def _gradients(total: Any, leaves: list[Tensor]) -> list[Tensor]:
     return [torch.zeros_like(leaf) if g is None else g for leaf, g in zip(leaves, out, strict=True)]
 
 
-def _kept_weights(module: Any) -> Any:
-    """`.attention_weights` of the module itself, else of the first submodule that keeps some."""
+def _first_weights(module: Any) -> Any:
+    """Return `.attention_weights` of the module, else of its first submodule that has some."""
     for part in module.modules() if isinstance(module, nn.Module) else (module,):
-        kept = getattr(part, "attention_weights", None)
-        if kept is not None:
-            return kept
+        weights = getattr(part, "attention_weights", None)
+        if weights is not None:
+            return weights
     return None

@@ -1,6 +1,6 @@
-"""Steps of recurrent layers that torch asks of an accelerator in one piece, and the CPU does not have.
+"""Fused steps of recurrent layers, which torch calls on a GPU and does not implement on the CPU.
 
-Each is what `nn.GRUCell` and `nn.LSTMCell` document, and its gradient, on the products with the weights.
+They are the formulas of `nn.GRUCell` and `nn.LSTMCell` and their gradients. Inputs are products with the weights.
 """
 
 from __future__ import annotations

@@ -199,13 +199,13 @@ class _CudaIsHere(TorchFunctionMode):
         if func == _SET_DATA and isinstance(args[0], SimTensor) and isinstance(args[1], SimTensor):
             args[0]._numbers = args[1]._numbers
         if kwargs.get("device") is not None:
-            kwargs = {**kwargs, "device": _here(kwargs["device"])}
+            kwargs = {**kwargs, "device": _to_sim_device(kwargs["device"])}
         if func in _INDEXED:
             args = (args[0], _as_index(args[1]), *args[2:])
         if func is Tensor.to and is_lazy(args[0]):
             return args[0]  # has no numbers yet; who fills it moves it
         if func is Tensor.to:
-            args = (args[0], *map(_here, args[1:]))
+            args = (args[0], *map(_to_sim_device, args[1:]))
         if func is Tensor.new_tensor and isinstance(args[0], SimTensor):
             like, *args = args
             func, kwargs = torch.tensor, {"dtype": like.dtype, "device": place(), **kwargs}
@@ -237,7 +237,7 @@ def _made(func: Any, args: Any, kwargs: Any) -> Tensor:
     return made.requires_grad_() if grad else made
 
 
-def _here(device: Any) -> Any:
+def _to_sim_device(device: Any) -> Any:
     """The simulated device for any name of a CUDA one; everything else as it is."""
     named = isinstance(device, (str, torch.device)) and str(device).split(":")[0] == "cuda"
     return place() if named or type(device) is int else device

@@ -1,4 +1,4 @@
-"""What of a result leaves the worker: a plain copy of a tensor, or a word for what came back in its place."""
+"""What leaves the worker of a result: a plain copy of a tensor, or a description of anything else."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-MAX_NUMBERS = 1 << 22  # numbers of one tensor that are sent; more is told by shape alone
+MAX_VALUES = 1 << 22  # values of one tensor that are sent; for a larger one only its shape is
 
 _SENT = frozenset(
     (
@@ -19,7 +19,7 @@ _SENT = frozenset(
 
 
 def plain_copy(value: Any, device: torch.device) -> Tensor | Mapping[str, Any]:
-    """A contiguous copy on the CPU that is no part of any graph; of what cannot be sent, what it `is`.
+    """Return a contiguous detached copy on the CPU, or what the value `is` if it cannot be sent.
 
     device: the one that the program runs on.
     """
@@ -29,12 +29,12 @@ def plain_copy(value: Any, device: torch.device) -> Tensor | Mapping[str, Any]:
         plain = Tensor.detach(value)
         if device.type != "cpu":
             plain = plain.to("cpu")
-        odd = _odd(plain)
+        odd = _unsendable(plain)
         return plain.to("cpu").clone(memory_format=torch.contiguous_format) if odd is None else odd
 
 
-def _odd(plain: Tensor) -> Mapping[str, Any] | None:
-    """What a tensor is that cannot be sent; None for one that can."""
+def _unsendable(plain: Tensor) -> Mapping[str, Any] | None:
+    """Describe a tensor that cannot be sent; None for one that can."""
     if type(plain) is not Tensor:
         return {"is": kind_of(plain)}
     if (
@@ -47,7 +47,7 @@ def _odd(plain: Tensor) -> Mapping[str, Any] | None:
         return {"is": f"a {plain.layout} tensor on {plain.device.type}"}
     if plain.dtype not in _SENT:
         return {"is": f"a tensor of {plain.dtype}"}
-    if plain.numel() > MAX_NUMBERS:
+    if plain.numel() > MAX_VALUES:
         return {"is": "a tensor", "shape": list(plain.shape)}
     return None
 

@@ -1,4 +1,4 @@
-"""Sentences come back as a tensor or as lists of numbers; here they become rows of one tensor."""
+"""Turn sentences, returned as a tensor or as lists of token numbers, into rows of one tensor."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-EMPTY = -1  # fills up the rows that are shorter
-MOST = 1000  # sentences, and tokens of one
+EMPTY = -1  # pads shorter rows
+MOST = 1000  # sentences, and tokens per sentence
 
 
 def in_rows(sentences: Any) -> Tensor | None:

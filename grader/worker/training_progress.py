@@ -1,6 +1,6 @@
-"""Tell how a training goes while it runs: the steps done and the latest loss, seen where the loss flows back.
+"""Report how a training goes while it runs: steps done and the latest loss, seen in each backward pass.
 
-For show only: code that avoids `backward`, or replaces it, is told of less and graded alike.
+For display only. Code that avoids `backward`, or replaces it, reports less and is graded alike.
 """
 
 from __future__ import annotations
@@ -13,27 +13,27 @@ from typing import Any
 
 import torch
 
-EVERY = 0.1  # seconds between two messages at the least
+EVERY = 0.1  # seconds between two messages at least
 
-Tell = Callable[[int, int, float | None], None]  # steps done, steps in all, the loss
+Progress = Callable[[int, int, float | None], None]  # steps done, steps in total, the loss
 
 
-def nobody(done: int, steps: int, loss: float | None) -> None:
-    """Tells nobody."""
+def ignore_progress(done: int, steps: int, loss: float | None) -> None:
+    """Do nothing with a message."""
 
 
 @contextmanager
-def telling(tell: Tell, steps: int) -> Iterator[None]:
-    """Watch every backward pass, and `tell` of one now and then."""
-    backward, done, told = torch.autograd.backward, 0, -math.inf
+def report_progress(callback: Progress, steps: int) -> Iterator[None]:
+    """Watch every backward pass, and pass one to `callback` every 0.1 s. `steps` is the expected total."""
+    backward, done, reported = torch.autograd.backward, 0, -math.inf
 
     def watched(tensors: Any, *args: Any, **kwargs: Any) -> None:
-        nonlocal done, told
+        nonlocal done, reported
         backward(tensors, *args, **kwargs)
         done += 1
-        if time.monotonic() - told >= EVERY:
-            told = time.monotonic()
-            tell(min(done, steps), steps, _number(tensors))
+        if time.monotonic() - reported >= EVERY:
+            reported = time.monotonic()
+            callback(min(done, steps), steps, _finite(tensors))
 
     torch.autograd.backward = watched
     try:
@@ -42,9 +42,9 @@ def telling(tell: Tell, steps: int) -> Iterator[None]:
         torch.autograd.backward = backward
 
 
-def _number(loss: Any) -> float | None:
+def _finite(loss: Any) -> float | None:
     try:
-        number = float(loss.detach())
+        value = float(loss.detach())
     except (AttributeError, TypeError, ValueError, RuntimeError):
         return None
-    return number if math.isfinite(number) else None
+    return value if math.isfinite(value) else None

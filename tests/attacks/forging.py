@@ -165,7 +165,7 @@ ATTACKS = (
             case = frame.f_locals.get("self")
             if hasattr(case, "steps"):
                 case.steps.clear()
-                case.told["values"] = {"passed": True}
+                case.reply["values"] = {"passed": True}
             frame = frame.f_back
         """,
     ),
@@ -176,7 +176,7 @@ ATTACKS = (
         import gc
         for thing in gc.get_objects():
             if type(thing).__name__ == "Program":
-                thing.told.update({"outcome": "passed", "score": 1.0, "error": None, "parameters": {"layout": "passed"}})
+                thing.reply.update({"outcome": "passed", "score": 1.0, "error": None, "parameters": {"layout": "passed"}})
         """,
     ),
     calling(

@@ -265,7 +265,7 @@ ATTACKS = (
         real = Program.run
         def run(self, files):
             real(self, files)
-            self.told["parameters"] = {"layout": "\\x1b[2J[/foo]\\ud800 <b>", "missing": [], "unexpected": [], "misshapen": [], "shared": [], "shapes": {}}
+            self.reply["parameters"] = {"layout": "\\x1b[2J[/foo]\\ud800 <b>", "missing": [], "unexpected": [], "misshapen": [], "shared": [], "shapes": {}}
         Program.run = run
         """,
         success=SHOWN,

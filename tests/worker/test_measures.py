@@ -22,18 +22,18 @@ def test_parameters_are_counted_once_however_often_they_are_used():
     program = run(
         nn.Sequential(layer, nn.ReLU(), layer), {"do": "parameter_count", "name": "n", "of": MODULE}
     )
-    assert program.told["values"] == {"n": 16}
+    assert program.reply["values"] == {"n": 16}
 
 
 def test_operations_are_two_for_every_product_of_numbers():
     step = {"do": "flops", "name": "n", "of": MODULE, "args": [{"ref": "x"}]}
     program = run(nn.Linear(3, 4), step, x=torch.ones(5, 3))
-    assert program.told["values"] == {"n": 2 * 5 * 3 * 4}
+    assert program.reply["values"] == {"n": 2 * 5 * 3 * 4}
 
 
 def test_times_are_told_in_turn_and_fastest_first():
     step = {"do": "milliseconds", "of": [MODULE, MODULE], "names": ["a", "b"], "args": [{"ref": "x"}]}
-    told = run(nn.Linear(3, 4), step, x=torch.ones(5, 3)).told["values"]
+    told = run(nn.Linear(3, 4), step, x=torch.ones(5, 3)).reply["values"]
     assert set(told) == {"a", "a at most", "b", "b at most"}
     assert 0 < told["a"] <= told["a at most"]
 
@@ -43,14 +43,14 @@ def test_what_is_no_module_is_told_in_a_sentence(do):
     step = {"do": do, "name": "n", "of": MODULE, "module": MODULE, "args": [], "names": ["n"]}
     if do == "milliseconds":
         step["of"] = [MODULE]
-    assert run(None, step).told["error"]["message"] == "NoneType came back where a module belongs"
+    assert run(None, step).reply["error"]["message"] == "NoneType was returned where a module was expected"
 
 
 def descended(layer, upstream=2.0):
     step = {"do": "descend", "module": MODULE, "of": {"ref": "y"}, "upstream": "g", "rate": 0.5}
     y = layer(torch.ones(1, 2))
     program = run(layer, step, tensors={"g": torch.full((1, 1), upstream)}, y=y)
-    assert "error" not in program.told
+    assert "error" not in program.reply
     return layer
 
 
@@ -87,15 +87,15 @@ def test_rows_become_a_table():
         ([3], "a list that holds int instead of rows"),
         ([{"seed": 1}], "a row without 'order'"),
         ([{**ROW, "order": "best"}], "a row of another order than importance, random and reverse"),
-        ([{**ROW, "removed": 2}], "a row whose 'removed' is no list of heads"),
-        ([{**ROW, "removed": ["a"]}], "a row whose 'removed' holds something else than numbers"),
+        ([{**ROW, "removed": 2}], "a row whose 'removed' is not a list of heads"),
+        ([{**ROW, "removed": ["a"]}], "a row whose 'removed' is not a number"),
         ([{**ROW, "removed": [0, 1, 2, 0]}], "a row that removes more heads than there are"),
-        ([{**ROW, "accuracy": "high"}], "a row whose 'accuracy' holds something else than numbers"),
-        ([ROW] * 10_001, "a list of more rows than anybody reads"),
+        ([{**ROW, "accuracy": "high"}], "a row whose 'accuracy' is not a number"),
+        ([ROW] * 10_001, "a list of more than 10,000 rows"),
     ],
 )
 def test_what_is_no_row_is_told(rows, says):
-    assert run(None, STEP, rows=rows).told["odd"]["r"] == {"is": says}
+    assert run(None, STEP, rows=rows).reply["odd"]["r"] == {"is": says}
 
 
 def test_judge_and_worker_count_the_orders_alike():

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from grader.worker import training_progress as tellings
-from grader.worker.training_progress import telling
+from grader.worker.training_progress import report_progress
 
 
 @pytest.fixture
@@ -13,13 +13,13 @@ def told(monkeypatch):
     return []
 
 
-def tell_into(told):
+def append_to(told):
     return lambda *message: told.append(message)
 
 
 def test_each_backward_pass_is_told_with_its_loss(told):
     w = torch.ones(2, requires_grad=True)
-    with telling(tell_into(told), 3):
+    with report_progress(append_to(told), 3):
         for n in range(3):
             (w.sum() * n).backward()
         torch.autograd.backward(w.sum() * 7)
@@ -29,7 +29,7 @@ def test_each_backward_pass_is_told_with_its_loss(told):
 
 def test_a_loss_that_is_no_number_is_told_as_none(told):
     w = torch.ones(2, requires_grad=True)
-    with telling(tell_into(told), 3):
+    with report_progress(append_to(told), 3):
         (w.sum() * float("nan")).backward()
         w.backward(torch.ones(2))
     assert told == [(1, 3, None), (2, 3, None)]
@@ -37,7 +37,7 @@ def test_a_loss_that_is_no_number_is_told_as_none(told):
 
 def test_afterwards_nothing_is_watched_whatever_happened(told):
     before = torch.autograd.backward
-    with pytest.raises(ZeroDivisionError), telling(tell_into(told), 3):
+    with pytest.raises(ZeroDivisionError), report_progress(append_to(told), 3):
         raise ZeroDivisionError
     assert torch.autograd.backward is before
 
@@ -45,7 +45,7 @@ def test_afterwards_nothing_is_watched_whatever_happened(told):
 def test_messages_are_few(monkeypatch):
     told, w = [], torch.ones(2, requires_grad=True)
     monkeypatch.setattr(tellings, "EVERY", 60.0)
-    with telling(tell_into(told), 100):
+    with report_progress(append_to(told), 100):
         for _ in range(100):
             w.sum().backward()
     assert len(told) == 1
