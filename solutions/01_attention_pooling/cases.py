@@ -19,17 +19,19 @@ def kernel_attention_weights(draw):
         case.check("values", "sums_to_one", [case.see(Y)], f"the weights of a query sum to one, {title}")
         learned = [ref for ref in width if not isinstance(ref, float)]
         flow = case.gradients(Y, draw.normal(T, S), wrt=[queries, keys, *learned])
-        case.check_gradients(flow, f"gradient of {'w and of ' if learned else ''}the places, {title}")
+        case.check_gradients(
+            flow, f"gradients of queries{', keys and w' if learned else ' and keys'}, {title}"
+        )
         case.check_unchanged(queries, keys, *learned)
         if id == "number":
-            case.check_precision(Y, "weights, and their dtype")
+            case.check_precision(Y, "weights and dtype")
         yield case
 
     case = Case("one-query", "kernel_attention_weights")
     Y = case.call(
         case.input("queries", draw.normal(1)), case.input("keys", draw.normal(S)), _number(draw), axes=TABLE
     )
-    case.check_shape(Y, "a single query still makes a table, of one row")
+    case.check_shape(Y, "a single query gives a table with one row")
     case.check_values(Y, "a single query")
     yield case
 
@@ -49,7 +51,7 @@ def kernel_attention_weights(draw):
     case.check_same(
         left,
         right,
-        "only distances count",
+        "the weights depend only on distances",
         "values",
         "moving all queries and keys by the same distance changed the weights",
     )
@@ -68,10 +70,12 @@ def kernel_regression(draw):
         case.check_values(Y, f"answers, {title}")
         learned = [ref for ref in width if not isinstance(ref, float)]
         flow = case.gradients(Y, draw.normal(T), wrt=[queries, keys, values, *learned])
-        case.check_gradients(flow, f"gradient of {'w, ' if learned else ''}values and places, {title}")
+        case.check_gradients(
+            flow, f"gradients of queries, keys{', values and w' if learned else ' and values'}, {title}"
+        )
         case.check_unchanged(queries, keys, values, *learned)
         if id == "number":
-            case.check_precision(Y, "answers, and their dtype")
+            case.check_precision(Y, "answers and dtype")
         yield case
 
     case = Case("one-query", "kernel_regression")
@@ -82,7 +86,7 @@ def kernel_regression(draw):
         _number(draw),
         axes=("query",),
     )
-    case.check_shape(Y, "a single query gets a list of one answer")
+    case.check_shape(Y, "a single query gives one answer, of shape (1,)")
     case.check_values(Y, "a single query")
     yield case
 
@@ -111,23 +115,23 @@ def kernel_regression(draw):
     case.check_same(
         left,
         right,
-        "pairs of key and value in another order change nothing",
+        "the order of the key-value pairs makes no difference",
         "values",
-        "the order of the pairs changed the answers",
+        "another order of the key-value pairs changed the answers",
     )
     yield case
 
 
 def _widths(draw):
-    """Case ids with what is given for w: nothing, a number, or a tensor that asks for a gradient."""
-    yield "default-w", None, "w left out"
-    yield "number", _number(draw), "w a number"
-    yield "learned", np.array([_number(draw)]), "w a tensor of shape (1,)"
-    yield "learned-scalar", np.array(_number(draw) - 1), "w a tensor without axes"
+    """Return the ids of the cases with their w: none, a number, or a tensor that requires a gradient."""
+    yield "default-w", None, "without w"
+    yield "number", _number(draw), "w is a number"
+    yield "learned", np.array([_number(draw)]), "w is a tensor of shape (1,)"
+    yield "learned-scalar", np.array(_number(draw) - 1), "w is a tensor of shape ()"
 
 
 def _number(draw):
-    """From 1.3 to 1.9: far enough from 1 and 2 to tell w from its square or its root."""
+    """Return a number from 1.3 to 1.9: far enough from 1 and 2 that w differs from its square and its root."""
     return float(draw.integers(13, 19, 1)[0] / 10)
 
 
