@@ -94,7 +94,7 @@ class Store:
                 on_error.callback(self.close)
                 self._prepare()
                 on_error.pop_all()
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, sqlite3.Error, UnicodeError) as error:
             raise BadStore(
                 _("{path} cannot be used as a store: {reason}; name another with --store").format(
                     path=path, reason=error

@@ -57,14 +57,15 @@ def _in_notebook(text: str, name: str, original: str) -> str:
         book = json.loads(text)
         cells = [c for c in book["cells"] if c["cell_type"] == "code"]
         sources = ["".join(cell["source"]) for cell in cells]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise CannotRestore(_("the notebook cannot be read; take a fresh copy of it")) from None
     done = False
     for cell, source in zip(cells, sources, strict=True):
         try:
             holds = bool(_spans(source, name))
         except CannotParse:
-            holds = cell.get("metadata", {}).get("headway") == name
+            metadata = cell.get("metadata")
+            holds = isinstance(metadata, dict) and metadata.get("headway") == name
             source = original if holds else source
         if holds:
             cell["source"] = _in_script(source, name, original).rstrip("\n")

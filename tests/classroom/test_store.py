@@ -151,3 +151,10 @@ def test_the_default_store_is_found_by_the_resolved_folder(tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     assert default_store(Path("class")) == store
     assert default_store(tmp_path) != store
+
+
+def test_a_schema_that_is_not_text_is_refused(path):
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"graded_at", b"graded\xffat"))
+    with pytest.raises(BadStore, match="cannot be used as a store"):
+        Store(path, KEY)

@@ -68,3 +68,11 @@ def test_a_cell_that_does_not_parse_is_known_by_its_mark():
 def test_a_notebook_that_cannot_be_read_is_left_alone(text):
     with pytest.raises(CannotRestore, match="fresh copy"):
         restored(text, "f", STUB, notebook=True)
+
+
+def test_a_cell_with_odd_metadata_is_passed_over():
+    odd = {"cell_type": "code", "source": "def g(x:\n", "metadata": 5}
+    cell = {"cell_type": "code", "source": "def f(x): return 1"}
+    changed = json.loads(restored(book(odd, cell), "f", STUB, notebook=True))
+    assert changed["cells"][0] == odd
+    assert changed["cells"][1]["source"] == "def f(x):\n    raise NotImplementedError"

@@ -1,0 +1,283 @@
+"""Every reader on the trusted side that reads what a student or student code wrote.
+
+Each reader has `make`, which draws one input from a random generator, and `read`, which reads it as the grader does.
+`read` returns for a refusal that the grader has a sentence for; every other exception is a fault.
+"""
+
+import io
+import json
+import random
+import sqlite3
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from .mutate import changed_bytes, changed_text, confused
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = [
+    "import torch\nfrom torch import nn\n\ndef masked_softmax(X, valid_lens=None):\n    return torch.softmax(X, -1)\n",
+    "import torch.nn.functional as F\nclass MultiHeadAttention(nn.Module):\n    def __init__(self, num_hiddens, num_heads):\n"
+    "        super().__init__()\n        self.W_q = getattr(nn, 'Linear')(num_hiddens, num_hiddens)\n    def forward(self, X):\n"
+    "        return nn.MultiheadAttention(X)\n",
+    "%matplotlib inline\n!pip install x\nx = !ls\ntransposed?\nif True:\n    def transpose_qkv(X, heads): ...\n",
+    "# '''\nx, y = 1, [i for i in range(3)]\nz: int = f'{x!r:>{y[0]}}'\nmatch x:\n    case 1: pass\n",
+]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A reader under test."""
+
+    make: Callable[[random.Random], bytes]
+    read: Callable[[bytes], None]
+
+
+def make_source(rng):
+    text = changed_text(rng, rng.choice(SOURCES))
+    return text.encode("utf-8", rng.choice(["surrogatepass", "replace"]))
+
+
+def read_source(data, name="answer.py"):
+    from grader.intake.names import match, read_names
+    from grader.intake.policy import uses
+    from grader.intake.read import Blocked, submission_from
+    from grader.intake.restore import CannotRestore, restored
+
+    try:
+        submission = submission_from(Path(name), data)
+    except Blocked:
+        return
+    names = read_names(submission)
+    submission.content.encode()
+    match({"masked_softmax": None, "MultiHeadAttention": frozenset({"num_heads"})}, names)
+    for exercise in ("masked_softmax", "MultiHeadAttention"):
+        uses(submission, exercise, ["nn.MultiheadAttention", "softmax"])
+    with suppress(CannotRestore):
+        stub = "def masked_softmax(X): ...\n"
+        restored(data.decode("utf-8-sig"), "masked_softmax", stub, notebook=name.endswith("ipynb"))
+
+
+def make_notebook(rng):
+    cells = [
+        {"cell_type": "code", "source": source.splitlines(True), "metadata": {}} for source in SOURCES[:2]
+    ]
+    cells.append({"cell_type": "code", "source": changed_text(rng, rng.choice(SOURCES)), "outputs": []})
+    book = {"cells": cells, "metadata": {"kernelspec": {"name": "x"}}, "nbformat": 4, "nbformat_minor": 5}
+    if rng.random() < 0.2:
+        book = {"worksheets": [{"cells": cells}], "nbformat": 3}
+    for _ in range(rng.randrange(3)):
+        book = confused(rng, book)
+    text = json.dumps(book, ensure_ascii=rng.random() < 0.5)
+    if rng.random() < 0.3:
+        text = changed_text(rng, text)
+    return text.encode("utf-8", "surrogatepass")
+
+
+def read_notebook(data):
+    read_source(data, "answer.ipynb")
+
+
+@cache
+def good_archives():
+    """Whole archives of each kind, as (suffix, bytes)."""
+    out = []
+    for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2):
+        data = io.BytesIO()
+        with zipfile.ZipFile(data, "w", method) as archive:
+            for number, source in enumerate(SOURCES):
+                archive.writestr(f"04_heads/a{number}.py", source)
+        out.append((b"zip", data.getvalue()))
+    for mode, kind in (("w:gz", tarfile.GNU_FORMAT), ("w", tarfile.PAX_FORMAT), ("w", tarfile.GNU_FORMAT)):
+        data = io.BytesIO()
+        with tarfile.open(fileobj=data, mode=mode, format=kind) as archive:
+            for number, source in enumerate(SOURCES):
+                info = tarfile.TarInfo(f"04_heads/{'é' * 90 * (number % 2)}a{number}.py")
+                info.size = len(source.encode())
+                archive.addfile(info, io.BytesIO(source.encode()))
+        out.append((b"tar", data.getvalue()))
+    return out
+
+
+def make_archive(rng):
+    suffix, data = rng.choice(good_archives())
+    return suffix + changed_bytes(rng, data)
+
+
+def read_archive(data):
+    from grader.classroom.archives import BadArchive, members, read_member
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, f"a.{data[:3].decode()}")
+        path.write_bytes(data[3:])
+        with suppress(BadArchive):
+            for place, member in members(path).items():
+                if not member.problem:
+                    read_member(path, place)
+                    break
+
+
+@cache
+def exercises():
+    from grader.bundle.files import load_all
+
+    wanted = {"sequence_mask", "masked_softmax", "MultiHeadAttention", "greedy_decode"}
+    return [e for b in load_all(ROOT / "assignments") for e in b.exercises if e.name in wanted]
+
+
+def drawn_array(rng):
+    dtype = rng.choice(["f2", "f4", "f8", "i8", "i4", "u1", "?"])
+    shape = rng.choice([(), (0,), (1,), (2, 3), (1, 1, 1), (0, 5, 2), (2, 2, 2, 2), (65536, 0), (2, 4, 6)])
+    values = [0, 1, np.nan, np.inf, -3e4, 1e-7] if dtype[0] == "f" else [0, 1]
+    return np.full(shape, rng.choice(values), dtype)
+
+
+def make_reply(rng):
+    from grader.bundle.safetensors import encode
+
+    exercise = rng.choice(exercises())
+    case = rng.choice(exercise.cases)
+    fields = {
+        "odd": {n: {"is": "a tuple of 2", "shape": [1, 2]} for n in sorted(case.asked)[:2]},
+        "error": {"type": "ValueError", "message": "m", "where": {"file": "a.py", "line": 3, "text": "x"}, "step": "call"},
+        "parameters": {"missing": ["W_q.weight"], "unexpected": ["a"], "misshapen": [], "shared": [["a", "b"]], "layout": "", "shapes": {"a": [1, 2]}},
+        "values": dict.fromkeys(sorted(case.asked), 12345),
+        "warnings": ["w"], "stacked": ["weights"], "used": ["x"],
+    }  # fmt: skip
+    for key in rng.sample(list(fields), rng.randrange(len(fields))):
+        del fields[key]
+    for _ in range(rng.randrange(3)):
+        fields = confused(rng, fields)
+    body = b""
+    if rng.random() < 0.8:
+        body = encode({n: drawn_array(rng) for n in sorted(case.asked) if rng.random() < 0.9})
+        if rng.random() < 0.5:
+            body = changed_bytes(rng, body)
+    head = json.dumps([exercise.name, case.id, fields]).encode()
+    return head + b"\n" + body
+
+
+def read_reply(data):
+    """Read, judge, diagnose and report one reply; it never passes a whole case."""
+    from grader.diagnosis.match import diagnose
+    from grader.judge.normalise import arranged
+    from grader.judge.observation import BadReply, read_observation
+    from grader.judge.trivial import is_trivial
+    from grader.judge.verdict import judge_case
+    from grader.report.formats import FORMATS
+    from grader.report.model import ExerciseResult, Report
+
+    head, _, body = data.partition(b"\n")
+    name, case_id, fields = json.loads(head)
+    exercise = next(e for e in exercises() if e.name == name)
+    case = next(c for c in exercise.cases if c.id == case_id)
+    if not isinstance(fields, dict):
+        return
+    try:
+        observation = read_observation(fields, body, case.asked, frozenset({"a.py"}))
+    except BadReply:
+        return
+    observation = arranged(observation, case.steps)
+    judged = judge_case(case, observation)
+    assert not all(check.outcome == "passed" for check in judged.checks)
+    is_trivial([(case, observation)])
+    diagnosis = diagnose(exercise, {case.id: judged}, judged.checks).diagnosis
+    result = ExerciseResult(name, "a", "failed", 0.0, 1.0, checks=judged.checks, diagnosis=diagnosis)
+    for form in FORMATS.values():
+        form(Report((result,), "basic", "", "")).encode()
+
+
+def store_key():
+    from grader.classroom.store import StoreKey
+
+    return StoreKey("cases", "grader", "strict", b"secret")
+
+
+@cache
+def good_store():
+    """A store with one result, and the text of its row."""
+    from grader.classroom.store import Store
+    from grader.report.model import CheckResult, ExerciseResult
+
+    result = ExerciseResult(
+        "masked_softmax",
+        "01",
+        "failed",
+        1.0,
+        4.0,
+        checks=(CheckResult("a", "values", "failed", "b"),),
+        content="c",
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "grades.sqlite")
+        with closing(Store(path, store_key())) as store:
+            store.put([result])
+        with closing(sqlite3.connect(path)) as database:
+            database.execute("PRAGMA journal_mode = DELETE")
+        return path.read_bytes(), asdict(result)
+
+
+def make_row(rng):
+    file, record = good_store()
+    if rng.random() < 0.2:
+        return b"file" + changed_bytes(rng, file)
+    record = json.loads(json.dumps(record))
+    for _ in range(rng.randrange(1, 3)):
+        record = confused(rng, record)
+    text = json.dumps(record)
+    return b"text" + (changed_text(rng, text) if rng.random() < 0.3 else text).encode(
+        "utf-8", "surrogatepass"
+    )
+
+
+def read_row(data):
+    from grader.classroom.store import BadStore, Store
+    from grader.report.stored import BadResult, from_text
+
+    if data[:4] == b"text":
+        with suppress(BadResult):
+            from_text(data[4:].decode("utf-8", "surrogatepass"))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "grades.sqlite")
+        path.write_bytes(data[4:])
+        path.chmod(0o600)
+        with suppress(BadStore), closing(Store(path, store_key())) as store:
+            store.get("c", ["masked_softmax"])
+
+
+def make_course(rng):
+    text = '[headway]\nversion = 1\ncourse = "x"\n'
+    return changed_bytes(rng, changed_text(rng, text).encode("utf-8", "surrogatepass"))
+
+
+def read_course(data):
+    from grader.intake.course import NoCourse, find
+
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "headway.toml").write_bytes(data)
+        with suppress(NoCourse):
+            find(Path(folder)).bundles  # noqa: B018
+
+
+READERS = {
+    "source": Reader(make_source, read_source),
+    "notebook": Reader(make_notebook, read_notebook),
+    "archive": Reader(make_archive, read_archive),
+    "reply": Reader(make_reply, read_reply),
+    "store": Reader(make_row, read_row),
+    "course": Reader(make_course, read_course),
+}
+
+
+def one(name, seed):
+    """Make and read the input of one seed."""
+    reader = READERS[name]
+    reader.read(reader.make(random.Random(f"{name} {seed}")))

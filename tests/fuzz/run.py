@@ -1,0 +1,103 @@
+"""Run a reader over many inputs in a process with limits; count crashes, hangs and growth."""
+
+import multiprocessing
+import resource
+import time
+import traceback
+from dataclasses import dataclass, field
+
+from .readers import one
+
+SECONDS = 20.0  # one input
+MEMORY = 2 << 30  # bytes of address space
+GROWTH = 64 << 20  # bytes that a process may grow by between its first inputs and its last
+WARM_UP = 200  # inputs before growth is measured
+BATCH = 20_000  # inputs of one process
+
+_spawn = multiprocessing.get_context("spawn")
+
+
+@dataclass
+class Findings:
+    """What came of one reader; `faults` are (seed, what happened)."""
+
+    inputs: int = 0
+    crashes: int = 0
+    hangs: int = 0
+    growth: int = 0  # bytes, of the process that grew most
+    faults: list[tuple[int, str]] = field(default_factory=list)
+
+    @property
+    def is_clean(self) -> bool:
+        return not self.faults and self.growth <= GROWTH
+
+    def __str__(self) -> str:
+        return f"{self.inputs} inputs, {self.crashes} crashes, {self.hangs} hangs, growth {self.growth >> 20} MiB"
+
+
+def fuzz(name: str, first: int = 0, inputs: int | None = None, seconds: float | None = None) -> Findings:
+    """Read inputs from seed `first` on until so many are read or so many seconds are over."""
+    findings, seed = Findings(), first
+    end = None if seconds is None else time.monotonic() + seconds
+    while (inputs is None or findings.inputs < inputs) and (end is None or time.monotonic() < end):
+        left = BATCH if inputs is None else min(BATCH, inputs - findings.inputs)
+        seed = _batch(name, seed, left, end, findings)
+    return findings
+
+
+def _batch(name: str, seed: int, count: int, end: float | None, findings: Findings) -> int:
+    """Read up to `count` inputs in one process; the seed to go on from."""
+    ours, theirs = _spawn.Pipe()
+    process = _spawn.Process(
+        target=_serve, args=(theirs, name, seed, count, end and end - time.monotonic()), daemon=True
+    )
+    process.start()
+    theirs.close()
+    stop = seed + count
+    try:
+        while True:
+            if not ours.poll(SECONDS + (20.0 if seed == stop - count else 0.0)):
+                findings.hangs += 1
+                findings.faults.append((seed, "hangs"))
+                findings.inputs += 1
+                return seed + 1
+            kind, value, *more = ours.recv()
+            if kind == "read":
+                findings.inputs += value + 1 - seed
+                seed = value + 1
+            elif kind == "fault":
+                findings.crashes += 1
+                findings.faults.append((value, more[0]))
+            else:
+                findings.growth = max(findings.growth, value)
+                return seed
+    except EOFError:
+        findings.crashes += 1
+        findings.faults.append((seed, "ended the process"))
+        findings.inputs += 1
+        return seed + 1
+    finally:
+        process.kill()
+        process.join()
+
+
+def _serve(connection, name: str, seed: int, count: int, seconds: float | None) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    end = None if seconds is None else time.monotonic() + seconds
+    start = 0
+    for number in range(seed, seed + count):
+        try:
+            one(name, number)
+        except BaseException:
+            connection.send(("fault", number, traceback.format_exc(limit=-4)))
+        connection.send(("read", number))
+        if number == seed + WARM_UP:
+            start = _resident()
+        if end is not None and time.monotonic() > end:
+            break
+    connection.send(("grown", max(0, _resident() - start) if start else 0))
+
+
+def _resident() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()

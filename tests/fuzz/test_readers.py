@@ -1,0 +1,32 @@
+"""Every trusted reader over a few hundred generated inputs; `python -m tests.fuzz` runs for hours."""
+
+import pytest
+
+from fuzz.mutate import ODD
+from fuzz.readers import READERS
+from fuzz.run import fuzz
+from grader.judge.observation import student_error
+
+INPUTS = {"source": 1000, "notebook": 800, "archive": 500, "reply": 300, "store": 1500, "course": 300}
+
+
+def test_every_reader_has_a_number_of_inputs():
+    assert INPUTS.keys() == READERS.keys()
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_no_input_crashes_or_hangs_a_reader(name):
+    findings = fuzz(name, inputs=INPUTS[name])
+    assert findings.is_clean, findings.faults[:3]
+    assert findings.inputs == INPUTS[name]
+
+
+@pytest.mark.parametrize("value", ODD)
+def test_no_field_of_an_exception_is_taken_for_text(value):
+    for fields in (
+        value,
+        {"type": value, "message": value, "where": value, "step": value},
+        {"where": {"file": value, "line": value, "text": value}},
+    ):
+        error = student_error(fields)
+        assert error is None or all(isinstance(text, str) for text in (error.type, error.message, error.step))
