@@ -155,6 +155,6 @@ def test_the_default_store_is_found_by_the_resolved_folder(tmp_path, monkeypatch
 
 def test_a_schema_that_is_not_text_is_refused(path):
     data = path.read_bytes()
-    path.write_bytes(data.replace(b"graded_at", b"graded\xffat"))
+    path.write_bytes(data.replace(b"CREATE TABLE", b"CRE\xffTE TABLE"))
     with pytest.raises(BadStore, match="cannot be used as a store"):
         Store(path, KEY)

@@ -167,7 +167,7 @@ def make_reply(rng):
 def read_reply(data):
     """Read, judge, diagnose and report one reply; it never passes a whole case."""
     from grader.diagnosis.match import diagnose
-    from grader.judge.normalise import arranged
+    from grader.judge.normalise import normalise_layouts
     from grader.judge.observation import BadReply, read_observation
     from grader.judge.trivial import is_trivial
     from grader.judge.verdict import judge_case
@@ -184,7 +184,7 @@ def read_reply(data):
         observation = read_observation(fields, body, case.asked, frozenset({"a.py"}))
     except BadReply:
         return
-    observation = arranged(observation, case.steps)
+    observation = normalise_layouts(observation, case.steps)
     judged = judge_case(case, observation)
     assert not all(check.outcome == "passed" for check in judged.checks)
     is_trivial([(case, observation)])
