@@ -60,6 +60,8 @@ def main() -> int:
     _next_steps(console)
     for problem in problems:
         console.print(_("UNEXPECTED: {problem}").format(problem=problem), style="red", markup=False)
+    if problems:
+        console.print(_("If you changed solutions/, run `grader build` first."), markup=False)
     return 1 if problems else 0
 
 
@@ -142,7 +144,7 @@ def _next_steps(console: Console) -> None:
     for command, about in COMMANDS:
         table.add_row(Text(command, style="bold"), about)
     activate = _("Activate the environment first: {command}").format(command=". .venv/bin/activate")
-    console.print(Text(), Rule(_("Next")), Text(), Text(f"  {activate}"), Text(), table, sep="\n")
+    console.print(Text(), Rule(_("Try it yourself")), Text(), Text(f"  {activate}"), Text(), table, sep="\n")
 
 
 if __name__ == "__main__":
