@@ -88,7 +88,6 @@ def group(ctx: click.Context) -> None:
 def main() -> None:
     """Run a command. An error is one sentence; exit status 2 is wrong use, 3 an error of the grader."""
     from grader.intake.course import NoCourse
-    from grader.sandbox.base import SandboxError
     from grader.support.errors import GraderError
 
     try:
@@ -112,9 +111,6 @@ def main() -> None:
             err=True,
         )
         sys.exit(2)
-    except SandboxError as fault:
-        click.echo(f"grader: {fault}", err=True)
-        sys.exit(3)
     except (click.Abort, KeyboardInterrupt):
         click.echo(_("stopped"), err=True)
         sys.exit(130)

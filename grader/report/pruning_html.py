@@ -31,7 +31,7 @@ def pictures(figures: Sequence[Figures]) -> dict[str, Any]:
 
 
 def _strip(drawn: Mapping[str, Sequence[float]]) -> dict[str, Any]:
-    """One row per head, with a bar for each method."""
+    """Return one row per head, with a bar for each method."""
     methods = measured_methods(drawn)
     return {
         "title": strip_title(),
@@ -45,13 +45,13 @@ def _strip(drawn: Mapping[str, Sequence[float]]) -> dict[str, Any]:
 
 
 def _bar(value: float, largest: float) -> tuple[str, str]:
-    """The length of a bar in pixels, and the value beside it."""
+    """Return the length of a bar in pixels, and the value beside it."""
     length = BAR * min(1.0, max(0.0, value / largest)) if largest > 0 else 0.0
     return f"{length:.1f}", f"{value:.3g}"
 
 
 def _curve(drawn: Mapping[str, Any]) -> dict[str, Any]:
-    """One line per order, over the band between the worst and the best possible choice of heads."""
+    """Return one line per order, over the band between the worst and the best possible choice of heads."""
     possible, whole = drawn["possible"], drawn["whole"]
     count = len(possible)
 
