@@ -15,7 +15,7 @@ def test_each_call_shows_one_more_hint(course):
     assert "2. " in second
 
 
-def test_hints_after_a_known_mistake_begin_with_a_question(course):
+def test_hints_begin_with_a_question_about_the_mistake(course):
     (course / "04_heads" / "heads.py").write_text(WRONG, "utf-8")
     assert "known mistake" in run("check", "transpose_qkv", cwd=course).stdout
     first, second = (
