@@ -69,7 +69,7 @@ def test_killing_the_parent_leaves_nothing(course, after):
         (["release", "kit", "--through", "02"], "trial.py"),
     ],
 )
-def test_killing_the_parent_ends_what_helps_it(tmp_path, command, helper):
+def test_killing_the_parent_stops_its_helpers(tmp_path, command, helper):
     """Hidden cases are recorded, and a kit is proved, by a process of its own. The next run removes its folder."""
     for room in ("solutions", "assignments", "student_template"):
         (tmp_path / room).symlink_to(ROOT / room)
@@ -109,7 +109,7 @@ def _command(process: psutil.Process) -> list[str]:
         return []
 
 
-def test_killing_the_worker_once_is_made_good(course):
+def test_a_worker_killed_once_is_replaced(course):
     (course / "04_heads" / "heads.py").write_text(SLOW.replace("return X", "return X.no_such_thing"), "utf-8")
     parent = subprocess.Popen(
         [str(GRADER), "check", "04", "--format", "json"], cwd=course, stdout=subprocess.PIPE

@@ -25,7 +25,7 @@ def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return done
 
 
-def test_a_function_and_a_class_verify_as_they_come(tmp_path):
+def test_a_new_function_and_class_pass_verify(tmp_path):
     (tmp_path / "solutions").mkdir()
     for name in ("less_mean", "WithoutMean"):
         done = run("new", "12_normalising", name, cwd=tmp_path)
@@ -45,7 +45,7 @@ def test_a_function_and_a_class_verify_as_they_come(tmp_path):
     assert done.stdout.count("2/2") == 2
 
 
-def test_it_is_appended_to_an_assignment_that_is_there(tmp_path):
+def test_an_exercise_is_appended_to_an_assignment(tmp_path):
     before = read(shutil.copytree(ROOT / "solutions/04_heads", tmp_path / "04_heads"))
     mistakes, variants = len(before.mistakes()), len(before.variants())
     scaffold(tmp_path, "04_heads", "less_mean")
@@ -93,7 +93,7 @@ def test_scaffolds_are_lint_clean(tmp_path):
         ("12_other", "class", "'class' cannot be the name"),
     ],
 )
-def test_refusals_are_sentences_and_write_nothing(tmp_path, assignment, exercise, sentence):
+def test_a_refusal_is_one_sentence_and_writes_nothing(tmp_path, assignment, exercise, sentence):
     shutil.copytree(ROOT / "solutions/04_heads", tmp_path / "04_heads")
     before = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
     with pytest.raises(NotScaffolded, match=sentence):

@@ -20,7 +20,7 @@ def verify(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([GRADER, "verify", *arguments], cwd=ROOT, capture_output=True, text=True)
 
 
-def test_exercises_and_assignments_are_told_in_the_order_of_the_course():
+def test_results_are_in_the_order_of_the_course():
     done = verify("transpose_output", "sequence_mask", "--jobs", "2")
     assert (done.returncode, done.stderr) == (0, "")
     rows = [line.split()[2] for line in done.stdout.splitlines() if line.startswith("✓")]
@@ -28,7 +28,7 @@ def test_exercises_and_assignments_are_told_in_the_order_of_the_course():
     assert done.stdout.splitlines()[-1].startswith("0 problems, ")
 
 
-def test_a_name_that_is_not_there_is_refused():
+def test_an_unknown_name_is_refused():
     done = verify("04", "transpose_qvk")
     assert done.returncode == 2
     assert done.stderr.strip().endswith("there is no exercise transpose_qvk; `grader` lists them all")
@@ -36,7 +36,7 @@ def test_a_name_that_is_not_there_is_refused():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
 @pytest.mark.parametrize("after", [0.0, 2.0, 4.0])
-def test_ctrl_c_ends_it_without_a_traceback_and_leaves_nothing(after):
+def test_ctrl_c_stops_it_without_traceback_or_leftovers(after):
     running = subprocess.Popen(
         [GRADER, "verify"],
         cwd=ROOT,
@@ -55,7 +55,7 @@ def test_ctrl_c_ends_it_without_a_traceback_and_leaves_nothing(after):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
-def test_a_process_that_is_killed_is_told_in_one_sentence():
+def test_a_killed_process_is_one_sentence():
     running = subprocess.Popen(
         [GRADER, "verify", "transpose_output", "--jobs", "2"],
         cwd=ROOT,
@@ -117,7 +117,7 @@ done.set()
 @pytest.mark.parametrize(
     "send", ["signal.pthread_kill(other.ident, signal.SIGINT)", "os.kill(os.getpid(), signal.SIGINT)"]
 )
-def test_ctrl_c_while_processes_are_started_is_heard_afterwards(send):
+def test_ctrl_c_while_processes_start_stops_it_afterwards(send):
     """Whichever thread it reaches: numpy has some that do not block it."""
     done = subprocess.run(
         [sys.executable, "-c", HEARS.format(send=send)], capture_output=True, text=True, timeout=60
