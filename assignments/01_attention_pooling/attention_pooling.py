@@ -1,15 +1,23 @@
 # %% [markdown]
 # # 01 · Attention pooling
 #
-# You have measured a few pairs: at the place $k_s$ you found the value $v_s$. Now somebody asks about a new
-# place $q$. What do you answer? The mean of all values does not listen to the question. The value of the
-# nearest place listens, but throws away all the others and jumps whenever another place becomes the nearest.
-# In between lies a good answer: an average of all values in which near places weigh more.
+# You have measured a few pairs: at the place $k_s$ you found the value $v_s$. Now you want an answer for a
+# new place $q$. The mean of all values ignores the question. The value of the nearest place uses the
+# question, but it ignores all other values, and it jumps whenever another place becomes the nearest. A good
+# answer is in between: an average of all values in which near places count more. Combining many values into
+# one like this is called *pooling*.
 #
-# This is already attention, and these are its three words. The **query** is the question $q$. The **keys**
-# are the places $k_s$ to compare it with. The **values** are what is averaged. Comparing the query with every
-# key gives **attention weights**, positive numbers that sum to one, and the answer is the weighted sum. The
-# idea is sixty years old: Nadaraya (1964) and Watson (1964) found it independently, for fitting curves.
+# After this lesson you can
+#
+# - name queries, keys, values, scores and attention weights, and give their shapes;
+# - compute a weighted average whose weights come from a softmax over the keys;
+# - use broadcasting to compute a table for all pairs of two lists.
+#
+# This weighted average is already attention. It has three terms. The **query** is the new place $q$. The
+# **keys** are the known places $k_s$, with which the query is compared. The **values** $v_s$ are averaged.
+# Comparing the query with every key gives **attention weights**. They are positive and sum to one. The answer
+# is the weighted sum of the values. Nadaraya (1964) and Watson (1964) found this method independently, for
+# fitting curves.
 #
 # $$f(q) = \sum_{s} \alpha_s(q) v_s$$
 #
@@ -17,15 +25,15 @@
 #
 # $$x_s = -\frac{((q - k_s) w)^2}{2}$$
 #
-# The **score** $x_s$ says how well key $s$ fits the query: 0 for a perfect fit, and the lower the farther
-# away. Its exponential, drawn over the distance, is Gauss's bell curve; such a curve, which turns a distance
-# into a weight, is called a *kernel*. Turning scores into weights by taking exponentials and dividing them by
-# their sum is called **softmax**, and it will stay with us for the whole course.
+# The **score** $x_s$ says how well key $s$ fits the query. A perfect fit has the score 0, and the score falls
+# with the distance. As a function of the distance, the exponential of the score is a Gaussian bell curve. A
+# function that turns a distance into a weight is called a *kernel*. To take exponentials and divide them by
+# their sum is called **softmax**. Every later lesson uses it again.
 #
-# The number $w$ sets how picky the average is. With $w = 0$ distance does not matter and the answer is the
-# plain mean; the larger $w$, the narrower the bell, and in the end only the nearest key counts. Nobody has to
-# choose it by hand: the answer depends smoothly on $w$, so $w$ can be a parameter that is *learned* by
-# gradient descent.
+# The parameter $w$ controls the width of the bell. With $w = 0$ the distance has no effect, and the answer is
+# the plain mean. The larger $w$ is, the narrower the bell. For very large $w$ only the nearest key counts.
+# You need not choose $w$ by hand: the answer is a smooth function of $w$, so $w$ can be *learned* by gradient
+# descent.
 #
 # ![Above, six measured values as dots over their keys, and three curves of answers: for w = 0.1 a flat line
 # at the mean of all values, for w = 20 steps that jump from one value to the next, for w = 1.5 a smooth curve
@@ -34,32 +42,47 @@
 #
 # | name | shape | meaning |
 # |---|---|---|
-# | `queries` | `(T,)` | the places we are asked about |
-# | `keys` | `(S,)` | the places we know |
-# | `values` | `(S,)` | what was measured at each key |
-# | `w` | a number, or a tensor with one entry | how narrow the bell is |
+# | `queries` | `(T,)` | the new places |
+# | `keys` | `(S,)` | the known places |
+# | `values` | `(S,)` | the measured value at each key |
+# | `w` | a number, or a tensor with one element | sets the width of the bell |
 # | weights | `(T, S)` | one row per query, one column per key; every *row* sums to one |
 # | result of the regression | `(T,)` | one answer per query |
 #
-# **By hand.** Take $w = \sqrt{2 \ln 2} \approx 1.177$, for then the bell has heights that are easy to write
-# down: a key at distance 0, 1 or 2 gets the exponential $1$, $\tfrac12$ or $\tfrac1{16}$. Let the keys be
-# `[0, 1, 2]` and the values `[10, 20, 0]`.
+# **By hand.** Take $w = \sqrt{2 \ln 2} \approx 1.177$. With this $w$ the exponentials are simple: a key at
+# distance 0, 1 or 2 gets the exponential $1$, $\tfrac12$ or $\tfrac1{16}$. Let the keys be `[0, 1, 2]` and
+# the values `[10, 20, 0]`.
 #
 # | query | exponentials | their sum | weights | answer |
 # |---|---|---|---|---|
 # | 1 | 1/2, 1, 1/2 | 2 | 0.25, 0.5, 0.25 | 2.5 + 10 + 0 = 12.5 |
 # | 0 | 1, 1/2, 1/16 | 25/16 | 0.64, 0.32, 0.04 | 6.4 + 6.4 + 0 = 12.8 |
 #
-# The plain mean would have said 10 both times. Note that the answer for query 0 is not 10, although there is
-# a key exactly there: an average still listens a little to the neighbours.
+# The plain mean would be 10 both times. The answer for query 0 is not 10, although there is a key exactly at
+# 0: the neighbouring keys have some weight, too.
 #
-# **What goes wrong.** The weights form a table, and a softmax can run along its rows or along its columns.
-# Along the wrong one, each *key* shares itself out among the queries; when `T = S` no shape complains, only
-# the sums of the rows tell. Next: $w$ belongs inside the square, since it stretches the distance before the
-# bell is applied. Then: far from every key all exponentials are so small that the computer rounds them to 0,
-# and 0 divided by 0 is not a number (NaN). A library softmax avoids this by first subtracting the largest
-# score, which changes no weight. And last: whoever turns $w$ into a plain Python number on the way cuts it
-# off from its gradient, and it will never learn anything.
+# **Broadcasting.** The weights need every pair of a query and a key. PyTorch computes all pairs at once,
+# without a loop. It compares the shapes of two tensors axis by axis, *from the right*. Where one tensor has
+# size 1, or has no axis at all, PyTorch repeats it to match the other. Any other difference in size is an
+# error.
+#
+# ```python
+# column = torch.tensor([[10], [20]])  # (2, 1)
+# row = torch.tensor([1, 2, 3])  # (3,), treated as (1, 3)
+# column + row  # (2, 3): [[11, 12, 13], [21, 22, 23]]
+# ```
+#
+# `unsqueeze`, or `None` inside an index, inserts an axis of size 1.
+#
+# **What goes wrong.**
+#
+# - The softmax runs along the wrong axis of the table. Then the weights of each *key* sum to one. When
+#   `T = S` the shape is still right, and only the sums of the rows show the fault.
+# - $w$ is outside the square. It belongs inside, because it scales the distance before the square is taken.
+# - The query is far from every key. Then all exponentials are so small that they are rounded to 0, and 0
+#   divided by 0 is NaN (not a number). A library softmax avoids this: it first subtracts the largest score,
+#   which changes no weight.
+# - $w$ is converted to a plain Python number. This cuts it off from its gradient, and it is never learned.
 
 # %%
 import torch
@@ -67,16 +90,17 @@ import torch
 # %% [markdown]
 # ## Exercise: `kernel_attention_weights`
 #
-# A weight for every pair of query and key. Two tensors with one axis each must become a table with two: think
-# of the queries written down the side and the keys along the top.
+# Compute one weight per pair of query and key. Two tensors with one axis each become a table with two axes:
+# one row per query, one column per key.
 
 # %% exercise="kernel_attention_weights"
 def kernel_attention_weights(
     queries: torch.Tensor, keys: torch.Tensor, w: float | torch.Tensor = 1.0
 ) -> torch.Tensor:
-    """Attention weights of a Gaussian kernel (Nadaraya 1964, Watson 1964).
+    """Return the attention weights of a Gaussian kernel (Nadaraya 1964, Watson 1964).
 
-    queries: (T,); keys: (S,); w: a number or a tensor with one entry, which may ask for a gradient.
+    queries: (T,); keys: (S,), both of the same floating-point dtype; w: a number, or a tensor of shape ()
+    or (1,) that may require a gradient.
     Returns (T, S) in the dtype of queries and keys; every row sums to one.
     """
     raise NotImplementedError("kernel_attention_weights is not written yet")
@@ -85,15 +109,16 @@ def kernel_attention_weights(
 # %% [markdown]
 # ## Exercise: `kernel_regression`
 #
-# Use the weights: the answer for a query is the sum of all values, each times its weight.
+# Use the weights. The answer for a query is the sum of all values, each multiplied by its weight.
 
 # %% exercise="kernel_regression"
 def kernel_regression(
     queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, w: float | torch.Tensor = 1.0
 ) -> torch.Tensor:
-    """Answer every query by the average of the values under its attention weights.
+    """Return one answer per query: the sum of the values, weighted by the attention weights.
 
-    queries: (T,); keys: (S,); values: (S,); w as in `kernel_attention_weights`.
+    queries: (T,); keys: (S,); values: (S,), all of the same floating-point dtype; w: as in
+    `kernel_attention_weights`.
     Returns (T,), same dtype.
     """
     raise NotImplementedError("kernel_regression is not written yet")
@@ -102,9 +127,9 @@ def kernel_regression(
 # %% [markdown]
 # ## Try it
 #
-# Run this cell when both functions are written. You should see the two rows of weights and the two answers
-# from the table above, and then a gradient, about 4.1: it says how fast the sum of the answers grows with
-# `w`.
+# Run this cell when both functions are written. It prints the two rows of weights and the two answers from
+# the table above. Then it prints a gradient of about 4.1: the derivative of the sum of the answers with
+# respect to `w`.
 
 # %%
 keys = torch.tensor([0.0, 1.0, 2.0])
@@ -121,14 +146,23 @@ except NotImplementedError as unwritten:
     print(unwritten)
 
 # %% [markdown]
+# ## Summary
+#
+# - Attention compares a query with all keys and returns a weighted sum of the values.
+# - A score says how well a key fits a query. A softmax over the keys turns scores into weights that sum to
+#   one.
+# - In kernel regression the score is a fixed function of the distance, and $w$ sets its width.
+# - Broadcasting computes the scores of all pairs without a loop.
+
+# %% [markdown]
 # ## Questions to think about
 #
-# 1. Can an answer ever be larger than the largest value, or smaller than the smallest? What does that say
-#    about queries far outside the keys?
+# 1. Can an answer be larger than the largest value, or smaller than the smallest? What does that say about
+#    queries far outside the keys?
 # 2. Suppose you learn `w` by predicting the value of each measured pair, with its own key among the keys.
-#    Towards which `w` would the error vanish, and why is that useless? What should be left out?
-# 3. Here the score is a fixed function of a distance. What would you have to change so that *what counts as
-#    near* is learned as well? (This is where assignment 03 begins.)
+#    Towards which `w` would the error go to zero, and why is that useless? What should you leave out?
+# 3. Here the score is a fixed function of a distance. What would you change so that *what counts as near* is
+#    learned, too? (Lesson 03 starts here.)
 
 # %% [markdown]
 # ## Sources

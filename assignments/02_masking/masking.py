@@ -1,43 +1,63 @@
 # %% [markdown]
 # # 02 · Masking
 #
-# A batch holds several sentences in one tensor, a row for each. A tensor is a rectangle, sentences are not:
-# the short ones are filled up with *padding*, and from then on every layer must be told which entries are
-# real. In this course that information travels as **lengths**: `valid_lens[b]` says how many leading entries
-# of row `b` count.
+# A batch holds several sentences in one tensor, one row per sentence. All rows of a tensor have the same
+# length, but sentences do not. Short sentences are filled up with *padding*, and every layer must know which
+# elements are real. In this course **valid lengths** carry this information: `valid_lens[b]` is the number of
+# real elements at the start of row `b`.
 #
-# Attention turns scores into weights with a softmax over the keys,
+# After this lesson you can
+#
+# - replace padding in a batch of sequences, given their lengths;
+# - compute a softmax in which padded keys get no weight;
+# - write a padding mask and a causal mask as lengths.
+#
+# Attention turns scores into weights with a softmax over the keys:
 #
 # $$\alpha_{ts} = \frac{\exp(x_{ts})}{\sum_{s'} \exp(x_{ts'})}$$
 #
-# and padding must get weight **zero** while the rest still sums to one. Setting weights to zero *after* the
-# softmax is too late: the padding has already taken its share of the sum. So the mask goes in *before*: a
-# score of minus infinity, or one so low that its exponential is zero, takes no share at all.
+# Padding must get weight **zero**, and the other weights must still sum to one. Setting weights to zero
+# *after* the softmax is too late, because the padding has already taken its share of the sum. So the mask is
+# applied *before* the softmax. The score of a padded key becomes minus infinity, or a value so low that its
+# exponential is zero. How low a value can be depends on the dtype. `torch.finfo` gives the range of each one.
 #
 # | name | shape | meaning |
 # |---|---|---|
-# | `X` in `sequence_mask` | `(N, T, …)` | one sequence per row, any number of feature axes after it |
-# | `valid_len` | `(N,)` | how many steps of each row are real |
-# | `X` in `masked_softmax` | `(B, T, S)` | a score for every query `t` and key `s` |
-# | `valid_lens` | `None`, `(B,)` or `(B, T)` | no mask; one length per sequence; one length per *query* |
+# | `X` in `sequence_mask` | `(N, T, …)` | one sequence per row, any number of feature axes after the steps |
+# | `valid_len` | `(N,)` | the number of real steps in each row, from 0 to `T` |
+# | `X` in `masked_softmax` | `(B, T, S)` | one score per query `t` and key `s` |
+# | `valid_lens` | `None`, `(B,)` or `(B, T)` | no mask; one length per sequence; one length per *query*; lengths from 1 to `S` |
 #
-# **By hand.** Scores `[1, 1, 5]` and the length 2: the third key is padding. Its score becomes
-# $-\infty$, the exponentials are $e, e, 0$ and the weights $\tfrac12, \tfrac12, 0$. Without the mask the
-# padding would have taken 96 % of the weight.
+# **By hand.** The scores are `[1, 1, 5]` and the length is 2, so the third key is padding. Its score becomes
+# $-\infty$. The exponentials are $e, e, 0$, and the weights are $\tfrac12, \tfrac12, 0$. Without the mask the
+# padding would get 96 % of the weight.
 #
-# **Why a length per query?** A model that writes a text from left to right may look back but not ahead:
-# query `t` sees keys `0 … t`, so its length is `t + 1`. Such a mask is called *causal*. Here it is just the
-# lengths `[1, 2, …, T]` in every row of `valid_lens`, and needs no code of its own.
+# **Why one length per query?** A model that writes a text from left to right may use earlier words but no
+# later ones. Query `t` sees the keys `0 … t`, so its length is `t + 1`. Such a mask is called *causal*. Here
+# it is simply the lengths `[1, 2, …, T]` in every row of `valid_lens`, and it needs no code of its own.
 #
 # ![Two tables of scores, four queries by four keys, and the weights that a softmax makes of each row. With
 # the length 3 for every query the last column is minus infinity, and its weights are 0. With the lengths 1 to
-# 4 all that lies above the diagonal is minus infinity, and its weights are 0. Every row of weights sums to
+# 4 all scores above the diagonal are minus infinity, and their weights are 0. Every row of weights sums to
 # 1.](pictures/masks.svg)
 #
-# **What goes wrong.** Lengths count entries, positions start at 0: the last real position of a row of
-# length 2 is 1. A mask laid along the wrong axis hides queries instead of keys, and when `T = S` no shape
-# complains. And a mask built by `torch.arange` lives on the CPU, wherever the scores are, unless you say
-# otherwise.
+# **Broadcasting** (lesson 01) compares every position of a row with the limit of each row at once:
+#
+# ```python
+# limit = torch.tensor([[10], [20]])  # (2, 1)
+# position = torch.tensor([5, 15, 25])  # (3,)
+# position > limit  # (2, 3): [[False, True, True], [False, False, True]]
+# ```
+#
+# PyTorch aligns axes from the right. So it matches a mask of shape `(N, T)` with the *last* two axes of a
+# tensor of shape `(N, T, F)`. Give the mask a further axis of size 1 at the end.
+#
+# **What goes wrong.**
+#
+# - Lengths count elements, but positions start at 0: the last real position of a row of length 2 is 1.
+# - The mask runs along the wrong axis and hides queries instead of keys. When `T = S`, no shape shows the
+#   fault.
+# - `torch.arange` creates its tensor on the CPU, unless you pass the device of the scores.
 
 # %%
 import torch
@@ -45,14 +65,15 @@ import torch
 # %% [markdown]
 # ## Exercise: `sequence_mask`
 #
-# Replace every step at or beyond a row's length by `value`. `X` may be `(N, T)` or carry further axes;
-# a step is replaced as a whole. You may write into `X` or return a new tensor, as you like.
+# Replace every step at or beyond the length of its row by `value`. `X` may have the shape `(N, T)` or further
+# axes. With further axes, replace all features of a step. You may write into `X` or return a new tensor.
 
 # %% exercise="sequence_mask"
 def sequence_mask(X: torch.Tensor, valid_len: torch.Tensor, value: float = 0) -> torch.Tensor:
-    """Keep the first `valid_len[n]` steps of row `n`, set the others to `value`.
+    """Keep the first `valid_len[n]` steps of row `n` and set the others to `value`.
 
-    X: (N, T, …); valid_len: (N,) integers from 0 to T. Returns (N, T, …), same dtype.
+    X: (N, T, …), floating point or integers; valid_len: (N,), integers from 0 to T.
+    Returns (N, T, …) in the dtype of X.
     """
     raise NotImplementedError("sequence_mask is not written yet")
 
@@ -60,16 +81,20 @@ def sequence_mask(X: torch.Tensor, valid_len: torch.Tensor, value: float = 0) ->
 # %% [markdown]
 # ## Exercise: `masked_softmax`
 #
-# Softmax over the last axis, in which padded keys take no part. Think about what `(B,)` means for the
-# queries of one sequence, and about which shape lets both kinds of lengths go the same way from there on.
-# Here too you may write into `X` or leave it alone.
+# Compute a softmax over the last axis in which padded keys get no weight. Lengths of shape `(B,)` hold for
+# all queries of a sequence. Find one shape for both kinds of lengths, so that the rest of the code is the
+# same.
+#
+# You may call `sequence_mask` or write the mask directly; both are right. If you call it, finish it first.
+# Here, too, you may write into `X` or return a new tensor.
 
 # %% exercise="masked_softmax"
 def masked_softmax(X: torch.Tensor, valid_lens: torch.Tensor | None) -> torch.Tensor:
-    """Softmax over the keys, with padded keys left out.
+    """Return the softmax of the scores over the keys; padded keys get weight zero.
 
-    X: (B, T, S) scores; valid_lens: None, (B,) or (B, T).
-    Returns (B, T, S), same dtype, in half precision too; every row sums to one.
+    X: (B, T, S), scores; valid_lens: None for no mask, (B,) for one length per sequence, or (B, T) for one
+    length per query, integers from 1 to S. The grader tests no length 0.
+    Returns (B, T, S) in the dtype of X, also in float16 and bfloat16; every row sums to one.
     """
     raise NotImplementedError("masked_softmax is not written yet")
 
@@ -77,7 +102,7 @@ def masked_softmax(X: torch.Tensor, valid_lens: torch.Tensor | None) -> torch.Te
 # %% [markdown]
 # ## Try it
 #
-# Run this cell when both functions are written. Every row should sum to one, and the padded columns
+# Run this cell when both functions are written. Every row should sum to one, and the weights of padded keys
 # should be exactly zero.
 
 # %%
@@ -89,10 +114,18 @@ except NotImplementedError as unwritten:
     print(unwritten)
 
 # %% [markdown]
+# ## Summary
+#
+# - Padding makes all rows of a batch equally long. Valid lengths say which elements are real.
+# - A mask must act before the softmax, so that the remaining weights sum to one.
+# - A length per sequence hides padding. The lengths 1 to `T`, one per query, make a causal mask.
+# - The fill value must fit the dtype of the scores.
+
+# %% [markdown]
 # ## Questions to think about
 #
-# 1. What should a row of length 0 give? Try yours, and say which answer you would defend.
-# 2. Why does filling with `-1e9` work in `float32` and break in `float16`? (`torch.finfo` knows the smallest
-#    and the largest number of each.)
-# 3. A tensor of scores is large. What does it cost to leave `X` alone and mask a copy of it, and what may it
-#    cost your caller if you write into `X`?
+# 1. What should a row of length 0 give? Try your function, and say which result you would defend.
+# 2. Why does filling with `-1e9` work in `float32` and fail in `float16`? (`torch.finfo` gives the smallest
+#    and the largest value of each dtype.)
+# 3. A tensor of scores is large. What does it cost to leave `X` unchanged and mask a copy? What may it cost
+#    your caller if you write into `X`?

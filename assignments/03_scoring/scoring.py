@@ -1,36 +1,50 @@
 # %% [markdown]
 # # 03 · Scoring
 #
-# In assignment 01 a query and a key were numbers, and the score was fixed: the nearer, the better. Now they
-# are **vectors**, and what fits what is to be *learned*. A word that looks for its verb is not near to the
-# verb in any sense that we could write down beforehand. Everything else stays: scores for every query and
-# key, a softmax over the keys (now the masked one from assignment 02), and a weighted sum of the values. Only
-# the score is new. Two kinds of score are worth knowing.
+# In lesson 01 a query and a key were numbers, and the score was fixed: the nearer, the higher. Now queries
+# and keys are **vectors**, and the model *learns* which key fits which query. A word that looks for its verb
+# is not close to the verb in any distance that you could write down beforehand. Everything else stays the
+# same. There are scores for every query and key, a softmax over the keys, and a weighted sum of the values.
+# The softmax is now the masked softmax of lesson 02. Only the score is new.
 #
-# **Additive attention** (Bahdanau et al. 2015, section 3.1 and appendix A.1.2) asks a small neural network
-# with one hidden layer. It takes query and key to a common space of `num_hiddens` features, adds them there,
-# bends the sum by a tanh, and reads off one number:
+# After this lesson you can
+#
+# - compute additive and scaled dot-product scores for all pairs of queries and keys;
+# - say why dot products are divided by $\sqrt{d}$;
+# - apply dropout to attention weights, and keep the weights for inspection.
+#
+# With a score function $a$, the result for a query $q$, the keys $k_s$ and the values $v_s$ is
+#
+# $$f(q) = \sum_{s} \alpha_s v_s$$
+#
+# $$\alpha_s = \frac{\exp(a(q, k_s))}{\sum_{s'} \exp(a(q, k_{s'}))}$$
+#
+# Two score functions are common.
+#
+# **Additive attention** (Bahdanau et al. 2015, section 3.1 and appendix A.1.2) uses a small neural network
+# with one hidden layer. It projects query and key to a common space of `num_hiddens` features, adds them,
+# applies tanh, and computes one number from the result:
 #
 # $$a(q, k) = w_v^\top \tanh(W_q q + W_k k)$$
 #
-# Three learned layers without bias, so the query and the key may have different sizes. *Bending* matters:
-# without the tanh the score would be one part from the query plus one part from the key. The query's part is
-# then the same for all keys, the softmax does not see it, and every query would get the same weights.
+# The three layers are learned and have no bias. Query and key may have different sizes. The **non-linearity**
+# matters: without tanh the score is a query term plus a key term. The query term is the same for all keys, so
+# it has no effect on the softmax. Then every query would get the same weights.
 #
-# **Scaled dot-product attention** (Vaswani et al. 2017, section 3.2.1) has nothing to learn of its own. Query
-# and key have the same size $d$, and the score is their dot product, made smaller by a fixed factor:
+# **Scaled dot-product attention** (Vaswani et al. 2017, section 3.2.1) has no parameters. Query and key have
+# the same size $d$, and the score is their dot product, divided by a fixed factor:
 #
 # $$a(q, k) = \frac{q^\top k}{\sqrt{d}}$$
 #
-# For all pairs at once that is a single matrix product, which computers are very good at. This is why the
-# **Transformer** uses it, the model that this course builds up to. What there is to learn sits in the layers
-# that make the queries and keys (assignment 05).
+# For all pairs at once this is a single matrix product, which computers do very fast. This is why the
+# **Transformer** uses it, the model that this course builds. The learned parameters are in the layers that
+# produce the queries and keys (lesson 05).
 #
-# **Why the square root?** Take entries that are independent, with mean 0 and variance 1. A product of two of
-# them has variance 1 again, and a sum of $d$ such products has variance $d$: typical scores are of size
-# $\sqrt{d}$. For $d = 64$ that is 8, and a softmax of the scores 8 and 0 gives 0.9997 and 0.0003. It has made
-# up its mind, and it hardly has a gradient left to change it. Dividing by $\sqrt{d}$ brings scores back to
-# size 1, whatever $d$ is.
+# **Why the square root?** Take elements that are independent, with mean 0 and variance 1. A product of two of
+# them has variance 1 again. A sum of $d$ such products has variance $d$, so typical scores are of size
+# $\sqrt{d}$. For $d = 64$ that is 8, and a softmax of the scores 8 and 0 gives 0.9997 and 0.0003. Such a
+# softmax is *saturated*: nearly all weight is on one key, and the gradient is nearly zero. Dividing by
+# $\sqrt{d}$ brings scores back to size 1 for every $d$.
 #
 # ![Bars of the weights that a softmax gives to eight random keys, from the largest to the smallest. Without
 # the division the largest weight grows with d: 0.52 for d = 4, 0.88 for d = 64, 0.96 for d = 512, and little
@@ -41,36 +55,47 @@
 # |---|---|---|
 # | `queries` | `(B, T, q)` | `T` queries per sequence; `q` stands for `query_size` |
 # | `keys` | `(B, S, k)` | `S` keys per sequence; `k` stands for `key_size`; for dot products `q = k = d` |
-# | `values` | `(B, S, v)` | one value for every key, of any size |
-# | `valid_lens` | `None`, `(B,)` or `(B, T)` | how many keys are real, as in assignment 02 |
+# | `values` | `(B, S, v)` | one value per key, of any size |
+# | `valid_lens` | `None`, `(B,)` or `(B, T)` | the number of real keys, from 1 to `S`, as in lesson 02 |
 # | scores and weights | `(B, T, S)` | one row per query, one column per key |
-# | result | `(B, T, v)` | one mixture of values per query |
+# | result | `(B, T, v)` | one weighted sum of values per query |
 #
-# The network of additive attention looks at every pair, so inside it there is a tensor with *four* axes:
-# batch, query, key, hidden feature. That is its price in memory.
+# Additive attention compares every pair, so the network works on a tensor with *four* axes: batch, query,
+# key, hidden feature. This costs memory.
 #
-# **By hand.** One query $(1, 1, 1, 1)$ with two keys, $(1, 1, 0, 0)$ and $(0, 0, 0, 0)$, and the values 10
-# and 0. The dot products are 2 and 0, and $\sqrt{4} = 2$, so the scores are 1 and 0. The weights are
-# $e/(e + 1) = 0.731$ and $0.269$, and the result is 7.31. Without the division the weights would be $0.881$
-# and $0.119$: more decided, on no better grounds.
+# **Conventions: columns and rows.** In a formula like $W_q q$ a single vector is a *column*. A tensor holds
+# one vector per *row*, so for a whole sequence lesson 05 writes $Q W^Q$, where $W^Q$ is the transpose of
+# $W_q$. `nn.Linear(n, m)` stores its weight with the shape `(m, n)`, which is (out, in). So the stored weight
+# is the matrix $W_q$ of the column formula. The product `A @ B` multiplies the last two axes as matrices. All
+# axes before them are batch axes, and they broadcast.
 #
-# The additive score with one hidden feature and all weights equal to 1: for the query 1 and the keys $-1$ and
-# $0$ the sums are 0 and 1, the scores $\tanh 0 = 0$ and $\tanh 1 = 0.762$, the weights 0.318 and 0.682.
+# **By hand.** There is one query $(1, 1, 1, 1)$ and two keys, $(1, 1, 0, 0)$ and $(0, 0, 0, 0)$, with the
+# values 10 and 0. The dot products are 2 and 0, and $\sqrt{4} = 2$, so the scores are 1 and 0. The weights
+# are $e/(e + 1) = 0.731$ and $0.269$, and the result is 7.31. Without the division the weights would be
+# $0.881$ and $0.119$.
 #
-# **Dropout on the weights.** While a model trains, a *dropout* layer sets each of its inputs to zero with
-# probability $p$ and multiplies the others by $1/(1-p)$, so that the mean stays the same; when the model is
-# used (`eval`), it lets everything through. Here it acts on the attention weights: now and then a query must
-# do without a key. The weights that you *keep* for looking at, in `attention_weights`, are those before
-# dropout, whose rows sum to one.
+# Now the additive score with one hidden feature and all weights equal to 1. For the query 1 and the keys $-1$
+# and $0$ the sums are 0 and 1. The scores are $\tanh 0 = 0$ and $\tanh 1 = 0.762$, and the weights are 0.318
+# and 0.682.
 #
-# **What goes wrong.** Taking $d$ from the wrong axis: the number of keys is no scale for a dot product.
-# Pairing queries with keys along the same axis, so that query 0 meets only key 0: with `T = S` this even
-# runs. Removing axes of size 1 without saying which: a batch of one then loses its batch axis too. Dropping
-# out the result instead of the weights. And handing `key_size` to the layer of the queries, which no test
-# with equal sizes sees.
+# **Dropout on the weights.** In training mode a *dropout* layer sets each of its inputs to zero with
+# probability $p$. It multiplies the others by $1/(1-p)$, so that the mean stays the same. In evaluation mode
+# (`eval`) it changes nothing. Here dropout acts on the attention weights: in training, some keys are randomly
+# missing. Keep the weights *before* dropout in the attribute `attention_weights`. Their rows sum to one.
 #
-# A finished `masked_softmax` stands ready in `grader.given`, where later assignments find the parts that you
-# have built before: being stuck on one does not keep you from the next.
+# **What goes wrong.**
+#
+# - $d$ is taken from the wrong axis. The number of keys is not the scale of a dot product.
+# - Queries and keys are paired along the same axis, so that query 0 meets key 0 only. When `T = S` no error
+#   is raised.
+# - All axes of size 1 are removed. Then a batch of one sequence also loses its batch axis. Name the axis.
+# - Dropout is applied to the result instead of the weights.
+# - `key_size` is passed to the layer of the queries. A test with equal sizes does not show it. Note the order
+#   of the arguments: the constructor takes `key_size, query_size`, and `forward` takes
+#   `queries, keys, values`.
+#
+# `grader.given` contains a finished `masked_softmax`. Later lessons import the parts of earlier lessons from
+# there. So you can go on even if one of your own parts does not work yet.
 
 # %%
 import math
@@ -83,9 +108,9 @@ from grader.given import masked_softmax
 # %% [markdown]
 # ## Exercise: `AdditiveAttention`
 #
-# Build the three layers and the dropout in `__init__`, and mix the values in `forward`. All `T·S` pairs of a
-# sequence can be added in one go if the two tensors keep different axes for queries and keys. The grader
-# loads weights of its own into your layers, by name: so give them the names that the stub lists.
+# Create the three layers and the dropout layer in `__init__`, and compute the weighted sums in `forward`.
+# Broadcasting adds all `T·S` pairs of a sequence at once, if queries and keys are on different axes. The
+# grader loads its own weights into your layers by name, so use the names that the stub lists.
 
 # %% exercise="AdditiveAttention"
 class AdditiveAttention(nn.Module):
@@ -93,7 +118,7 @@ class AdditiveAttention(nn.Module):
 
     def __init__(self, key_size: int, query_size: int, num_hiddens: int, dropout: float) -> None:
         super().__init__()
-        # Weights are loaded by these names: W_k, W_q and w_v, linear layers without bias.
+        # The grader loads weights by these names: W_k, W_q and w_v, linear layers without bias.
         raise NotImplementedError("AdditiveAttention is not written yet")
 
     def forward(
@@ -103,10 +128,12 @@ class AdditiveAttention(nn.Module):
         values: torch.Tensor,
         valid_lens: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """Mix the values for every query; keep the weights before dropout in `self.attention_weights`.
+        """Return one weighted sum of the values per query.
 
-        queries: (B, T, q); keys: (B, S, k); values: (B, S, v); valid_lens: None, (B,) or (B, T).
-        Returns (B, T, v), same dtype, in half precision too; the kept weights are (B, T, S).
+        queries: (B, T, q); keys: (B, S, k); values: (B, S, v); valid_lens: None, (B,) or (B, T),
+        integers from 1 to S.
+        Returns (B, T, v) in the dtype of the inputs, also in float16 and bfloat16. Stores the weights before
+        dropout, (B, T, S), in `self.attention_weights`.
         """
         raise NotImplementedError("AdditiveAttention.forward is not written yet")
 
@@ -114,8 +141,9 @@ class AdditiveAttention(nn.Module):
 # %% [markdown]
 # ## Exercise: `DotProductAttention`
 #
-# The same frame around another score. No layer has weights here, so the only thing to build is the dropout.
-# Write the formula yourself; if you leave it to PyTorch's own attention, the report remarks on it.
+# The structure is the same, with another score. There are no weights here, so `__init__` creates only the
+# dropout layer. Write the formula yourself. If you call PyTorch's `scaled_dot_product_attention` instead, the
+# report says so.
 
 # %% exercise="DotProductAttention"
 class DotProductAttention(nn.Module):
@@ -123,7 +151,7 @@ class DotProductAttention(nn.Module):
 
     def __init__(self, dropout: float) -> None:
         super().__init__()
-        # There are no weights to load: this attention has no parameters.
+        # The grader loads no weights here: this attention has no parameters.
         raise NotImplementedError("DotProductAttention is not written yet")
 
     def forward(
@@ -133,10 +161,12 @@ class DotProductAttention(nn.Module):
         values: torch.Tensor,
         valid_lens: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """Mix the values for every query; keep the weights before dropout in `self.attention_weights`.
+        """Return one weighted sum of the values per query.
 
-        queries: (B, T, d); keys: (B, S, d); values: (B, S, v); valid_lens: None, (B,) or (B, T).
-        Returns (B, T, v), same dtype, in half precision too; the kept weights are (B, T, S).
+        queries: (B, T, d); keys: (B, S, d); values: (B, S, v); valid_lens: None, (B,) or (B, T),
+        integers from 1 to S.
+        Returns (B, T, v) in the dtype of the inputs, also in float16 and bfloat16. Stores the weights before
+        dropout, (B, T, S), in `self.attention_weights`.
         """
         raise NotImplementedError("DotProductAttention.forward is not written yet")
 
@@ -144,8 +174,8 @@ class DotProductAttention(nn.Module):
 # %% [markdown]
 # ## Try it
 #
-# Run this cell when both classes are written. It repeats the two examples from above: look for 7.31, and for
-# the weights 0.318 and 0.682.
+# Run this cell when both classes are written. It repeats the two examples from above. It should print 7.31
+# and then the weights 0.318 and 0.682.
 
 # %%
 try:
@@ -167,18 +197,28 @@ except NotImplementedError as unwritten:
     print(unwritten)
 
 # %% [markdown]
+# ## Summary
+#
+# - A score function says how well a key fits a query. Softmax and weighted sum are the same for all of them.
+# - Additive attention is a network with one hidden layer. Its non-linearity makes the weights depend on the
+#   query.
+# - Dot-product attention has no parameters and is one matrix product.
+# - Division by $\sqrt{d}$ keeps scores at size 1, so that the softmax does not saturate.
+# - Dropout acts on the weights in training mode only. `attention_weights` holds the weights before dropout.
+
+# %% [markdown]
 # ## Questions to think about
 #
-# 1. The text says that without the tanh all queries get the same weights. Prove it in two lines. (What does a
-#    softmax do when the same number is added to all scores of a row?)
-# 2. Compare the two attentions for long sequences: how many numbers does each of them hold at once, in terms
+# 1. The text says that without tanh all queries get the same weights. Prove it in two lines. (What does a
+#    softmax do when you add the same number to all scores of a row?)
+# 2. Compare the two attentions for long sequences. How many elements does each of them hold at once, in terms
 #    of `B`, `T`, `S` and the number of features?
-# 3. After dropout a row of weights no longer sums to one, and nobody divides it by its new sum. Why not?
+# 3. After dropout a row of weights no longer sums to one, and it is not divided by its new sum. Why not?
 #    Think of a query that has almost all of its weight on one key.
 
 # %% [markdown]
 # ## Sources
 #
-# - Bahdanau, Cho, Bengio,
-#   [*Neural machine translation by jointly learning to align and translate*](https://arxiv.org/abs/1409.0473), 2015.
+# - Bahdanau, Cho, Bengio, [*Neural machine translation by jointly learning to align and
+#   translate*](https://arxiv.org/abs/1409.0473), 2015.
 # - Vaswani et al., [*Attention is all you need*](https://arxiv.org/abs/1706.03762), 2017.

@@ -1,65 +1,86 @@
 # %% [markdown]
 # # 05 · Multi-head attention
 #
-# All parts are on the table: scaled dot-product attention with masks (03), and heads that travel as rows of a
-# batch (04). What is missing is the learning. Dot products compare vectors as they are, and nothing says that
-# a word, as it is, is a good question, a good key and a good answer all at once. So three linear layers
-# rewrite the inputs first, one for each role, and a fourth mixes what the heads have found (Vaswani et al.
-# 2017, section 3.2.2). For the heads $h = 1, \dots, H$:
+# You now have scaled dot-product attention with masks (lesson 03), and heads as rows of a batch (lesson 04).
+# The learned layers are still missing. A dot product compares two vectors as they are. But the vector of a
+# word need not be a good query, a good key and a good value at the same time. So three linear layers
+# *project* the inputs first, one per role. A fourth layer combines the results of the heads (Vaswani et al.
+# 2017, section 3.2.2).
+#
+# After this lesson you can
+#
+# - build multi-head attention for self-attention and cross-attention;
+# - give every head of every sequence the right valid length;
+# - find faults in attention code, fix them, and write tests that detect them.
+#
+# For the heads $h = 1, \dots, H$:
 #
 # $$Y_h = \mathrm{attention}(Q W_h^Q, K W_h^K, V W_h^V)$$
 #
 # $$\mathrm{multihead}(Q, K, V) = [Y_1, \dots, Y_H] W^O$$
 #
-# Here $Q$, $K$ and $V$ hold the queries, keys and values of one sequence as rows, and the brackets put the
-# heads' answers side by side, feature next to feature. In the formula each head has three small matrices of
-# its own. In code they lie side by side in one: a single linear layer with `num_hiddens` outputs *is* all `H`
-# small ones, and `transpose_qkv` deals its outputs out to the heads. So there are four layers, whatever the
-# number of heads.
+# Here $Q$, $K$ and $V$ hold the queries, keys and values of one sequence as rows. The brackets concatenate
+# the results of the heads along the features. The attention is the scaled dot-product attention of lesson 03;
+# additive attention would be possible, too.
+#
+# In the formula each head has three small matrices. $W_h^Q$ has the shape `(query_size, d)`, $W_h^K$ has
+# `(key_size, d)`, and $W_h^V$ has `(value_size, d)`. In code the matrices of all heads are concatenated. A
+# single linear layer with `num_hiddens` outputs contains all `H` small ones, and `transpose_qkv` gives each
+# head its outputs. So there are four layers for any number of heads. Head $h$ uses $d$ columns of $W^Q$,
+# which are $d$ rows of `W_q.weight` (see the conventions in lesson 03). Because $d = D/H$, all heads together
+# cost as much as a single head with $D$ features: they have as many parameters, and their scores need as many
+# multiplications.
 #
 # | name | shape | meaning |
 # |---|---|---|
-# | `queries` | `(B, T, query_size)` | who asks |
-# | `keys` | `(B, S, key_size)` | what is compared with the question |
-# | `values` | `(B, S, value_size)` | what is handed over |
-# | `valid_lens` | `None`, `(B,)` or `(B, T)` | how many keys are real; the same for all heads |
+# | `queries` | `(B, T, query_size)` | the vectors that ask |
+# | `keys` | `(B, S, key_size)` | the vectors that each query is compared with |
+# | `values` | `(B, S, value_size)` | the vectors that are averaged |
+# | `valid_lens` | `None`, `(B,)` or `(B, T)` | the number of real keys, from 1 to `S`; the same for all heads |
 # | after projection and split | `(B·H, T, d)`, `(B·H, S, d)` | $D$ = `num_hiddens`, $d = D/H$ |
 # | result | `(B, T, D)` | one vector per query |
 #
-# Queries, keys and values may come from three places and have three sizes. When all three are the same tensor
-# we speak of *self-attention*; when the queries come from one sequence and the rest from another, of
-# *cross-attention*. The code is the same.
+# Queries, keys and values may come from three sources and have three sizes. When all three are the same
+# tensor, this is *self-attention*. When the queries come from one sequence, and the keys and values from
+# another, it is *cross-attention*. The code is the same.
 #
-# ![The way of the data from top to bottom. Queries, keys and values pass through a layer each, W_q, W_k and
-# W_v, to D features, and are split into heads, B·H rows with d features. Scaled dot-product attention with a
-# mask treats each row by itself. Then the heads of a query stand side by side again, D features, and W_o
-# mixes them into the result.](pictures/multi_head_attention.svg)
+# Note the order of the arguments. The constructor takes `key_size, query_size, value_size`, with the key
+# first. `forward` takes `queries, keys, values`, with the query first. Pass the sizes by keyword.
 #
-# **Lengths and heads.** There are `B` lengths (or rows of lengths) but `B·H` rows in the batch that the
-# attention sees, and row `b·H + h` needs the length of sequence `b`. With two heads and the lengths `[2, 3]`:
+# ![The data flow from top to bottom. Queries, keys and values pass through one layer each, W_q, W_k and W_v,
+# to D features, and are split into heads, B·H rows with d features. Scaled dot-product attention with a mask
+# treats each row separately. Then the heads of a query are concatenated to D features, and W_o combines them
+# into the result.](pictures/multi_head_attention.svg)
+#
+# **Lengths and heads.** There are `B` lengths (or rows of lengths), but the attention sees a batch of `B·H`
+# rows. Row `b·H + h` needs the length of sequence `b`. With two heads and the lengths `[2, 3]`:
 #
 # | row | 0 | 1 | 2 | 3 |
 # |---|---|---|---|---|
 # | sequence, head | 0, 0 | 0, 1 | 1, 0 | 1, 1 |
 # | length it needs | 2 | 2 | 3 | 3 |
 #
-# **By hand.** Two features, two heads, so $d = 1$; let all four layers change nothing (identity matrices).
-# One query $(1, 0)$; two keys $(\ln 3, 5)$ and $(0, -5)$ with the values $(8, 10)$ and $(0, 20)$.
+# **By hand.** There are two features and two heads, so $d = 1$. All four layers are identity matrices. There
+# is one query $(1, 0)$, and there are two keys $(\ln 3, 5)$ and $(0, -5)$ with the values $(8, 10)$ and
+# $(0, 20)$.
 #
 # | | query | keys | scores | weights | values | answer |
 # |---|---|---|---|---|---|---|
 # | head 0 | 1 | ln 3, 0 | ln 3, 0 | 3/4, 1/4 | 8, 0 | 6 |
 # | head 1 | 0 | 5, −5 | 0, 0 | 1/2, 1/2 | 10, 20 | 15 |
 #
-# The result is $(6, 15)$. The heads look at different places: the first prefers the first key, the second
-# cannot decide. A single head over both features would have had one pair of weights for everything, 0.685 and
-# 0.315, and the result $(5.48, 13.15)$.
+# The result is $(6, 15)$. The heads have different weights: the first prefers the first key, the second gives
+# both the same weight. A single head over both features would have one pair of weights for everything, 0.685
+# and 0.315, and the result would be $(5.48, 13.15)$.
 #
-# **What goes wrong.** Lengths repeated in the order `[2, 3, 2, 3]`: the shape fits, and sequences are cut at
-# each other's lengths. Lengths *per query* have two axes, and only the first may be repeated. A layer that is
-# made in `forward` starts from fresh random weights at each call and never learns. Layers that all take
-# `num_hiddens` features work until the first input of another size. And `bias` is an argument: all four
-# layers follow it.
+# **What goes wrong.**
+#
+# - The lengths are repeated in the order `[2, 3, 2, 3]`. The shape fits, but sequences get each other's
+#   lengths.
+# - Lengths *per query* have two axes. Only the first may be repeated.
+# - A layer is created in `forward`. Then it has new random weights at each call and never learns.
+# - All layers take `num_hiddens` features. This works until an input has another size.
+# - `bias` has no effect on some layers. It is an argument for all four.
 
 # %%
 import math
@@ -72,13 +93,13 @@ from grader.given import DotProductAttention, transpose_output, transpose_qkv
 # %% [markdown]
 # ## Exercise: `MultiHeadAttention`
 #
-# Build the four layers and the attention in `__init__`; in `forward` project, split, attend, join, project.
-# Any code with the right result counts; the blocks imported above make it short. (Only PyTorch's own
-# `nn.MultiheadAttention` would leave nothing to do: the report remarks on its use.)
+# Create the four layers and the attention in `__init__`. In `forward`: project, split, attend, merge,
+# project. Any code with the right result passes. The functions imported above make it short. If you use
+# PyTorch's own `nn.MultiheadAttention`, the report says so, because it leaves nothing for you to write.
 
 # %% exercise="MultiHeadAttention"
 class MultiHeadAttention(nn.Module):
-    """Several scaled dot-product attentions side by side (Vaswani et al. 2017, section 3.2.2)."""
+    """Several scaled dot-product attentions in parallel (Vaswani et al. 2017, section 3.2.2)."""
 
     def __init__(
         self,
@@ -91,8 +112,8 @@ class MultiHeadAttention(nn.Module):
         bias: bool = False,
     ) -> None:
         super().__init__()
-        # Weights are loaded by these names: W_q, W_k, W_v and W_o, linear layers with or without bias;
-        # `attention` is the DotProductAttention that all heads go through.
+        # The grader loads weights by these names: W_q, W_k, W_v and W_o, linear layers, all with or all
+        # without bias. `attention` is the DotProductAttention of all heads.
         raise NotImplementedError("MultiHeadAttention is not written yet")
 
     def forward(
@@ -102,11 +123,11 @@ class MultiHeadAttention(nn.Module):
         values: torch.Tensor,
         valid_lens: torch.Tensor | None,
     ) -> torch.Tensor:
-        """Mix the values for every query, with weights of its own in every head.
+        """Return one vector per query. Every head has its own attention weights.
 
         queries: (B, T, query_size); keys: (B, S, key_size); values: (B, S, value_size);
-        valid_lens: None, (B,) or (B, T). Returns (B, T, num_hiddens) in the dtype of the inputs, in half
-        precision too.
+        valid_lens: None, (B,) or (B, T), integers from 1 to S.
+        Returns (B, T, num_hiddens) in the dtype of the inputs, also in float16 and bfloat16.
         """
         raise NotImplementedError("MultiHeadAttention.forward is not written yet")
 
@@ -114,7 +135,7 @@ class MultiHeadAttention(nn.Module):
 # %% [markdown]
 # ## Try it
 #
-# Run this cell when the class is written. It repeats the example from above: the result should be 6 and 15.
+# Run this cell when the class is written. It repeats the example from above. The result should be 6 and 15.
 
 # %%
 try:
@@ -131,39 +152,73 @@ except NotImplementedError as unwritten:
     print(unwritten)
 
 # %% [markdown]
+# ## Try it with a padded batch
+#
+# This cell uses the sizes of a well-known book example: 100 features, 5 heads, 4 queries, 6 keys, and the
+# valid lengths 3 and 2. It prints the layers and the shape of the result, `(2, 4, 100)`. Then it changes keys
+# and values beyond both lengths. The result should stay the same, so the last line should be `True`.
+
+# %%
+try:
+    five_heads = MultiHeadAttention(
+        key_size=100, query_size=100, value_size=100, num_hiddens=100, num_heads=5, dropout=0.5
+    )
+    five_heads.eval()  # without dropout, two calls can be compared
+    print(five_heads)
+    X = torch.randn(2, 4, 100)  # (B=2, T=4, 100): the queries
+    Y = torch.randn(2, 6, 100)  # (B=2, S=6, 100): the keys and values
+    lengths = torch.tensor([3, 2])  # (B=2,)
+    result = five_heads(X, Y, Y, lengths)
+    print(result.shape)
+    other = Y.clone()
+    other[:, 3:] = 1.0
+    print(torch.allclose(five_heads(X, other, other, lengths), result, atol=1e-5))
+except NotImplementedError as unwritten:
+    print(unwritten)
+
+# %% [markdown]
 # # Three repairs
 #
-# Most attention code that you will ever meet is not your own, and some of it is wrong while looking right.
-# Below are three classes with faults that were found in real notebooks. Each text says what the class is
-# *supposed* to do; what it does instead is for you to find out. Leave the handed-out class as it stands and
-# write the mended one, under the same name, below it: the later definition is the one that counts. Change as
-# little as you can, and keep the names of the layers.
+# You will often work with attention code that other people wrote. Some of it looks right and is wrong. Below
+# are three classes with faults that were found in real notebooks or adapted from them. Each text says what
+# the class *should* do. Find out what it does instead.
 #
-# These are your patients. Each may have more than one fault, so do not stop at the first; and do not trust
-# your eyes alone:
+# Keep the given class as it is. Write your corrected class under the same name, below the comment
+# `Your version goes here` in the same cell. Python uses the later definition. Change as little as you can,
+# and keep the names of the layers.
 #
-# | examination | what it can bring to light |
+# Each class may have more than one fault, so do not stop at the first one. Reading the code is not enough.
+# Run these checks:
+#
+# | check | what it can show |
 # |---|---|
-# | sizes that are all different | axes that only fit by luck |
-# | *Restart kernel and run all cells* | code that leans on what another cell left behind |
-# | change one input, compare the outputs | who sees what, and who should not |
-# | a backward pass, then `.grad` of each layer | which weights take part |
-# | training mode and evaluation mode in turn | what dropout touches |
-# | `torch.isfinite`, sums over rows | arithmetic that has broken down |
+# | sizes that all differ | axes that match only by chance |
+# | *Restart kernel and run all cells* | code that depends on variables of other cells |
+# | change one input and compare the outputs | which outputs depend on which inputs, and which should not |
+# | a backward pass, then `.grad` of each layer | which weights are used |
+# | training mode and evaluation mode | what dropout acts on |
+# | `torch.isfinite`, sums over rows | NaN, infinite values, wrong sums |
 #
-# After each repair you write a **test** for it: a function that takes one module, already built, and returns
-# `True` when the module has the fault and `False` when it is sound. Such a test is worth more than the
-# repair, since it also guards the next version. It must let *every* sound module pass, of any size, in
-# training or evaluation mode (you may switch the mode). A module that raises an error on input that it ought
-# to take is not sound. And it must judge by what the module *does*: the text of its code is out of bounds.
+# After each repair you write a **test** for it. The test is a function that takes one built module. It
+# returns `True` when the module has a fault and `False` when the module is correct. Such a test is worth more
+# than the repair, because it also checks the next version.
+#
+# - The test must accept *every* correct module, of any size, in training or evaluation mode. It may switch
+#   the mode.
+# - A module that raises an error for a valid input is faulty.
+# - The test must judge what the module *does*. It must not read the source code.
+#
+# The grader runs your test on one module at a time. Some modules are correct: your corrected class and
+# others, in several sizes. Some are faulty: the given class, and classes with only some of the faults
+# corrected. Rejecting a correct module counts as much as accepting a faulty one.
 
 # %% [markdown]
 # ## Repair 1: `MixedUpAttention`
 #
-# This class is to be multi-head attention, as in the exercise above, with the same arguments and the same
-# layers. Queries, keys and values may have three different sizes, and each role has a projection of its own.
-# With `valid_lens` given, per sequence or per query, the keys beyond the length get no weight in any head;
-# with `None` all keys take part. Whatever else happens to exist in the notebook makes no difference.
+# This class should be multi-head attention, as in the exercise above, with the same arguments and the same
+# layers. Queries, keys and values may have three different sizes, and each role has its own projection. With
+# `valid_lens`, per sequence or per query, the keys beyond the length get no weight in any head. With `None`,
+# no key is masked. Other variables of the notebook have no effect on the result.
 
 # %% exercise="MixedUpAttention"
 class MixedUpAttention(nn.Module):
@@ -212,15 +267,15 @@ class MixedUpAttention(nn.Module):
 # %% [markdown]
 # ## Exercise: `catches_mixed_up`
 #
-# Write the test. The module has the four linear layers `W_q`, `W_k`, `W_v` and `W_o`; the shapes of their
-# weights tell which sizes it takes.
+# Write the test. The module has the four linear layers `W_q`, `W_k`, `W_v` and `W_o`. The shapes of their
+# weights show which input sizes it takes.
 
 # %% exercise="catches_mixed_up"
 def catches_mixed_up(attention: nn.Module) -> bool:
-    """Tell whether a built attention module is mixed up as the one above.
+    """Return True if a built attention module is faulty in the way of the given class above.
 
-    attention: called as attention(queries, keys, values, valid_lens), with the shapes of the class above.
-    Returns True for a faulty module and False for every sound one.
+    attention: a module, called as attention(queries, keys, values, valid_lens) with the shapes of that class.
+    Returns False for every correct module.
     """
     raise NotImplementedError("catches_mixed_up is not written yet")
 
@@ -228,20 +283,20 @@ def catches_mixed_up(attention: nn.Module) -> bool:
 # %% [markdown]
 # ## Repair 2: `TangledSelfAttention`
 #
-# The heart of a small language model that reads from left to right. It is to be *causal* self-attention: step
-# $t$ may look at the steps $0$ to $t$ and at nothing later. Queries, keys and values are all made from the
-# one input `x`, and the heads keep an axis of their own, `(B, H, T, d)`, instead of joining the batch. In
-# each head, with $T$ rows in $Q$, $K$ and $V$,
+# This class is the central part of a small language model that reads from left to right. It should be
+# *causal* self-attention: step $t$ may attend to the steps $0$ to $t$ and to no later step. Queries, keys and
+# values are all computed from the input `x`. The heads have their own axis, `(B, H, T, d)`, and are not
+# merged into the batch. In each head, with $T$ rows in $Q$, $K$ and $V$,
 #
 # $$Y = \mathrm{softmax}\left(\frac{Q K^\top}{\sqrt{d}} + M\right) V$$
 #
-# where the mask $M$ has a row for every query and a column for every key, with $0$ where the query may look
-# and $-\infty$ where it may not (Vaswani et al. 2017, sections 3.2.1 and 3.2.3). The class is to take
-# sequences of any length and give finite numbers for all of them.
+# where the mask $M$ has one row per query and one column per key. It is $0$ where the query may attend to the
+# key and $-\infty$ where it may not (Vaswani et al. 2017, sections 3.2.1 and 3.2.3). The class should take
+# sequences of any length and return finite values for all of them.
 
 # %% exercise="TangledSelfAttention"
 class TangledSelfAttention(nn.Module):
-    """Causal self-attention with the heads on an axis of their own."""
+    """Causal self-attention with the heads on their own axis."""
 
     def __init__(self, d_model: int, n_head: int) -> None:
         super().__init__()
@@ -277,10 +332,10 @@ class TangledSelfAttention(nn.Module):
 
 # %% exercise="catches_tangled"
 def catches_tangled(attention: nn.Module) -> bool:
-    """Tell whether a built causal self-attention is tangled as the one above.
+    """Return True if a built causal self-attention is faulty in the way of the given class above.
 
-    attention: called as attention(x), from (B, T, d_model) to (B, T, d_model). Returns True for a faulty
-    module and False for every sound one.
+    attention: a module, called as attention(x), from (B, T, d_model) to (B, T, d_model).
+    Returns False for every correct module.
     """
     raise NotImplementedError("catches_tangled is not written yet")
 
@@ -288,15 +343,16 @@ def catches_tangled(attention: nn.Module) -> bool:
 # %% [markdown]
 # ## Repair 3: `TransparentSelfAttention`
 #
-# Causal self-attention again, now one that shows its work. It returns two things: the output `(B, T, D)`, and
-# the attention weights `(B, H, T, T)` for drawing them as pictures. `attention[b, h, t]` is the row of
-# weights with which head `h` of sequence `b` mixed the values for step `t`: no weight on any later step, and
-# a sum of one, in training and in evaluation alike. In training, dropout keeps the model from leaning on
-# single keys, as in assignment 03. The output is the heads' mixtures side by side, sent through `fc_out`.
+# This class is causal self-attention again, and it also returns its weights. It should return two tensors:
+# the output `(B, T, D)`, and the attention weights `(B, H, T, T)`, for drawing them. `attention[b, h, t]` is
+# the row of weights with which head `h` of sequence `b` averages the values for step `t`. Such a row has no
+# weight on a later step and sums to one, in training mode and in evaluation mode. In training, dropout acts
+# on the attention as in lesson 03. The output is the concatenated results of the heads, passed through
+# `fc_out`.
 
 # %% exercise="TransparentSelfAttention"
 class TransparentSelfAttention(nn.Module):
-    """Causal self-attention that hands out its weights."""
+    """Causal self-attention that also returns its weights."""
 
     def __init__(self, embed_dim: int, num_heads: int, dropout: float = 0.1) -> None:
         super().__init__()
@@ -329,15 +385,16 @@ class TransparentSelfAttention(nn.Module):
 # ## Exercise: `catches_transparent`
 #
 # Write the test. The module has the four linear layers `W_Q`, `W_K`, `W_V` and `fc_out`, and a layer
-# `dropout`. In evaluation mode a sound one returns the very weights that it mixes with, so part of its work
-# can be done again outside and compared.
+# `dropout`. In evaluation mode a correct module returns the same weights that it uses. So your test can
+# repeat a part of the computation and compare.
 
 # %% exercise="catches_transparent"
 def catches_transparent(attention: nn.Module) -> bool:
-    """Tell whether a built self-attention misleads as the one above.
+    """Return True if a built self-attention is faulty in the way of the given class above.
 
-    attention: called as attention(x) with x of shape (B, T, embed_dim), returns the output (B, T, embed_dim)
-    and the weights (B, H, T, T). Returns True for a faulty module and False for every sound one.
+    attention: a module, called as attention(x) with x of shape (B, T, embed_dim); it returns the output
+    (B, T, embed_dim) and the weights (B, H, T, T).
+    Returns False for every correct module.
     """
     raise NotImplementedError("catches_transparent is not written yet")
 
@@ -345,11 +402,11 @@ def catches_transparent(attention: nn.Module) -> bool:
 # %% [markdown]
 # ## Try it
 #
-# Each line says what your test thinks of the class as it stands now. Before the repair it should say `True`,
-# after it `False`.
+# Run this cell before and after each repair. Each line shows the result of one test for the class in this
+# file. Before the repair it should be `True` (faulty), after the repair `False`.
 
 # %%
-patients = [
+built = [
     (
         catches_mixed_up,
         MixedUpAttention(key_size=4, query_size=6, value_size=5, num_hiddens=8, num_heads=2, dropout=0.1),
@@ -357,22 +414,31 @@ patients = [
     (catches_tangled, TangledSelfAttention(d_model=12, n_head=3)),
     (catches_transparent, TransparentSelfAttention(embed_dim=12, num_heads=3)),
 ]
-for catches, patient in patients:
+for catches, module in built:
     try:
-        print(type(patient).__name__, catches(patient))
+        print(type(module).__name__, catches(module))
     except NotImplementedError as unwritten:
         print(unwritten)
 
 # %% [markdown]
+# ## Summary
+#
+# - Three layers project queries, keys and values, one per role. A fourth layer combines the heads.
+# - One linear layer contains the projections of all heads. The heads run in parallel as rows of the batch.
+# - Row `b·H + h` of the batch needs the length of sequence `b`.
+# - Wrong attention code often runs without an error. Tests with different sizes, changed inputs and both
+#   modes show the faults.
+
+# %% [markdown]
 # ## Questions to think about
 #
-# 1. The values of a head pass through its parts of `W_v` and `W_o`, one after the other; its scores need its
+# 1. The values of a head pass through its parts of `W_v` and `W_o`, one after the other. Its scores need its
 #    parts of `W_q` and `W_k` only multiplied together. So on which two products of matrices does a head
-#    really depend, and what could you change in the four layers without anyone noticing?
-# 2. Exchange two heads: let them change places among the outputs of `W_q`, `W_k` and `W_v`. What must happen
-#    to `W_o` so that the result stays as it was? What does that say about numbering heads before training?
-# 3. For each of the three classes: with which sizes, lengths or modes would its faults have stayed hidden?
-#    Which one test, run once, would have found most of them?
+#    really depend? What could you change in the four layers without changing the output?
+# 2. Swap two heads in the outputs of `W_q`, `W_k` and `W_v`. What must happen to `W_o` so that the result
+#    stays the same? What does that say about numbering heads before training?
+# 3. For each of the three classes: with which sizes, lengths or modes would its faults stay hidden? Which
+#    single test, run once, would find most of them?
 
 # %% [markdown]
 # ## Sources

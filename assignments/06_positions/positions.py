@@ -1,36 +1,44 @@
 # %% [markdown]
 # # 06 · Positions
 #
-# *Dog bites man* and *man bites dog* hold the same words. Attention forms weighted sums, and a sum does not
-# know in which order its terms came: shuffle the keys together with their values, and every output stays as
-# it was. So the order must be put into the vectors themselves. Vaswani et al. (2017, section 3.5) add to the
-# vector of each word a second vector that depends on its position alone.
+# *Dog bites man* and *man bites dog* contain the same words. Attention computes weighted sums, and a sum does
+# not depend on the order of its terms. If you shuffle the keys together with their values, every output stays
+# the same. So the vectors themselves must carry the order. Vaswani et al. (2017, section 3.5) add a second
+# vector to each word vector. It depends only on the position of the word. This is a **positional encoding**.
+#
+# After this lesson you can
+#
+# - compute the table of sines and cosines, for even and odd numbers of features;
+# - say why a shift of the position is a linear map, and write down its matrix;
+# - choose between a buffer, a parameter and a plain attribute for a fixed tensor in a module.
 #
 # | name | shape | meaning |
 # |---|---|---|
-# | tokens | `(B, T)` | the number of each word in a vocabulary of `V` words, from 0 to `V - 1` |
+# | tokens | `(B, T)` | the index of each word in a vocabulary of `V` words, from 0 to `V - 1` |
 # | `X` | `(B, T, D)` | embedded words |
 # | `P` | `(1, max_len, D)` | the table of positions; its row `i`, a vector, is written `P[i]` below |
 # | `X` plus the first `T` rows | `(B, T, D)` | the same rows for every sentence of the batch |
-# | `shift_matrix(delta, D)` | `(D, D)` | takes `P[i]` to `P[i + delta]` |
+# | `shift_matrix(delta, D)` | `(D, D)` | maps `P[i]` to `P[i + delta]` |
 #
-# **A clock with many hands.** The second hand of a clock tells moments apart that are close, the hour hand
-# those that are far; together they are never in doubt. The features come in pairs, and pair $j$ is a hand
-# that turns with a speed of its own:
+# **A clock with many hands.** The second hand of a clock separates moments that are close together. The hour
+# hand separates moments that are far apart. Together they show every moment without doubt. The table uses the
+# same idea with sine waves of several **frequencies**. The features come in pairs, and pair $j$ has its own
+# frequency $1 / 10000^{2j/D}$, like a hand with its own speed:
 #
 # $$P_{i,2j} = \sin\left(\frac{i}{10000^{2j/D}}\right)$$
 #
 # $$P_{i,2j+1} = \cos\left(\frac{i}{10000^{2j/D}}\right)$$
 #
-# The first hand ($j = 0$) goes round once in $2\pi \approx 6$ positions, the last one, if $D$ is large, in
-# almost $10000 \cdot 2\pi$. Both columns of a pair have the *same* speed: the $2j$ in the exponent counts
-# pairs, it is not the number of the column. If $D$ is odd, the last hand has a sine and no cosine.
+# The first pair ($j = 0$) repeats after $2\pi \approx 6$ positions. The last pair repeats after almost
+# $10000 \cdot 2\pi$ positions if $D$ is large. Both columns of a pair have the *same* frequency: the $2j$ in
+# the exponent counts pairs, it is not the index of the column. If $D$ is odd, the last pair has a sine and no
+# cosine.
 #
 # ![The table of positions for D = 8 and the positions 0 to 31, a strip for each column, with its curve. The
-# sine and the cosine of pair 0 go round five times. Those of pair 1 make half a turn. In pair 2 the sine has
-# just begun to rise, and pair 3 hardly moves.](pictures/table_of_sines.svg)
+# sine and the cosine of pair 0 have five periods. Those of pair 1 make half a period. In pair 2 the sine has
+# just begun to rise, and pair 3 hardly changes.](pictures/table_of_sines.svg)
 #
-# **By hand.** For $D = 4$ there are two hands. The speed of the first is 1, that of the second
+# **By hand.** For $D = 4$ there are two pairs. The frequency of the first is 1, that of the second is
 # $10000^{-2/4} = 0.01$. Angles are in radians.
 #
 # | position | $\sin i$ | $\cos i$ | $\sin 0.01i$ | $\cos 0.01i$ |
@@ -39,32 +47,35 @@
 # | 1 | 0.841 | 0.540 | 0.010 | 1.000 |
 # | 2 | 0.909 | -0.416 | 0.020 | 1.000 |
 #
-# **Moving is turning.** Why sines, and not just the number $i$? The authors hoped that the network would
-# learn to look *three words back* just as easily at position 5 as at position 50. From the addition theorems
+# **A shift is a rotation.** Why sines, and not just the index $i$? The authors hoped that the network learns
+# to attend *three words back* equally easily at position 5 and at position 50. The addition theorems are
 #
 # $$\sin(a + b) = \sin a \cos b + \cos a \sin b$$
 #
 # $$\cos(a + b) = \cos a \cos b - \sin a \sin b$$
 #
-# it follows that moving by `delta` positions is a *linear* map: there is one matrix that takes every `P[i]`
-# to `P[i + delta]`, whatever `i` is. It turns each hand by an angle of its own, and a projection such as
-# `W_q` could learn it. Look at the first two columns above: one matrix with two rows and two columns takes
-# $(0, 1)$ to $(0.841, 0.540)$ and that to $(0.909, -0.416)$. You will write it down.
+# It follows that a shift by `delta` positions is a *linear* map. One matrix maps every `P[i]` to
+# `P[i + delta]`, for every `i`. It rotates each pair by its own angle, and a projection such as `W_q` could
+# learn it. Look at the first two columns above. One matrix with two rows and two columns maps $(0, 1)$ to
+# $(0.841, 0.540)$. The same matrix maps that to $(0.909, -0.416)$. You will write it down.
 #
-# **Words before positions.** Before a position can be added, a token must become a vector: row $k$ of a
-# table for token $k$. The token that fills up short sentences has a row too, but nothing should ever be
-# learned from it. In this assignment token **1** is padding: its row starts as zeros and gets no gradient.
+# **Words before positions.** Before a position can be added, each token must become a vector. An
+# **embedding** is a table whose row $k$ is the vector of token $k$. The token that pads short sentences has a
+# row too, but the model should learn nothing from it. In this assignment token **1** is padding: its row
+# starts as zeros and gets no gradient. Which token is padding is a convention of each vocabulary, and no
+# layer can guess it. Many vocabularies use 0, and so does lesson 11. Published notebooks with this class use
+# 1, so we use 1 here.
 #
-# **What goes wrong.** Much in `PositionalEncoding` is not about numbers.
+# **What goes wrong.** `PositionalEncoding` also has pitfalls that do not change the output values.
 #
-# - `X += P` writes into the caller's tensor, which the caller may still need. Make a new one.
-# - A plain attribute stays behind when the module moves to another device. A `Parameter` moves along, but
-#   would be trained. A *buffer* (`self.register_buffer`) moves and is not trained; with `persistent=False`
-#   it also stays out of the saved weights.
-# - The rows are chosen by the length `T`, which is axis 1 of `X`. Axis 0 is the batch.
-# - Near position 1000, `float32` knows an angle to about 0.00003 only. Compute the table in `float64` once,
-#   then round it, and every row is as good as its type allows.
-# - Dropout comes last, on the sum.
+# - `X += P` writes into the caller's tensor, which the caller may still need. Return a new tensor.
+# - A plain attribute does not move when the module moves to another device. A `Parameter` moves, but it would
+#   be trained. A *buffer* (`self.register_buffer`) moves and is not trained. With `persistent=False` it is
+#   also left out of the saved weights.
+# - The length `T` selects the rows, and `T` is axis 1 of `X`. Axis 0 is the batch.
+# - Near position 1000, a `float32` angle is only exact to about 0.00003. Compute the table once in `float64`
+#   and then round it. Every row is then as exact as its dtype allows.
+# - Apply dropout last, to the sum.
 
 # %%
 import torch
@@ -73,26 +84,34 @@ from torch import nn
 # %% [markdown]
 # ## Exercise: `PositionalEncoding`
 #
-# Make the table once, in `__init__`; in `forward` add its first `T` rows, in the dtype of `X`, and drop out.
+# Compute the table once, in `__init__`. In `forward`, add its first `T` rows to `X` in the dtype of `X`, then
+# apply dropout to the sum.
 
 # %% exercise="PositionalEncoding"
 class PositionalEncoding(nn.Module):
-    """Adds to each position its sines and cosines, then drops out (Vaswani et al. 2017, section 3.5)."""
+    """Add the sines and cosines of each position, then apply dropout (Vaswani et al. 2017, section 3.5).
+
+    num_hiddens: the number D of features, even or odd; dropout: the dropout rate; max_len: the number of rows
+    of the table.
+    """
 
     def __init__(self, num_hiddens: int, dropout: float, max_len: int = 1000):
         super().__init__()
-        # There are no weights here. The table (1, max_len, num_hiddens) is called P.
+        # This module has no weights. Name the table P; its shape is (1, max_len, num_hiddens).
         raise NotImplementedError("PositionalEncoding is not written yet")
 
     def forward(self, X: torch.Tensor) -> torch.Tensor:
-        """X: (B, T, D) with T at most max_len; D may be odd. Returns (B, T, D), same dtype."""
+        """Return X plus the first T rows of the table, after dropout. X itself is not changed.
+
+        X: (B, T, D), floating point, with T at most max_len. Returns (B, T, D) in the dtype of X.
+        """
         raise NotImplementedError("PositionalEncoding.forward is not written yet")
 
 
 # %% [markdown]
 # ## Try it
 #
-# Added to zeros, the table shows itself: these should be the three rows of the lesson.
+# The input is zero, so the output is the table: you should see the three rows of the lesson.
 
 # %%
 try:
@@ -104,29 +123,34 @@ except NotImplementedError as unwritten:
 # %% [markdown]
 # ## Exercise: `TokenEmbedding`
 #
-# A table of vectors that can be trained, save for the row of the padding. The class *is* an `nn.Embedding`
-# already; what remains is to start it with the right arguments.
+# Write an embedding table in which every row is trained except the row of the padding. The class already *is*
+# an `nn.Embedding`. You only have to call the constructor of the base class with the right arguments.
 
 # %% exercise="TokenEmbedding"
 class TokenEmbedding(nn.Embedding):
-    """Tokens (B, T) → vectors (B, T, d_model). Token 1 is padding: zeros, and no gradient."""
+    """Map tokens (B, T) to vectors (B, T, d_model).
+
+    Token 1 is padding: its row starts as zeros and gets no gradient.
+    """
 
     def __init__(self, vocab_size: int, d_model: int):
-        # The table is loaded by name: weight, which nn.Embedding makes.
+        # The grader loads the table by name: weight. nn.Embedding creates it.
         raise NotImplementedError("TokenEmbedding is not written yet")
 
 
 # %% [markdown]
 # ## Exercise: `shift_matrix`
 #
-# The matrix of 'Moving is turning', for an even number of features. It multiplies `P[i]` from the left, as a
-# column. `delta` may be negative, or zero.
+# Return the matrix of 'A shift is a rotation', for an even number of features. It multiplies `P[i]` from the
+# left, with `P[i]` as a column. (For rows and columns see the box 'Conventions' in lesson 03.) `delta` may be
+# negative or zero.
 
 # %% exercise="shift_matrix"
 def shift_matrix(delta: int, num_hiddens: int) -> torch.Tensor:
-    """The matrix M with `M @ P[i] = P[i + delta]` for every position i.
+    """Return the matrix M with `M @ P[i] = P[i + delta]` for every position i.
 
-    P is the table of `PositionalEncoding`, num_hiddens its number D of features, even. Returns (D, D).
+    P is the table of `PositionalEncoding`. delta: the shift in positions, positive, negative or zero;
+    num_hiddens: the number D of features, even. Returns (D, D) in the default dtype of PyTorch.
     """
     raise NotImplementedError("shift_matrix is not written yet")
 
@@ -134,7 +158,7 @@ def shift_matrix(delta: int, num_hiddens: int) -> torch.Tensor:
 # %% [markdown]
 # ## Try it
 #
-# Move all of the first 20 positions by 5, and compare with the table. Expect about 0.0000001.
+# Shift each of the first 20 positions by 5, and compare with the table. Expect about 0.0000001.
 
 # %%
 try:
@@ -145,17 +169,27 @@ except NotImplementedError as unwritten:
     print(unwritten)
 
 # %% [markdown]
+# ## Summary
+#
+# - Attention alone does not see the order of the keys, so a positional encoding is added to the embeddings.
+# - Each pair of features is a sine and a cosine of one frequency. Fast pairs separate near positions, slow
+#   pairs separate distant ones.
+# - A shift by `delta` rotates every pair by a fixed angle, so it is a linear map.
+# - The table is a buffer: it moves with the module and is not trained.
+# - The embedding row of the padding token stays zero and gets no gradient.
+
+# %% [markdown]
 # ## Questions to think about
 #
 # 1. If $D$ is even, the dot product of `P[i]` and `P[j]` depends on `i - j` only. Can you see why, from the
-#    clock or from the theorems? What spoils it if $D$ is odd?
-# 2. What does `shift_matrix(3, D) @ shift_matrix(-3, D)` give? And what is the transpose of a shift?
-# 3. The position is *added* to the word, in the same features. How might the network still tell the two
-#    apart, and what would it cost to put them side by side instead?
-# 4. A table of *learned* positions is common, too. What can it not do when a sentence is longer than all that
-#    it was trained on?
-# 5. The mask hides padding from every query, but padded positions also ask queries of their own. How could
-#    gradients reach the padding's embedding that way, and why should they not?
+#    clock or from the theorems? Why is this no longer true if $D$ is odd?
+# 2. What is `shift_matrix(3, D) @ shift_matrix(-3, D)`? And what is the transpose of a shift?
+# 3. The position is *added* to the word, in the same features. How might the network still separate the two?
+#    What would it cost to concatenate them instead?
+# 4. A table of *learned* positions is common, too. What can it not do when a sentence is longer than every
+#    sentence of the training?
+# 5. The mask hides padding from every query, but padded positions also have queries of their own. How could
+#    gradients reach the embedding of the padding that way, and why should they not?
 
 # %% [markdown]
 # ## Sources

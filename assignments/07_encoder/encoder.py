@@ -1,79 +1,98 @@
 # %% [markdown]
 # # 07 · The encoder
 #
-# Attention lets positions exchange what they know. Build a layer around it and stack that layer, and you have
-# a Transformer. This lesson adds the three missing parts: a small network that works on each position alone,
-# a way around both the attention and this network (the *residual*), and a normalisation.
+# Attention passes information between positions. An encoder layer needs three more parts. The first is a
+# small network that works on each position alone. The second is a **residual connection** around the
+# attention and around this network. The third is a normalisation. A stack of such layers is a Transformer
+# encoder.
+#
+# After this lesson you can
+#
+# - write the residual connection, layer normalisation and dropout in the right order;
+# - say why the network needs a non-linearity between its two linear layers;
+# - build an encoder from tokens to vectors, and check that padding does not change its output.
 #
 # | name | shape | meaning |
 # |---|---|---|
-# | tokens | `(B, T)` | the number of each word in a vocabulary of `V` words, from 0 to `V - 1` |
-# | `X`, `Y` | `(B, T, D)` | a vector of `D` features for each position, before and after a part |
-# | inside the network | `(B, T, ffn_num_hiddens)` | wider, as a rule four times `D` |
+# | tokens | `(B, T)` | the index of each word in a vocabulary of `V` words, from 0 to `V - 1` |
+# | `X`, `Y` | `(B, T, D)` | a vector of `D` features for each position, before and after a sublayer |
+# | inside the network | `(B, T, ffn_num_hiddens)` | wider, usually four times `D` |
 # | `valid_lens` | `None`, `(B,)` or `(B, T)` | how many positions are real, as in assignment 02 |
-# | weights of one layer | `(B·H, T, T)` | who looked at whom, in each head |
+# | weights of one layer | `(B·H, T, T)` | the attention weights of each head |
 #
-# **Add, then normalise.** A part of the network computes $Y$ from $X$. Instead of passing on $Y$ alone, pass
-# on $X + Y$: then the part only has to learn what should *change*, and gradients find a way back through
-# the sum even where the part itself lets little through (He et al. 2016). Sums grow, however, layer upon
-# layer. So each vector is brought back to mean 0 and variance 1 (layer normalisation, Ba et al. 2016):
+# **Add, then normalise.** A *sublayer* is a part of the network that computes $Y$ from $X$: here an
+# attention, or the small network. Instead of $Y$ alone, the layer passes on $X + Y$. Then the sublayer only
+# has to learn what should *change*. Gradients also flow back through the sum, even where the sublayer itself
+# passes little of them on (He et al. 2016). But sums grow from layer to layer. So each vector is brought back
+# to mean 0 and variance 1 (layer normalisation, Ba et al. 2016):
 #
 # $$\mathrm{LayerNorm}(x) = \gamma \odot \frac{x - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta$$
 #
-# Here $\mu$ and $\sigma^2$ are mean and variance over the $D$ features of *one* position, so that neither
-# its neighbours nor the rest of the batch matter. The vectors $\gamma$ and $\beta$ are learned, $\odot$
-# multiplies feature by feature, and $\epsilon$ is tiny and keeps us from dividing by zero. `nn.LayerNorm`
-# does all this. With dropout on the new part, as in Vaswani et al. (2017, sections 3.1 and 5.4):
+# Here $\mu$ and $\sigma^2$ are the mean and the variance over the $D$ features of *one* position. Neither the
+# other positions nor the rest of the batch change them. The vectors $\gamma$ and $\beta$ are learned, and
+# $\odot$ multiplies feature by feature. The small number $\epsilon$ prevents a division by zero.
+# `nn.LayerNorm` does all this. Dropout is applied to the output of the sublayer, as in Vaswani et al. (2017,
+# sections 3.1 and 5.4):
 #
 # $$\mathrm{AddNorm}(X, Y) = \mathrm{LayerNorm}(X + \mathrm{dropout}(Y))$$
 #
-# *By hand*, with two features and no dropout: $x = (1, 7)$ and $y = (2, 0)$ add up to $(3, 7)$. The mean is
-# 5, the variance $((-2)^2 + 2^2)/2 = 4$, its root 2, and the result $(-1, 1)$. Note the division by 2, the
-# number of features, not by 1. And note what $y$ alone would become: $(1, -1)$, the other way round.
+# *By hand*, with two features and no dropout: the sum of $x = (1, 7)$ and $y = (2, 0)$ is $(3, 7)$. The mean
+# is 5, the variance is $((-2)^2 + 2^2)/2 = 4$, its root is 2, and the result is $(-1, 1)$. Note the division
+# by 2, the number of features, and not by 1. And note that $y$ alone would become $(1, -1)$, which has the
+# opposite sign.
 #
-# **A network for each position.** Attention only mixes; the sums it forms are weighted means of projected
-# vectors. To compute with what has been gathered, each position goes through the same two-layer network
-# (Vaswani et al. 2017, section 3.3):
+# **A network for each position.** Attention only mixes: its outputs are weighted means of projected vectors.
+# A **position-wise feed-forward network** (FFN) then computes something new from each of them. The same
+# two-layer network is applied to every position (Vaswani et al. 2017, section 3.3):
 #
 # $$\mathrm{FFN}(x) = W_2 \max(0, W_1 x + b_1) + b_2$$
 #
-# *By hand*, with one feature in and out and two hidden ones: let $W_1$ hold the rows $1$ and $-1$, $W_2$ the
-# row $(1, 1)$, and let the biases be 0. Then $x = -3$ gives $(-3, 3)$, after the maximum $(0, 3)$, and in
-# the end 3, while $x = 2$ gives 2: the network computes $\lvert x \rvert$. Without the maximum it would give
-# $x - x = 0$ for every $x$, since two linear layers in a row are one linear layer.
+# The maximum with 0 is the **non-linearity** called ReLU. The formula writes vectors as columns, as the box
+# 'Conventions' in lesson 03 explains.
 #
-# **The block.** Two parts, each with its residual and normalisation:
+# *By hand*, with one feature in and out and two hidden ones: let $W_1$ have the rows $1$ and $-1$, let $W_2$
+# be the row $(1, 1)$, and let the biases be 0. Then $x = -3$ gives $(-3, 3)$, after the maximum $(0, 3)$, and
+# finally 3. In the same way $x = 2$ gives 2. So the network computes $\lvert x \rvert$. Without the maximum
+# it would give $x - x = 0$ for every $x$, because two linear layers in a row are one linear layer.
+#
+# **The block.** Two sublayers, each with its residual connection and its normalisation:
 #
 # $$Y = \mathrm{AddNorm}_1\bigl(X, \mathrm{Attention}(X, X, X)\bigr)$$
 #
 # $$\mathrm{Block}(X) = \mathrm{AddNorm}_2\bigl(Y, \mathrm{FFN}(Y)\bigr)$$
 #
-# ![The encoder block from top to bottom. X goes into multi-head self-attention as queries, keys and values;
-# the output passes dropout, is added to X, which came by the way around, and normalised: that is Y. Y goes
-# through the position-wise network in the same way: dropout, the sum with Y, normalisation. All shapes are
-# (B, T, D).](pictures/block.svg)
+# ![The encoder block from top to bottom. X goes into multi-head self-attention as queries, keys and values.
+# The output passes dropout, is added to X, which arrives through the residual connection, and is normalised.
+# The result is Y. Y goes through the position-wise network in the same way: dropout, the sum with Y,
+# normalisation. All shapes are (B, T, D).](pictures/block.svg)
 #
-# Queries, keys and values are all $X$: *self-attention*. The attention must be told `valid_lens`, or padding
-# is looked at like any word; and `use_bias` says whether its four projections have biases. Many newer models
-# normalise *before* each part instead, inside the residual (*pre-norm*). That is a good design, but another
-# one, with other numbers; here we build the one of 2017 (*post-norm*).
+# Queries, keys and values are all $X$: this is *self-attention*. Pass `valid_lens` to the attention, or it
+# attends to padding like to any word. `use_bias` says whether its four projections have biases. Many newer
+# models normalise the *input* of each sublayer instead, inside the residual connection (*pre-norm*). That is
+# a good design, but it gives other values. Here we build the design of 2017 (*post-norm*).
 #
-# **The stack.** Tokens become vectors by a table, `nn.Embedding`; these are multiplied by $\sqrt{D}$ (Vaswani
-# et al. 2017, section 3.4); positions are added; then the blocks follow, each fed by the one before. The
-# table is a plain one, without a row for padding: here `valid_lens`, and not a token, says what is padding.
-# Why $\sqrt{D}$? The paper does not say. One reason: sines and cosines lie between -1 and 1, while embeddings
-# are often started small, with a spread (standard deviation) of about $1/\sqrt{D}$, and would drown in them;
-# the factor brings both to the same size. PyTorch's `nn.Embedding` starts with spread 1, so that words are
-# the louder ones at first; we keep the factor of the paper all the same.
+# **The stack.** The encoder does four things in this order. An embedding table, `nn.Embedding`, maps tokens
+# to vectors. The vectors are multiplied by $\sqrt{D}$ (Vaswani et al. 2017, section 3.4). Positions are
+# added. Then the blocks follow, and each block gets the output of the block before. The table is a plain one,
+# without a padding row: here `valid_lens`, and not a token, says what is padding.
 #
-# **What goes wrong.** Dropout is for the new part: on $X$, or on the sum, it tears holes in the way around.
-# The second residual starts from $Y$, not from $X$. A block made once and put into the stack `L` times is
-# *one* block with one set of weights, applied `L` times. If each block is fed the embedding instead of what
-# the block before made, all but the last are useless. The shapes are right in both cases. And
-# `nn.LayerNorm([T, D])` would mix the positions of a sentence; we pass `[D]`.
+# Why $\sqrt{D}$? The paper does not say. One reason is size: sines and cosines are between -1 and 1, while
+# embeddings are often initialised with a standard deviation of about $1/\sqrt{D}$. The positions would
+# dominate, and the factor makes both equally large. PyTorch initialises `nn.Embedding` with standard
+# deviation 1, so here the words dominate at first. We keep the factor of the paper anyway.
+#
+# **What goes wrong.** Most of these mistakes raise no error, because the shapes are right.
+#
+# - Apply dropout to the sublayer output only. On $X$ or on the sum it would also drop parts of the residual
+#   connection.
+# - The second residual connection starts from $Y$, not from $X$.
+# - A block that is created once and put into the stack `L` times is *one* block with one set of weights. And
+#   if every block gets the embedding instead of the output of the block before, only the last block has an
+#   effect.
+# - `nn.LayerNorm([T, D])` would mix the positions of a sentence. We pass `[D]`.
 #
 # These blocks of earlier assignments are ready to use. After a call, `MultiHeadAttention` keeps its weights
-# in `.attention.attention_weights`, of shape `(B·H, T, T)` here.
+# in `.attention.attention_weights`, here of shape `(B·H, T, T)`.
 
 # %%
 import math
@@ -86,40 +105,50 @@ from grader.given import MultiHeadAttention, PositionalEncoding
 # %% [markdown]
 # ## Exercise: `AddNorm`
 #
-# `X` is what went into a part, `Y` what came out of it. `normalized_shape` is meant as `nn.LayerNorm` means
-# it: a number, or a list with the sizes of the last axes.
+# `X` is the input of a sublayer, `Y` its output. `normalized_shape` has the same meaning as in
+# `nn.LayerNorm`: one integer, or a list with the sizes of the last axes.
 
 # %% exercise="AddNorm"
 class AddNorm(nn.Module):
-    """A residual connection, then layer normalisation (Vaswani et al. 2017, section 3.1; Ba et al. 2016)."""
+    """A residual connection, then layer normalisation (Vaswani et al. 2017, section 3.1; Ba et al. 2016).
+
+    normalized_shape: as in nn.LayerNorm; dropout: the dropout rate for the output of the sublayer.
+    """
 
     def __init__(self, normalized_shape: int | list[int], dropout: float):
         super().__init__()
-        # Weights are loaded by name: ln.
+        # The grader loads the weights by name: ln.
         raise NotImplementedError("AddNorm is not written yet")
 
     def forward(self, X: torch.Tensor, Y: torch.Tensor) -> torch.Tensor:
-        """X, Y: (B, T, D), the input and the output of a part. Returns (B, T, D), same dtype."""
+        """Combine the input X and the output Y of a sublayer, both (B, T, D). Returns (B, T, D), same dtype."""
         raise NotImplementedError("AddNorm.forward is not written yet")
 
 
 # %% [markdown]
 # ## Exercise: `PositionWiseFFN`
 #
-# Two linear layers with biases. `nn.Linear` works on the last axis and leaves the others alone, which is
-# just what "at every position" asks for.
+# Two linear layers with biases, and a ReLU between them. `nn.Linear` works on the last axis and leaves the
+# others alone. That is exactly what "the same network at every position" needs.
 
 # %% exercise="PositionWiseFFN"
 class PositionWiseFFN(nn.Module):
-    """The same two-layer network at every position (Vaswani et al. 2017, section 3.3)."""
+    """The same two-layer network at every position (Vaswani et al. 2017, section 3.3).
+
+    ffn_num_input, ffn_num_hiddens, ffn_num_outputs: the numbers of features before, between and after the
+    two layers.
+    """
 
     def __init__(self, ffn_num_input: int, ffn_num_hiddens: int, ffn_num_outputs: int):
         super().__init__()
-        # Weights are loaded by name: dense1, dense2.
+        # The grader loads the weights by name: dense1, dense2.
         raise NotImplementedError("PositionWiseFFN is not written yet")
 
     def forward(self, X: torch.Tensor) -> torch.Tensor:
-        """X: (B, T, ffn_num_input). Returns (B, T, ffn_num_outputs), same dtype."""
+        """Apply the network to every position. X: (B, T, ffn_num_input).
+
+        Returns (B, T, ffn_num_outputs), same dtype.
+        """
         raise NotImplementedError("PositionWiseFFN.forward is not written yet")
 
 
@@ -144,14 +173,18 @@ except NotImplementedError as unwritten:
 # %% [markdown]
 # ## Exercise: `EncoderBlock`
 #
-# `MultiHeadAttention(key_size, query_size, value_size, num_hiddens, num_heads, dropout, bias)` is given, with
-# `forward(queries, keys, values, valid_lens)`. The rest you have just written; `norm_shape` is what both
-# steps of `AddNorm` normalise over. The output of the block is as wide as its input, or the residual could
-# not be added.
+# `MultiHeadAttention(key_size, query_size, value_size, num_hiddens, num_heads, dropout, bias)` is given. Its
+# `forward` takes `(queries, keys, values, valid_lens)`. You have just written the rest. `norm_shape` is the
+# `normalized_shape` of both `AddNorm` layers. The output of the block has as many features as its input;
+# otherwise the residual connection could not be added.
 
 # %% exercise="EncoderBlock"
 class EncoderBlock(nn.Module):
-    """Self-attention, AddNorm, the position-wise network, AddNorm (Vaswani et al. 2017, section 3.1)."""
+    """Self-attention, AddNorm, the position-wise network, AddNorm (Vaswani et al. 2017, section 3.1).
+
+    use_bias: whether the four projections of the attention have biases. The feed-forward network always has
+    them.
+    """
 
     def __init__(
         self,
@@ -167,25 +200,28 @@ class EncoderBlock(nn.Module):
         use_bias: bool = False,
     ):
         super().__init__()
-        # Weights are loaded by name: attention, addnorm1, ffn, addnorm2.
+        # The grader loads the weights by name: attention, addnorm1, ffn, addnorm2.
         raise NotImplementedError("EncoderBlock is not written yet")
 
     def forward(self, X: torch.Tensor, valid_lens: torch.Tensor | None) -> torch.Tensor:
-        """X: (B, T, D); valid_lens: None, (B,) or (B, T). Returns (B, T, D), same dtype."""
+        """Apply the block. X: (B, T, D); valid_lens: None, (B,) or (B, T), the real positions to attend to.
+
+        Returns (B, T, D), same dtype.
+        """
         raise NotImplementedError("EncoderBlock.forward is not written yet")
 
 
 # %% [markdown]
 # ## Exercise: `TransformerEncoder`
 #
-# Embedding, scaling, positions, blocks. Keep the attention weights of each layer in a list
-# `attention_weights`: looking at them is half the fun.
+# Embedding, scaling, positions, blocks. At each call, store the attention weights of all layers in a list
+# `attention_weights`, one tensor `(B·H, T, T)` per layer, first layer first. Assignment 10 reads such lists.
 
 # %% exercise="TransformerEncoder"
 class TransformerEncoder(nn.Module):
-    """Tokens → a vector in context for each of them.
+    """Map each token to a vector that depends on its context.
 
-    After a call, `attention_weights` holds one tensor (B·H, T, T) per layer.
+    After a call, `attention_weights` is a list with one tensor (B·H, T, T) per layer.
     """
 
     def __init__(
@@ -204,21 +240,24 @@ class TransformerEncoder(nn.Module):
         use_bias: bool = False,
     ):
         super().__init__()
-        # Weights are loaded by name: embedding, pos_encoding, blks.block0, blks.block1, …
-        # The blocks get those names from self.blks = nn.Sequential() and its add_module(name, block).
+        # The grader loads the weights by name: embedding, pos_encoding, blks.block0, blks.block1, …
+        # The blocks get these names from self.blks = nn.Sequential() and its method add_module(name, block).
         raise NotImplementedError("TransformerEncoder is not written yet")
 
     def forward(self, X: torch.Tensor, valid_lens: torch.Tensor | None, *args) -> torch.Tensor:
-        """X: (B, T) tokens; valid_lens: None, (B,) or (B, T). Returns (B, T, D), the dtype of the weights."""
+        """Encode a batch of sentences. X: (B, T) tokens; valid_lens: None, (B,) or (B, T).
+
+        Returns (B, T, D) in the dtype of the weights. Further arguments are ignored.
+        """
         raise NotImplementedError("TransformerEncoder.forward is not written yet")
 
 
 # %% [markdown]
 # ## Try it
 #
-# Two sentences, the second one padded after three words. Other words in the padding must not change what the
-# encoder says about the real ones, so the last line should be zero; and no query looks at the padding, so
-# the last two columns of the weights should be zero too.
+# Two sentences; the second has three words and is padded. Other words in the padding must not change the
+# output for the real words, so the last line should be zero. No query attends to the padding, so the last two
+# columns of the weights should be zero too.
 
 # %%
 try:
@@ -235,16 +274,30 @@ except NotImplementedError as unwritten:
     print(unwritten)
 
 # %% [markdown]
+# ## Summary
+#
+# - A residual connection adds the input of a sublayer to its output. Layer normalisation then brings each
+#   vector back to mean 0 and variance 1 over its features.
+# - The feed-forward network treats every position alone. Without its non-linearity it would be one linear
+#   layer.
+# - An encoder block is self-attention and a feed-forward network, each followed by AddNorm.
+# - The encoder multiplies embeddings by $\sqrt{D}$, adds positions and applies `L` blocks with separate
+#   weights.
+
+# %% [markdown]
 # ## Questions to think about
 #
-# 1. What does `AddNorm` give when `Y` is zero and each row of `X` has mean 0 and variance 1 already? What
-#    does that say about a part that has learned nothing yet?
-# 2. The padded positions of the output are not zero. Why does nobody mind?
+# 1. What does `AddNorm` return when `Y` is zero and each row of `X` has mean 0 and variance 1 already? What
+#    does that say about a sublayer that has learned nothing yet?
+# 2. The padded positions of the output are not zero. Why does that do no harm?
 # 3. Leave out the positions and shuffle the words of a sentence. What happens to the output? Give the reason
 #    for each part of the encoder.
-# 4. Where do most of the weights of a block sit, in the attention or in the network? Count them for
-#    `D = 512` and `ffn_num_hiddens = 2048`.
-# 5. Batch normalisation takes means over the batch. Name two reasons why that suits sentences badly.
+# 4. Which part of a block has more parameters, the attention or the network? Count them for `D = 512` and
+#    `ffn_num_hiddens = 2048`.
+# 5. In training, batch normalisation computes its mean and variance over the batch. In evaluation it uses
+#    running averages from training instead. Name two reasons why this suits sentences badly.
+# 6. Some notes say that layer normalisation keeps the direction of a vector and changes only its length. Is
+#    this true? Try it with the example by hand.
 
 # %% [markdown]
 # ## Sources

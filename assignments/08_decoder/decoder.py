@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 08 · The decoder
 #
-# The encoder reads, the decoder writes. It writes one token at a time, and before each one it asks two
-# things: *what have I written so far?* and *what does the source say?* So its layer has three parts, where
-# the encoder's has two (Vaswani et al. 2017, section 3.1):
+# The encoder reads the source, the decoder writes the target. It writes one token at a time. Each token
+# depends on two things: *what has been written so far* and *what the source says*. So a decoder layer has
+# three sublayers, where an encoder layer has two (Vaswani et al. 2017, section 3.1):
 #
 # $$Y = \mathrm{AddNorm}_1\bigl(X, \mathrm{Attention}_1(X, C, C)\bigr)$$
 #
@@ -11,12 +11,18 @@
 #
 # $$\mathrm{Block}(X) = \mathrm{AddNorm}_3\bigl(Z, \mathrm{FFN}(Z)\bigr)$$
 #
-# Each attention is given queries, keys and values, in that order. $X$ holds the steps of this call. $C$ holds
-# the target steps that may be looked at, and is the subject of this lesson. $E$ holds the outputs of the
-# encoder, some of which belong to padding. Attention within the target is called *self-attention*, attention
-# from the target to the source *cross-attention*.
+# The arguments of each attention are queries, keys and values, in that order. $X$ holds the steps of this
+# call. $C$ holds the target steps that the queries may attend to; it is the subject of this lesson. $E$ holds
+# the outputs of the encoder, some of which belong to padding. Attention within the target is called
+# *self-attention*. Attention from the target to the source is called *cross-attention*.
 #
-# ![The decoder block from top to bottom, three parts, each with dropout, a residual around it and a
+# After this lesson you can
+#
+# - mask the future in training, with one length per query;
+# - cache earlier steps in prediction, and say why the results stay the same;
+# - test a decoder: one step at a time and all steps at once must give the same values.
+#
+# ![The decoder block from top to bottom, three sublayers, each with dropout, a residual connection and a
 # normalisation. 1, self-attention: queries from X, keys and values from C, which is X itself in training and
 # the cache and X otherwise; masked by the target's lengths. 2, cross-attention: queries from Y, keys and
 # values from E; masked by the source's lengths. 3, the position-wise network on Z.](pictures/block.svg)
@@ -24,16 +30,16 @@
 # | name | shape | meaning |
 # |---|---|---|
 # | `X` | `(B, T, D)` | target steps: all of them in training, the next one (`T = 1`) in prediction |
-# | `state[0]`, `enc_outputs` | `(B, S, D)` | what the encoder made of the source |
-# | `state[1]`, `enc_valid_lens` | `None` or `(B,)` | how much of each source is real |
-# | `state[2]`, the cache | `L` places, `None` at first | what each of the `L` layers keeps of earlier steps |
-# | lengths for $C$ | `(B, T)` | how many of the target steps each query may see |
+# | `state[0]`, `enc_outputs` | `(B, S, D)` | the encoder's outputs for the source |
+# | `state[1]`, `enc_valid_lens` | `None` or `(B,)` | how many source positions are real |
+# | `state[2]`, the cache | a list of `L` entries, `None` at first | the earlier steps, one entry per layer |
+# | lengths for $C$ | `(B, T)` | how many of the target steps each query may attend to |
 #
 # **One block, two ways to run it.** In *training* the whole target sentence is known, so all steps go through
-# at once, and each is given its true word, whatever the model would have written there itself (this is called
-# *teacher forcing*). Step 0 holds a token that means *begin*. Step `t` learns to predict the word of step
-# `t + 1`, so it must not see that one: query `t` sees the steps `0 … t`, itself included. That is the *causal*
-# mask of assignment 02, with one length per query.
+# at once. Every step gets its true word, whatever the model would have written there (this is called *teacher
+# forcing*). Step 0 holds a token that means *begin*. Step `t` learns to predict the word of step `t + 1`, so
+# it must not see that step. Query `t` sees the steps `0 … t`, itself included. That is the *causal* mask of
+# assignment 02, with one length per query.
 #
 # | query | sees step 0 | sees step 1 | sees step 2 | its length |
 # |---|---|---|---|---|
@@ -42,24 +48,35 @@
 # | 2 | yes | yes | yes | 3 |
 #
 # In *prediction* a word must be chosen before the next step can begin, so each call brings one new step. Its
-# keys and values are all steps so far, and the earlier ones are no longer in `X`: the block must have kept
-# them. That is the **cache**. Layer `i` keeps what came into it, in `state[2][i]`, and appends each new step
-# to it. Nothing has to be hidden from the newest step: what follows it does not exist yet.
+# keys and values are all steps so far, but the earlier ones are no longer in `X`. The block must have stored
+# them. That is the **cache**. Layer `i` stores its inputs in `state[2][i]`, and appends each new step to
+# them. No mask over the future is needed for the newest step, because later steps do not exist yet.
+#
+# In training the block does not need the cache. It may write to its entry (the book does) or leave it alone
+# (the reference solution does). There is nothing to read: every training call gets a fresh state, in which
+# each entry is `None`. Call `init_state` again before every new batch or sentence, so that no old steps are
+# left in the state.
 #
 # ![Left, training: one call with four queries over the steps 0 to 3; query 0 sees step 0 only, query 3 sees
-# all, and what lies ahead is hatched. Right, prediction: four calls with one new step each; call 0 has no
+# all, and the masked steps are hatched. Right, prediction: four calls with one new step each; call 0 has no
 # cache, call 3 finds the steps 0 to 2 in the cache and brings step 3. The rows see the same steps on both
 # sides.](pictures/cache.svg)
 #
-# Which of the two is meant, a module knows by `self.training`; `model.train()` and `model.eval()` set it.
+# **Which mode is it?** Here, as in *Dive into Deep Learning*, the block decides by `self.training`, which
+# `model.train()` and `model.eval()` set. This is a convention of the book and of this course, not a rule.
+# `eval()` only means "no dropout, no update of statistics". A *validation loss*, for example, passes all true
+# steps at once in `eval()`, and it needs the causal mask too. With the book's block this call has *no* mask:
+# each step attends to the words that it should predict, and the loss is far too good. So other libraries do
+# not tie decoding to the mode. They have separate arguments, such as `use_cache` and `past_key_values` in
+# Hugging Face Transformers or `is_causal` in PyTorch. In this assignment a block in `eval()` always gets a
+# single step (`T = 1`); question 3 asks about more.
 #
-# **Why a cache may be trusted.** With a causal mask, step `t` never depends on a later step. So what a layer
-# computed for it when it was the newest is what it would compute for it today. Hence the law of every
-# decoder: **step by step and all at once give the same numbers** (dropout aside). It is also the best test
-# that a decoder can have.
+# **Why the cache is correct.** With a causal mask, step `t` never depends on a later step. So the values that
+# a layer computed for a step when it was the newest are still right later. This gives the test that every
+# decoder must pass: **one step at a time and all steps at once give the same values** (without dropout).
 #
-# **By hand.** One head, one feature, and all scores equal, so that attention is the mean of the values that
-# a query sees; leave out everything else. Let the inputs of the layer be 2, 4 and 9.
+# **By hand.** One head, one feature, and all scores equal, so that attention is the mean of the values that a
+# query sees. Leave out everything else. Let the inputs of the layer be 2, 4 and 9.
 #
 # | what is done | step 0 | step 1 | step 2 |
 # |---|---|---|---|
@@ -69,15 +86,19 @@
 # | prediction, cache never read | 2 | 4 | 9 |
 # | prediction, with the lengths `1 … T` of the call | 2 | 2 | 2 |
 #
-# In the third row step 0 has already read the 4 that it should learn to predict, and step 1 the 9: the
-# training loss becomes wonderful, and the predictions useless. In the last row the call holds one query, its
-# length is 1, and so it sees the oldest step only, for ever.
+# In the third row step 0 has already read the 4 that it should learn to predict, and step 1 the 9. The
+# training loss becomes very small, and the predictions are useless. In the last row the call holds one query
+# with length 1, so every step sees only the oldest step.
 #
-# **What goes wrong.** Every layer needs *its own* place in the cache; with one for all, a layer finds the
-# inputs of another. What is kept is what comes *into* the block, not what leaves it. The two attentions have
-# lengths of their own: those of the target are causal, those of the source count real words, and swapping
-# them raises no error. And a `LayerNorm` over steps and features together (`norm_shape = [T, D]`)
-# lets the future in through the mean; `norm_shape` is `[D]`, or simply `D`, here.
+# **What goes wrong.** Most of these mistakes raise no error.
+#
+# - Every layer needs *its own* entry in the cache. With one entry for all, a layer reads the inputs of
+#   another.
+# - The cache stores the *inputs* of the block, not its outputs.
+# - The two attentions have separate lengths. Those of the target are causal, those of the source count real
+#   words. Do not swap them.
+# - A `LayerNorm` over steps and features together (`norm_shape = [T, D]`) leaks the future through the mean.
+#   Here `norm_shape` is `[D]`, or simply `D`.
 #
 # These blocks of earlier assignments are ready to use. After a call, `MultiHeadAttention` keeps its weights
 # in `.attention.attention_weights`, of shape `(B·H, T, S)`.
@@ -93,12 +114,16 @@ from grader.given import AddNorm, MultiHeadAttention, PositionalEncoding, Positi
 # %% [markdown]
 # ## Exercise: `DecoderBlock`
 #
-# The three parts above, and the cache. The number `i` says which place of `state[2]` is this layer's. Return
-# the output and the state. In eval mode a block is always given a single step here; but see question 3.
+# Write the three sublayers and the cache. The index `i` is this layer's entry in `state[2]`. Return the
+# output and the state. The constructor arguments are those of `EncoderBlock`, without `use_bias` and with
+# `i`. It helps to write the block for training first, and to add the cache when training is right.
 
 # %% exercise="DecoderBlock"
 class DecoderBlock(nn.Module):
-    """One layer of the decoder, the `i`-th (Vaswani et al. 2017, section 3.1)."""
+    """One layer of the decoder (Vaswani et al. 2017, section 3.1).
+
+    i: the index of this layer, from 0; its entry in the cache is `state[2][i]`.
+    """
 
     def __init__(
         self,
@@ -114,14 +139,16 @@ class DecoderBlock(nn.Module):
         i: int,
     ):
         super().__init__()
-        # Weights are loaded by name: attention1, addnorm1, attention2, addnorm2, ffn, addnorm3.
-        # The attentions have no biases.
+        # The grader loads the weights by name: attention1, addnorm1, attention2, addnorm2, ffn, addnorm3.
+        # The projections of the attentions have no biases.
         raise NotImplementedError("DecoderBlock is not written yet")
 
     def forward(self, X: torch.Tensor, state: list) -> tuple[torch.Tensor, list]:
-        """Training: all target steps at once. Prediction (eval): the next step, the earlier ones cached.
+        """Apply the block to all target steps (training), or to the next one (eval, T = 1).
 
-        X: (B, T, D); state: [enc_outputs (B, S, D), enc_valid_lens (B,) or None, cache of L places].
+        X: (B, T, D); state: [enc_outputs (B, S, D), enc_valid_lens (B,) or None, a list of L cache entries].
+        In eval, `state[2][i]` is None at the first step; later it holds what this block stored there.
+        In training, every call gets a fresh state, and nothing is read from it.
         Returns (B, T, D), same dtype, and the state, in which `state[2][i]` may have been replaced.
         """
         raise NotImplementedError("DecoderBlock.forward is not written yet")
@@ -130,8 +157,8 @@ class DecoderBlock(nn.Module):
 # %% [markdown]
 # ## Try it
 #
-# The law of every decoder, put to your block: five steps at once in training mode, then one at a time in
-# eval mode. The difference should be about 0.0000001, the rounding of `float32`.
+# The test that every decoder must pass, for your block: five steps at once in training mode, then one at a
+# time in eval mode. The difference should be about 0.0000001, which is the rounding of `float32`.
 
 # %%
 def new_state() -> list:
@@ -154,30 +181,44 @@ except NotImplementedError as unwritten:
 # %% [markdown]
 # ## The stack
 #
-# `TransformerDecoder` is to `DecoderBlock` what the encoder is to its block. Tokens are embedded, the
-# embedding is multiplied by $\sqrt{D}$, positions are added, and the blocks follow one another, the state
-# passing through them all. A last linear layer, `dense`, turns each vector into `V` numbers, one for every
-# word of the vocabulary. They are scores of any size (*logits*), not probabilities: the loss of training
-# applies its own softmax, and a second one would flatten the first.
+# `TransformerDecoder` stacks decoder blocks as `TransformerEncoder` stacks encoder blocks. Tokens are
+# embedded, the embedding is multiplied by $\sqrt{D}$, positions are added, and the blocks follow one another.
+# All blocks get the same state. A last linear layer, `dense`, maps each vector to `V` scores, one for every
+# word of the vocabulary. These are *logits*: scores of any size, not probabilities. The training loss applies
+# its own softmax, and a second softmax would flatten the first.
 #
-# `init_state` makes the state of a fresh sentence: the encoder's outputs, their lengths, and a new list of
-# `L` empty places. It must be *new*: a list kept from the last sentence would hand its words to this one.
+# `init_state` creates the state for a new sentence: the encoder's outputs, their lengths, and a new list of
+# `L` entries `None`. The list must be *new*: a list from the last sentence would still contain its steps.
 #
-# **Which position is this?** In training, step `t` stands at row `t` of `X`, and `PositionalEncoding` gives
-# it position `t`. In prediction `X` has one row, so the same call gives *every* word position 0. The decoder
-# of *Dive into Deep Learning* lives with that: it was trained with positions 0, 1, 2, … and predicts with 0,
-# 0, 0, …, which runs, and translates short sentences well enough to go unnoticed. Better is to count on: the
-# position of a new step is the number of steps already in the cache. With the book's way the stack, unlike
-# its blocks, breaks the law above. Both ways are accepted here; we suggest the one that keeps the law.
+# **Which position is this?** In training, step `t` is row `t` of `X`, and `PositionalEncoding` adds position
+# `t`. In prediction `X` has one row, so the same call adds position 0 to *every* word. The decoder of *Dive
+# into Deep Learning* does this: it is trained with the positions 0, 1, 2, … and predicts with 0, 0, 0, … It
+# runs, and it translates short sentences well enough that the error is easy to miss. It is better to
+# continue: the position of a new step is the number of steps already in the cache. If positions restart at 0,
+# the blocks still pass the test above, but the stack does not. Both ways are accepted here. We suggest that
+# positions continue.
 #
 # ## Exercise: `TransformerDecoder`
+#
+# Write three methods.
+#
+# - `__init__` creates the embedding, the positional encoding, `L` blocks with `i` from 0 to `L - 1`, and
+#   `dense`, a linear layer with a bias.
+# - `init_state(enc_outputs, enc_valid_lens)` returns a new list of three entries, as described above.
+# - `forward(X, state)` returns the scores `(B, T, V)`, without a softmax, and the state. In `eval()` each
+#   call brings one new step (`T = 1`) and the state that the last call returned.
+#
+# At each call, store the attention weights in `self.attention_weights`: a list of two lists, each with one
+# tensor per layer, first layer first. The first list holds the weights of the self-attentions, of shape
+# `(B·H, T, steps so far)`; in training that is `(B·H, T, T)`. The second holds the weights of the
+# cross-attentions, of shape `(B·H, T, S)`.
 
 # %% exercise="TransformerDecoder"
 class TransformerDecoder(nn.Module):
-    """Tokens of the target → a score for every next word.
+    """Map target tokens to scores for the next word.
 
-    After a call, `attention_weights` holds two lists with one tensor per layer: the weights of the
-    self-attentions (B·H, T, steps so far), then those of the cross-attentions (B·H, T, S).
+    After a call, `attention_weights` is a list of two lists with one tensor per layer: the weights of the
+    self-attentions (B·H, T, target steps so far), then those of the cross-attentions (B·H, T, S).
     """
 
     def __init__(
@@ -195,21 +236,23 @@ class TransformerDecoder(nn.Module):
         dropout: float,
     ):
         super().__init__()
-        # Weights are loaded by name: embedding, pos_encoding, blks.block0, blks.block1, …, dense.
-        # The blocks get those names from self.blks = nn.Sequential() and its add_module(name, block).
+        # The grader loads the weights by name: embedding, pos_encoding, blks.block0, blks.block1, …, dense.
+        # The blocks get these names from self.blks = nn.Sequential() and its method add_module(name, block).
         raise NotImplementedError("TransformerDecoder is not written yet")
 
     def init_state(self, enc_outputs: torch.Tensor, enc_valid_lens: torch.Tensor | None, *args) -> list:
-        """The state of a fresh sentence.
+        """Create the state for a new sentence.
 
-        enc_outputs: (B, S, D); enc_valid_lens: None or (B,). Returns [enc_outputs, enc_valid_lens, cache].
+        enc_outputs: (B, S, D); enc_valid_lens: None or (B,). Further arguments are ignored.
+        Returns [enc_outputs, enc_valid_lens, cache], where cache is a new list of L times None.
         """
         raise NotImplementedError("TransformerDecoder.init_state is not written yet")
 
     def forward(self, X: torch.Tensor, state: list) -> tuple[torch.Tensor, list]:
-        """Score the next word after each step.
+        """Compute the scores of the next word after each step.
 
-        X: (B, T) tokens; state: as made by `init_state` or returned by the last call.
+        X: (B, T) tokens, all steps in training, the next one (T = 1) in eval;
+        state: from `init_state`, or as returned by the last call.
         Returns (B, T, V) in the dtype of the weights, without a softmax, and the state.
         """
         raise NotImplementedError("TransformerDecoder.forward is not written yet")
@@ -218,8 +261,8 @@ class TransformerDecoder(nn.Module):
 # %% [markdown]
 # ## Try it
 #
-# Five words at once, then word by word. With positions that count on, the difference is rounding; with
-# positions that restart at 0 it is not, and only the first word agrees.
+# Five words at once, then word by word. If positions continue, the difference is rounding. If positions
+# restart at 0, only the first word agrees.
 
 # %%
 try:
@@ -237,14 +280,27 @@ except NotImplementedError as unwritten:
     print(unwritten)
 
 # %% [markdown]
+# ## Summary
+#
+# - A decoder block has three sublayers: causal self-attention, cross-attention to the encoder's outputs, and
+#   a feed-forward network.
+# - In training all steps go through at once, with the lengths 1, 2, …, `T` as a causal mask.
+# - In prediction each call brings one step, and each layer caches its own inputs.
+# - One step at a time and all steps at once must give the same values.
+# - `eval()` is not the same as decoding. In this course it selects the cache, but a validation loss in
+#   `eval()` needs the causal mask too.
+
+# %% [markdown]
 # ## Questions to think about
 #
-# 1. A sentence of `T` words is predicted with a cache, then without one, the whole prefix going through the
-#    stack again for each word. How does the work grow with `T` in each case?
-# 2. `MultiHeadAttention` projects the cached steps to keys and values at every call anew. What could be kept
-#    instead, and what does that cost in memory?
-# 3. Let three steps arrive in one call in eval mode, two being cached already. Which lengths would be right?
-# 4. Beam search follows several half-written sentences at once, and drops some. What must the cache do?
+# 1. A sentence of `T` words is predicted with a cache, then without one, so that the whole prefix goes
+#    through the stack again for each word. How does the work grow with `T` in each case?
+# 2. `MultiHeadAttention` projects the cached steps to keys and values again at every call. What could be
+#    cached instead, and how much memory does it need?
+# 3. Let three steps arrive in one call in eval mode, with two steps in the cache already. Which lengths would
+#    be right?
+# 4. Beam search follows several half-written sentences at once, and drops some. What must happen to the
+#    cache?
 # 5. Cross-attention needs no causal mask. Why not?
 
 # %% [markdown]

@@ -1,17 +1,23 @@
 # %% [markdown]
 # # 09 · Sequence to sequence with attention
 #
-# Attention did not begin with the Transformer. It began as a cure. Translators used to be *recurrent*: the
-# encoder walked through the source word by word and carried a vector along, its *hidden state*, which it
-# renewed at every word. The decoder wrote the translation from the last of these states alone: one vector for
-# the whole source, and the longer the sentence, the worse the result. Bahdanau et al. (2015) let the decoder
-# look back: before each word it compares its own state with all states of the encoder, and works with a
-# weighted mean of them that is made *for this word*. This assignment puts your additive attention to the use
-# for which it was invented.
+# Attention is older than the Transformer. It was invented to solve a problem of *recurrent* translation
+# models. Their encoder reads the source word by word and updates a vector at every word, its *hidden state*.
+# Their decoder wrote the translation from the last of these states alone. That is one vector for the whole
+# source, and the longer the sentence, the worse the result. Bahdanau et al. (2015) let the decoder look back
+# at the source. Before each word it compares its own state with all states of the encoder. Then it uses a
+# weighted mean of them that is computed *for this word*. This assignment uses your additive attention for the
+# purpose for which it was invented.
 #
-# A **GRU** is a recurrent layer: at each step it takes an input and its last hidden state, and gives an
-# output and a new hidden state. Here `nn.GRU` does that; with `L` layers, each reads the output of the one
-# below, and there are `L` hidden states. The output is the new hidden state of the last layer.
+# A **GRU** is a recurrent layer: at each step it takes an input and its last hidden state, and returns an
+# output and a new hidden state. `nn.GRU` implements it. With `L` layers, each layer reads the output of the
+# layer below, and there are `L` hidden states. The output is the new hidden state of the last layer.
+#
+# After this lesson you can
+#
+# - write a decoder loop that attends to the source before each word;
+# - choose the right query: the last layer's state of the step before;
+# - keep track of tensors with time first and with batch first.
 #
 # | name | shape | meaning |
 # |---|---|---|
@@ -20,51 +26,55 @@
 # | `enc_valid_lens` | `None` or `(B,)` | how many source steps are real |
 # | `X` | `(B, T)` | target tokens |
 # | embedded `X` | `(B, T, E)` | `E` is `embed_size` |
-# | query | `(B, 1, D)` | one question per sentence |
-# | context | `(B, 1, D)` | the answer |
-# | input of the GRU | `(1, B, D + E)` | one step, context and word side by side |
+# | query | `(B, 1, D)` | one query per sentence |
+# | context | `(B, 1, D)` | the result of the attention |
+# | input of the GRU | `(1, B, D + E)` | one step, the context and the word concatenated |
 # | scores | `(B, T, V)` | one for each word of the vocabulary, no softmax |
 #
-# **One step.** Let $s_{t-1}$ be the hidden state of the *last* layer after the step before, and
-# $h_1, \dots, h_S$ the outputs of the encoder. Bahdanau et al. (2015, section 3.1) weigh and sum them:
+# **One step.** Let $s_{t-1}$ be the hidden state of the *last* layer after the step before, and let
+# $h_1, \dots, h_S$ be the outputs of the encoder. The context is their weighted sum (Bahdanau et al. 2015,
+# section 3.1):
 #
 # $$c_t = \sum_{j=1}^{S} \alpha(s_{t-1}, h_j) h_j$$
 #
 # The weights $\alpha$ come from additive attention with $s_{t-1}$ as the query and the $h_j$ as keys and as
-# values; padding gets none. Then the context $c_t$ and the embedded word $x_t$, in this order, form the
-# input of the GRU, which moves on to the next state, and a linear layer turns its output into scores:
+# values. Padding gets weight zero. Then the context $c_t$ and the embedded word $x_t$ are concatenated, in
+# this order. They are the input of the GRU, which returns the next state. A linear layer maps its output to
+# scores:
 #
 # $$s_t = \mathrm{GRU}\bigl([c_t, x_t], s_{t-1}\bigr)$$
 #
 # ![One step of the decoder. The query is the last layer's state before this step. Additive attention weighs
 # the encoder's outputs, here 0.1, 0.6 and 0.3, and 0 for the padding; their weighted mean is the context.
-# Context and word, side by side, go into the GRU, which also gets the state before. Its output passes a
+# Context and word, concatenated, go into the GRU, which also gets the state before. Its output passes a
 # linear layer and becomes scores; its new state is kept for the next step.](pictures/one_step.svg)
 #
-# Why $s_{t-1}$ and not $s_t$? Because $s_t$ is made *from* the context. The question must be asked with what
-# is known before the answer. Before the first word, the state is the encoder's last one.
+# Why $s_{t-1}$ and not $s_t$? Because $s_t$ is computed *from* the context. The query can only use what is
+# known before the context. Before the first word, the state is the encoder's last one.
 #
 # **By hand.** One feature, two source steps, $h_1 = 2$ and $h_2 = 6$. Suppose that the additive attention
-# gives them the scores 0 and $\ln 3$. The exponentials are 1 and 3, the weights $\tfrac14$ and $\tfrac34$,
-# and the context is $\tfrac14 \cdot 2 + \tfrac34 \cdot 6 = 5$. The step changes the hidden state and with it
-# the next query. Suppose that both scores are equal now: then the context is 4, half-way. With a valid length
-# of 1 the context is 2 at every step, whatever the scores.
+# gives them the scores 0 and $\ln 3$. The exponentials are 1 and 3, the weights are $\tfrac14$ and
+# $\tfrac34$, and the context is $\tfrac14 \cdot 2 + \tfrac34 \cdot 6 = 5$. The step changes the hidden state
+# and with it the next query. Suppose that both scores are equal now. Then the context is 4, in the middle.
+# With a valid length of 1 the context is 2 at every step, whatever the scores.
 #
-# **A loop that cannot be avoided.** The Transformer handles all target steps at once. Here the query of step
-# `t` needs the state after step `t - 1`, so the steps must go one after another, even in training. That
-# is one reason why the Transformer was invented; another is that a word far away is as near to attention as
-# the next one.
+# **A loop is necessary.** The Transformer processes all target steps at once. Here the query of step `t`
+# needs the state after step `t - 1`. So the steps run one after another, even in training. That is one reason
+# why the Transformer was invented. Another is the path between two words. In a recurrent layer it grows with
+# their distance; in attention every word is one step away.
 #
-# **Two orders of axes.** `nn.GRU` wants time first, `(steps, B, features)`, unless it is told otherwise;
-# attention wants the batch first. So axes change places several times. When `B = S` or `B = T`, a forgotten
-# exchange raises no error and mixes sentences: try your code with sizes that all differ.
+# **Two orders of axes.** By default `nn.GRU` wants time first, `(steps, B, features)`. Attention wants the
+# batch first. So you have to swap axes several times. If `B = S` or `B = T`, a missing swap raises no error
+# and mixes sentences. Test your code with sizes that all differ.
 #
-# **What goes wrong.** The hidden state that goes into step `t` must be the one that came out of step
-# `t - 1`, not the encoder's again; and the state that is returned must be the newest, or else a prediction
-# word by word stands still. With several layers, `hidden[0]` is the first layer, not the last.
+# **What goes wrong.** These mistakes raise no error.
 #
-# `AdditiveAttention(key_size, query_size, num_hiddens, dropout)` is given. After a call, it keeps its
-# weights in `.attention_weights`, of shape `(B, queries, keys)`.
+# - The hidden state that goes into step `t` must be the one that came out of step `t - 1`, not the encoder's.
+# - The returned state must be the newest one. Otherwise a prediction word by word starts again at every word.
+# - With several layers, `hidden[0]` is the state of the first layer, not of the last.
+#
+# `AdditiveAttention(key_size, query_size, num_hiddens, dropout)` is given. After a call, it keeps its weights
+# in `.attention_weights`, of shape `(B, queries, keys)`.
 
 # %%
 import torch
@@ -75,13 +85,17 @@ from grader.given import AdditiveAttention
 # %% [markdown]
 # ## Exercise: `Seq2SeqAttentionDecoder`
 #
-# Give `dropout` to the attention and to the GRU. (With one layer the GRU has no place for it, and PyTorch
-# says so in a warning, which does no harm.)
+# Write the constructor, `init_state` and `forward`. Pass `dropout` to the attention and to the GRU. (With one
+# layer the GRU has no place for dropout. PyTorch says so in a warning, which does no harm.) At each call,
+# store the attention weights in `self.attention_weights`, a new list with one tensor `(B, 1, S)` for each
+# target step.
 
 # %% exercise="Seq2SeqAttentionDecoder"
 class Seq2SeqAttentionDecoder(nn.Module):
-    """A GRU decoder that looks back at the source before every word (Bahdanau et al. 2015).
+    """A GRU decoder that attends to the source before every word (Bahdanau et al. 2015).
 
+    embed_size: the number E of features of an embedded word; num_hiddens: the number D of features of the
+    encoder's outputs and of every hidden state; num_layers: the number L of layers of the GRU.
     After a call, `attention_weights` is a list with one tensor (B, 1, S) for each target step.
     """
 
@@ -89,7 +103,7 @@ class Seq2SeqAttentionDecoder(nn.Module):
         self, vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float = 0
     ):
         super().__init__()
-        # Weights are loaded by name: attention, embedding, rnn, dense.
+        # The grader loads the weights by name: attention, embedding, rnn, dense.
         raise NotImplementedError("Seq2SeqAttentionDecoder is not written yet")
 
     def init_state(
@@ -98,16 +112,17 @@ class Seq2SeqAttentionDecoder(nn.Module):
         enc_valid_lens: torch.Tensor | None,
         *args,
     ) -> tuple:
-        """The state before the first word, in whatever form your `forward` likes.
+        """Return the state before the first word. Its layout is your choice: only your `forward` reads it.
 
         enc_outputs: outputs (S, B, D) and hidden (L, B, D) of the encoder; enc_valid_lens: None or (B,).
+        Further arguments are ignored.
         """
         raise NotImplementedError("Seq2SeqAttentionDecoder.init_state is not written yet")
 
     def forward(self, X: torch.Tensor, state: tuple) -> tuple[torch.Tensor, tuple]:
-        """Score the next word after each step.
+        """Compute the scores of the next word after each step.
 
-        X: (B, T) tokens; state: as made by `init_state` or returned by the last call.
+        X: (B, T) tokens; state: from `init_state`, or as returned by the last call.
         Returns (B, T, V) in the dtype of the weights, without a softmax, and the state after the last step.
         """
         raise NotImplementedError("Seq2SeqAttentionDecoder.forward is not written yet")
@@ -116,8 +131,8 @@ class Seq2SeqAttentionDecoder(nn.Module):
 # %% [markdown]
 # ## Try it
 #
-# Four words at once, then word by word with the state handed on: both go through the same loop, so the
-# difference should be (almost) zero. The weights of the second sentence should be zero beyond its two words.
+# Four words at once, then word by word with the returned state. Both run the same loop, so the difference
+# should be (almost) zero. The weights of the second sentence should be zero after its two words.
 
 # %%
 try:
@@ -136,17 +151,25 @@ except NotImplementedError as unwritten:
     print(unwritten)
 
 # %% [markdown]
+# ## Summary
+#
+# - A recurrent decoder with attention computes a new context for every target word.
+# - The query is the last layer's hidden state of the step before. Keys and values are the encoder's outputs.
+# - Context and embedded word are concatenated and form the input of the GRU.
+# - The steps run one after another, because each query depends on the step before.
+
+# %% [markdown]
 # ## Questions to think about
 #
-# 1. The encoder's outputs are projected by `W_k` anew at every step. Which step could be saved, and how would
-#    the attention have to change?
+# 1. The encoder's outputs are projected by `W_k` again at every step. Which work could be saved, and how
+#    would the attention have to change?
 # 2. Draw the weights of a translation as a picture: one row per target word, one column per source word. What
-#    would a word-for-word translation look like? And one into a language that puts its verb last?
-# 3. What would change if the query were the *new* hidden state? (Luong et al. 2015 did just that; where did
-#    their context go?)
+#    does a word-for-word translation look like? And one into a language that puts its verb last?
+# 3. What would change if the query were the *new* hidden state? (Luong et al. 2015 did this. Where did their
+#    context go?)
 # 4. Here the context enters the GRU and reaches the scores only through its output. Bahdanau et al. also let
-#    the scores see the context directly. What might that be good for?
-# 5. Compare with assignment 08: what plays the part of the cache here, and how does its size grow with `T`?
+#    the scores depend on the context directly. What might that be good for?
+# 5. Compare with assignment 08: what corresponds to the cache here, and how does its size grow with `T`?
 
 # %% [markdown]
 # ## Sources

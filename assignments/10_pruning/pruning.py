@@ -1,32 +1,45 @@
 # %% [markdown]
 # # 10 · Pruning heads
 #
-# A trained Transformer has dozens of heads. Which of them does it need? People took heads out, one after
-# another, and found that often most can go before anybody notices (Michel et al. 2019; Voita et al. 2019).
-# This lesson does the same in four steps: **look** at what the heads attend to, **measure** how much each one
-# matters, **prune** those that matter least, and make sure by an **experiment** that the choice was a good
-# one.
+# A trained Transformer has dozens of heads. Which of them does it need? Two papers of 2019 asked this. Michel
+# et al. (2019) found that most heads of a trained model can be removed one at a time with almost no loss.
+# They also removed many heads together, the least important first: up to 20 % of the heads of a translation
+# model and 40 % of BERT's made no noticeable difference. After that the results dropped sharply. Voita et al.
+# (2019) gave every head a gate that is learned, with a penalty for each open gate (an $L_0$ penalty), and
+# trained the model further. In this way they removed 38 of 48 encoder heads and lost only 0.15 BLEU (a score
+# for translations).
 #
-# The tool for all of it is a number in front of every head, a *gate* $\xi_h$ (read: xi). With the answers
-# $Y_1, \dots, Y_H$ of the heads, gated attention is (Michel et al. 2019, section 2.3)
+# This lesson follows the first paper in four steps: **look** at what the heads attend to, **measure** how
+# important each one is, **prune** the least important ones, and check the choice by an **experiment**.
+#
+# After this lesson you can
+#
+# - measure the importance of a head in three ways, and say what each way does not see;
+# - remove heads from the weights, so that the module is smaller and its result is known;
+# - design an experiment that shows whether a measure of importance is any good.
+#
+# The tool for all of it is one factor per head, a *gate*. In formulas it is written $\xi_h$ (read: xi), as in
+# the paper; in code it is `gates[h]`. If the heads compute $Y_1, \dots, Y_H$, gated attention is (Michel et
+# al. 2019, section 2.3)
 #
 # $$\mathrm{gated}(Q, K, V) = [\xi_1 Y_1, \dots, \xi_H Y_H] W^O$$
 #
-# With all gates at 1 nothing has changed. With $\xi_h = 0$ head $h$ is silent, just as if it had been cut
-# out. In between lies what makes gates useful: a model can be differentiated with respect to them.
+# With all gates at 1 nothing changes. With $\xi_h = 0$ head $h$ contributes nothing, as if it were removed.
+# Between these values gates are useful too: the loss can be differentiated with respect to them.
 #
 # | name | shape | meaning |
 # |---|---|---|
-# | `gates` | `(H,)` | $\xi$, one number a head |
-# | joined heads, before `W_o` | `(B, T, D)` | head $h$ owns the features $h \cdot d$ to $(h+1) \cdot d - 1$ |
+# | `gates` | `(H,)` | $\xi$, one value per head |
+# | input of `W_o`: all heads | `(B, T, D)` | head $h$ owns the features $h \cdot d$ to $(h+1) \cdot d - 1$ |
 # | `W_q.weight`, `W_k.weight`, `W_v.weight` | `(D, input size)` | head $h$ owns $d$ **rows** |
 # | `W_o.weight` | `(D, D)` | head $h$ owns $d$ **columns** |
-# | `W_q.bias`, `W_k.bias`, `W_v.bias` | `(D,)` | head $h$ owns $d$ numbers |
+# | `W_q.bias`, `W_k.bias`, `W_v.bias` | `(D,)` | head $h$ owns $d$ values |
 # | `W_o.bias` | `(D,)` | belongs to no head |
-# | kept weights | `(B·H, T, S)` | row $b \cdot H + h$ |
+# | `mha.attention.attention_weights` | `(B·H, T, S)` | the weights of the latest call, row $b \cdot H + h$ |
 #
-# As ever, $D$ is `num_hiddens`, $H$ is `num_heads` and $d = D/H$; `nn.Linear` stores its matrix as
-# `(out, in)`.
+# As before, $D$ is `num_hiddens`, $H$ is `num_heads` and $d = D/H$. The formulas write vectors as rows, but
+# `nn.Linear` stores its matrix as `(out, in)`. So the columns of a head in $W^Q$ are rows in `W_q.weight`
+# (see the box 'Conventions' in lesson 03). In this lesson `mha` is a `MultiHeadAttention` of assignment 05.
 
 # %%
 import copy
@@ -40,30 +53,31 @@ from grader.given import MultiHeadAttention, TransformerEncoder, transpose_outpu
 # %% [markdown]
 # ## Look
 #
-# Encoders and decoders keep the weights of their latest call in `attention_weights`. An encoder holds a list
-# with one entry a layer. A decoder, which you can tell by its method `init_state`, holds two such lists: its
-# self-attentions, then its attentions to the encoder (*cross*). What an entry looks like depends on who wrote
-# the model, and three ways are common:
+# Encoders and decoders keep the weights of their latest call in `attention_weights`. An encoder keeps a list
+# with one entry per layer. A decoder keeps two such lists: first its self-attentions, then its attentions to
+# the encoder (*cross-attentions*). You can recognise a decoder by its method `init_state`. The layout of an
+# entry depends on the author of the model. Three layouts are common:
 #
 # | entry | shape |
 # |---|---|
 # | one tensor, heads inside the batch | `(B·H, T, S)`, row `b·H + h` |
-# | one tensor, heads on an axis of their own | `(B, H, T, S)` |
-# | a list with one tensor a head | `H` times `(B, T, S)` |
+# | one tensor, heads on a separate axis | `(B, H, T, S)` |
+# | a list with one tensor per head | `H` times `(B, T, S)` |
 #
 # ## Exercise: `attention_maps`
 #
-# Call the model on the inputs and return its weights in *one* layout: a dictionary with `"encoder"` for an
-# encoder, with `"decoder"` and `"cross"` for a decoder, each a list of `L` tensors `(B, H, T, S)`. The first
-# input is a batch of tokens, so it knows `B`.
+# Call the model on the inputs and return its weights in *one* layout. The result is a dictionary with
+# `"encoder"` for an encoder, and with `"decoder"` and `"cross"` for a decoder. Each value is a list of `L`
+# tensors `(B, H, T, S)`. The first input is a batch of tokens `(B, T)`, so it gives you `B`.
 
 # %% exercise="attention_maps"
 def attention_maps(model: nn.Module, *inputs) -> dict[str, list[torch.Tensor]]:
-    """Call the model and gather the weights of every layer and head.
+    """Call the model once and return the weights of every layer and head in one layout.
 
     model: an encoder, called as model(tokens, valid_lens), or a decoder, called as model(tokens, state);
-    inputs: its arguments, of which the first is (B, T). Returns {"encoder": L tensors (B, H, T, S)} or
-    {"decoder": L tensors (B, H, T, T), "cross": L tensors (B, H, T, S)}.
+    inputs: its arguments, of which the first is a tensor (B, T) of tokens. Returns
+    {"encoder": [L tensors (B, H, T, S)]} for an encoder, and for a decoder
+    {"decoder": [L tensors (B, H, T, T)], "cross": [L tensors (B, H, T, S)]}.
     """
     raise NotImplementedError("attention_maps is not written yet")
 
@@ -71,7 +85,7 @@ def attention_maps(model: nn.Module, *inputs) -> dict[str, list[torch.Tensor]]:
 # %% [markdown]
 # ## Try it
 #
-# The maps of a small untrained encoder, one picture a head: queries from top to bottom, keys from left to
+# The maps of a small untrained encoder, one picture per head: queries from top to bottom, keys from left to
 # right. In a notebook, `draw` makes the same picture with matplotlib.
 
 # %%
@@ -90,10 +104,10 @@ except (NotImplementedError, ImportError) as unwritten:
 #
 # ## Exercise: `gated_attention`
 #
-# Compute what the module would give if each head were multiplied by its gate before `W_o`. The module itself
-# stays as it is: no weight changes, and nothing is left behind in it. Gradients must reach the gates. You may
-# go through the module's own parts (`W_q`, `W_k`, `W_v`, `attention`, `W_o`, `num_heads`), or find a shorter
-# way.
+# Compute what the module would return if each head were multiplied by its gate before `W_o`. The module
+# itself stays as it is: no weight changes, and nothing is left behind in it. Its mode stays too: in training
+# mode, dropout works as usual. Gradients must reach the gates. You may use the module's own parts (`W_q`,
+# `W_k`, `W_v`, `attention`, `W_o`, `num_heads`), or find a shorter way.
 
 # %% exercise="gated_attention"
 def gated_attention(
@@ -104,10 +118,11 @@ def gated_attention(
     values: torch.Tensor,
     valid_lens: torch.Tensor | None,
 ) -> torch.Tensor:
-    """Multi-head attention with a gate for every head (Michel et al. 2019, section 2.3).
+    """Compute multi-head attention with a gate for every head (Michel et al. 2019, section 2.3).
 
-    mha: a MultiHeadAttention; gates: (H,); queries: (B, T, query_size); keys: (B, S, key_size);
-    values: (B, S, value_size); valid_lens: None, (B,) or (B, T). Returns (B, T, D).
+    mha: a MultiHeadAttention, which is not changed; gates: (H,), which may require a gradient;
+    queries: (B, T, query_size); keys: (B, S, key_size); values: (B, S, value_size);
+    valid_lens: None, (B,) or (B, T). Returns (B, T, D).
     """
     raise NotImplementedError("gated_attention is not written yet")
 
@@ -115,47 +130,56 @@ def gated_attention(
 # %% [markdown]
 # ## Measure
 #
-# Three ways to say how important a head is. Let $L$ be the loss of one sample.
+# There are three ways to measure the importance of a head. Let $L$ be the loss of one sample.
 #
-# | method | importance of head $h$ | source |
+# | method | importance of head $h$ | idea from |
 # |---|---|---|
 # | `"ablation"` | mean over samples of $L(\xi_h = 0) - L$, the other gates at 1 | Michel et al. 2019, section 3.2 |
 # | `"gradient"` | mean over samples of $\lvert \partial L / \partial \xi_h \rvert$ at $\xi = 1$ | Michel et al. 2019, section 4.1 |
 # | `"confidence"` | mean over queries of the largest weight | Voita et al. 2019, section 4 |
 #
-# Ablation asks directly, and needs a call of the model for every head. The gradient asks all heads at once:
-# it tells how steeply the loss would rise or fall if a gate moved a little. Confidence never looks at the
-# loss at all; a head is confident if it puts nearly all of its weight on one key.
+# Ablation asks directly, and needs one call of the model for every head. The gradient asks about all heads at
+# once: it says how steeply the loss would rise or fall if a gate changed a little. Confidence never looks at
+# the loss. A head is confident if it puts nearly all of its weight on one key. The weights are in
+# `mha.attention.attention_weights` after a call.
 #
-# **By hand.** A model with two heads and one number as its output. For every input the heads contribute
-# $y_1 = 3$ and $y_2 = 1$, so the output is 4; the loss is the squared error. Two samples, whose targets are
-# the model's own output plus and minus 1:
+# Our definitions differ from the papers in three details. Michel et al. measure ablation in BLEU or accuracy;
+# we measure it in the loss, which needs no decoding. They also divide the gradient scores of each layer by
+# their Euclidean norm, so that heads of several layers can be compared; we have one layer. Voita et al. leave
+# out the end-of-sentence symbol when they look for the largest weight, because it is not a real word; our
+# sequences have none.
+#
+# **By hand.** A model has two heads and one value as its output. For every input the heads contribute
+# $y_1 = 3$ and $y_2 = 1$, so the output is 4. The loss is the squared error. There are two samples, whose
+# targets are the model's own output plus and minus 1:
 #
 # | | target | $L$ | $L(\xi_1{=}0)$ | $L(\xi_2{=}0)$ | $\partial L / \partial \xi_1$ | $\partial L / \partial \xi_2$ |
 # |---|---|---|---|---|---|---|
 # | sample 1 | 5 | 1 | 16 | 4 | −6 | −2 |
 # | sample 2 | 3 | 1 | 4 | 0 | 6 | 2 |
 #
-# Ablation: $(15 + 3)/2 = 9$ for the first head, $(3 - 1)/2 = 1$ for the second. Gradient: 6 and 2. Both ways
-# say that the first head matters more. But take the mean *before* the absolute value, and both heads get 0:
-# the samples disagree about the direction and cancel out. That is why the absolute value comes first.
+# Ablation: $(15 + 3)/2 = 9$ for the first head, $(3 - 1)/2 = 1$ for the second. Gradient: 6 and 2. Both
+# methods say that the first head matters more. But if you take the mean *before* the absolute value, both
+# heads get 0: the two samples have opposite signs and cancel. That is why the absolute value comes first.
 #
-# Had the targets been the model's own outputs, 4 and 4, the model would stand at the very bottom of its loss,
-# where every gradient is zero, for important heads and useless ones alike. A little noise on the targets
-# brings the gradients to life.
+# If the targets were the model's own outputs, 4 and 4, the loss would be at its minimum. There every gradient
+# is zero, for important heads and for useless ones. A little noise on the targets gives gradients that are
+# not zero.
 #
 # ## Exercise: `head_importance`
 #
-# A batch may be larger or smaller than the next one: every *sample* counts the same (for confidence, every
-# query). Measure without dropout, whatever mode the module comes in.
+# `batches` is a list of `(queries, keys, values, valid_lens, target)`. `loss_fn(output, target)` returns one
+# loss per sample. Batches may have different sizes, and every *sample* counts the same (for confidence, every
+# query). Measure without dropout, whatever mode the module is in, and leave the module in the mode in which
+# it was.
 
 # %% exercise="head_importance"
 def head_importance(mha: nn.Module, batches: list, loss_fn, method: str) -> torch.Tensor:
-    """Say of every head how important it is.
+    """Measure the importance of every head.
 
-    mha: a MultiHeadAttention; batches: a list of (queries, keys, values, valid_lens, target);
-    loss_fn: loss_fn(output, target) gives one loss a sample, (B,); method: "ablation", "gradient" or
-    "confidence". Returns (H,).
+    mha: a MultiHeadAttention, which is not changed; batches: a list of tuples
+    (queries, keys, values, valid_lens, target), of different sizes B; loss_fn: loss_fn(output, target)
+    returns one loss per sample, (B,); method: "ablation", "gradient" or "confidence". Returns (H,).
     """
     raise NotImplementedError("head_importance is not written yet")
 
@@ -163,49 +187,54 @@ def head_importance(mha: nn.Module, batches: list, loss_fn, method: str) -> torc
 # %% [markdown]
 # ## Prune
 #
-# A silent head still costs its share of memory and time. To save both, its rows and columns must really go.
-# What is left when $n$ of $H$ heads stay:
+# A head whose gate is zero still costs memory and time. To save both, its rows and columns must be removed.
+# This is what is left when $n$ of $H$ heads stay:
 #
 # | what | before | after |
 # |---|---|---|
-# | numbers in the four matrices, all sizes $D$ | $4 D^2$ | $4 D^2 \cdot n/H$ |
+# | values in the four matrices, all sizes $D$ | $4 D^2$ | $4 D^2 \cdot n/H$ |
 # | biases of `W_q`, `W_k`, `W_v` | $3 D$ | $3 D \cdot n/H$ |
 # | bias of `W_o` | $D$ | $D$ |
 # | operations of the four projections, $T = S$ | $8 B T D^2$ | $8 B T D^2 \cdot n/H$ |
 # | operations of scores and weighted sums | $4 B T S D$ | $4 B T S D \cdot n/H$ |
 #
-# Operations are counted as `torch.utils.flop_counter` does: a multiplication and an addition for each term of
-# a matrix product, and nothing for adding a bias or for a softmax. (`DotProductAttention` of this course has
-# one product more in every head, with which it gets hold of the weights.) So half of the heads is exactly
-# half of the operations, and exactly half of the parameters, with one exception: the bias of `W_o` is added
-# to what all heads have said together. It belongs to none of them and stays whole.
+# Operations are counted as in `torch.utils.flop_counter`: one multiplication and one addition for each term
+# of a matrix product, and nothing for adding a bias or for a softmax. The copy of `DotProductAttention` in
+# `grader.given` computes one extra product per head, to get the weights out of a PyTorch function. That adds
+# $2 B H T S^2$ operations, which also shrink to $n/H$. So half of the heads needs exactly half of the
+# operations. It also has exactly half of the parameters, with one exception: the bias of `W_o` is added to
+# the sum of all heads. It belongs to no head and stays complete.
 #
 # ![The four matrices and their biases, with the part of head 1 of four hatched: the second quarter of the
-# rows in the weights of W_q, W_k and W_v and of the numbers in their biases, the second quarter of the
-# columns in the weight of W_o, and nothing of the bias of W_o.](pictures/owned_by_a_head.svg)
+# rows in the weights of W_q, W_k and W_v and of the values in their biases, the second quarter of the columns
+# in the weight of W_o, and nothing of the bias of W_o.](pictures/owned_by_a_head.svg)
 #
-# What is left must give just what the whole module gives with the gates of the removed heads at zero.
+# The pruned module must return exactly what the whole module returns with the gates of the removed heads at
+# zero.
 #
-# **What goes wrong.** `W_o` holds its heads as *columns*; a module whose `num_heads` still says the old
-# number splits its features in the wrong places; the features of a head lie side by side, not `H` apart.
-# Zeros in place of a head change the answer in the right way and save nothing. A bias that is made anew is
-# lost. And heads are numbered as in the module that you are handed: once head 1 is gone, the old head 2 is
-# head 1.
+# **What goes wrong.**
+#
+# - `W_o` holds its heads as *columns*, the other three matrices as rows.
+# - A module whose `num_heads` is still the old one splits its features in the wrong places.
+# - The features of a head are neighbours. They are not `H` apart.
+# - Zeros in place of a head give the right result and save nothing.
+# - A bias that is created anew loses its trained values.
+# - Heads are numbered as in the module that you get. Once head 1 is removed, the old head 2 is head 1.
 #
 # ## Exercise: `prune_heads`
 #
-# Return the smaller attention: the module itself, changed, or a new one, as you like. Everything else stays:
-# the biases, the rate of dropout, training or evaluation mode, the device, and that it can be trained. The
-# numbers in `heads` come in any order, perhaps more than once, perhaps none at all. If no head would be left,
-# raise a `ValueError`.
+# Return the smaller attention: either the module itself, changed, or a new one. Everything else stays: the
+# biases, the dropout rate, training or evaluation mode, the device, and trainable parameters. The indices in
+# `heads` come in any order. They may repeat, and the list may be empty. If no head would be left, raise a
+# `ValueError`.
 
 # %% exercise="prune_heads"
 def prune_heads(mha: nn.Module, heads: list[int]) -> nn.Module:
-    """Take heads out of an attention for good.
+    """Remove heads from an attention, so that its layers are smaller.
 
-    mha: a MultiHeadAttention; heads: the heads to remove, numbered 0 … H-1 as in `mha`. Returns an attention
-    that is called in the same way and equals the gated one, with smaller layers. Raises ValueError if all
-    heads are to be removed.
+    mha: a MultiHeadAttention, which may be changed; heads: the heads to remove, numbered 0 … H-1 as in
+    `mha`, in any order, possibly repeated or empty. Returns an attention that is called in the same way and
+    returns what `mha` returns with the gates of these heads at zero. Raises ValueError if no head is left.
     """
     raise NotImplementedError("prune_heads is not written yet")
 
@@ -213,8 +242,8 @@ def prune_heads(mha: nn.Module, heads: list[int]) -> nn.Module:
 # %% [markdown]
 # ## Try it
 #
-# The difference should be about 0.0000001, and both numbers of parameters should be known to you from the
-# table above: 1024 before, 512 after.
+# The difference should be about 0.0000001. The table above predicts both parameter counts: 1024 before, 512
+# after.
 
 # %%
 try:
@@ -232,29 +261,38 @@ except NotImplementedError as unwritten:
 # %% [markdown]
 # ## Experiment
 #
-# A measure of importance is a claim: *this* head can go. So test it. Remove heads one after another in three
-# orders and watch how many answers stay right:
+# A measure of importance makes a claim: *this* head can be removed. An experiment tests the claim. Remove
+# heads one after another in three orders, and count how many answers stay right:
 #
-# | order | which head goes next |
+# | order | which head is removed next |
 # |---|---|
-# | `"importance"` | of those left, the one that mattered least |
-# | `"random"` | any; another order with every seed |
-# | `"reverse"` | of those left, the one that mattered most |
+# | `"importance"` | of those left, the one with the lowest importance |
+# | `"random"` | any; another order for every seed |
+# | `"reverse"` | of those left, the one with the highest importance |
 #
-# If the measure is worth anything, the first curve stays high for long, the last one falls at once, and
-# chance lies between. Three seeds or more: a single random order proves nothing.
+# If the measure is good, the first curve stays high for long, the last one falls at once, and the random one
+# is between them. Use three seeds or more: a single random order proves nothing.
 #
 # ![A made-up classifier with eight heads. Left, how much the loss rises without each head: much for heads 1
-# and 4, hardly for 2 and 7. Right, the share of right answers over the number of removed heads: taken away in
+# and 4, hardly for 2 and 7. Right, the share of right answers over the number of removed heads: removed in
 # the order of importance it stays near 1, at random it falls to about 0.8, in reverse order it falls at once
 # and ends near 0.6.](pictures/removal.svg)
 #
-# The model is a small classifier. Nobody needs to train it: its weights were made so that every head knows a
-# little about the answer, some more and some less.
+# The model is a small classifier. It needs no training: its weights were chosen so that every head knows a
+# little about the answer, some more and some less. `removal_experiment` gets such a model. You need three of
+# its parts:
+#
+# | part | meaning |
+# |---|---|
+# | `model.attention` | its `MultiHeadAttention`, with `num_heads` heads; called with `valid_lens = None` |
+# | `model.read(output)` | maps the output of the attention, `(N, T, D)`, to scores of the classes, `(N, C)` |
+# | `model.loss(output, labels)` | one loss per sample, `(N,)`, for that output and the right classes |
+#
+# `model(X)` does the same as `model.read(model.attention(X, X, X, None))`. The code follows.
 
 # %%
 class Classifier(nn.Module):
-    """Sorts sequences into classes: one self-attention, the mean over the steps, one linear layer."""
+    """Classify sequences with one self-attention, the mean over the steps, and one linear layer."""
 
     def __init__(self, num_hiddens: int, num_heads: int, num_classes: int, dropout: float = 0.0):
         super().__init__()
@@ -263,40 +301,44 @@ class Classifier(nn.Module):
         self.dense = nn.Linear(num_hiddens, num_classes)
 
     def forward(self, X: torch.Tensor) -> torch.Tensor:
-        """(N, T, D) → scores (N, C)."""
+        """Map sequences (N, T, D) to scores (N, C)."""
         return self.read(self.attention(X, X, X, None))
 
     def read(self, output: torch.Tensor) -> torch.Tensor:
-        """What the attention gives, (N, T, D) → scores (N, C)."""
+        """Map the output of the attention, (N, T, D), to scores (N, C)."""
         return self.dense(output.mean(dim=1))
 
     def loss(self, output: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        """What the attention gives, (N, T, D), and the right classes (N,) → one loss a sample, (N,)."""
+        """Compute one loss per sample, (N,), from the attention's output (N, T, D) and the classes (N,)."""
         return F.cross_entropy(self.read(output), labels, reduction="none")
 
 
 # %% [markdown]
 # ## Exercise: `removal_experiment`
 #
-# Measure the importance of the heads once, by ablation or by gradient, on the data that you are given. Then,
-# for every seed, every order, and every number of removed heads from 0 to `H - 1`, write down a row:
+# `data` is a pair: inputs `(N, T, D)` and the right classes `(N,)`. Measure the importance of the heads once
+# on this data, by ablation or by gradient. Then write one row for every seed, every order, and every number
+# of removed heads from 0 to `H - 1`. A row is a dictionary:
 #
 # | key | value |
 # |---|---|
-# | `"seed"` | a whole number, the same for the three orders of one round |
+# | `"seed"` | an integer, the same for the three orders of one round |
 # | `"order"` | `"importance"`, `"random"` or `"reverse"` |
-# | `"removed"` | the list of the heads that are gone in this row, as the whole model numbers them |
+# | `"removed"` | the list of the heads that are removed in this row, as the whole model numbers them |
 # | `"accuracy"` | the share of right answers without them, from 0 to 1, in evaluation mode |
 #
-# Within one order each row removes one head more than the row before. What you removed for one row must be
-# back for the next order: work on a copy, or find a way that changes nothing.
+# Within one seed and order, each row removes the heads of the row before and one more. So a random order is
+# drawn once per seed, not once per row. The heads inside a `"removed"` list may be in any order, and so may
+# the rows. Heads that you removed for one row must be back for the next order: work on a copy, or find a way
+# that changes nothing.
 
 # %% exercise="removal_experiment"
 def removal_experiment(model: nn.Module, data: tuple) -> list[dict]:
-    """Remove heads in three orders and write down the accuracy after each.
+    """Remove heads in three orders and record the accuracy after each.
 
-    model: a Classifier; data: inputs (N, T, D) and labels (N,). Returns rows with the keys "seed", "order",
-    "removed" and "accuracy", for three seeds or more.
+    model: a Classifier, in any mode; data: inputs (N, T, D) and labels (N,).
+    Returns a list of dictionaries with the keys "seed", "order", "removed" and "accuracy": for three seeds or
+    more, three orders, and 0 to H-1 removed heads.
     """
     raise NotImplementedError("removal_experiment is not written yet")
 
@@ -304,8 +346,8 @@ def removal_experiment(model: nn.Module, data: tuple) -> list[dict]:
 # %% [markdown]
 # ## Try it
 #
-# An untrained classifier, so expect curves without any meaning; `grader check` runs yours on a model with
-# heads of known strength and draws the curves beside what is possible at all.
+# This classifier is untrained, so the accuracies have no meaning. `grader check` runs your experiment on a
+# model whose heads have a known strength, and draws your curves beside the best and the worst possible ones.
 
 # %%
 try:
@@ -318,20 +360,32 @@ except NotImplementedError as unwritten:
     print(unwritten)
 
 # %% [markdown]
+# ## Summary
+#
+# - A gate of 0 switches a head off; pruning then removes its rows and columns and gives the same result.
+# - Ablation measures how much the loss rises. The gradient estimates it for all heads at once. Confidence
+#   does not look at the loss.
+# - Take the absolute value of each gradient before the mean, or samples cancel each other.
+# - A measure of importance must be compared with random and with reverse order, over several seeds.
+
+# %% [markdown]
 # ## Questions to think about
 #
-# 1. In the model on which `head_importance` is graded, the heads that are most *confident* matter least. How
-#    can a head be sure where to look, and of no use? What stands between its weights and the loss?
-# 2. Where in the example by hand would the gradient mislead you and ablation not? And the other way round,
-#    when two heads do the same work and each can stand in for the other?
-# 3. Ablation of $H$ heads in $L$ layers takes how many calls of the model? And the gradient?
-# 4. Half of the heads are gone, half of the operations too, and the clock shows less than half of the time
-#    saved. What takes time and is no matrix product?
+# 1. In trained translation models, confident heads are mostly the important ones (Voita et al. 2019). In the
+#    model on which `head_importance` is graded, the most *confident* heads matter least: we built it so. How
+#    can a head be sure where to look, and still be of no use? What comes between its weights and the loss?
+# 2. When would the gradient mislead you in the example by hand, and ablation not? And the other way round,
+#    when two heads do the same work and each can replace the other?
+# 3. How many calls of the model does ablation of $H$ heads in $L$ layers take? And the gradient?
+# 4. Half of the heads are removed, and half of the operations too, but less than half of the time is saved.
+#    What takes time and is not a matrix product?
 # 5. The importance was measured on the same data as the accuracy. What could go wrong with that?
 # 6. After pruning, papers usually train for a few more steps. Which layers would you expect to change most?
 
 # %% [markdown]
 # ## Sources
 #
-# - Michel, Levy, Neubig, [*Are sixteen heads really better than one?*](https://arxiv.org/abs/1905.10650), 2019.
-# - Voita et al., [*Analyzing multi-head self-attention*](https://arxiv.org/abs/1905.09418), 2019.
+# - Michel, Levy, Neubig, [*Are sixteen heads really better than one?*](https://arxiv.org/abs/1905.10650),
+#   2019.
+# - Voita et al., [*Analyzing multi-head self-attention: specialized heads do the heavy lifting, the rest can
+#   be pruned*](https://arxiv.org/abs/1905.09418), 2019.
