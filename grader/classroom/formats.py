@@ -1,4 +1,7 @@
-"""A class as a file: JSON Lines, CSV, HTML, JUnit XML, and Gradescope's results.json for a single submission."""
+"""A class as text in one of several formats.
+
+To add a format, write a function from graded submissions to str and add it to FORMATS.
+"""
 
 from __future__ import annotations
 
@@ -6,40 +9,55 @@ import csv
 import io
 import json
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from grader.classroom.class_run import GradedSubmission
 from grader.report.model import ExerciseResult, to_json
+from grader.support.errors import GraderError
 from grader.support.i18n import _
 
-
-class NotInThisForm(ValueError):
-    """The entries cannot be written in the form asked for; the message is a sentence."""
-
-
-def jsonl(entries: Sequence[GradedSubmission]) -> str:
-    """A record a line, each as `grader check --format json` gives it, with student, submission and content."""
-    return "".join(json.dumps(to_json(entry.report), ensure_ascii=False) + "\n" for entry in entries)
+if TYPE_CHECKING:
+    from grader.classroom.class_run import GradedSubmission
 
 
-def table(entries: Sequence[GradedSubmission]) -> str:
-    """CSV for a spreadsheet: a row a submission, three columns an exercise. No cell is taken for a formula."""
-    columns = list(dict.fromkeys((r.assignment, r.name) for e in entries for r in e.report.exercises))
+class NotInThisFormat(GraderError):
+    """The submissions cannot be written in this format."""
+
+
+def text(submissions: Sequence[GradedSubmission]) -> str:
+    """Return the class report without colours."""
+    from rich.console import Console
+
+    from grader.classroom.terminal import show
+
+    plain_text = io.StringIO()
+    show(submissions, Console(file=plain_text, width=110, no_color=True, highlight=False))
+    return plain_text.getvalue()
+
+
+def jsonl(submissions: Sequence[GradedSubmission]) -> str:
+    """Return one JSON record per line, as of `grader check --format json`, with student, submission and content."""
+    return "".join(json.dumps(to_json(one.report), ensure_ascii=False) + "\n" for one in submissions)
+
+
+def table(submissions: Sequence[GradedSubmission]) -> str:
+    """Return CSV: one row per submission, three columns per exercise. No spreadsheet reads a cell as a formula."""
+    columns = list(dict.fromkeys((r.assignment, r.name) for one in submissions for r in one.report.exercises))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     head = ["student", "submission", "content", "sandbox", "score", "points", "remark"]
     writer.writerow(
         head + [f"{name}{part}" for _a, name in sorted(columns) for part in ("", " outcome", " mistake")]
     )
-    for entry in entries:
-        report, results = entry.report, {r.name: r for r in entry.report.exercises}
+    for one in submissions:
+        report, results = one.report, {r.name: r for r in one.report.exercises}
         row = [
-            entry.student,
-            entry.submission,
+            one.student,
+            one.submission,
             report.extra["content"],
             report.sandbox,
             _number(report.score),
             _number(report.points),
-            entry.problem,
+            one.problem,
         ]
         writer.writerow(
             [
@@ -62,7 +80,7 @@ def _number(value: float) -> str:
 
 
 def plain(cell: str) -> str:
-    """A cell that no spreadsheet computes: one that begins like a formula gets an apostrophe before it."""
+    """Put an apostrophe before a cell that begins like a formula, so that no spreadsheet computes it."""
     return (
         f"'{cell}"
         if cell.lstrip(" \n\u00a0\u3000")[:1] in tuple("=+-@\t\r|%\uff1d\uff0b\uff0d\uff20") and cell.strip()
@@ -70,35 +88,38 @@ def plain(cell: str) -> str:
     )
 
 
-def junit(entries: Sequence[GradedSubmission]) -> str:
-    """One document; the suites bear the student's name."""
+def junit(submissions: Sequence[GradedSubmission]) -> str:
+    """Return one JUnit document; the names of its suites begin with the student's name."""
     from grader.report.junit import junit_of_many
 
-    return junit_of_many([(f"{entry.student}.", entry.report) for entry in entries])
+    return junit_of_many([(f"{one.student}.", one.report) for one in submissions])
 
 
-def html(entries: Sequence[GradedSubmission]) -> str:
-    """The class report as a page for a browser."""
+def html(submissions: Sequence[GradedSubmission]) -> str:
+    """Return the class report as a page for a browser."""
     from grader.classroom.html_page import page
 
-    return page(entries)
+    return page(submissions)
 
 
-def gradescope(entries: Sequence[GradedSubmission]) -> str:
-    """Gradescope's results.json is about one submission. Raises NotInThisForm for any other number."""
+def gradescope(submissions: Sequence[GradedSubmission]) -> str:
+    """Return Gradescope's results.json. Raises NotInThisFormat unless there is exactly one submission."""
     from grader.report.gradescope import gradescope
 
-    if len(entries) != 1:
-        raise NotInThisForm(
-            _("Gradescope's form is for exactly one submission; there are {n} here").format(n=len(entries))
+    if len(submissions) != 1:
+        raise NotInThisFormat(
+            _("the format gradescope is for exactly one submission; there are {n} here").format(
+                n=len(submissions)
+            )
         )
-    return gradescope(entries[0].report)
+    return gradescope(submissions[0].report)
 
 
-FORMS: dict[str, Callable[[Sequence[GradedSubmission]], str]] = {
+FORMATS: dict[str, Callable[[Sequence[GradedSubmission]], str]] = {
+    "text": text,
+    "html": html,
     "jsonl": jsonl,
     "csv": table,
     "gradescope": gradescope,
-    "html": html,
     "junit": junit,
 }

@@ -62,8 +62,11 @@ def grade_folder(root: Path, options: GradeOptions) -> list[GradedSubmission]:
     found = [handed for handed in discover(root, bundles) if since is None or handed.modified >= since]
     if not found:
         raise click.UsageError(
-            _("{path} holds nothing to grade: no .py, no .ipynb, no archive").format(path=root)
-            + (_(" since then") if since else "")
+            (
+                _("{path} holds no .py, .ipynb or archive that was changed since {since}")
+                if since
+                else _("{path} holds nothing to grade: no .py, no .ipynb, no archive")
+            ).format(path=root, since=options.since)
         )
     jobs = min(options.jobs or _cores(), len(found))
     config = RunConfig(

@@ -144,7 +144,7 @@ def grade(engine: Engine, store: Store, config: RunConfig, task: Task) -> TaskRe
     except Exception as error:
         engine.close()
         said = sanitize(f"{type(error).__name__}: {error}", 300)
-        if data == PLAIN_FILE or not _grades_a_plain_file(engine, wanted):
+        if data == PLAIN_FILE or not grades_a_plain_file(engine, wanted):
             problem = _("the grader failed: {error}").format(error=said)
             return TaskResult(content=content, size=size, problem=problem, grader_failed=True)
         return unjudged(engine.bundles, wanted, content, size, said)
@@ -155,7 +155,8 @@ def plain_file() -> bytes:
     return PLAIN_FILE
 
 
-def _grades_a_plain_file(engine: Engine, wanted: Sequence[str]) -> bool:
+def grades_a_plain_file(engine: Engine, wanted: Sequence[str]) -> bool:
+    """Whether the engine grades a file that holds nothing; if not, a failure is the grader's own."""
     try:
         report = engine.grade(submission_from(Path("plain.py"), plain_file()), wanted or None)
     except Exception:

@@ -30,7 +30,7 @@ class CannotMake(Exception):
 
 
 @dataclass(frozen=True)
-class Wishes:
+class CourseOptions:
     """What the instructor asked for."""
 
     course_id: str
@@ -41,18 +41,18 @@ class Wishes:
     question_points: float = 0.0
 
 
-def make(folder: Path, chosen: Sequence[Assignment], wishes: Wishes) -> list[Path]:
+def make(folder: Path, chosen: Sequence[Assignment], options: CourseOptions) -> list[Path]:
     """Write the course. Returns the files that changed. Raises CannotMake."""
     if folder.exists() and not folder.is_dir():
         raise CannotMake(_("{folder} is a file, not a folder").format(folder=folder))
-    if wishes.seed_file.resolve().is_relative_to(folder.resolve()):
+    if options.seed_file.resolve().is_relative_to(folder.resolve()):
         raise CannotMake(
             _(
                 "the secret seed {seed} lies in the course folder, which students may get to see; keep it elsewhere"
-            ).format(seed=wishes.seed_file)
+            ).format(seed=options.seed_file)
         )
     folder.mkdir(parents=True, exist_ok=True)
-    return [path for path, data in _files(folder, chosen, wishes) if _written(folder, path, data)]
+    return [path for path, data in _files(folder, chosen, options) if _written(folder, path, data)]
 
 
 def lacks_our_config(folder: Path) -> bool:
@@ -60,15 +60,17 @@ def lacks_our_config(folder: Path) -> bool:
     return OUR_CONFIG not in (folder / OWN_CONFIG).read_text("utf-8")
 
 
-def _files(folder: Path, chosen: Sequence[Assignment], wishes: Wishes) -> Iterator[tuple[Path, bytes]]:
+def _files(
+    folder: Path, chosen: Sequence[Assignment], options: CourseOptions
+) -> Iterator[tuple[Path, bytes]]:
     if not (folder / OWN_CONFIG).exists():
-        yield folder / OWN_CONFIG, own_config(wishes.course_id).encode()
-    yield folder / OUR_CONFIG, our_config(wishes).encode()
+        yield folder / OWN_CONFIG, own_config(options.course_id).encode()
+    yield folder / OUR_CONFIG, our_config(options).encode()
     for assignment in chosen:
         place = folder / "source" / assignment.name
-        yield place / f"{assignment.name}.ipynb", notebook(assignment, wishes.question_points).encode()
+        yield place / f"{assignment.name}.ipynb", notebook(assignment, options.question_points).encode()
         for name in (MANIFEST_FILE, TENSORS_FILE):
-            public = wishes.assignments / assignment.name / name
+            public = options.assignments / assignment.name / name
             if not public.is_file():
                 raise CannotMake(_("{path} is missing; `grader build` makes it").format(path=public))
             yield place / name, public.read_bytes()
@@ -175,18 +177,18 @@ c.CourseDirectory.course_id = {course_id!r}
 """
 
 
-def our_config(wishes: Wishes) -> str:
+def our_config(options: CourseOptions) -> str:
     return f"""\
 # Written anew by `grader course`; set what you want otherwise in {OWN_CONFIG}, after the line that loads this.
 c = get_config()
 
 # Where the hidden cases come from. The seed lies outside this folder: whoever knows it knows the cases.
-c.Headway.solutions = {str(wishes.solutions.resolve())!r}
-c.Headway.seed_file = {str(wishes.seed_file.resolve())!r}
+c.Headway.solutions = {str(options.solutions.resolve())!r}
+c.Headway.seed_file = {str(options.seed_file.resolve())!r}
 
 # How locked the worker is in which submissions run: auto (the best there is), strict, landlock or basic.
 # `basic` stops no determined attacker and is refused, unless you say that you trust these submissions.
-c.Headway.sandbox = {wishes.sandbox!r}
+c.Headway.sandbox = {options.sandbox!r}
 c.Headway.trusted_submissions = False
 
 # Students get the stubs of the course: a sentence that says what is not written yet.

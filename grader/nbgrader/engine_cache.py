@@ -16,6 +16,7 @@ from grader.bundle.files import load_all
 from grader.bundle.model import Exercise
 from grader.classroom.class_run import store_key
 from grader.classroom.store import BadStore, Store, Stored, StoreKey
+from grader.classroom.worker_process import grades_a_plain_file, unjudged
 from grader.engine.engine import Engine
 from grader.engine.options import GradingOptions
 from grader.intake.read import Submission
@@ -23,6 +24,7 @@ from grader.nbgrader.lazy_launcher import LazyLauncher
 from grader.report.model import Report
 from grader.sandbox.choose import BasicTierError, best_tier
 from grader.support.i18n import _
+from grader.support.sanitize import sanitize
 
 if TYPE_CHECKING:
     from grader.nbgrader.settings import Headway
@@ -53,13 +55,27 @@ class CourseGrader:
             warn(remark)
         known = stored.results
         missing = [name for name in wanted if name not in known]
-        fresh = self.engine.grade(submission, missing) if missing else self.engine.report(())
+        fresh = self._graded(submission, missing, warn) if missing else self.engine.report(())
         results = {**known, **{result.name: result for result in fresh.exercises}}
         report = replace(fresh, exercises=tuple(results[name] for name in wanted if name in results))
         if report.sandbox == "basic" and self.trusted:
             remark = _("graded in the basic sandbox: these submissions are trusted by choice")
             report = replace(report, remarks=(*report.remarks, remark))
         return report
+
+    def _graded(self, submission: Submission, wanted: Sequence[str], warn: Callable[[str], None]) -> Report:
+        """Grade; where that fails over this submission alone, the exercises fail. Raises what a plain file raises."""
+        try:
+            return self.engine.grade(submission, wanted)
+        except Exception as error:
+            self.engine.close()
+            if not grades_a_plain_file(self.engine, wanted):
+                raise
+            said = sanitize(f"{type(error).__name__}: {error}", 300)
+            found = unjudged(self.engine.bundles, wanted, submission.content, 0, said)
+            for remark in found.remarks:
+                warn(remark)
+            return self.engine.report(found.results)
 
     def _stored(
         self, submission: Submission, wanted: Sequence[str], path: Path, warn: Callable[[str], None]

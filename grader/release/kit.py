@@ -27,7 +27,7 @@ class Unproved(NotReleased):
 
 
 @dataclass(frozen=True)
-class Plan:
+class KitPlan:
     """The assignments of one kit, and the building blocks that go with them."""
 
     solutions: tuple[Assignment, ...]
@@ -49,7 +49,7 @@ class Plan:
         return self.bundles[-1].assignment.split("_")[0]
 
 
-def plan(solutions: Path, assignments: Path, through: str | None = None) -> Plan:
+def plan(solutions: Path, assignments: Path, through: str | None = None) -> KitPlan:
     """Choose the assignments up to `through` (a number or a name; None: all) and the blocks they need.
 
     Raises NotReleased when there is no such assignment, or assignments/ is not what solutions/ gives.
@@ -65,7 +65,7 @@ def plan(solutions: Path, assignments: Path, through: str | None = None) -> Plan
     except ContentError as error:
         raise NotReleased(str(error)) from None
     blocks = with_requirements([name for b in bundles for e in b.exercises for name in e.given])
-    return Plan(tuple(chosen), tuple(bundles), blocks)
+    return KitPlan(tuple(chosen), tuple(bundles), blocks)
 
 
 def _up_to(through: str | None, known: list[Assignment]) -> list[Assignment]:
@@ -81,7 +81,7 @@ def _up_to(through: str | None, known: list[Assignment]) -> list[Assignment]:
     raise NotReleased(f"there is no assignment {through}; there are {numbers}")
 
 
-def fill(plan: Plan, template: Path, assignments: Path, target: Path) -> None:
+def fill(plan: KitPlan, template: Path, assignments: Path, target: Path) -> None:
     """Fill the existing empty folder `target`. Raises NotReleased when a part is missing."""
     if not template.is_dir():
         raise NotReleased(f"{template} is missing: the kit is filled from it")
@@ -101,7 +101,7 @@ def files_of(assignment: Assignment) -> tuple[str, ...]:
     return "README.md", f"{module}.py", f"{module}.ipynb", MANIFEST_FILE, TENSORS_FILE, *assignment.pictures
 
 
-def _lessons(plan: Plan) -> str:
+def _lessons(plan: KitPlan) -> str:
     """A row of a table for every assignment."""
     return "\n".join(
         f"| [{b.assignment}]({b.assignment}/README.md) | {b.title} | {b.minutes} | {sum(e.points for e in b.exercises):g} |"

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from grader.release.kit import NotReleased, Plan, fill, plan
+from grader.release.kit import KitPlan, NotReleased, fill, plan
 from grader.release.proof import Proof, Tell, prove
 
 
@@ -18,7 +18,7 @@ def release(
     template: Path,
     through: str | None = None,
     tell: Tell = lambda what: None,
-) -> tuple[Plan, Proof]:
+) -> tuple[KitPlan, Proof]:
     """Make the kit in `target`, which is empty or not there. Raises NotReleased, and then leaves nothing behind."""
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise NotReleased(f"{target} is not an empty folder")

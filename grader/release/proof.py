@@ -16,7 +16,7 @@ from typing import Any
 from grader.authoring.hidden_cases import seed_file
 from grader.release import answers as known
 from grader.release import leaks, trial
-from grader.release.kit import WHEELS, Plan, Unproved
+from grader.release.kit import WHEELS, KitPlan, Unproved
 from grader.support.scratch_dirs import owned
 
 Tell = Callable[[str], None]
@@ -29,14 +29,14 @@ class Proof:
     claims: tuple[str, ...]
 
 
-def prove(plan: Plan, kit: Path, tell: Tell = lambda what: None) -> Proof:
+def prove(plan: KitPlan, kit: Path, tell: Tell = lambda what: None) -> Proof:
     """Look for answers in the kit. Raises Unproved with a sentence when one is found."""
     tell("looking for solutions")
     files = leaks.documents(kit)
     return Proof((_no_answers(plan, files), _nothing_hidden(plan, files), *_nothing_passes(plan, kit, tell)))
 
 
-def _no_answers(plan: Plan, files: Sequence[leaks.Document]) -> str:
+def _no_answers(plan: KitPlan, files: Sequence[leaks.Document]) -> str:
     bare = [name for a in plan.solutions for name in known.unmarked(a)]
     _refuse([f"the solution of {name} is not marked in solutions/" for name in bare])
     secret = known.answers(plan.solutions)
@@ -44,7 +44,7 @@ def _no_answers(plan: Plan, files: Sequence[leaks.Document]) -> str:
     return f"no solution, reference or other right answer in {len(files)} files: {len(secret)} of them compared as syntax trees and as text"
 
 
-def _nothing_hidden(plan: Plan, files: Sequence[leaks.Document]) -> str:
+def _nothing_hidden(plan: KitPlan, files: Sequence[leaks.Document]) -> str:
     seed = seed_file().read_text("utf-8").strip()
     _refuse(list(leaks.seeds(files, seed)))
     drawn = known.drawn(plan.solutions, seed)
@@ -52,7 +52,7 @@ def _nothing_hidden(plan: Plan, files: Sequence[leaks.Document]) -> str:
     return f"no secret seed, and none of the {len(drawn)} tensors of its hidden cases"
 
 
-def _nothing_passes(plan: Plan, kit: Path, tell: Tell) -> tuple[str, str]:
+def _nothing_passes(plan: KitPlan, kit: Path, tell: Tell) -> tuple[str, str]:
     tell("grading everything that can be called")
     seen = _tried(plan, kit)
     _refuse([f"{found} passes" for found in seen["passing"]])
@@ -65,7 +65,7 @@ def _nothing_passes(plan: Plan, kit: Path, tell: Tell) -> tuple[str, str]:
     )
 
 
-def _tried(plan: Plan, kit: Path) -> dict[str, Any]:
+def _tried(plan: KitPlan, kit: Path) -> dict[str, Any]:
     """What `trial.py` saw, run with the package that lies in the kit's wheel."""
     scratch = owned(Path(tempfile.gettempdir()), "headway-kit")
     with tempfile.TemporaryDirectory(prefix=scratch) as unpacked:

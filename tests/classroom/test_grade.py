@@ -376,7 +376,8 @@ def test_ctrl_c_stops_at_once_and_leaves_nothing(school, records):
         (["class", "--only", "transpose_qvk"], "did you mean transpose_qkv?"),
         (["class", "--since", "yesterday"], "--since takes"),
         (["class", "--store", "seed"], "cannot be used as a store"),
-        (["cache", "--since", "2999-01-01"], "holds nothing to grade"),
+        (["class", "--since", "2999-01-01"], "changed since 2999-01-01"),
+        (["cache"], "holds nothing to grade"),
     ],
 )
 def test_wrong_use_is_one_sentence(school, records, args, sentence):

@@ -11,16 +11,16 @@ import pytest
 from helpers.nbgrader_class.school import ROOT
 
 from grader.authoring.content import read, read_all
-from grader.nbgrader.course import KEPT, LOADS, CannotMake, Wishes, lacks_our_config, make, notebook
+from grader.nbgrader.course import KEPT, LOADS, CannotMake, CourseOptions, lacks_our_config, make, notebook
 
 ASSIGNMENTS = read_all(ROOT / "solutions")
 
 
 @pytest.fixture
-def wishes(tmp_path) -> Wishes:
+def options(tmp_path) -> CourseOptions:
     seed = tmp_path / "seed"
     seed.write_text("x" * 32, "utf-8")
-    return Wishes("course", ROOT / "solutions", ROOT / "assignments", seed)
+    return CourseOptions("course", ROOT / "solutions", ROOT / "assignments", seed)
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=[a.name for a in ASSIGNMENTS])
@@ -42,13 +42,13 @@ def test_every_exercise_has_a_solution_cell_and_a_graded_cell_with_its_points(as
     assert len({c.id for c in book.cells}) == len(book.cells)
 
 
-def test_again_nothing_changes_and_what_was_changed_by_hand_is_kept_aside(tmp_path, wishes):
+def test_again_nothing_changes_and_what_was_changed_by_hand_is_kept_aside(tmp_path, options):
     folder, chosen = tmp_path / "course", [read(ROOT / "solutions" / "04_heads")]
-    assert len(make(folder, chosen, wishes)) == 6
-    assert make(folder, chosen, wishes) == []
+    assert len(make(folder, chosen, options)) == 6
+    assert make(folder, chosen, options) == []
     book = folder / "source" / "04_heads" / "04_heads.ipynb"
     book.write_text(book.read_text("utf-8") + " ", "utf-8")
-    assert make(folder, chosen, wishes) == [book]
+    assert make(folder, chosen, options) == [book]
     kept = list((folder / KEPT).iterdir())
     assert len(kept) == 1
     assert {p.name for p in book.parent.iterdir()} == {
@@ -59,8 +59,8 @@ def test_again_nothing_changes_and_what_was_changed_by_hand_is_kept_aside(tmp_pa
     }
 
 
-def test_the_lessons_pictures_lie_beside_their_notebook(tmp_path, wishes):
-    make(tmp_path / "course", ASSIGNMENTS, wishes)
+def test_the_lessons_pictures_lie_beside_their_notebook(tmp_path, options):
+    make(tmp_path / "course", ASSIGNMENTS, options)
     for assignment in ASSIGNMENTS:
         source = tmp_path / "course" / "source" / assignment.name
         text = (source / f"{assignment.name}.ipynb").read_text("utf-8")
@@ -69,19 +69,19 @@ def test_the_lessons_pictures_lie_beside_their_notebook(tmp_path, wishes):
         assert {name: (source / name).read_bytes() for name in named} == assignment.pictures
 
 
-def test_the_instructors_own_configuration_is_never_written_over(tmp_path, wishes):
+def test_the_instructors_own_configuration_is_never_written_over(tmp_path, options):
     folder = tmp_path / "course"
     folder.mkdir()
     own = folder / "nbgrader_config.py"
     own.write_text("c = get_config()\n", "utf-8")
-    make(folder, [], wishes)
+    make(folder, [], options)
     assert own.read_text("utf-8") == "c = get_config()\n"
     assert lacks_our_config(folder)
     own.write_text(LOADS, "utf-8")
     assert not lacks_our_config(folder)
 
 
-def test_grades_and_submissions_are_never_touched(tmp_path, wishes):
+def test_grades_and_submissions_are_never_touched(tmp_path, options):
     folder = tmp_path / "course"
     mine = {
         folder / "gradebook.db": b"grades",
@@ -90,23 +90,23 @@ def test_grades_and_submissions_are_never_touched(tmp_path, wishes):
     for path, data in mine.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
-    make(folder, [read(ROOT / "solutions" / "04_heads")], wishes)
+    make(folder, [read(ROOT / "solutions" / "04_heads")], options)
     assert {path: path.read_bytes() for path in mine} == mine
 
 
-def test_a_seed_within_the_course_is_refused(tmp_path, wishes):
+def test_a_seed_within_the_course_is_refused(tmp_path, options):
     with pytest.raises(CannotMake, match="secret seed"):
-        make(tmp_path, [], wishes)
+        make(tmp_path, [], options)
 
 
-def test_public_cases_that_are_missing_are_told(tmp_path, wishes):
+def test_public_cases_that_are_missing_are_told(tmp_path, options):
     from dataclasses import replace
 
     with pytest.raises(CannotMake, match="grader build"):
         make(
             tmp_path / "course",
             [read(ROOT / "solutions" / "04_heads")],
-            replace(wishes, assignments=tmp_path),
+            replace(options, assignments=tmp_path),
         )
 
 

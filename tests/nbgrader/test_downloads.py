@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import pytest
 from helpers.nbgrader_class.school import ASSIGNMENT, BIN, School
-from helpers.nbgrader_class.students import CLASS, FULL, Pupil
+from helpers.nbgrader_class.students import CLASS, FULL, Student
 from helpers.nbgrader_class.walks import NO_WORKER, Mark, by_downloads, marks
 
 pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning"), pytest.mark.timeout(900)]
 
-MENDED = [student for student, pupil in CLASS.items() if pupil.mended]
+REPAIRED = [student for student, expected in CLASS.items() if expected.repaired]
 TAUGHT = "c-renamed"  # whom a teacher grades by hand while no worker can be started
 Marks = dict[tuple[str, str], Mark]
 
@@ -69,17 +69,17 @@ def test_without_a_worker_and_a_store_everything_waits_for_a_person(steps):
         assert "that costs no points" in (mark.comment or "")
 
 
-@pytest.mark.parametrize("student", [s for s, pupil in CLASS.items() if not pupil.mended])
+@pytest.mark.parametrize("student", [s for s, expected in CLASS.items() if not expected.repaired])
 def test_marks_come_from_the_store_where_no_worker_can_be_started(steps, student):
-    pupil, record = CLASS[student], steps.records[student]
-    for exercise, points in (("transpose_qkv", pupil.qkv), ("transpose_output", pupil.output)):
+    expected, record = CLASS[student], steps.records[student]
+    for exercise, points in (("transpose_qkv", expected.qkv), ("transpose_output", expected.output)):
         mark = steps.stored[student, exercise]
         assert (mark.auto, mark.needs) == (points, False), mark.comment
         told = next((e for e in record["exercises"] if e["name"] == exercise), None)
         assert told is None or told["score"] == points
 
 
-@pytest.mark.parametrize("student", MENDED)
+@pytest.mark.parametrize("student", REPAIRED)
 def test_a_notebook_whose_cells_were_put_right_is_graded_as_it_is_then(steps, student):
     """What was kept is of another text, so it does not count: the notebook waits, and is graded afterwards."""
     assert steps.stored[student, "transpose_output"].needs
@@ -88,12 +88,12 @@ def test_a_notebook_whose_cells_were_put_right_is_graded_as_it_is_then(steps, st
         assert steps.forced[student, "transpose_qkv"].auto == CLASS[student].qkv
 
 
-@pytest.mark.parametrize(("student", "pupil"), CLASS.items(), ids=CLASS)
-def test_in_the_end_everybody_has_the_marks_of_the_exchange(steps, student: str, pupil: Pupil):
+@pytest.mark.parametrize(("student", "expected"), CLASS.items(), ids=CLASS)
+def test_in_the_end_everybody_has_the_marks_of_the_exchange(steps, student: str, expected: Student):
     qkv, output = steps.forced[student, "transpose_qkv"], steps.forced[student, "transpose_output"]
-    assert (qkv.auto, output.auto) == (pupil.qkv, pupil.output)
+    assert (qkv.auto, output.auto) == (expected.qkv, expected.output)
     assert not output.needs
-    assert pupil.comment is None or pupil.comment in (qkv.comment or "")
+    assert expected.comment is None or expected.comment in (qkv.comment or "")
 
 
 @pytest.mark.parametrize(("student", "points"), [(TAUGHT, 1.5), ("w-cut", 2.5)])

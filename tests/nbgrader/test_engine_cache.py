@@ -35,7 +35,7 @@ def grader(settings):
     engine_cache.close()
 
 
-def test_one_desk_serves_all_notebooks(settings, grader):
+def test_one_grader_serves_all_notebooks(settings, grader):
     assert engine_cache.course_grader(settings) is grader
 
 
@@ -55,7 +55,7 @@ def test_answers_come_from_the_store_first(grader, tmp_path):
     assert grader.grade(submission, ["transpose_qkv"], path, print).exercises[0].outcome == "passed"
 
 
-def test_no_worker_is_started_for_what_the_store_knows_and_a_damaged_row_is_graded_again(grader, tmp_path):
+def test_stored_results_need_no_worker_and_damaged_rows_do(grader, tmp_path):
     submission = Submission(Path("04_heads.ipynb"), (Unit("04_heads.ipynb cell 1", QKV),))
     path = tmp_path / "grades.sqlite"
     store = Store(path, grader.key)
@@ -69,7 +69,30 @@ def test_no_worker_is_started_for_what_the_store_knows_and_a_damaged_row_is_grad
     assert grader.engine.launcher._launcher is not None
 
 
-def test_another_desk_is_made_when_what_it_is_made_from_changes(school, settings, grader):
+def test_an_exception_over_one_submission_fails_it_with_a_remark(grader, tmp_path, monkeypatch):
+    submission = Submission(Path("04_heads.ipynb"), (Unit("04_heads.ipynb cell 1", QKV),))
+    real = grader.engine.grade
+
+    def raising(given, *rest):
+        if given is submission:
+            raise RecursionError
+        return real(given, *rest)
+
+    monkeypatch.setattr(grader.engine, "grade", raising)
+    remarks: list[str] = []
+    report = grader.grade(submission, ["transpose_qkv"], tmp_path / "none", remarks.append)
+    assert [(r.outcome, r.score) for r in report.exercises] == [("failed", 0.0)]
+    assert "RecursionError" in remarks[0]
+
+    def broken(*_given):
+        raise RecursionError
+
+    monkeypatch.setattr(grader.engine, "grade", broken)
+    with pytest.raises(RecursionError):
+        grader.grade(submission, ["transpose_qkv"], tmp_path / "none", remarks.append)
+
+
+def test_a_new_grader_is_made_when_its_sources_change(school, settings, grader):
     os.utime(school.root / "solutions" / "04_heads" / "exercise.toml", (1, 1))
     changed = engine_cache.course_grader(settings)
     assert changed is not grader

@@ -26,7 +26,7 @@ from grader.support.stub import BEGIN, END
 pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning"), pytest.mark.timeout(900)]
 
 ROOMS = ("release", "autograded", "feedback")
-NO_ANSWER = [student for student, pupil in CLASS.items() if pupil.qkv == pupil.output == 0]
+NO_ANSWER = [student for student, expected in CLASS.items() if expected.qkv == expected.output == 0]
 
 
 @dataclass(frozen=True)

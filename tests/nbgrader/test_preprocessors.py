@@ -12,8 +12,7 @@ from traitlets.config import Config
 
 from grader.intake.read import Blocked, read_submission
 from grader.nbgrader.cell_outputs import outputs
-from grader.nbgrader.course import Wishes as CourseWishes
-from grader.nbgrader.course import our_config
+from grader.nbgrader.course import CourseOptions, our_config
 from grader.nbgrader.preprocessors import _part, exercise_of, submission_of
 from grader.nbgrader.read_notebook import readable
 from grader.report.model import ExerciseResult, Report
@@ -29,7 +28,7 @@ def names(classes: list[object]) -> list[str]:
 def config(tmp_path) -> Config:
     """Our configuration file, as nbgrader reads it."""
     c = Config()
-    text = our_config(CourseWishes("x", tmp_path, tmp_path, tmp_path / "seed"))
+    text = our_config(CourseOptions("x", tmp_path, tmp_path, tmp_path / "seed"))
     exec(text, {"get_config": lambda: c})
     return c
 

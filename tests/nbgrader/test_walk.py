@@ -6,7 +6,7 @@ import csv
 
 import pytest
 from helpers.nbgrader_class.school import ASSIGNMENT
-from helpers.nbgrader_class.students import ABSENT, CLASS, FULL, GRADIENT_WRONG, LATE, TWICE, Pupil
+from helpers.nbgrader_class.students import ABSENT, CLASS, FULL, GRADIENT_WRONG, LATE, TWICE, Student
 from helpers.nbgrader_class.walks import Mark, Nbgrader, marks
 
 pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning"), pytest.mark.timeout(900)]
@@ -24,24 +24,24 @@ def test_the_class_is_as_large_as_it_claims():
     assert kinds.count("r") >= 5
 
 
-@pytest.mark.parametrize(("student", "pupil"), CLASS.items(), ids=CLASS)
-def test_everybody_gets_what_is_deserved(found, student: str, pupil: Pupil):
+@pytest.mark.parametrize(("student", "expected"), CLASS.items(), ids=CLASS)
+def test_everybody_gets_what_is_deserved(found, student: str, expected: Student):
     qkv, output = found[student, "transpose_qkv"], found[student, "transpose_output"]
-    assert (qkv.auto, output.auto) == (pupil.qkv, pupil.output), qkv.comment
+    assert (qkv.auto, output.auto) == (expected.qkv, expected.output), qkv.comment
     assert not qkv.needs and not output.needs
-    if pupil.comment is None:
+    if expected.comment is None:
         assert qkv.comment is None
     else:
-        assert pupil.comment in (qkv.comment or "")
+        assert expected.comment in (qkv.comment or "")
 
 
-@pytest.mark.parametrize(("student", "pupil"), CLASS.items(), ids=CLASS)
-def test_everybody_finds_the_reasons_on_a_page(walk, student: str, pupil: Pupil):
+@pytest.mark.parametrize(("student", "expected"), CLASS.items(), ids=CLASS)
+def test_everybody_finds_the_reasons_on_a_page(walk, student: str, expected: Student):
     page = (walk.folder / "feedback" / student / ASSIGNMENT / f"{ASSIGNMENT}.html").read_text("utf-8")
     assert page.count('class="headway"') == 2
     assert "hidden cases" in page
-    assert pupil.page in page
-    assert f"{round(pupil.qkv + pupil.output, 2):g}" in page
+    assert expected.page in page
+    assert f"{round(expected.qkv + expected.output, 2):g}" in page
     assert "<script>alert(1)" not in page
 
 
@@ -63,9 +63,9 @@ def test_the_table_that_is_exported_has_the_sums(walk):
     with (walk.folder / "grades.csv").open(encoding="utf-8", newline="") as file:
         rows = {row["student_id"]: row for row in csv.DictReader(file)}
     assert set(rows) == {*CLASS, LATE, TWICE, ABSENT}
-    for student, pupil in CLASS.items():
-        assert float(rows[student]["raw_score"]) == pytest.approx(pupil.qkv + pupil.output), student
-        assert float(rows[student]["score"]) == pytest.approx(pupil.qkv + pupil.output), student
+    for student, expected in CLASS.items():
+        assert float(rows[student]["raw_score"]) == pytest.approx(expected.qkv + expected.output), student
+        assert float(rows[student]["score"]) == pytest.approx(expected.qkv + expected.output), student
     assert float(rows[LATE]["score"]) == pytest.approx(float(rows[LATE]["raw_score"]) - 1)
     assert float(rows[TWICE]["score"]) == 2 * FULL
     assert (rows[ABSENT]["timestamp"], float(rows[ABSENT]["score"])) == ("", 0.0)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.release import answers as known
-from grader.release.kit import Plan, fill, plan
+from grader.release.kit import KitPlan, fill, plan
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -21,7 +21,7 @@ def seed(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def chosen() -> Plan:
+def chosen() -> KitPlan:
     return plan(ROOT / "solutions", ROOT / "assignments", "04")
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from grader.bundle.safetensors import decode, encode
 from grader.release import answers as known
 from grader.release import leaks, proof
-from grader.release.kit import WHEELS, Plan, fill, plan
+from grader.release.kit import WHEELS, KitPlan, fill, plan
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -28,7 +28,7 @@ def helper(a, pieces):
 '''
 
 
-def found(kit: Path, chosen: Plan, secret: list[known.Answer]) -> list[str]:
+def found(kit: Path, chosen: KitPlan, secret: list[known.Answer]) -> list[str]:
     return list(leaks.leaks(leaks.documents(kit), secret, chosen.blocks))
 
 
@@ -121,7 +121,7 @@ def helpful(scores, lens):
 def test_a_callable_that_passes_and_a_stub_that_is_started_are_found(tmp_path, seed):
     """Also when another callable ruins the worker for whatever is tried after it."""
     one = plan(ROOT / "solutions", ROOT / "assignments", "02")
-    only = Plan(one.solutions[-1:], one.bundles[-1:], one.blocks)
+    only = KitPlan(one.solutions[-1:], one.bundles[-1:], one.blocks)
     fill(only, ROOT / "student_template", ROOT / "assignments", tmp_path)
     wheel = next((tmp_path / WHEELS).iterdir())
     with zipfile.ZipFile(wheel, "a") as archive:

@@ -44,12 +44,12 @@ def command(
     """Make FOLDER an nbgrader course, or bring its sources up to date."""
     from grader.authoring.content import ContentError, read_all
     from grader.authoring.hidden_cases import seed_file
-    from grader.nbgrader.course import LOADS, OWN_CONFIG, CannotMake, Wishes, lacks_our_config, make
+    from grader.nbgrader.course import LOADS, OWN_CONFIG, CannotMake, CourseOptions, lacks_our_config, make
 
     solutions = Path("solutions")
     if not solutions.is_dir():
         raise click.UsageError(_("there is no folder solutions/ here; course is for instructors"))
-    wishes = Wishes(
+    options = CourseOptions(
         course_id=course_id or re.sub(r"\W+", "-", folder.resolve().name) or "course",
         solutions=solutions,
         assignments=Path("assignments"),
@@ -59,7 +59,7 @@ def command(
     )
     try:
         chosen = _chosen(read_all(solutions), only)
-        changed = make(folder, chosen, wishes)
+        changed = make(folder, chosen, options)
     except (CannotMake, ContentError) as refused:
         raise click.UsageError(str(refused)) from None
     except OSError as error:

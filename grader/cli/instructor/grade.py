@@ -1,4 +1,4 @@
-"""`grader grade`: a folder of submissions, hidden cases, several at once, and nothing lost when it is killed."""
+"""`grader grade`: grade a folder of submissions with hidden cases, in several processes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from grader.classroom.formats import FORMATS
 from grader.cli.options import course_option, sandbox_option
 from grader.support.i18n import _
 
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 Examples:
-  grader grade submissions                       files, a folder a student, archives, an nbgrader tree
+  grader grade submissions                       files, one folder per student, archives, an nbgrader tree
   grader grade submitted --only masked_softmax   one exercise (or assignment); may be repeated
-  grader grade submitted --since 2d              what was changed in the last two days
+  grader grade submitted --since 2d              files changed in the last two days
   grader grade submissions --format csv --output marks.csv
   grader grade submissions --format html --output class.html
   grader grade submissions --format jsonl | jq .score
@@ -37,15 +38,18 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
 @click.command(epilog=EXAMPLES)
 @click.argument("submissions", type=click.Path(path_type=Path))
 @click.option(
-    "--only", multiple=True, metavar="EXERCISE", help=_("Grade this exercise or assignment; may be repeated.")
+    "--only",
+    multiple=True,
+    metavar="EXERCISE",
+    help=_("Grade only this exercise or assignment; may be repeated."),
 )
 @click.option(
     "--since",
     metavar="WHEN",
-    help=_("Only files changed since: 2026-03-01, 2026-03-01T18:00, or 30m, 12h, 2d ago."),
+    help=_("Grade only files changed since: 2026-03-01, 2026-03-01T18:00, or 30m, 12h, 2d ago."),
 )
-@click.option("--regrade", is_flag=True, help=_("Grade afresh what is known already."))
-@click.option("--jobs", type=click.IntRange(1, 256), help=_("Processes side by side; default: one a core."))
+@click.option("--regrade", is_flag=True, help=_("Grade again what is stored."))
+@click.option("--jobs", type=click.IntRange(1, 256), help=_("Number of processes; default: one per core."))
 @click.option(
     "--store",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -57,9 +61,9 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "html", "jsonl", "csv", "gradescope", "junit"]),
+    type=click.Choice(list(FORMATS)),
     default="text",
-    help=_("How to show the results."),
+    help=_("Format of the results."),
 )
 @course_option
 @sandbox_option
@@ -81,7 +85,7 @@ def command(
     sandbox: str,
     trusted_submissions: bool,
 ) -> None:
-    """Grade a folder of SUBMISSIONS with hidden cases, and sum up how the class did."""
+    """Grade a folder of SUBMISSIONS with hidden cases and summarise the class."""
     from grader.classroom.class_run import exit_status
     from grader.classroom.grade_folder import GradeOptions, grade_folder, ignored_store
 
@@ -95,43 +99,24 @@ def command(
         sandbox=sandbox,
         trusted=trusted_submissions,
     )
-    entries = grade_folder(submissions, options)
+    graded = grade_folder(submissions, options)
     if old := ignored_store(submissions):
         click.echo(
             _("{path} is ignored: results are now stored in your cache folder.").format(path=old), err=True
         )
-    _write(entries, form, output)
-    sys.exit(exit_status(entries))
+    _write(graded, form, output)
+    sys.exit(exit_status(graded))
 
 
-def _write(entries: Sequence[GradedSubmission], form: str, output: Path | None) -> None:
-    from grader.classroom.formats import FORMS, NotInThisForm
-    from grader.support.atomic_files import write_atomically
-
-    if form == "text":
-        return _show(entries, output)
-    try:
-        text = FORMS[form](entries)
-    except NotInThisForm as refused:
-        raise click.UsageError(str(refused)) from None
-    if output is None:
-        click.echo(text, nl=False)
-    else:
-        write_atomically(output, text.encode("utf-8", "backslashreplace"), 0o600)
-    return None
-
-
-def _show(entries: Sequence[GradedSubmission], output: Path | None) -> None:
-    from io import StringIO
-
+def _write(graded: Sequence[GradedSubmission], form: str, output: Path | None) -> None:
     from rich.console import Console
 
     from grader.classroom.terminal import show
     from grader.support.atomic_files import write_atomically
 
-    if output is None:
-        show(entries, Console(highlight=False))
-        return
-    plain = StringIO()
-    show(entries, Console(file=plain, width=110, no_color=True, highlight=False))
-    write_atomically(output, plain.getvalue().encode(), 0o600)
+    if output is not None:
+        write_atomically(output, FORMATS[form](graded).encode("utf-8", "backslashreplace"), 0o600)
+    elif form == "text":
+        show(graded, Console(highlight=False))
+    else:
+        click.echo(FORMATS[form](graded), nl=False)

@@ -20,10 +20,10 @@ QUARTER, NOTHING = 0.75, 0.0
 
 
 @dataclass(frozen=True)
-class Pupil:
+class Student:
     """One hand-in. `comment`: what the comment on `transpose_qkv` holds; None: there is none.
 
-    `page`: what the feedback page says besides. `mended`: its cells are not those that were handed in, so
+    `page`: what the feedback page says besides. `repaired`: its cells are not those that were handed in, so
     that what `grader grade` made of the file as it was is not asked for.
     """
 
@@ -32,7 +32,7 @@ class Pupil:
     output: float
     comment: str | None
     page: str = ""
-    mended: bool = False
+    repaired: bool = False
 
 
 def body(*lines: str) -> str:
@@ -44,16 +44,16 @@ def writes(source: str) -> Callable[[Book], Book]:
     return lambda book: answered(book, source)
 
 
-def right(source: str) -> Pupil:
-    return Pupil(writes(source), FULL, FULL, None)
+def right(source: str) -> Student:
+    return Student(writes(source), FULL, FULL, None)
 
 
-def wrong(source: str, comment: str, score: float = VALUES_WRONG) -> Pupil:
-    return Pupil(writes(source), score, FULL, comment)
+def wrong(source: str, comment: str, score: float = VALUES_WRONG) -> Student:
+    return Student(writes(source), score, FULL, comment)
 
 
-def broken(file: Callable[[Book], Book | bytes], comment: str) -> Pupil:
-    return Pupil(file, NOTHING, NOTHING, comment)
+def broken(file: Callable[[Book], Book | bytes], comment: str) -> Student:
+    return Student(file, NOTHING, NOTHING, comment)
 
 
 # ---- what some did to their notebooks
@@ -194,22 +194,22 @@ HOSTILE_LIAR = (
     + body("return X.as_subclass(Liar)")
 )
 
-CLASS: dict[str, Pupil] = {
+CLASS: dict[str, Student] = {
     # right, in several ways
     "r-reshape": right(QKV),
     "r-permute": right(body("B, T, D = X.size()", "X = X.view(B, T, num_heads, D // num_heads).permute(0, 2, 1, 3) if X.is_contiguous() else X.reshape(B, T, num_heads, D // num_heads).permute(0, 2, 1, 3)", "return X.flatten(0, 1)")),
     "r-chunks": right("import torch as t\n" + body("return t.stack(X.chunk(num_heads, -1), 1).flatten(0, 1)")),
     "r-loops": right(body("d = X.shape[2] // num_heads", "return torch.stack([x[:, h * d : (h + 1) * d] for x in X for h in range(num_heads)])")),
     "r-lambda": right("transpose_qkv = lambda X, num_heads: X.unflatten(-1, (num_heads, -1)).swapaxes(1, 2).flatten(0, 1)\n"),
-    "r-noisy": Pupil(noisy(QKV), FULL, FULL, None),
-    "r-helper": Pupil(helper_elsewhere, FULL, FULL, None),
-    "r-crossed": Pupil(crossed, FULL, FULL, None),
+    "r-noisy": Student(noisy(QKV), FULL, FULL, None),
+    "r-helper": Student(helper_elsewhere, FULL, FULL, None),
+    "r-crossed": Student(crossed, FULL, FULL, None),
     # wrong
     "w-cut": wrong(QKV.replace(".transpose(1, 2)", ""), "cut"),
     "w-factor": wrong(QKV.replace("return ", "return 1.37 * "), "Every number is … times"),
     "w-offset": wrong(QKV.replace("return ", "return 1.5 + "), "failed", QUARTER),
     "w-detached": wrong(QKV.replace("X.reshape", "X.detach().reshape"), "gradient", GRADIENT_WRONG),
-    "w-detached-noisy": Pupil(noisy(QKV.replace("X.reshape", "X.detach().reshape")), GRADIENT_WRONG, FULL, "gradient"),
+    "w-detached-noisy": Student(noisy(QKV.replace("X.reshape", "X.detach().reshape")), GRADIENT_WRONG, FULL, "gradient"),
     "w-order": wrong("import torch\n" + body("return torch.cat(X.chunk(num_heads, -1))"), "head 0 of all sequences first"),
     "w-reversed": wrong("import torch\n" + body("return torch.stack(X.chunk(num_heads, -1)[::-1], 1).flatten(0, 1)"), "heads"),
     "w-four-axes": wrong(body("B, T, D = X.shape", "return X.reshape(B, T, num_heads, -1).transpose(1, 2)"), "axis of their own", NOTHING),
@@ -227,7 +227,7 @@ CLASS: dict[str, Pupil] = {
     "w-misspelt": wrong(QKV.replace("X.shape", "X.shpae"), "AttributeError", NOTHING),
     "w-recursion": wrong(body("return transpose_qkv(X, num_heads)"), "RecursionError", NOTHING),
     "w-arguments": wrong(QKV.replace("(X, num_heads)", "(X)"), "TypeError", NOTHING),
-    "w-swapped": Pupil(swapped, NOTHING, NOTHING, "failed"),
+    "w-swapped": Student(swapped, NOTHING, NOTHING, "failed"),
     "w-untouched": broken(lambda book: book, "No response."),
     # broken
     "b-syntax": wrong("def transpose_qkv(:\n", "blocked", NOTHING),
@@ -235,22 +235,22 @@ CLASS: dict[str, Pupil] = {
     "b-empty": broken(lambda book: b"", "is empty"),
     "b-bytes": broken(lambda book: b"\x89PNG\r\n\x1a\n\0\0", "not UTF-8"),
     "b-huge": broken(huge, "larger than 8 MiB"),
-    "b-huge-output": Pupil(huge_output, NOTHING, NOTHING, "larger than 8 MiB"),
-    "b-no-cells": Pupil(without_anything, NOTHING, NOTHING, "not defined", mended=True),
-    "b-another": Pupil(another_assignment, NOTHING, NOTHING, "not defined in 04_heads.ipynb", mended=True),
+    "b-huge-output": Student(huge_output, NOTHING, NOTHING, "larger than 8 MiB"),
+    "b-no-cells": Student(without_anything, NOTHING, NOTHING, "not defined", repaired=True),
+    "b-another": Student(another_assignment, NOTHING, NOTHING, "not defined in 04_heads.ipynb", repaired=True),
     # cells that were deleted, renamed, copied, moved: nothing is lost by it
-    "c-deleted": Pupil(without_cells, FULL, FULL, None, "check-transpose_qkv was missing", mended=True),
-    "c-renamed": Pupil(renamed, FULL, FULL, None, "transpose_qkv was missing", mended=True),
-    "c-copied": Pupil(copied, FULL, FULL, None, "more than once"),
-    "c-reordered": Pupil(reordered, FULL, FULL, None),
-    "c-unmarked": Pupil(without_marks, FULL, FULL, None, mended=True),
+    "c-deleted": Student(without_cells, FULL, FULL, None, "check-transpose_qkv was missing", repaired=True),
+    "c-renamed": Student(renamed, FULL, FULL, None, "transpose_qkv was missing", repaired=True),
+    "c-copied": Student(copied, FULL, FULL, None, "more than once"),
+    "c-reordered": Student(reordered, FULL, FULL, None),
+    "c-unmarked": Student(without_marks, FULL, FULL, None, repaired=True),
     # hostile
     "h-exit": broken(writes(HOSTILE_EXIT), "ended the worker process"),  # the lesson's demo calls it
     "h-check": wrong(HOSTILE_CHECK, "failed", NOTHING),
     "h-files": wrong(HOSTILE_FILES, "failed", NOTHING),
     "h-markup": wrong(HOSTILE_MARKUP, "ValueError", NOTHING),
     "h-liar": wrong(HOSTILE_LIAR, "failed", NOTHING),
-    "h-outputs": Pupil(forged_outputs, NOTHING, FULL, "None"),
-    "h-points": Pupil(tampered, FULL, FULL, None, "more than once", mended=True),
+    "h-outputs": Student(forged_outputs, NOTHING, FULL, "None"),
+    "h-points": Student(tampered, FULL, FULL, None, "more than once", repaired=True),
 }  # fmt: skip
 LATE, TWICE, ABSENT = "l-late", "l-twice", "l-absent"
