@@ -16,6 +16,7 @@ from grader.cases.case import Case, collected
 from grader.cases.draw import Draw
 from grader.cases.precision import in_other_dtypes
 from grader.sandbox.base import Limits
+from grader.support.errors import GraderError
 
 # Values are what an exercise is about; masks and gradients are where attention code really breaks.
 DEFAULT_WEIGHTS = {"values": 4.0, "masking": 2.0, "gradients": 2.0}
@@ -28,7 +29,7 @@ PUBLIC_SEED = "public"
 PICTURES = "pictures"  # a folder beside a lesson, with what it shows
 
 
-class ContentError(ValueError):
+class ContentError(GraderError, ValueError):
     """Something in solutions/ is not as it must be; the sentence says where and what."""
 
 

@@ -6,8 +6,10 @@ import re
 from dataclasses import dataclass
 from textwrap import dedent
 
+from grader.support.errors import GraderError
 
-class EditError(ValueError):
+
+class EditError(GraderError, ValueError):
     """An edit does not match as often as it says. The message names the piece and the count."""
 
 

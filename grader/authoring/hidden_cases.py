@@ -14,13 +14,12 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-import click
-
 from grader.authoring.content import read_all
 from grader.bundle import files as bundles
 from grader.bundle.model import Bundle
 from grader.sandbox import kernel
 from grader.support.cache_folder import cache_folder
+from grader.support.errors import GraderError, UsageError
 from grader.support.i18n import _
 from grader.support.scratch_dirs import owned
 
@@ -34,7 +33,7 @@ def seed_file() -> Path:
     if named:
         path = Path(named)
         if not path.is_file():
-            raise click.UsageError(
+            raise UsageError(
                 _("${name} names {path}, which is not there").format(name=SEED_VARIABLE, path=path)
             )
         return path
@@ -72,7 +71,7 @@ def derived_key(purpose: str) -> bytes:
 def _seed() -> str:
     seed = seed_file().read_text("utf-8").strip()
     if len(seed) < 16:
-        raise click.UsageError(_("the secret seed in {path} is too short to be one").format(path=seed_file()))
+        raise UsageError(_("the secret seed in {path} is too short to be one").format(path=seed_file()))
     return seed
 
 
@@ -104,7 +103,7 @@ def _record(solutions: Path, folder: Path) -> None:
         )
         if done.returncode:
             said = done.stderr.strip().splitlines()
-            raise click.ClickException(
+            raise GraderError(
                 _("hidden cases could not be recorded: {reason}").format(
                     reason=said[-1] if said else done.returncode
                 )

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from grader.intake.names import plain
 from grader.support.atomic_files import write_atomically
+from grader.support.errors import GraderError
 
 # Right answers written differently, and answers that compute nothing: each is one expression.
 _ANSWERS = (
@@ -23,7 +24,7 @@ _ANSWERS = (
 )
 
 
-class NotScaffolded(Exception):
+class NotScaffolded(GraderError):
     """The exercise cannot be begun; the message is a sentence that says why."""
 
 

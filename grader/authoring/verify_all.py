@@ -10,8 +10,6 @@ from multiprocessing.shared_memory import SharedMemory
 from pathlib import Path
 from typing import Any
 
-import click
-
 from grader.authoring.content import PUBLIC_SEED, Assignment, read_all
 from grader.authoring.record import record_all
 from grader.authoring.verify import Row, verified
@@ -21,6 +19,7 @@ from grader.engine.engine import Engine
 from grader.engine.options import GradingOptions
 from grader.engine.worker_pool import WorkerPool
 from grader.sandbox.choose import choose
+from grader.support.errors import UsageError
 from grader.support.i18n import _
 
 
@@ -81,7 +80,7 @@ def _wanted(assignments: Sequence[Assignment], only: Sequence[str]) -> list[tupl
                 out.append((assignment, name))
     for one in only:
         if one.rstrip("/") not in used:
-            raise click.UsageError(_("there is no exercise {name}; `grader` lists them all").format(name=one))
+            raise UsageError(_("there is no exercise {name}; `grader` lists them all").format(name=one))
     return out
 
 

@@ -16,6 +16,8 @@ import numpy as np
 import safetensors
 from safetensors.numpy import save
 
+from grader.support.errors import GraderError
+
 Array = np.ndarray[Any, Any]
 
 MAX_HEADER = 1 << 20  # bytes
@@ -40,7 +42,7 @@ _DTYPES: dict[str, tuple[str, np.dtype[Any]]] = {
 }
 
 
-class BadTensors(ValueError):
+class BadTensors(GraderError, ValueError):
     """The bytes are not a safetensors file within the limits of this module."""
 
 

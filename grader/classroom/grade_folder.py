@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-import click
-
 from grader.authoring.hidden_cases import hidden_folder
 from grader.bundle.files import load_all
 from grader.classroom.class_run import WARM_FROM, ClassRun, GradedSubmission, store_key, without_helpers
@@ -22,6 +20,7 @@ from grader.classroom.worker_process import RunConfig
 from grader.intake.course import find as find_course
 from grader.intake.course import wanted_exercises
 from grader.sandbox.choose import BasicTierError, best_tier
+from grader.support.errors import UsageError
 from grader.support.i18n import _
 
 _AGO = re.compile(r"(\d+)([mhd])")
@@ -43,14 +42,14 @@ class GradeOptions:
 
 
 def grade_folder(root: Path, options: GradeOptions) -> list[GradedSubmission]:
-    """Grade every submission below `root`. Raises click.UsageError for wrong use, BadStore for a store that
+    """Grade every submission below `root`. Raises UsageError for wrong use, BadStore for a store that
     cannot be used, and SandboxError if the sandbox tier is not available."""
     if not root.exists():
-        raise click.UsageError(_("{path} is not there").format(path=root))
+        raise UsageError(_("{path} is not there").format(path=root))
     since = _moment(options.since)
     course = find_course(options.course or Path.cwd())
     if course.solutions is None:
-        raise click.UsageError(
+        raise UsageError(
             _("grade needs the folder solutions/ beside {root}; only instructors have it").format(
                 root=course.root
             )
@@ -61,7 +60,7 @@ def grade_folder(root: Path, options: GradeOptions) -> list[GradedSubmission]:
     bundles = load_all(cases)
     found = [handed for handed in discover(root, bundles) if since is None or handed.modified >= since]
     if not found:
-        raise click.UsageError(
+        raise UsageError(
             (
                 _("{path} holds no .py, .ipynb or archive that was changed since {since}")
                 if since
@@ -97,7 +96,7 @@ def _tier(asked: str, trusted: bool) -> str:
     try:
         return best_tier(asked, trusted=trusted)
     except BasicTierError:
-        raise click.UsageError(
+        raise UsageError(
             _(
                 "the basic sandbox does not stop a determined attacker: use a better one (see grader doctor), or add --trusted-submissions"
             )
@@ -113,7 +112,7 @@ def _moment(since: str | None) -> float | None:
     try:
         return datetime.fromisoformat(since.strip()).timestamp()
     except (ValueError, OverflowError, OSError):
-        raise click.UsageError(
+        raise UsageError(
             _("--since takes 2026-03-01, 2026-03-01T18:00, or 30m, 12h, 2d; not {text}").format(text=since)
         ) from None
 

@@ -87,7 +87,6 @@ def group(ctx: click.Context) -> None:
 
 def main() -> None:
     """Run a command. An error is one sentence; exit status 2 is wrong use, 3 an error of the grader."""
-    from grader.intake.course import NoCourse
     from grader.support.errors import GraderError
 
     try:
@@ -100,9 +99,6 @@ def main() -> None:
     except GraderError as refused:
         click.echo(f"grader: {refused}", err=True)
         sys.exit(refused.exit_status)
-    except NoCourse as nowhere:
-        click.echo(f"grader: {nowhere}", err=True)
-        sys.exit(2)
     except ModuleNotFoundError as missing:
         if not (missing.name or "").startswith("grader."):
             raise

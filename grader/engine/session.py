@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.sandbox.base import START_SECONDS, Launcher, Limits, Process, SandboxError
+from grader.support.errors import GraderError
 from grader.worker.wire import HEAD
 
 MAX_JSON = 1 << 20
@@ -55,13 +56,15 @@ def training_from(value: object) -> Training | None:
     return Training(done, steps, float(loss) if known else None)
 
 
-class WorkerGone(Exception):
+class WorkerGone(GraderError):
     """The worker did not answer.
 
     why: "time", "output" (printed too much), "reply" (sent something impossible), "stale" (answered another
     request), "fault" (broke down, and says so), "died". `line` is the student's line where it stood when
     its time ran out, if it could tell, and `statement` the line from which that was reached.
     """
+
+    exit_status = 3
 
     def __init__(self, why: str, detail: str = "", line: tuple[str, int] | None = None):
         super().__init__(f"{why} {detail}".strip())

@@ -22,6 +22,7 @@ from grader.engine.session import Session, Training, WorkerGone
 from grader.intake.read import Submission, Unit
 from grader.judge.observation import BadReply, Observation, read_observation
 from grader.sandbox.base import Launcher, Limits, SandboxError
+from grader.support.errors import GraderError
 from grader.support.i18n import _
 
 PLAIN_FILE = Submission(Path("nothing.py"), (Unit("nothing.py", "pass"),))
@@ -30,7 +31,7 @@ MAX_ENDLESS = 3  # top-level statements that time out, before the file is given 
 MAY_BE_CHANCE = ("died", "stale", "fault")
 
 
-class CannotLoad(Exception):
+class CannotLoad(GraderError):
     """The submission cannot be loaded, or does not define the exercise; the message is a sentence."""
 
 

@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
-import click
-
 from grader.bundle.files import MANIFEST_FILE, load_all
 from grader.bundle.model import Bundle
 from grader.intake.changes import is_changed
 from grader.intake.read import read_bytes
+from grader.support.errors import GraderError, UsageError
 from grader.support.i18n import _
 
 MARK = "headway.toml"
 
 
-class NoCourse(Exception):
+class NoCourse(GraderError):
     """There is no course here; the message says where one was looked for and what to do."""
 
 
@@ -105,6 +104,6 @@ def wanted_exercises(names: Sequence[str], bundles: Sequence[Bundle]) -> list[st
             hint = (
                 _("; did you mean {name}?").format(name=near[0]) if near else _("; `grader` lists them all")
             )
-            raise click.UsageError(_("there is no exercise {name}{hint}").format(name=name, hint=hint))
+            raise UsageError(_("there is no exercise {name}{hint}").format(name=name, hint=hint))
         out += table[name.rstrip("/")]
     return out or list(known)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from grader.support.errors import GraderError
 from grader.support.i18n import _
 
 MAX_FILE_BYTES = 8 << 20
@@ -28,7 +29,7 @@ _TOKEN = re.compile(r"\w+|#+|=+|\*+|[^\w\s]")
 _CHAIN = re.compile(rf"(?:\.[\s\\]*+[^\W\d]\w*+[\s\\]*+){{{MAX_CHAIN}}}")
 
 
-class TooLarge(ValueError):
+class TooLarge(GraderError, ValueError):
     """The source is beyond a limit of this module; the message is a clause such as "holds more than 1 MiB"."""
 
 

@@ -7,6 +7,7 @@ import re
 
 from grader.intake.limits import TooLarge, check_sources
 from grader.intake.syntax import CannotParse, parse
+from grader.support.errors import GraderError
 from grader.support.i18n import _
 
 # A line that only IPython understands: a magic, a shell line, help. It becomes `pass` on the same line.
@@ -20,7 +21,7 @@ _CELL_OF_ANOTHER = re.compile(r"^%%(?!(time|timeit|capture|prun)\b)")
 MAX_MAGICS = 16  # lines of one cell that are replaced one by one; the cell is parsed again for each
 
 
-class NotANotebook(ValueError):
+class NotANotebook(GraderError, ValueError):
     """The text cannot be read as a notebook; the message says why."""
 
 

@@ -10,13 +10,14 @@ from pathlib import Path
 
 from grader.intake.limits import MAX_FILE_BYTES, MAX_SOURCE_BYTES, TooLarge, check_sources
 from grader.intake.notebook import NotANotebook, code_cells
+from grader.support.errors import GraderError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
 KINDS = (".py", ".ipynb")
 
 
-class Blocked(Exception):
+class Blocked(GraderError):
     """The file cannot be read as a submission; the message is a sentence for its author."""
 
 

@@ -7,11 +7,12 @@ import io
 import json
 
 from grader.intake.syntax import CannotParse, parse
+from grader.support.errors import GraderError
 from grader.support.i18n import _
 from grader.support.source import definition_span
 
 
-class CannotRestore(ValueError):
+class CannotRestore(GraderError, ValueError):
     """The definition cannot be restored in this file; the message says why."""
 
 

@@ -8,10 +8,11 @@ from collections import OrderedDict
 from threading import Lock
 
 from grader.intake.limits import MAX_TOKENS, check_sources, count_tokens
+from grader.support.errors import GraderError
 from grader.support.i18n import _
 
 
-class CannotParse(Exception):
+class CannotParse(GraderError):
     """The source cannot be parsed; the message says where and why, and `line` is 0 if that is not known."""
 
     def __init__(self, message: str, line: int = 0):

@@ -10,6 +10,7 @@ import numpy as np
 from grader.bundle.model import Header, RecordedCase
 from grader.bundle.safetensors import Array
 from grader.judge.observation import Observation, Seen
+from grader.support.errors import GraderError
 from grader.support.i18n import _
 
 # Relative to 1 + |reference|. Measured on correct answers written in many ways (docs/precision.md): at least
@@ -38,7 +39,7 @@ def failed(code: str, message: str, expected: str = "", got: str = "", where: st
     return Finding(False, code, message, expected, got, where)
 
 
-class Wrong(Exception):
+class Wrong(GraderError):
     """A judge need not look further: this is what it found."""
 
     def __init__(self, finding: Finding):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.bundle.safetensors import Array, BadTensors, read
+from grader.support.errors import GraderError
 
 MAX_LINE = 1 << 20
 MAX_KEPT = 1 << 22  # values of one tensor that the judge ever looks at
@@ -46,7 +47,7 @@ class Observation:
     used: frozenset[str] = frozenset()  # of the calls that the exercise is about; evidence only
 
 
-class BadReply(ValueError):
+class BadReply(GraderError, ValueError):
     """A reply that no honest worker sends."""
 
 

@@ -14,6 +14,7 @@ from grader.judge.finding import Finding, failed
 from grader.judge.lost import lost_message
 from grader.judge.observation import Observation, StudentError
 from grader.report.model import CheckOutcome, CheckResult
+from grader.support.errors import GraderError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
@@ -36,8 +37,10 @@ class JudgedCase:
     findings: Mapping[str, Finding] = field(default_factory=dict)
 
 
-class JudgingTimeoutError(Exception):
+class JudgingTimeoutError(GraderError):
     """Judging one exercise took more CPU time than any honest result needs."""
+
+    exit_status = 3
 
 
 @dataclass

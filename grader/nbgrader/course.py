@@ -16,6 +16,7 @@ from grader.authoring.build import _cells
 from grader.authoring.content import Assignment
 from grader.bundle.files import MANIFEST_FILE, TENSORS_FILE
 from grader.support.atomic_files import write_atomically
+from grader.support.errors import GraderError
 from grader.support.i18n import _
 from grader.support.stub import BEGIN
 
@@ -25,7 +26,7 @@ KEPT = ".headway/replaced"  # earlier versions of notebooks that were changed by
 QUESTIONS = "## Questions"
 
 
-class CannotMake(Exception):
+class CannotMake(GraderError):
     """The course cannot be made there; the message is a sentence."""
 
 

@@ -23,6 +23,7 @@ from grader.intake.read import Submission
 from grader.nbgrader.lazy_launcher import LazyLauncher
 from grader.report.model import Report
 from grader.sandbox.choose import BasicTierError, best_tier
+from grader.support.errors import GraderError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from grader.nbgrader.settings import Headway
 
 
-class Refused(Exception):
+class Refused(GraderError):
     """The settings do not allow grading; the message is a sentence."""
 
 

@@ -13,12 +13,13 @@ from grader.bundle.model import Bundle
 from grader.engine.visibility import with_requirements
 from grader.release import up_to_date as fresh
 from grader.release import wheel
+from grader.support.errors import GraderError
 
 WHEELS = "wheels"
 _CLUTTER = shutil.ignore_patterns("__pycache__", ".DS_Store", ".ipynb_checkpoints", ".headway")
 
 
-class NotReleased(Exception):
+class NotReleased(GraderError):
     """The kit was not made; the message is a sentence that says why."""
 
 

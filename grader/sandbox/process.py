@@ -13,10 +13,13 @@ from typing import Any
 
 from grader.sandbox import wire
 from grader.sandbox.base import Exit, Limits, SandboxError
+from grader.support.errors import GraderError
 
 
-class ServerEndedError(Exception):
+class ServerEndedError(GraderError):
     """The server ended before the worker was ready; another one may do."""
+
+    exit_status = 3
 
 
 class SandboxedProcess:

@@ -10,3 +10,7 @@ class GraderError(Exception):
     """
 
     exit_status = 2
+
+
+class UsageError(GraderError):
+    """A call, an option or a name that cannot be meant."""

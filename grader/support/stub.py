@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import re
 
+from grader.support.errors import GraderError
+
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
 
-class MarkerError(ValueError):
+class MarkerError(GraderError, ValueError):
     """A solution region is not properly opened and closed."""
 
 

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import click
 import pytest
 
 from grader.engine import devices
@@ -20,6 +19,7 @@ from grader.report.html import fragment
 from grader.report.model import CheckResult, ExerciseResult, Report
 from grader.report.words import devices_checked
 from grader.student.check import check
+from grader.support.errors import GraderError
 
 ROOT = Path(__file__).resolve().parents[2]
 RIGHT = (ROOT / "solutions/02_masking/masking.py").read_text("utf-8")
@@ -44,7 +44,7 @@ def test_auto_is_the_simulated_device_and_cuda_where_there_is_one(device, there,
 
 def test_cuda_where_there_is_none_is_wrong_use_and_says_what_to_do(monkeypatch):
     monkeypatch.setattr(devices, "has_cuda", lambda: False)
-    with pytest.raises(click.UsageError, match="no CUDA device here; --device sim needs none"):
+    with pytest.raises(GraderError, match="no CUDA device here; --device sim needs none"):
         check(["masked_softmax"], course=ROOT / "assignments", device="cuda", sandbox="basic", quiet=True)
 
 
