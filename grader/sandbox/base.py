@@ -40,32 +40,32 @@ class Exit:
 
 
 class Process(Protocol):
-    """A running worker. The three descriptors belong to the caller's side and are non-blocking."""
+    """A running worker. The caller owns the three descriptors; they are non-blocking."""
 
     to_worker: int
     from_worker: int
     log: int  # what student code prints, both streams
 
     def kill(self) -> None:
-        """Kill it and all it started. Safe to call twice."""
+        """Kill the worker and all it started. Safe to call twice."""
 
     def wait(self, timeout: float = 5.0) -> Exit:
-        """Wait for its end after `kill` or after its pipe closed."""
+        """Wait until the worker exits, after `kill` or after its pipe closed."""
 
     def close(self) -> None:
         """Kill if needed, wait, and close the descriptors."""
 
 
 class Launcher(Protocol):
-    """Starts workers of one tier. Lives as long as the command that made it."""
+    """Starts workers of one tier. The command that makes it closes it."""
 
     tier: str  # "strict" | "landlock" | "basic"
 
     def start(self, limits: Limits) -> Process:
-        """Give a fresh worker. Raises SandboxError when any step of the tier fails."""
+        """Return a fresh worker. Raises SandboxError if any step of the tier fails."""
 
     def warm(self, level: str) -> None:
-        """Prepare for more of torch ("full"), beside the caller. May do nothing."""
+        """Import more of torch ("full") in the background. May do nothing."""
 
     def close(self) -> None:
         """Stop everything this launcher started."""

@@ -1,4 +1,4 @@
-"""The tier that works anywhere: a cold Python of its own, with the limits the system has."""
+"""The tier that works anywhere: a new Python process per worker, with the limits the system offers."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _START = "import sys; sys.path[:0] = {paths!r}; import runpy; runpy.run_module('
 
 
 class ColdProcess:
-    """One worker, started by exec with a clean environment in an empty folder of its own.
+    """One worker, started by exec with a clean environment in its own empty folder.
 
-    `cuda`: it may use the GPUs, whose driver reserves more address space than any limit would leave.
+    cuda: it may use the GPUs. Their driver reserves more address space than any limit would leave.
     """
 
     def __init__(self, limits: Limits, cuda: bool = False):
@@ -34,10 +34,10 @@ class ColdProcess:
         self.from_worker, reply = os.pipe()
         self.log, log = os.pipe()
         memory = 1 << 50 if cuda else limits.memory_bytes
-        numbers = (request, reply, memory, limits.cpu_seconds, limits.file_bytes, os.getpid())
+        arguments = (request, reply, memory, limits.cpu_seconds, limits.file_bytes, os.getpid())
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", _START.format(paths=_paths()), *map(str, numbers)],
+                [sys.executable, "-I", "-S", "-c", _START.format(paths=_paths()), *map(str, arguments)],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -50,7 +50,7 @@ class ColdProcess:
             for fd in (self.to_worker, self.from_worker, self.log):
                 os.close(fd)
             self._scratch.cleanup()
-            raise SandboxError(f"a worker could not be started: {error}") from error
+            raise SandboxError(f"start a worker: {error}") from error
         finally:
             for fd in (request, reply, log):
                 os.close(fd)
@@ -59,8 +59,8 @@ class ColdProcess:
         self._exit: Exit | None = None
 
     def kill(self) -> None:
-        """Kill the whole session it leads; what left it ends with its limits."""
-        if self._exit is None:  # not `poll`: that would take its end away from `wait`
+        """Kill the whole session that it leads. A process that left the session stops at its limits."""
+        if self._exit is None:  # not `poll`, which would reap it before `wait`
             with contextlib.suppress(OSError):
                 os.killpg(self._process.pid, 9) if hasattr(os, "killpg") else self._process.kill()
 
@@ -87,7 +87,7 @@ def _reap(process: subprocess.Popen[bytes], timeout: float) -> Exit:
 
 
 def _paths() -> list[str]:
-    """Where the worker finds torch and its own package; nothing of the course is on the path."""
+    """Folders where the worker finds torch and its own package; no folder of the course is among them."""
     here = str(Path(__file__).resolve().parents[2])
     return list(dict.fromkeys([here, sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]))
 
@@ -107,8 +107,10 @@ def _environment(scratch: str, cuda: bool) -> dict[str, str]:
 
 
 class ColdLauncher:
-    """Starts cold workers: about a second of importing torch each. The first one is started at once, so
-    that its import runs beside whatever the caller does until it asks for it."""
+    """Starts cold workers, which import torch for about a second each.
+
+    The first one starts at once, so that it imports torch while the caller does other work.
+    """
 
     tier = "basic"
 
@@ -125,10 +127,10 @@ class ColdLauncher:
         return ColdProcess(limits, self._cuda)
 
     def warm(self, level: str) -> None:
-        """A cold worker imports what it needs when it needs it."""
+        """Do nothing: a cold worker imports what it needs when it needs it."""
 
     def close(self) -> None:
-        """Workers that were handed out belong to their callers."""
+        """Close the worker started ahead. Callers close the workers that they got."""
         if self._ahead is not None:
             self._ahead.close()
             self._ahead = None

@@ -1,11 +1,12 @@
 """The fork-server: imports torch once and forks a confined worker for each request.
 
-Started by exec with a clear environment, it holds no secret: what a worker could find in the memory
-it inherits is Python, torch and the program that serves requests. Run by `client` as
+Started by exec with an empty environment, it holds no secret: the memory that a worker inherits has
+only Python, torch and the program that serves requests. `server.Server` runs it as
 
     python -I -S -B -c BOOTSTRAP PACKAGE CONTROL PARENT_ALIVE_PIPE PARENT
 
-with descriptors for the control socket and the parent_alive_pipe, and the parent's pid.
+CONTROL is the descriptor of the control socket. PARENT_ALIVE_PIPE is a descriptor that becomes readable
+when the parent ends. PARENT is the pid of the parent.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class _Child:
 
 
 def main() -> None:
-    """Become the guard; the server is its child."""
+    """Become the supervisor; the server is its child."""
     resources.lift_memory_limit()
     control = socket.socket(fileno=int(sys.argv[2]))
     parent_alive_pipe, parent = int(sys.argv[3]), int(sys.argv[4])
@@ -145,7 +146,7 @@ class _Server:
         return True
 
     def _warm(self, level: str) -> None:
-        """It only saves time: where it fails, workers import for themselves what they need."""
+        """Import more of torch. It only saves time: if it fails, each worker imports what it needs."""
         try:
             preload.warm()
             huge_pages.collapse_pages(self._maps)
@@ -178,10 +179,10 @@ class _Server:
         _report(asker, {"level": self._level}, [process_end])
 
     def _require_one_thread(self) -> None:
-        """A child forked beside a second thread may inherit a lock that nobody will open."""
+        """A child forked beside a second thread may inherit a lock that no thread will ever release."""
         count = len(os.listdir(self._tasks))
         if count != 1:
-            raise SandboxError(f"have one thread before the fork: there are {count}")
+            raise SandboxError(f"fork a worker: the server has {count} threads instead of one")
 
     def _report_end(self, process_end: int) -> None:
         child = self._children.pop(process_end)
@@ -202,7 +203,7 @@ class _Server:
             status = lockdown.STATUS
             self._tier.confine(number, limits, kept)
             refusals.install()
-            # Listed before the fork: to look through sys.modules here would copy a page for each name.
+            # Listed before the fork: searching sys.modules here would copy a page for each name.
             for name in self._own_modules:
                 del sys.modules[name]
             lockdown.reset_signals()
@@ -223,13 +224,13 @@ class _Server:
 
 
 def _report(end: socket.socket, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
-    """Send to whoever asked for the worker, if it still listens."""
+    """Send a message to the process that asked for the worker, if it still listens."""
     with contextlib.suppress(OSError):
         wire.send(end, message, descriptors)
 
 
 def _close_the_package() -> None:
-    """The worker's modules are loaded; any other name of the project is one that does not exist."""
+    """Make every further import from the project fail: the worker's modules are loaded."""
     sys.modules["grader"].__path__ = []
 
 

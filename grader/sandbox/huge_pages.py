@@ -1,7 +1,7 @@
-"""Large pages for the server's memory: a fork copies a table of pages, and its end takes that table down.
+"""Large pages for the server's memory: a fork copies the page table, and the exit frees it.
 
-With 140 MiB in pages of 4 KiB that is more than half of what a worker costs; in pages of 2 MiB, next to
-nothing. A worker that writes gets a small page of its own, as before.
+With 140 MiB in pages of 4 KiB that is more than half of the time of a worker; in pages of 2 MiB it is
+almost nothing. A worker that writes gets its own small page, as before.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 import ctypes
 import os
 
-_COLLAPSE = 25  # MADV_COLLAPSE of Linux 6.1: at once, and whatever the system's policy is
+_COLLAPSE = 25  # MADV_COLLAPSE of Linux 6.1: immediate, under any policy of the system
 _LARGE = 2 << 20
 
 
 def collapse_pages(maps: int) -> None:
-    """Join the small pages of this process's own data. `maps` is a descriptor of /proc/self/maps.
+    """Collapse the small pages of this process's private data into large ones. `maps` is a descriptor of /proc/self/maps.
 
     Takes a fraction of a second. Where the system cannot do it, nothing changes.
     """
@@ -26,7 +26,7 @@ def collapse_pages(maps: int) -> None:
 
 
 def _private_data(maps: int) -> list[tuple[int, int]]:
-    """Regions that can be written and belong to no file, as (start, stop)."""
+    """Return writable regions without a file, as (start, stop)."""
     os.lseek(maps, 0, os.SEEK_SET)
     with os.fdopen(os.dup(maps)) as file:
         rows = [line.split() for line in file]

@@ -1,4 +1,4 @@
-"""Who a worker runs as. Started by root it becomes a user that owns nothing and shares no limits."""
+"""The user of a worker. Under root it becomes a user that owns nothing and shares no limits."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _FIRST_USER, _USERS = 61_184, 4_096  # the range that Linux systems keep for sho
 
 
 def worker_ids(number: int, mapped: str) -> tuple[int, int] | None:
-    """(user, group) for worker `number`, or None where it keeps those it has.
+    """(user, group) for worker `number`, or None if it keeps its own.
 
-    Each worker its own, so that one that starts threads to its limit takes none from another.
+    Each worker gets a different user, so that one that uses up its threads takes none from another.
     `mapped` is what `uid_map` gave: a container may not know the range.
     """
     if os.geteuid() != 0:
@@ -32,10 +32,10 @@ def become(ids: tuple[int, int]) -> None:
 
 
 def count_as(ids: tuple[int, int]) -> None:
-    """Take another real user and keep root's access to files: where Python lies in a folder of root's.
+    """Take another real user and keep root's access to files, for a Python in a folder of root's.
 
-    The limit on threads goes by the real user, and never holds for root. Without capabilities and
-    under the tier's fences, what is left of root is the right to read what is shown.
+    The limit on threads counts by real user and does not apply to root. Without capabilities and
+    inside the tier, root's only remaining right is to read the visible files.
     """
     user, group = ids
     try:

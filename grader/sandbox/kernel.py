@@ -49,7 +49,7 @@ _CAPABILITY_VERSION_3 = 0x20080522
 _SIGKILL = 9
 _LAST_DESCRIPTOR = 0xFFFFFFFF
 
-# Calls without a wrapper in every C library we meet: (x86-64, aarch64).
+# Calls that some C libraries do not wrap: (x86-64, aarch64).
 _NUMBERS = {
     "pivot_root": (155, 41),
     "capset": (126, 91),
@@ -69,10 +69,10 @@ def _libc() -> ctypes.CDLL:
 
 @cache
 def machine() -> str:
-    """The processor family, under the two names that the tables know."""
+    """Return the CPU architecture: "x86_64" or "aarch64". Raises SandboxError for any other."""
     name = os.uname().machine
     if name not in ("x86_64", "aarch64"):
-        raise SandboxError(f"find the processor's system call table: none for {name}")
+        raise SandboxError(f"unsupported CPU {name}: system-call tables exist for x86_64 and aarch64")
     return name
 
 
@@ -90,7 +90,7 @@ def syscall(step: str, name: str, *arguments: int | bytes | None) -> int:
 
 
 def probe(name: str, *arguments: int | bytes | None) -> int:
-    """Like `syscall`, but gives -1 where the kernel refuses: for asking what there is."""
+    """Like `syscall`, but return -1 if the kernel refuses: to ask what it supports."""
     try:
         return syscall("ask the kernel", name, *arguments)
     except SandboxError:
@@ -126,7 +126,7 @@ def make_mounts_private() -> None:
 
 
 def bind(source: str, target: str) -> None:
-    """Show `source`, and what is mounted below it, at `target`.
+    """Make `source`, and what is mounted below it, visible at `target`.
 
     Recursive, because in a user namespace the kernel refuses to bind a folder without the
     mounts that cover parts of it.
@@ -181,7 +181,7 @@ def die_with_parent(parent: int) -> None:
     A change of user or capabilities clears the request, so it comes after those.
     """
     prctl("die with the parent", PR_SET_PDEATHSIG, _SIGKILL)
-    if os.getppid() != parent:  # it ended before the request
+    if os.getppid() != parent:  # the parent ended before the request
         os._exit(1)
 
 

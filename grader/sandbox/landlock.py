@@ -1,7 +1,7 @@
-"""Landlock: what a process may open, decided by the process itself and never widened again.
+"""Landlock: a process restricts for good which files it may open.
 
-Everything not granted is refused. Rights that a kernel does not know yet are left out of the rule
-set, so the promise is that of the kernel's version (`version`, 0 where there is none).
+Everything not granted is refused. Rights that the kernel does not know are left out of the rule set, so
+the protection depends on the kernel's Landlock version (`version`, 0 if it has none).
 """
 
 from __future__ import annotations

@@ -34,18 +34,18 @@ class LandlockTier:
         )
 
     def separate(self) -> None:
-        """In the guard, before it forks the server: a place for the workers' folders."""
+        """In the supervisor, before it forks the server: make a folder for the workers' folders."""
         try:
             self.leaves = tempfile.mkdtemp(prefix="headway-", dir=self._temporary)
-            os.chmod(self.leaves, 0o711)  # a worker that is another user passes through, and lists nothing
+            os.chmod(self.leaves, 0o711)  # a worker that is another user can pass through, but not list it
         except OSError as error:
             raise SandboxError(f"make a folder in {self._temporary}: {error.strerror}") from None
         self.quota = disk_quota.DiskQuota(self.leaves)
 
     def enclose(self) -> None:
-        """In the server: the grants that all workers share, collected once because they are many."""
+        """In the server: collect the many grants that all workers share, once."""
         self._server = os.getpid()
-        os.environ["TMPDIR"] = self.leaves  # parts of torch want one to be imported
+        os.environ["TMPDIR"] = self.leaves  # the import of parts of torch needs one
         read, listed = readable_entries(self.layout)
         self._rules = landlock.Ruleset()
         self._rules.allow([*read, *DEVICES], landlock.READ)
@@ -65,12 +65,12 @@ class LandlockTier:
         return os.fork()
 
     def kept_descriptors(self) -> list[int]:
-        """What `confine` needs beside the worker's pipes."""
+        """Return the descriptors that `confine` needs beside the worker's pipes."""
         assert self._rules is not None and self.quota is not None
         return [self._rules.descriptor, self.quota.workers_end]
 
     def confine(self, number: int, limits: Limits, kept: list[int]) -> None:
-        """In the worker: all but the filter of system calls, which comes last."""
+        """In the worker: every step except the filter of system calls, which comes last."""
         assert self._rules is not None
         self._rules.descriptor, supervisor = kept
         ids, scratch = self._ids(number), self._scratch(number)
@@ -86,15 +86,15 @@ class LandlockTier:
         kernel.die_with_parent(self._server)
 
     def clean_up(self, number: int) -> None:
-        """Remove a dead worker's folder, whatever it left there."""
+        """Remove the folder of a dead worker."""
         remove_tree(self._scratch(number))
 
     def leave(self) -> None:
-        """In the guard, after the server and its workers are dead."""
+        """In the supervisor, after the server and its workers died."""
         remove_tree(self.leaves)
 
     def _restrict_files(self, scratch: str) -> None:
-        """Two layers, both of which must grant: the shared one, and one that knows whose folder is whose."""
+        """Apply two rule sets, both of which must grant: the shared one, and one with only this worker's folder."""
         assert self._rules is not None
         own = landlock.Ruleset()
         own.allow([*self.layout.shown, *self.layout.code, *DEVICES], landlock.READ)

@@ -16,11 +16,11 @@ _ATTEMPTS = 3
 
 
 class SandboxLauncher:
-    """Starts workers of a Linux tier. The constructor returns at once and the server starts beside the
-    caller; `start` waits for it. May be used from several threads.
+    """Starts workers of a Linux tier. The constructor returns at once, and the server starts in the
+    background; `start` waits for it. May be used from several threads.
 
-    `ready` workers are forked ahead, with the limits asked for last, so that a start need not wait
-    for the fork. Each worker is used once.
+    `ready` workers are forked ahead with the most recent limits, so that a start need not wait for
+    the fork. Each worker is used once.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class SandboxLauncher:
         self._level = "none"
         self._lock = threading.Lock()
         self._pool: list[SandboxedProcess] = []
-        # Root gives each number a user: not those of others.
+        # Under root each number gets a user; a random start avoids the users of other launchers.
         self._number = int.from_bytes(os.urandom(2), "big")
         self._closed = False
         self._server = Server(self.tier, self._program)
@@ -48,7 +48,7 @@ class SandboxLauncher:
         self.close()
 
     def start(self, limits: Limits) -> SandboxedProcess:
-        """Give a fresh, locked-down worker. Raises SandboxError when any step of the tier fails."""
+        """Return a fresh confined worker. Raises SandboxError if any step of the tier fails."""
         for _ in range(_ATTEMPTS):
             with self._lock:
                 server = self._living_server()
@@ -64,19 +64,21 @@ class SandboxLauncher:
                 worker.close()
                 raise
             return worker
-        raise SandboxError(f"keep the server alive: it ended {_ATTEMPTS} times; {self._server.last_words()}")
+        raise SandboxError(
+            f"the fork-server exited {_ATTEMPTS} times; its last output: {self._server.last_words()}"
+        )
 
     def folder(self) -> str:
-        """The folder that the program asked for. Raises SandboxError if the server does not start."""
+        """Return the folder that the program asked for. Raises SandboxError if the server does not start."""
         with self._lock:
             server = self._living_server()
         server.wait_until_ready(time.monotonic() + START_SECONDS)
         return server.folder
 
     def warm(self, level: str) -> None:
-        """Have the server import more of torch, without waiting for it; see `warmth`.
+        """Have the server import more of torch, without waiting for it; see `preload`.
 
-        Workers asked for while it does so wait a second or two, except those that stand ready.
+        Workers requested meanwhile wait a second or two, except those forked ahead.
         """
         if level not in LEVELS:
             raise ValueError(f"{level!r} is no warm level: choose one of {', '.join(LEVELS)}")
@@ -106,7 +108,7 @@ class SandboxLauncher:
         return self._server
 
     def _take(self, limits: Limits) -> SandboxedProcess:
-        """A worker from the pool that fits, else a new one."""
+        """Take a suitable worker from the pool, else ask for a new one."""
         pool, self._pool = self._pool, []
         fitting: SandboxedProcess | None = None
         for worker in pool:
@@ -119,7 +121,7 @@ class SandboxLauncher:
         return fitting or self._ask(limits)
 
     def _fits(self, worker: SandboxedProcess, limits: Limits) -> bool:
-        """Right limits, alive, and not forked before the server became warmer."""
+        """Whether a worker has the right limits, is alive, and was forked at the current warm level."""
         if worker.limits != limits or not worker.is_fresh():
             return False
         return worker.level in ("", self._server.level)  # "": not forked yet

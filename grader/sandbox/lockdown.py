@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from grader.sandbox import kernel, seccomp
 
-REQUEST, REPLY = 3, 4  # where the worker finds its pipes; 0 is empty, 1 and 2 are the log
+REQUEST, REPLY = 3, 4  # descriptors of the worker's pipes; 0 is /dev/null, 1 and 2 are the log
 STATUS = 5  # says "ready" or which step failed, and is closed before student code runs
 FIRST_KEPT = 6
 
@@ -32,7 +32,7 @@ def arrange_descriptors(given: Sequence[int], kept: Iterable[int]) -> list[int]:
 
 
 def clean_the_process(scratch: str) -> None:
-    """Leave no trace of the server in what a program can see of its process."""
+    """Remove all traces of the server from what a program can see of its process."""
     os.umask(0o077)
     os.chdir(scratch)
     os.environ.clear()
@@ -61,7 +61,7 @@ def reset_signals() -> None:
 
 
 def give_up_privileges() -> None:
-    """Hold no capability, gain none by any later exec, be no one's to trace."""
+    """Drop all capabilities, gain none in a later exec, and refuse tracing."""
     kernel.drop_capabilities()
     kernel.forbid_new_privileges()
     kernel.hide_from_tracers()

@@ -1,7 +1,7 @@
-"""Parts of torch that it imports on first use, imported once in the server instead of in each worker.
+"""Import parts of torch, which it loads on first use, once in the server instead of in each worker.
 
-"none" for a single check, which pays only for what it needs; "full" once there is time, because it
-takes the server a second or two: the first optimizer, `autograd.grad` and `torch.func` transforms.
+Level "none" is for a single check, which pays only for what it needs. Level "full" takes the server a
+second or two and loads the first optimizer, `autograd.grad` and `torch.func` transforms.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ LEVELS = ("none", "full")
 
 
 def freeze_heap() -> None:
-    """One thread, and no collection that would touch, and so copy, the pages shared with workers."""
+    """Use one thread, and freeze the heap: a garbage collection would copy pages shared with workers."""
     import sys
 
     if "torch" in sys.modules:

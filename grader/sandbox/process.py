@@ -1,4 +1,4 @@
-"""The parent's side of one worker: its pipes, its process descriptor, and how it ended."""
+"""The parent's side of one worker: its pipes, its process descriptor, and its exit."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from grader.support.errors import GraderError
 
 
 class ServerEndedError(GraderError):
-    """The server ended before the worker was ready; another one may do."""
+    """The server exited before the worker was ready; another server may work."""
 
     exit_status = 3
 
 
 class SandboxedProcess:
-    """A worker asked of a server. It may be asked for early and becomes usable with `wait_until_ready`."""
+    """A worker requested from a server. It can be used after `wait_until_ready`."""
 
     def __init__(self, control: socket.socket, number: int, limits: Limits) -> None:
         self.limits = limits
@@ -58,10 +58,10 @@ class SandboxedProcess:
             if self._gone or self._exit is not None:
                 raise ServerEndedError
             if not self._receive(deadline):
-                raise SandboxError("lock a worker down: it took too long")
+                raise SandboxError("confine a worker: it took too long")
 
     def is_fresh(self) -> bool:
-        """Whether it is still there to be used: nothing has been heard of an end."""
+        """Whether the worker can still be used: no message says that it exited."""
         while not self._gone and self._receive(0.0):
             continue
         return not self._gone and self._exit is None
@@ -74,15 +74,15 @@ class SandboxedProcess:
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
     def wait(self, timeout: float = 5.0) -> Exit:
-        """How it ended. Raises SandboxError when it has not within `timeout` seconds, and when its server
-        ended first: that took the worker with it, and is no fault of the code it ran.
+        """Wait for the exit. Raises SandboxError if it takes longer than `timeout` seconds, and if the server
+        exited first, which kills the worker and is never the fault of the code it ran.
         """
         deadline = time.monotonic() + timeout
         while self._exit is None:
             if self._gone:
-                raise SandboxError("keep the server alive: it ended while a worker ran")
+                raise SandboxError("the fork-server exited while a worker ran")
             if not self._receive(deadline):
-                raise SandboxError(f"end a worker: it had not ended after {timeout:g} seconds")
+                raise SandboxError(f"kill a worker: it still runs after {timeout:g} seconds")
         return self._exit
 
     def close(self) -> None:
@@ -90,7 +90,7 @@ class SandboxedProcess:
         if self._closed:
             return
         self._closed = True
-        # One that never settled has no descriptor to kill it by: it ends when its pipe closes.
+        # A worker that never got ready has no process descriptor: it exits when its pipe closes.
         for descriptor in (self.to_worker, self.from_worker, self.log):
             os.close(descriptor)
         self.kill()
@@ -102,7 +102,7 @@ class SandboxedProcess:
             os.close(self._pidfd)
 
     def _receive(self, deadline: float) -> bool:
-        """Take one message about it; False when none came until `deadline`."""
+        """Take one message about the worker; False if none came until `deadline`."""
         poll = select.poll()
         poll.register(self._status, select.POLLIN)
         left = max(0.0, deadline - time.monotonic())

@@ -1,6 +1,6 @@
-"""Sentences for what a confined worker cannot do, so that honest code is told and not left guessing.
+"""Messages for what a confined worker cannot do, so that honest code gets a reason.
 
-This is courtesy, not a fence: the kernel refuses all of it anyway, hostile code may remove it.
+This is help, not protection: the kernel refuses all of it anyway, and hostile code may remove this.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW"
 
 
 def remove_tree(path: str) -> None:
-    """Remove `path` and all below it. Its owner must be dead: nothing may change meanwhile.
+    """Remove `path` and all below it. The process that filled it must be dead: nothing may change meanwhile.
 
     Walks with one descriptor, down by name and up by "..": depth costs neither recursion, nor
     descriptors, nor a path too long for the kernel.
@@ -27,7 +27,9 @@ def remove_tree(path: str) -> None:
                 left.pop()
                 os.rmdir(entered.pop(), dir_fd=here)
             elif _is_folder(here, name := left[-1].pop()):
-                os.chmod(name, 0o700, dir_fd=here)  # just seen to be a folder, and nobody is left to swap it
+                os.chmod(
+                    name, 0o700, dir_fd=here
+                )  # just seen to be a folder, and no process is left to swap it
                 here = _move(here, name)
                 left.append(os.listdir(here))
                 entered.append(name)

@@ -13,7 +13,7 @@ SCRATCH_ENTRIES = 1024
 
 
 def apply(limits: Limits, tasks_of_others: int = 0) -> None:
-    """Limit this process. `tasks_of_others` already run under its user and count against its own."""
+    """Limit this process. `tasks_of_others` threads already run under its user and count against its limit."""
     import resource
 
     amounts = {
@@ -48,7 +48,7 @@ def lift_memory_limit() -> None:
 def address_space(statm: int) -> int:
     """Bytes of address space of the process whose /proc/PID/statm is open.
 
-    With Python and a torch for the CPU that is 0.6 GiB; a torch that was built for CUDA maps three of libraries.
+    Python with a CPU build of torch takes 0.6 GiB; a CUDA build of torch maps 3 GiB of libraries.
     """
     return int(os.pread(statm, 100, 0).split()[0]) * os.sysconf("SC_PAGE_SIZE")
 

@@ -1,6 +1,6 @@
 """The allow-list of system calls, as a classic BPF program assembled by hand.
 
-What is not named gets EPERM, not a kill: an honest program that meets the fence sees an exception
+What is not named gets EPERM, not a kill: an honest program gets an exception
 with a traceback. Ways past a list by number are closed first: another architecture's numbering and
 x86-64's x32 calls kill the process.
 """
@@ -70,9 +70,9 @@ _NUMBER_AT, _ARCHITECTURE_AT, _ARGUMENTS_AT = 0, 4, 16  # struct seccomp_data
 
 @dataclass(frozen=True)
 class ArgumentRule:
-    """Allow a call only where one of its arguments is right; only the low 32 bits are looked at.
+    """Allow a call only if one of its arguments has a given value; only the low 32 bits are compared.
 
-    That is what the kernel looks at too: all of these arguments are C ints, except clone's and
+    The kernel uses only these too: all of these arguments are C ints, except clone's and
     openat's flags, whose high halves carry nothing that is refused here.
     """
 

@@ -1,4 +1,4 @@
-"""Find out by doing whether a tier holds here: canary attacks from inside a worker of it."""
+"""Test whether a tier works on this machine: a worker of the tier tries canary attacks."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def examine(tier: str) -> TierReport:
 
 
 def _attack(tier: str) -> dict[str, str | None]:
-    """What each attack achieved, by its own word and by the traces it left."""
+    """Return what each attack achieved, by its own report and by its traces."""
     from grader.sandbox.launcher import SandboxLauncher
 
     program = Program("attacks:serve", code=(str(Path(__file__).with_name("canaries")),), folder=True)
@@ -80,7 +80,7 @@ def _attack(tier: str) -> dict[str, str | None]:
 
 @contextmanager
 def _targets(folder: str) -> Iterator[tuple[dict[str, Any], socket.socket]]:
-    """A file, a folder and a port that only the sandbox keeps the worker from."""
+    """Make a file, a folder and a port that only the sandbox protects from the worker."""
     os.chmod(folder, 0o777)
     file = os.path.join(folder, "canary.txt")
     Path(file).write_text(_CANARY)
@@ -121,7 +121,7 @@ def _read_all(descriptor: int) -> bytes:
 
 
 def _traces(targets: dict[str, Any], listener: socket.socket) -> dict[str, str]:
-    """What can be seen from here, whatever the worker said."""
+    """Return the traces of attacks that the parent sees, whatever the worker reported."""
     found = {}
     if Path(targets["file"]).read_text() != _CANARY:
         found["change_a_file"] = "the file is not what it was"

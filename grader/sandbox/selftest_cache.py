@@ -1,4 +1,4 @@
-"""What the self-test of a tier found, remembered until the machine, its kernel or the grader changes."""
+"""Cache the self-tests of tiers until the machine, its kernel or the grader changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from grader.support.cache_folder import cache_folder
 
 
 def get(tier: str) -> TierReport | None:
-    """The report that was found under the same circumstances, if there is one."""
+    """Return the cached report of a tier, or None if it is missing or anything changed since."""
     try:
         stored = json.loads(_read_own(_file()))
         if stored["circumstances"] != circumstances():
@@ -30,7 +30,7 @@ def get(tier: str) -> TierReport | None:
 
 
 def put(report: TierReport) -> None:
-    """Keep a report. A cache folder that cannot be written costs a self-test next time, no more."""
+    """Store a report. If the cache folder cannot be written, the next run tests again."""
     others = [found for tier in CONFINED if (found := get(tier)) and tier != report.tier]
     reports = {one.tier: asdict(one) for one in [*others, report]}
     text = json.dumps({"circumstances": circumstances(), "reports": reports})
@@ -39,13 +39,13 @@ def put(report: TierReport) -> None:
 
 
 def forget() -> None:
-    """Have the tiers tried again next time."""
+    """Remove the cache, so that the tiers are tested again."""
     with contextlib.suppress(OSError):
         _file().unlink()
 
 
 def circumstances() -> dict[str, str]:
-    """All that a tier's fate depends on: boot, kernel, user, what contains us, and this code."""
+    """Return all that a self-test depends on: boot, kernel, user, container, and this code."""
     status = _status_fields(("CapEff", "Seccomp", "NoNewPrivs"))
     return {
         "boot": _text("/proc/sys/kernel/random/boot_id"),
@@ -69,11 +69,11 @@ def _file() -> Path:
 
 
 def _read_own(path: Path) -> str:
-    """Only a file that nobody else can have written says what is safe here."""
+    """Read the cache only if this user owns it and no other user can read or write it."""
     with open(path, encoding="utf-8") as file:
         found = os.fstat(file.fileno())
         if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077:
-            raise OSError("not ours alone")
+            raise OSError("other users can access the cache")
         return file.read()
 
 

@@ -1,4 +1,4 @@
-"""The parent's side of one fork-server: start it, hear when it is ready, end it."""
+"""The parent's side of one fork-server: start it, wait until it is ready, stop it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NU
 class Program:
     """What a server serves: `entry` is called in each worker, `prepare` once before any fork (both
     "module:function"); `code` are folders to import them from, beside the worker's own. `folder`: whether it
-    needs a folder on the machine, which the guard makes, and removes however the end comes."""
+    needs a folder on the machine, which the supervisor makes and always removes."""
 
     entry: str = "grader.worker.main:serve"
     prepare: str = ""
@@ -72,7 +72,7 @@ class Server:
             os.close(parent_alive_pipe)
         config = asdict(program) | {"tier": tier, "package": package}
         config |= {"sites": visible_paths.site_folders(), "temporary": tempfile.gettempdir()}
-        with contextlib.suppress(OSError):  # it is gone already: heard of when a worker is asked for
+        with contextlib.suppress(OSError):  # it exited already; reported when a worker is requested
             wire.send(self._control, config)
 
     @property
@@ -80,14 +80,14 @@ class Server:
         return self._control
 
     def wait_until_ready(self, deadline: float) -> None:
-        """Raises SandboxError with the step that failed, or ServerEndedError when it ended without a word.
+        """Raises SandboxError with the step that failed, or ServerEndedError if it exited without a message.
 
-        Looks up now and then: another thread may have been the one to hear it.
+        Polls, because another thread may receive the message.
         """
         while not self._ready:
             if time.monotonic() > deadline:
                 raise SandboxError("start the server: it took too long")
-            self._hear(_SLICE)
+            self._take_message(_SLICE)
 
     def warm(self, level: str) -> None:
         """Ask for a warm level; workers forked after it was reached have it."""
@@ -95,30 +95,30 @@ class Server:
             wire.send(self._control, {"warm": level})
 
     def is_alive(self) -> bool:
-        """Whether it still runs; also takes note of what it said meanwhile."""
+        """Whether the server still runs; also takes in its messages."""
         try:
-            while self._hear(0.0):
+            while self._take_message(0.0):
                 continue
         except ServerEndedError:
             return False
         return self._process.poll() is None
 
     def last_words(self) -> str:
-        """The last line that it printed, for a message."""
+        """Return the last line that the server printed, for a message."""
         self._errors.seek(0)
         lines = self._errors.read().decode(errors="replace").strip().splitlines()
-        return lines[-1] if lines else "it said nothing"
+        return lines[-1] if lines else "none"
 
     def close(self) -> None:
-        """End it and all its workers at once, and wait for the guard, which cleans up."""
+        """Kill the server and its workers, and wait for the supervisor, which cleans up."""
         os.close(self._alive_pipe)
         self._control.close()
         self._process.wait()
         self._errors.close()
         for left in filter(None, (self._leaves, self.folder)):
-            remove_tree(left)  # nothing there, unless the guard was killed
+            remove_tree(left)  # only there if the supervisor was killed
 
-    def _hear(self, seconds: float) -> bool:
+    def _take_message(self, seconds: float) -> bool:
         """Take one message; False when none came within `seconds`, or another thread was faster."""
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
@@ -141,7 +141,7 @@ class Server:
 
 
 def _environment() -> dict[str, str]:
-    """Nothing of the parent's but where its libraries are; one thread, no GPU."""
+    """Of the parent's environment only the path of libraries; one thread, no GPU."""
     kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
     return {
         **kept,

@@ -35,7 +35,7 @@ class Strict:
         self._uid_map = identity.uid_map()  # read now: the small root has no /proc
 
     def separate(self) -> None:
-        """In the guard, before it forks the server: the server becomes the first of its pids."""
+        """In the supervisor, before it forks the server: make a pid namespace for the server."""
         try:
             kernel.unshare("make a pid namespace", kernel.CLONE_NEWPID)
         except SandboxError:
@@ -52,7 +52,7 @@ class Strict:
         os.environ["TMPDIR"] = root.SCRATCH
 
     def fork(self, number: int) -> int:
-        """Fork a worker that is the first process of a pid namespace of its own."""
+        """Fork a worker as the first process of a new pid namespace."""
         kernel.unshare("make a worker's pid namespace", kernel.CLONE_NEWPID)
         pid = -1
         try:
@@ -65,11 +65,11 @@ class Strict:
         return pid
 
     def kept_descriptors(self) -> list[int]:
-        """What `confine` needs beside the worker's pipes."""
+        """Return the descriptors that `confine` needs beside the worker's pipes."""
         return [self._proc]
 
     def confine(self, number: int, limits: Limits, kept: list[int]) -> None:
-        """In the worker: all but the filter of system calls, which comes last."""
+        """In the worker: every step except the filter of system calls, which comes last."""
         (proc,) = kept
         kernel.unshare("make a worker's mount namespace", _AROUND_WORKER)
         root.mount_scratch(limits.file_bytes, resources.SCRATCH_ENTRIES)
@@ -86,10 +86,10 @@ class Strict:
         kernel.die_with_parent(0)
 
     def clean_up(self, number: int) -> None:
-        """A worker's folder goes with its mount namespace."""
+        """Do nothing: a worker's folder disappears with its mount namespace."""
 
     def leave(self) -> None:
-        """In the guard, at the end: nothing was made on the machine."""
+        """In the supervisor, at the end: do nothing, since nothing was made on the machine."""
 
     def _enter_user_namespace(self) -> None:
         user, group = os.geteuid(), os.getegid()
@@ -111,7 +111,7 @@ class Strict:
     def _become_nobody(self, number: int) -> None:
         ids = identity.worker_ids(number, self._uid_map)
         if ids is None:
-            raise SandboxError("change to a user that owns nothing: this container has none")
+            raise SandboxError("change to a user that owns nothing: the container maps no such user")
         os.chown(root.SCRATCH, *ids)
         kernel.drop_bounding_capabilities()
         identity.become(ids)

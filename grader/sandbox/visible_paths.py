@@ -1,7 +1,7 @@
-"""What a worker may see of the file system: Python, torch and the worker's own code. Nothing else.
+"""What a worker may see of the file system: Python, torch and the code of the worker, nothing else.
 
-A layout is a list of folders shown and of entries hidden below them, every one at its real path.
-The tiers enforce it each in its way: `strict` with mounts, `landlock` with grants.
+A layout is a list of folders shown and of entries hidden below them, each at its real path.
+The tiers enforce it differently: `strict` with mounts, `landlock` with grants.
 """
 
 from __future__ import annotations

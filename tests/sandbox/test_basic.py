@@ -46,14 +46,14 @@ def test_the_environment_holds_nothing_of_ours(said, monkeypatch):
     assert environment["HOME"] != os.environ.get("HOME")
 
 
-def test_it_starts_in_an_empty_folder_of_its_own_that_is_gone_afterwards(said):
+def test_starts_in_an_empty_folder_that_is_removed_afterwards(said):
     text, _ = said("import os; print(os.getcwd(), os.listdir())")
     folder, listed = text.split()
     assert listed == "[]"
     assert not os.path.exists(folder)
 
 
-def test_it_holds_no_descriptor_but_its_three_pipes(said):
+def test_it_holds_only_the_descriptors_of_its_three_pipes(said):
     with open(os.devnull) as ours:
         os.set_inheritable(ours.fileno(), False)
         text, _ = said(
@@ -64,12 +64,12 @@ def test_it_holds_no_descriptor_but_its_three_pipes(said):
     assert pipes.count("'") == 4
 
 
-def test_how_it_ended_is_told_even_when_it_ended_long_ago(said):
+def test_exit_is_reported_long_after_the_process_exited(said):
     assert said("import os; os._exit(5)")[1].code == 5
     assert said("import os; os.kill(os.getpid(), 9)")[1].signal == 9
 
 
-def test_the_end_of_a_process_is_not_lost_by_killing_it_late(monkeypatch):
+def test_kill_after_the_exit_keeps_the_exit_code(monkeypatch):
     monkeypatch.setattr(basic, "_START", "import os; os._exit(5)")
     process = ColdLauncher().start(Limits())
     time.sleep(0.3)
@@ -78,7 +78,7 @@ def test_the_end_of_a_process_is_not_lost_by_killing_it_late(monkeypatch):
     process.close()
 
 
-def test_children_that_stay_in_its_session_end_with_it(monkeypatch):
+def test_children_in_its_session_are_killed_with_it(monkeypatch):
     monkeypatch.setattr(basic, "_START", "import os, time; print(os.fork(), flush=True); time.sleep(60)")
     process = ColdLauncher().start(Limits())
     os.set_blocking(process.log, True)
@@ -106,9 +106,9 @@ def test_a_worker_ends_when_its_parent_is_killed():
     assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == "zombie"
 
 
-def test_a_python_that_cannot_be_started_is_told_as_a_fault_of_the_sandbox(monkeypatch):
+def test_a_missing_python_raises_a_sandbox_error(monkeypatch):
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    with pytest.raises(SandboxError, match="could not be started"):
+    with pytest.raises(SandboxError, match="start a worker"):
         ColdLauncher().start(Limits())
 
 

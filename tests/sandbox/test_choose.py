@@ -64,7 +64,7 @@ def test_a_canary_that_succeeds_makes_the_tier_unavailable(tier, monkeypatch):
         choose(tier)
 
 
-def test_traces_count_whatever_the_worker_says(tmp_path):
+def test_traces_count_even_if_the_worker_denies_them(tmp_path):
     with selftest._targets(str(tmp_path)) as (targets, listener):
         assert selftest._traces(targets, listener) == {}
         with open(targets["file"], "w"), open(os.path.join(targets["folder"], "planted"), "w"):
@@ -76,7 +76,7 @@ def test_traces_count_whatever_the_worker_says(tmp_path):
 
 
 @pytest.mark.parametrize("after", [0.0, 0.1, 0.3, 0.6, 1.0])
-def test_an_examination_that_is_killed_leaves_nothing(tier, after):
+def test_a_killed_self_test_leaves_nothing(tier, after):
     """The canary's folder belongs to the guard, which ends by itself and cleans up."""
     source = f"from grader.sandbox.selftest import examine\nprint(flush=True)\nexamine({tier!r})"
     examining = subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE)
@@ -97,7 +97,7 @@ def test_a_step_that_fails_is_the_reason(tier, monkeypatch):
     assert report.reason.startswith("run the canaries: the worker ended early")
 
 
-def test_reports_are_remembered(tried):
+def test_reports_are_cached(tried):
     report_all()
     assert tried == ["strict", "landlock"]
     assert [report.canaries for report in report_all()][:2] == [(Canary("read_a_file", True, True, ""),)] * 2
@@ -112,7 +112,7 @@ def test_reports_are_remembered(tried):
 @pytest.mark.parametrize(
     "what", ["boot", "kernel", "user", "namespace", "Seccomp", "python", "code", "grader"]
 )
-def test_other_circumstances_are_tried_anew(tried, cache, what):
+def test_a_changed_machine_is_tested_again(tried, cache, what):
     report_on("strict")
     stored = json.loads(cache.read_text())
     stored["circumstances"][what] += "?"
@@ -121,7 +121,7 @@ def test_other_circumstances_are_tried_anew(tried, cache, what):
     assert tried == ["strict"] * 2
 
 
-def test_the_memory_is_ones_own(tried, cache):
+def test_a_cache_that_others_can_write_is_ignored(tried, cache):
     report_on("strict")
     assert cache.stat().st_mode & 0o777 == 0o600
     assert os.listdir(cache.parent) == ["sandbox.json"]
@@ -133,14 +133,14 @@ def test_the_memory_is_ones_own(tried, cache):
     assert len(tried) == 3
 
 
-def test_a_folder_that_cannot_be_written_is_no_error(tried, monkeypatch, tmp_path):
+def test_a_cache_folder_that_cannot_be_written_is_ignored(tried, monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert report_on("strict").available
     memory.forget()
 
 
-def test_what_says_more_of_the_moment_is_not_remembered(monkeypatch, cache):
+def test_a_self_test_that_timed_out_is_not_cached(monkeypatch, cache):
     slow = TierReport("strict", False, "run the canaries: it took too long")
     monkeypatch.setattr(selftest, "examine", lambda tier: slow)
     assert report_on("strict") == slow
@@ -153,7 +153,7 @@ def tier_of(asked: str) -> str:
     return launcher.tier
 
 
-def test_the_best_there_is_is_chosen(monkeypatch):
+def test_auto_chooses_the_best_available_tier(monkeypatch):
     there: set[str] = set()
     monkeypatch.setattr(
         choosing,
@@ -201,7 +201,7 @@ def test_every_list_of_tiers_comes_from_the_table():
     assert all(one.load().__module__ == one.implementation.split(":")[0] for one in TIERS)
 
 
-def test_elsewhere_there_is_the_basic_tier(monkeypatch):
+def test_off_linux_only_the_basic_tier_works(monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
     assert available_tiers() == ("basic",)
     assert report_on("strict").reason == "needs Linux; this is darwin"
@@ -210,7 +210,7 @@ def test_elsewhere_there_is_the_basic_tier(monkeypatch):
     assert tier_of("auto") == "basic"
 
 
-def test_nothing_of_the_parents_side_needs_linux_or_torch_to_be_imported(run_python):
+def test_the_parents_modules_import_without_linux_or_torch(run_python):
     done = run_python("""
         import sys
         for name in ("fcntl", "resource", "pwd", "grp", "_posixsubprocess_not", "termios"):
@@ -227,7 +227,7 @@ def test_nothing_of_the_parents_side_needs_linux_or_torch_to_be_imported(run_pyt
     assert done.stdout == "('basic',) False False\n", done.stderr
 
 
-def test_the_programs_worker_answers_in_the_chosen_tier(tier):
+def test_the_real_worker_answers_in_the_chosen_tier(tier):
     """The real program, not the tests' own."""
     import select
 

@@ -109,7 +109,7 @@ def test_works_inside(worker, source):
     assert worker.ask(source) == {"answer": True}
 
 
-def test_torch_finds_out_about_the_processor_as_it_does_outside(worker):
+def test_torch_detects_the_same_cpu_features_as_outside(worker):
     """Without /proc/cpuinfo it says so in the student's output, and may choose other kernels."""
     assert worker.ask(
         "import torch; answer = torch.relu(torch.ones(2, 2) @ torch.ones(2, 2)).sum().item()"

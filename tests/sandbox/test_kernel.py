@@ -59,7 +59,7 @@ def test_it_dies_with_its_parent(run_python):
     assert done.stdout == "closed\n", done.stderr
 
 
-def test_one_that_lost_its_parent_before_leaves_at_once(run_python):
+def test_an_orphan_exits_at_once(run_python):
     done = run_python("""
         from grader.sandbox import kernel
         kernel.die_with_parent(999_999_999)

@@ -55,21 +55,21 @@ def test_packages_are_shown_and_the_project_among_them_hidden(site, package):
         assert not visible(site / name, plan), name
 
 
-def test_of_a_checkout_only_the_workers_folder_is_shown(site, package):
+def test_of_a_checkout_only_the_worker_folder_is_shown(site, package):
     plan = layout.plan(str(package), [str(site)])
     assert visible(package / "worker", plan)
     for path in (package, package / "judge", package.parent, package.parent / "solutions"):
         assert not visible(path, plan), path
 
 
-def test_of_an_installed_project_only_the_workers_folder_is_shown(site):
+def test_of_an_installed_project_only_the_worker_is_shown(site):
     plan = layout.plan(str(site / "grader"), [str(site)])
     assert visible(site / "grader" / "worker", plan)
     assert not visible(site / "grader" / "judge", plan)
     assert visible(site / "torch", plan)
 
 
-def test_a_project_below_a_shown_folder_is_hidden_and_its_environment_shown(monkeypatch, site, package):
+def test_a_project_in_a_shown_folder_is_hidden_but_not_its_venv(monkeypatch, site, package):
     monkeypatch.setattr(layout, "_SYSTEM_LIBRARIES", (str(package.parents[1]),))
     plan = layout.plan(str(package), [str(site)])
     assert not visible(package.parent / "solutions", plan)
@@ -105,7 +105,7 @@ def test_grants_leave_the_hidden_out(site, package):
         assert not under(hidden, read), hidden
 
 
-def test_the_standard_library_is_shown_and_the_projects_folder_is_no_site(package, monkeypatch, site):
+def test_the_project_folder_is_not_a_site_folder(package, monkeypatch, site):
     plan = layout.plan(str(package), [str(site)])
     assert visible(os.__file__, plan)
     monkeypatch.setattr(layout.sys, "path", ["", str(package.parent), str(site)])

@@ -19,7 +19,7 @@ def raised(source, call="f()"):
     raise AssertionError("nothing was raised")
 
 
-def test_the_innermost_line_of_the_submission_is_told_and_no_line_of_a_library():
+def test_the_innermost_line_of_the_submission_is_reported():
     told = raised(
         "import torch\ndef g(x):\n    return torch.bmm(x, x)\ndef f():\n    return g(torch.ones(2))\n"
     )
@@ -27,7 +27,7 @@ def test_the_innermost_line_of_the_submission_is_told_and_no_line_of_a_library()
     assert told["type"] == "RuntimeError"
 
 
-def test_an_error_outside_of_the_submission_has_no_place():
+def test_an_error_outside_the_submission_has_no_location():
     assert raised("def f(x): return x", "f()")["where"] is None
 
 
@@ -66,7 +66,7 @@ def test_odd_exceptions_are_told_like_any_other(body):
     assert len(told["type"]) <= 100
 
 
-def test_a_function_of_the_submission_has_a_place_and_nothing_else_has():
+def test_only_functions_of_the_submission_have_a_location():
     source = "import torch\n\ndef f(x):\n    return x\n"
     linecache.cache["a.py"] = (len(source), None, source.splitlines(True), "a.py")
     names = {}

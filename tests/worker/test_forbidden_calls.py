@@ -17,7 +17,7 @@ def seen(do, about=ABOUT):
     return sorted(found)
 
 
-def test_a_function_is_seen_by_whatever_name_it_was_called():
+def test_a_function_is_seen_under_any_name():
     hidden = getattr(F, "scaled_dot" + "_product_attention")
     assert seen(lambda: hidden(X, X, X)) == ["scaled_dot_product_attention"]
     assert seen(lambda: torch._C._nn.scaled_dot_product_attention(X, X, X)) == [
@@ -25,7 +25,7 @@ def test_a_function_is_seen_by_whatever_name_it_was_called():
     ]
 
 
-def test_a_module_is_seen_when_it_is_called_and_so_is_one_made_from_it():
+def test_a_called_module_and_its_subclass_are_seen():
     module = type("Mine", (nn.MultiheadAttention,), {})(4, 2)
     assert "nn.MultiheadAttention" in seen(lambda: module(X, X, X))
     layer = nn.TransformerEncoderLayer(4, 2, batch_first=True)
@@ -55,5 +55,5 @@ def test_nothing_is_left_on_torch_afterwards():
     assert torch.overrides._get_current_function_mode_stack() == []
 
 
-def test_where_nothing_is_looked_for_nothing_is_installed():
+def test_no_hook_is_installed_if_nothing_is_forbidden():
     assert seen(lambda: torch.overrides._get_current_function_mode_stack() and 1 / 0, about=[]) == []

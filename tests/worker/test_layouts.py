@@ -68,7 +68,7 @@ def reference(sizes, bias):
 
 @pytest.mark.parametrize("bias", [False, True], ids=["", "bias"])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_layout_computes_the_same_and_gives_back_the_same_gradients(layout, bias):
+def test_a_layout_gives_the_same_results_and_gradients(layout, bias):
     if bias and layout in WITHOUT_BIAS_ONLY:
         pytest.skip("it has none")
     build, sizes = LAYOUTS[layout]
@@ -86,7 +86,7 @@ def test_a_layout_computes_the_same_and_gives_back_the_same_gradients(layout, bi
         assert torch.allclose(got.observed[name], tensor, atol=1e-10), name
 
 
-def test_a_layout_is_told_and_the_contracts_own_is_not():
+def test_only_another_layout_is_reported():
     def layout(name):
         build, sizes = LAYOUTS[name]
         return run(lambda: build(**sizes, bias=False), sizes, False).reply["parameters"]["layout"]
@@ -108,7 +108,7 @@ def found(module, wanted):
     )
 
 
-def test_what_fits_nothing_is_told_with_names_and_shapes():
+def test_parameters_that_do_not_fit_are_reported_with_shapes():
     program = run(lambda: nn.Sequential(nn.Linear(5, 7), nn.Linear(7, 7)), SIZES, bias=False)
     told = program.reply["parameters"]
     assert told["missing"] == ["W_q.weight", "W_k.weight", "W_v.weight", "W_o.weight"]
@@ -132,14 +132,14 @@ def test_one_layer_in_two_places_is_told():
     assert found(module, weights(EVEN, False)).shared == [["W_q.weight", "W_k.weight"]]
 
 
-def test_one_layer_under_other_names_in_two_places_is_told():
+def test_a_shared_layer_under_other_names_is_reported():
     module = renamed("q_proj", "k_proj", "v_proj", "out_proj")(**EVEN, bias=False)
     module.k_proj = module.q_proj
     fit = found(module, weights(EVEN, False))
     assert fit.shared == [["W_q.weight", "W_k.weight"]]
 
 
-def test_a_projection_that_is_missing_is_never_made_up_for_by_another():
+def test_no_other_projection_replaces_a_missing_one():
     module = renamed("q_proj", "k_proj", "v_proj", "extra")(**EVEN, bias=False)
     del module.v_proj
     fit = found(module, weights(EVEN, False))
@@ -147,7 +147,7 @@ def test_a_projection_that_is_missing_is_never_made_up_for_by_another():
     assert set(fit.missing) == {"W_q.weight", "W_k.weight", "W_v.weight", "W_o.weight"}
 
 
-def test_lazy_layers_under_names_that_fit_nothing_are_told():
+def test_lazy_layers_with_unknown_names_are_reported():
     class Odd(Lazy):
         names = ("first", "second", "third", "last")
 
@@ -161,7 +161,7 @@ def test_lazy_layers_under_names_that_fit_nothing_are_told():
     ]
 
 
-def test_what_fits_nothing_holds_the_same_numbers_in_every_run():
+def test_unknown_parameters_get_the_same_values_in_every_run():
     first, second = (
         run(lambda: renamed("a", "b", "c", "e")(**{**SIZES, "key_size": 7}, bias=True), SIZES, False)
         for _ in range(2)
@@ -169,7 +169,7 @@ def test_what_fits_nothing_holds_the_same_numbers_in_every_run():
     assert torch.equal(first.observed["out"], second.observed["out"])
 
 
-def test_layouts_are_found_below_a_prefix_and_beside_other_layers():
+def test_layouts_are_found_under_a_prefix_beside_other_layers():
     class Block(nn.Module):
         def __init__(self):
             super().__init__()

@@ -45,7 +45,7 @@ def test_all_cells_share_one_module():
     assert loaded.notes == []
 
 
-def test_a_statement_that_raises_is_noted_with_its_line_and_the_rest_counts():
+def test_a_statement_that_raises_is_noted_and_the_rest_runs():
     loaded = run("x = 1\n\ny = 1 / 0\n\ndef f(): return x\n")
     assert loaded.names["f"]() == 1
     assert (note(loaded)["line"], note(loaded)["file"]) == (3, "a.py")
@@ -71,19 +71,19 @@ def test_a_statement_that_raises_is_noted_with_its_line_and_the_rest_counts():
         "def f(a, a): ...",
     ],
 )
-def test_whatever_a_statement_raises_the_next_one_runs(statement):
+def test_the_next_statement_runs_after_any_exception(statement):
     loaded = run(f"{statement}\nafter = 1")
     assert loaded.names["after"] == 1
     assert "error" in note(loaded)
 
 
-def test_the_names_that_a_failed_statement_would_have_defined_are_noted():
+def test_names_that_a_failed_statement_defines_are_noted():
     assert note(run("class A(nn.Module): ..."))["defines"] == ["A"]
     assert note(run("from nowhere import a, b as c"))["defines"] == ["a", "c"]
     assert note(run("d = e = nothing"))["defines"] == ["d", "e"]
 
 
-def test_a_unit_that_does_not_parse_is_noted_as_a_whole_and_the_others_run():
+def test_a_unit_that_does_not_parse_is_noted_and_others_run():
     loaded = run("x = 1\ny = = 2", "z = 3")
     assert "x" not in loaded.names
     assert loaded.names["z"] == 3
@@ -99,7 +99,7 @@ def test_source_that_cannot_be_read_is_noted(source):
     assert note(loaded)["whole"]
 
 
-def test_statements_that_did_not_end_are_left_out_by_any_of_their_lines():
+def test_statements_that_timed_out_are_skipped_by_any_line():
     loaded = run("x = 1\nwhile True:\n    x += 1\n    x -= 1\ny = 2", skip={("a.py", 4)})
     assert (loaded.names["x"], loaded.names["y"]) == (1, 2)
     assert note(loaded) == {"file": "a.py", "line": 2, "endless": True}
@@ -117,7 +117,7 @@ def test_a_future_import_holds_for_the_whole_unit_and_no_other():
     assert note(loaded)["defines"] == ["g"]
 
 
-def test_the_graders_own_future_imports_hold_for_no_submission():
+def test_future_imports_of_the_grader_do_not_apply():
     assert run("def f(x: int): ...").names["f"].__annotations__ == {"x": int}
 
 
@@ -126,14 +126,14 @@ def test_source_can_be_inspected():
     assert loaded.names["text"] == "def f(x):\n    return x + 1\n"
 
 
-def test_the_shown_line_is_the_right_one_after_a_form_feed():
+def test_the_shown_line_is_right_after_a_form_feed():
     assert note(run("x = 1\n\x0c\ny = 1 / 0\n"))["error"]["where"]["text"] == "y = 1 / 0"
 
 
 # ---- replaced definitions
 
 
-def test_a_definition_gives_way_to_the_building_block_of_its_name():
+def test_a_definition_is_replaced_by_its_building_block():
     source = "def masked_softmax(X, valid_lens):\n    return 'mine'\n\ndef f(X):\n    return masked_softmax(X, None)\n"
     assert run(source).names["f"](torch.zeros(1, 1, 2)) == "mine"
     assert torch.equal(
@@ -141,21 +141,21 @@ def test_a_definition_gives_way_to_the_building_block_of_its_name():
     )
 
 
-def test_a_name_that_is_imported_or_assigned_gives_way_too_and_its_neighbours_stay():
+def test_imports_and_assignments_are_replaced_by_name():
     names = run("from math import pi, sqrt as masked_softmax", replace={"masked_softmax"}).names
     assert names["pi"] > 3
     names = run("masked_softmax = 5", replace={"masked_softmax"}).names
     assert callable(names["masked_softmax"])
 
 
-def test_a_statement_that_defines_nothing_of_it_stays():
+def test_other_statements_are_not_replaced():
     assert run("x = 5\nimport math", replace={"masked_softmax"}).names["x"] == 5
 
 
 # ---- what may be imported
 
 
-def test_allowed_blocks_can_be_imported_from_here_and_from_the_book():
+def test_allowed_blocks_are_importable_from_grader_and_the_book():
     for line in (
         "from grader.given import masked_softmax",
         "from grader import given\nmasked_softmax = given.masked_softmax",
@@ -176,7 +176,7 @@ def test_the_books_base_classes_are_there():
     assert loaded.notes == []
 
 
-def test_the_books_logger_is_silent_whatever_is_asked_of_it():
+def test_the_books_logger_ignores_every_call():
     assert (
         run(
             "from d2l import torch as d2l\nd2l.logger('x').anything\nlog = d2l.Logger(1, a=2)\nlog.info('x')\nlog.a.b.c('x')"
@@ -185,7 +185,7 @@ def test_the_books_logger_is_silent_whatever_is_asked_of_it():
     )
 
 
-def test_what_the_book_has_and_we_have_not_is_told():
+def test_parts_of_the_book_that_are_missing_raise_a_sentence():
     error = note(run("from d2l import torch as d2l\nd2l.plot([1])"))["error"]
     assert (error["type"], error["message"]) == (
         "AttributeError",
@@ -194,7 +194,7 @@ def test_what_the_book_has_and_we_have_not_is_told():
 
 
 @pytest.mark.parametrize("other", ["mxnet", "tensorflow", "jax", "paddle"])
-def test_another_framework_is_told_in_one_sentence(other):
+def test_another_framework_raises_one_sentence(other):
     error = note(run(f"from d2l import {other} as d2l\nd2l.masked_softmax"))["error"]
     assert (error["type"], error["message"]) == (
         "ImportError",
@@ -202,7 +202,7 @@ def test_another_framework_is_told_in_one_sentence(other):
     )
 
 
-def test_a_block_that_this_exercise_may_not_use_can_be_imported_and_not_used():
+def test_a_withheld_block_can_be_imported_but_not_used():
     withheld = [name for name in BLOCKS if name not in GIVEN]
     loaded = run(
         "from grader.given import MultiHeadAttention\nx = 1\nMultiHeadAttention(1)\nclass A(MultiHeadAttention): ...\nMultiHeadAttention.forward",
@@ -215,7 +215,7 @@ def test_a_block_that_this_exercise_may_not_use_can_be_imported_and_not_used():
     )
 
 
-def test_a_block_that_may_not_be_used_does_not_take_the_place_of_ones_own():
+def test_a_withheld_block_does_not_replace_a_definition():
     """As where a file of several lessons imports in one what it defines in another."""
     loaded = run(
         "def masked_softmax(X, valid_lens): return X\n"
@@ -229,7 +229,7 @@ def test_a_block_that_may_not_be_used_does_not_take_the_place_of_ones_own():
         loaded.names["transpose_qkv"](1, 2)
 
 
-def test_a_name_that_answers_nothing_does_not_stop_an_import():
+def test_a_value_that_refuses_all_attributes_allows_an_import():
     loaded = run(
         "import weakref\nclass A: pass\ngone = weakref.proxy(A())\nfrom math import pi\nfrom grader.given import masked_softmax"
     )
@@ -237,7 +237,7 @@ def test_a_name_that_answers_nothing_does_not_stop_an_import():
     assert loaded.names["pi"] > 3
 
 
-def test_a_block_that_there_is_not_cannot_be_imported():
+def test_an_unknown_block_cannot_be_imported():
     assert note(run("from grader.given import nothing_of_the_kind"))["error"]["type"] == "ImportError"
 
 
@@ -247,7 +247,7 @@ def test_blocks_of_the_exercise_before_are_gone():
     assert note(loaded)["error"]["type"] == "ImportError"
 
 
-def test_nothing_of_the_submission_before_is_left_among_the_modules():
+def test_modules_of_the_previous_submission_are_removed():
     run("from grader.given import masked_softmax\nimport submission\nsubmission.left = 1")
     loaded = run("import grader.given._masked_softmax", "import submission\nx = submission.left", given={})
     assert [n["error"]["type"] for n in loaded.notes] == ["ModuleNotFoundError", "AttributeError"]

@@ -17,7 +17,7 @@ def run(module, *steps, tensors=None, **env):
     return program
 
 
-def test_parameters_are_counted_once_however_often_they_are_used():
+def test_shared_parameters_are_counted_once():
     layer = nn.Linear(3, 4)
     program = run(
         nn.Sequential(layer, nn.ReLU(), layer), {"do": "parameter_count", "name": "n", "of": MODULE}
@@ -25,13 +25,13 @@ def test_parameters_are_counted_once_however_often_they_are_used():
     assert program.reply["values"] == {"n": 16}
 
 
-def test_operations_are_two_for_every_product_of_numbers():
+def test_each_product_counts_as_two_operations():
     step = {"do": "flops", "name": "n", "of": MODULE, "args": [{"ref": "x"}]}
     program = run(nn.Linear(3, 4), step, x=torch.ones(5, 3))
     assert program.reply["values"] == {"n": 2 * 5 * 3 * 4}
 
 
-def test_times_are_told_in_turn_and_fastest_first():
+def test_times_are_reported_fastest_first():
     step = {"do": "milliseconds", "of": [MODULE, MODULE], "names": ["a", "b"], "args": [{"ref": "x"}]}
     told = run(nn.Linear(3, 4), step, x=torch.ones(5, 3)).reply["values"]
     assert set(told) == {"a", "a at most", "b", "b at most"}
@@ -54,7 +54,7 @@ def descended(layer, upstream=2.0):
     return layer
 
 
-def test_a_step_of_gradient_descent_moves_all_that_wants_a_gradient():
+def test_gradient_descent_changes_parameters_that_require_grad():
     layer = descended(nn.Linear(2, 1).requires_grad_())
     fresh = nn.Linear(2, 1)
     fresh.load_state_dict(layer.state_dict())

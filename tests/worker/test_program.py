@@ -54,7 +54,7 @@ class Claiming:
         return lambda *args, **kwargs: self
 
 
-def test_a_subclass_of_a_tensor_is_seen_by_its_real_numbers():
+def test_a_tensor_subclass_is_observed_by_its_real_values():
     program = see(torch.zeros(3).as_subclass(Lying))
     assert program.observed["out"].tolist() == [0, 0, 0]
     assert type(program.observed["out"]) is torch.Tensor
@@ -88,7 +88,7 @@ def test_what_is_no_plain_tensor_is_told(value, sentence):
     assert program.reply["odd"]["out"]["is"] == sentence
 
 
-def test_of_a_giant_tensor_only_the_shape_is_told():
+def test_only_the_shape_of_a_giant_tensor_is_reported():
     program = see(torch.zeros(1).expand(MAX_VALUES + 1))
     assert program.observed == {}
     assert program.reply["odd"]["out"] == {"is": "a tensor", "shape": [MAX_VALUES + 1]}
@@ -108,7 +108,7 @@ def test_what_was_seen_before_an_exception_stays():
     assert program.reply["error"]["where"]["file"] == __file__
 
 
-def test_an_input_can_be_written_into_and_still_be_differentiated():
+def test_an_input_written_in_place_is_still_differentiated():
     def f(x):
         x.mul_(2)
         return x
@@ -123,7 +123,7 @@ def test_an_input_can_be_written_into_and_still_be_differentiated():
 
 
 @pytest.mark.parametrize("f", [lambda x: x.detach() * 2, lambda x: torch.ones(3), lambda x: x * 0])
-def test_where_nothing_flows_back_the_gradient_is_zero(f):
+def test_the_gradient_is_zero_where_nothing_flows_back(f):
     steps = [
         {"do": "input", "name": "X", "grad": True},
         {**CALL, "args": [{"ref": "X"}]},
@@ -133,12 +133,12 @@ def test_where_nothing_flows_back_the_gradient_is_zero(f):
     assert program.observed["grad X"].tolist() == [0, 0, 0]
 
 
-def test_gradients_are_recorded_again_after_a_program_that_ends_without():
+def test_gradients_are_enabled_again_after_each_program():
     run(lambda: torch.set_grad_enabled(False), CALL)
     assert torch.is_grad_enabled()
 
 
-def test_floating_tensors_come_in_the_dtype_of_the_case_and_others_as_they_are():
+def test_only_floating_tensors_get_the_dtype_of_the_case():
     steps = [{"do": "input", "name": n, "grad": False} for n in ("X", "lens")]
     program = run(
         lambda x, n: (x.dtype, n.dtype),
@@ -166,11 +166,11 @@ def kept(value):
     )
 
 
-def test_kept_weights_are_found_in_a_part_of_the_module():
+def test_attention_weights_are_found_in_a_submodule():
     assert kept(torch.ones(4, 2, 3)).observed["w"].shape == (4, 2, 3)
 
 
-def test_a_list_of_heads_is_stacked_and_said_to_be_one():
+def test_a_list_of_heads_is_stacked_and_named():
     program = kept([torch.zeros(2, 3), torch.ones(2, 3)])
     assert program.observed["w"].shape == (2, 2, 3)
     assert program.reply["stacked"] == ["w"]
@@ -185,13 +185,13 @@ def test_a_list_of_heads_is_stacked_and_said_to_be_one():
         ([torch.ones(2), torch.ones(3)], "a list of 2"),
     ],
 )
-def test_kept_weights_that_are_none_of_it_are_told_and_raise_nothing(value, sentence):
+def test_odd_attention_weights_are_reported_without_raising(value, sentence):
     program = kept(value)
     assert "error" not in program.reply
     assert program.reply["odd"]["w"]["is"] == sentence
 
 
-def test_keywords_that_a_constructor_does_not_name_may_be_left_out():
+def test_optional_keywords_that_a_constructor_lacks_are_dropped():
     step = {
         "do": "build",
         "name": "m",
@@ -243,7 +243,7 @@ def test_warnings_are_printed_and_never_raised():
     assert "error" not in program.reply
 
 
-def test_an_error_that_came_of_what_the_function_gave_names_where_the_function_begins():
+def test_an_error_of_a_result_names_the_functions_first_line():
     def f():
         return {}
 

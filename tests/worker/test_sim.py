@@ -216,7 +216,7 @@ def test_the_rules_are_those_of_cuda(name, answers):
         assert answers[name] == (list(want) if isinstance(want, tuple) else want)
 
 
-def test_registering_twice_is_no_harm_and_a_torch_without_the_means_is_told_in_a_sentence():
+def test_registering_twice_works_and_old_torch_gets_a_sentence():
     python("from grader.worker import sim; sim.register(); sim.register()")
     said = python(
         "import torch.utils.backend_registration as b; del b._setup_privateuseone_for_python_backend\n"
@@ -266,7 +266,7 @@ def test_there_are_enough_device_mistakes():
 
 
 @pytest.mark.parametrize(("assignment", "mistake"), STRANDED, ids=[m.id for _a, m in STRANDED])
-def test_device_mistakes_fail_there_on_their_line_and_pass_on_the_cpu(
+def test_device_mistakes_fail_on_their_line_and_pass_on_cpu(
     assignment: Assignment, mistake: KnownAnswer, there, engine
 ):
     source = apply(mistake, assignment.source)
@@ -292,7 +292,7 @@ def masking() -> Assignment:
     return next(a for a in ASSIGNMENTS if a.name == "02_masking")
 
 
-def test_the_report_tells_it_in_one_check_that_costs_its_share(masking, engine, there):
+def test_the_report_has_one_device_check_that_costs_its_share(masking, engine, there):
     mistake = next(m for m in masking.mistakes("masked_softmax") if m.id == "softmax-keys-counted-on-the-cpu")
     source = apply(mistake, masking.source)
     result = graded_on_both(engine, there, masking, source, ["masked_softmax", "sequence_mask"])
@@ -307,7 +307,7 @@ def test_the_report_tells_it_in_one_check_that_costs_its_share(masking, engine, 
     assert [c.outcome for c in result["sequence_mask"].checks if c.device == "sim"] == ["passed"]
 
 
-def test_a_result_on_the_cpu_is_a_fault_and_weights_kept_there_are_none(masking, there):
+def test_results_on_the_cpu_fail_and_weights_there_pass(masking, there):
     source = masking.source.replace(
         "return X.masked_fill(~keep, value)", "return X.masked_fill(~keep, value).cpu()"
     )
@@ -329,7 +329,7 @@ def test_a_result_on_the_cpu_is_a_fault_and_weights_kept_there_are_none(masking,
     assert result.outcome == "passed", why(result)
 
 
-def test_a_worker_that_is_lost_there_costs_nothing(masking, engine, there):
+def test_a_worker_lost_on_the_device_costs_nothing(masking, engine, there):
     source = masking.source.replace(
         "steps = torch.arange", "import os\n    if X.is_cuda:\n        os._exit(3)\n    steps = torch.arange"
     )

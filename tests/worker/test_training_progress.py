@@ -17,7 +17,7 @@ def append_to(told):
     return lambda *message: told.append(message)
 
 
-def test_each_backward_pass_is_told_with_its_loss(told):
+def test_each_backward_pass_is_reported_with_its_loss(told):
     w = torch.ones(2, requires_grad=True)
     with report_progress(append_to(told), 3):
         for n in range(3):
@@ -27,7 +27,7 @@ def test_each_backward_pass_is_told_with_its_loss(told):
     assert w.grad.tolist() == [10, 10]
 
 
-def test_a_loss_that_is_no_number_is_told_as_none(told):
+def test_a_loss_that_is_not_finite_is_reported_as_none(told):
     w = torch.ones(2, requires_grad=True)
     with report_progress(append_to(told), 3):
         (w.sum() * float("nan")).backward()
@@ -35,7 +35,7 @@ def test_a_loss_that_is_no_number_is_told_as_none(told):
     assert told == [(1, 3, None), (2, 3, None)]
 
 
-def test_afterwards_nothing_is_watched_whatever_happened(told):
+def test_backward_is_restored_even_after_an_exception(told):
     before = torch.autograd.backward
     with pytest.raises(ZeroDivisionError), report_progress(append_to(told), 3):
         raise ZeroDivisionError

@@ -36,7 +36,7 @@ def test_two_frames_do_not_run_together(pipe):
 
 
 @pytest.mark.parametrize("data", [b"", b"\0" * 3, HEAD.pack(10, 0) + b"{}"])
-def test_a_pipe_that_closes_in_the_middle_is_told(pipe, data):
+def test_a_pipe_that_closes_in_the_middle_raises(pipe, data):
     read, write = pipe
     os.write(write, data)
     os.close(write)
