@@ -144,7 +144,7 @@ def test_what_cannot_be_read_is_told_and_a_helper_is_not(records):
     assert "kim/helper.py" not in records
 
 
-def test_records_obey_the_schema_and_say_whose_they_are_and_how_locked(records):
+def test_records_follow_the_schema_and_name_student_and_sandbox(records):
     for record in records.values():
         extra = {key: record.pop(key) for key in ("student", "submission", "content")}
         if record["exercises"]:
@@ -170,7 +170,7 @@ def test_equal_files_are_graded_once_and_nothing_is_graded_again(school, records
     assert rows(store) == before
 
 
-def test_the_class_report_names_mistakes_and_finds_the_one_nobody_knew(school, records):
+def test_the_class_report_shows_known_and_shared_mistakes(school, records):
     shown = run(school, "class").stdout
     assert "heads-cut-straight" in shown
     assert "2 submissions share this in transpose_qkv; the smallest is cyd.py" in " ".join(shown.split())
@@ -190,7 +190,7 @@ def test_one_exercise_alone_and_afresh(school, records):
     assert [row[2] for row in rows(kept) if row[0] == content] == [2]
 
 
-def test_only_names_an_exercise_or_an_assignment_and_grades_no_other(school, records):
+def test_only_grades_no_other_exercise(school, records):
     store = store_of(school, school / "class")
     folder = fill(school / "one", {"hal/04_heads/heads.py": CLASS["hal/04_heads/heads.py"]})
     for wanted in (["transpose_output"], ["transpose_qkv"], ["transpose_output", "transpose_qkv"]):
@@ -220,7 +220,7 @@ def test_since_leaves_out_what_was_not_changed(school, records):
         assert [record["student"] for record in lines(done)] == expected, since
 
 
-def test_regrade_with_only_grades_afresh_what_is_named_and_nothing_else(school, records):
+def test_regrade_with_only_grades_the_named_exercise_again(school, records):
     folder = fill(school / "again", {"hal/04_heads/heads.py": CLASS["hal/04_heads/heads.py"] + "# again\n"})
     store = store_of(school, folder)
     for options in ([], [], ["--regrade", "--only", "transpose_qkv"], ["--regrade"]):
@@ -397,7 +397,7 @@ def test_without_solutions_it_says_so(school, tmp_path):
     assert "only instructors have it" in done.stderr
 
 
-def test_the_basic_sandbox_is_for_trusted_submissions_and_stands_in_the_result(school, records):
+def test_basic_needs_trusted_submissions_and_is_in_the_result(school, records):
     folder = fill(school / "trusted", {"ada.py": RIGHT})
     done = run(school, folder, "--sandbox", "basic", "--trusted-submissions", "--format", "jsonl")
     assert done.returncode == 0

@@ -82,7 +82,7 @@ def test_nothing_escapes_and_nothing_is_fetched():
     assert "{{ 7*7 }}" in Reader(page(hostile())).text
 
 
-def test_the_commonest_mistake_comes_first_and_everybody_is_named():
+def test_the_commonest_mistake_comes_first_with_its_students():
     text = words(page([entry("zoe", failed(Diagnosis("exact", (("rare",),), "rare"))), *CLASS]))
     first = text.index("14 × mask-length-counts-one-more in sequence_mask")
     assert first < text.index("1 × rare")
@@ -90,7 +90,7 @@ def test_the_commonest_mistake_comes_first_and_everybody_is_named():
         assert student in text[first : text.index("1 × rare")]
 
 
-def test_an_unnamed_mistake_is_shown_with_its_smallest_submission():
+def test_an_unnamed_mistake_shows_its_smallest_submission():
     text = words(page(CLASS))
     cluster = text[text.index("Mistakes without a name") : text.index("Checks that fail")]
     assert "2 × in sequence_mask" in cluster
@@ -113,7 +113,7 @@ def test_outcomes_are_marks_and_words_and_no_mere_colours():
         )
 
 
-def test_what_could_not_be_graded_is_told_first_and_costs_nothing():
+def test_what_could_not_be_graded_comes_first():
     text = words(page(CLASS))
     told = text[text.index("Could not be graded") : text.index("Exercises")]
     assert "gus/02_masking/masking.py the sandbox is not there" in told

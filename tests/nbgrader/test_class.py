@@ -64,7 +64,7 @@ def test_partial_credit(school, student):
     assert (manual, needs) == (None, 0)
 
 
-def test_a_copy_counts_as_the_last_definition_and_marks_cannot_be_tampered_with(school):
+def test_the_last_copy_of_a_cell_counts_and_marks_are_restored(school):
     of = grades(school)
     assert of["jon", "check-transpose_output"][0] == FULL
     assert of["jon", "check-transpose_qkv"][0] <= FULL
@@ -92,7 +92,7 @@ def test_comments_give_the_reason(school, student, says):
     assert says in (comments(school)[student, "transpose_qkv"] or "")
 
 
-def test_nobody_waits_for_a_person_where_questions_are_worth_nothing(school):
+def test_questions_worth_nothing_need_no_manual_grading(school):
     assert [
         about for about, (_auto, manual, needs) in grades(school).items() if needs and manual is None
     ] == []

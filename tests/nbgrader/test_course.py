@@ -24,7 +24,7 @@ def options(tmp_path) -> CourseOptions:
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=[a.name for a in ASSIGNMENTS])
-def test_every_exercise_has_a_solution_cell_and_a_graded_cell_with_its_points(assignment):
+def test_every_exercise_has_a_solution_cell_and_a_graded_cell(assignment):
     book = nbformat.reads(notebook(assignment), as_version=4)
     nbformat.validate(book)
     roles = {
@@ -42,7 +42,7 @@ def test_every_exercise_has_a_solution_cell_and_a_graded_cell_with_its_points(as
     assert len({c.id for c in book.cells}) == len(book.cells)
 
 
-def test_again_nothing_changes_and_what_was_changed_by_hand_is_kept_aside(tmp_path, options):
+def test_a_second_call_keeps_a_copy_of_changed_notebooks(tmp_path, options):
     folder, chosen = tmp_path / "course", [read(ROOT / "solutions" / "04_heads")]
     assert len(make(folder, chosen, options)) == 6
     assert make(folder, chosen, options) == []

@@ -61,7 +61,7 @@ def _records(said: str) -> list[dict]:
     return [json.loads(line) for line in said.splitlines() if line.startswith("{")]
 
 
-def test_without_a_worker_and_a_store_everything_waits_for_a_person(steps):
+def test_without_worker_and_store_everything_needs_a_person(steps):
     assert {student for student, _exercise in steps.alone} == {s for s in CLASS if s.startswith("r-re")}
     for mark in steps.alone.values():
         assert (mark.auto, mark.needs) == (None, True)
@@ -70,7 +70,7 @@ def test_without_a_worker_and_a_store_everything_waits_for_a_person(steps):
 
 
 @pytest.mark.parametrize("student", [s for s, expected in CLASS.items() if not expected.repaired])
-def test_marks_come_from_the_store_where_no_worker_can_be_started(steps, student):
+def test_marks_come_from_the_store_if_no_worker_starts(steps, student):
     expected, record = CLASS[student], steps.records[student]
     for exercise, points in (("transpose_qkv", expected.qkv), ("transpose_output", expected.output)):
         mark = steps.stored[student, exercise]
@@ -80,7 +80,7 @@ def test_marks_come_from_the_store_where_no_worker_can_be_started(steps, student
 
 
 @pytest.mark.parametrize("student", REPAIRED)
-def test_a_notebook_whose_cells_were_put_right_is_graded_as_it_is_then(steps, student):
+def test_a_repaired_notebook_is_graded_as_repaired(steps, student):
     """What was kept is of another text, so it does not count: the notebook waits, and is graded afterwards."""
     assert steps.stored[student, "transpose_output"].needs
     if student != TAUGHT:

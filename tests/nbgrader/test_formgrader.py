@@ -72,7 +72,7 @@ def test_the_list_shows_everybody_with_the_exported_score(pages, guide):
     assert rows["ada"][4] == "8 / 8"
 
 
-def test_a_graded_cell_shows_the_report_and_the_solution_its_reason(seen):
+def test_a_graded_cell_shows_the_report_and_a_solution_why(seen):
     graded = seen["graded"]
     assert "known mistake" in graded["report"]
     assert "✗ failed" in graded["report"]
@@ -87,7 +87,7 @@ def test_a_score_and_a_comment_typed_in_the_page_count(seen):
 
 
 @pytest.mark.parametrize("again", ["again by command", "again by button"])
-def test_they_stay_when_graded_again_and_nbgrader_asks_for_another_look(seen, again):
+def test_overrides_stay_when_graded_again_and_are_flagged(seen, again):
     for part in ("typed", "comment", "auto", "auto_comment", "report"):
         assert seen[again][part] == seen["typed"][part]
     assert seen[again]["row"][3:5] == ["needs manual grading", seen["typed"]["row"][4]]
@@ -110,7 +110,7 @@ def test_feedback_shows_what_was_typed_and_nothing_runs_in_it(seen, pages, guide
     assert "known mistake" in text
 
 
-def test_nothing_that_a_student_raises_reaches_the_report_or_runs(pages):
+def test_nothing_that_student_code_raises_runs_in_the_page(pages):
     pages.open_submission("gus")
     shown = pages.report("sequence_mask")
     assert "raised an exception" in shown.text

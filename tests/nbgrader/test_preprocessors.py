@@ -78,7 +78,7 @@ def test_the_same_notebook_has_the_same_content_as_everywhere(tmp_path):
 @pytest.mark.parametrize(
     ("score", "expected"), [(1.5, "5.0"), (3.0, "10.0"), (9.0, "10.0"), (-1.0, "0.0"), (float("nan"), "0.0")]
 )
-def test_a_score_is_a_plain_float_between_zero_and_the_cells_points(score, expected):
+def test_a_score_is_a_plain_float_within_the_points_of_its_cell(score, expected):
     result = ExerciseResult("a", "01_a", "failed", score, 3.0)
     shown = outputs(_part(Report((result,), "strict", "2", "0"), "a", "check-a", 10.0))
     assert [o["output_type"] for o in shown] == ["display_data", "execute_result"]

@@ -49,7 +49,7 @@ def test_who_hands_in_again_is_graded_again(found):
     assert found[TWICE, "transpose_qkv"] == Mark(FULL, None, False, None, None)
 
 
-def test_who_hands_in_late_loses_what_the_policy_of_nbgrader_says(walk, found):
+def test_a_late_submission_gets_the_penalty_of_nbgrader(walk, found):
     assert found[LATE, "transpose_qkv"].auto == GRADIENT_WRONG
     with walk.gradebook() as gradebook:
         late = gradebook.find_submission(ASSIGNMENT, LATE)

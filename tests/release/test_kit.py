@@ -62,7 +62,7 @@ def test_its_lessons_show_their_pictures(filled, chosen):
         assert {name: (page.parent / name).read_bytes() for name in named} == assignment.pictures
 
 
-def test_it_ships_the_blocks_that_are_needed_and_no_room_of_the_instructor(filled):
+def test_the_kit_ships_needed_blocks_and_no_instructor_folder(filled):
     with zipfile.ZipFile(next((filled / WHEELS).iterdir())) as wheel:
         names = set(wheel.namelist())
         assert wheel.testzip() is None

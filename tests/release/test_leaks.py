@@ -43,7 +43,7 @@ def test_a_solution_region_in_a_stub_is_found(copy, chosen, secret):
     assert "04_heads/heads.py: transpose_qkv holds the answer transpose_qkv" in found(copy, chosen, secret)
 
 
-def test_a_reference_under_other_names_is_found_in_code_and_in_notebooks(copy, chosen, secret):
+def test_a_renamed_reference_is_found_in_code_and_notebooks(copy, chosen, secret):
     (copy / "helpers.py").write_text(RENAMED, "utf-8")
     book = copy / "04_heads" / "heads.ipynb"
     cells = json.loads(book.read_text("utf-8"))
@@ -118,7 +118,7 @@ def helpful(scores, lens):
 """
 
 
-def test_a_callable_that_passes_and_a_stub_that_is_started_are_found(tmp_path, seed):
+def test_a_passing_callable_and_a_started_stub_are_found(tmp_path, seed):
     """Also when another callable ruins the worker for whatever is tried after it."""
     one = plan(ROOT / "solutions", ROOT / "assignments", "02")
     only = KitPlan(one.solutions[-1:], one.bundles[-1:], one.blocks)
