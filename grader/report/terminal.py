@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from io import StringIO
 from itertools import groupby
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -28,6 +29,8 @@ from grader.report.words import (
     total_points,
 )
 from grader.support.i18n import _, ngettext
+
+NARROW = 50  # columns that a row of the overview needs
 
 _STYLES = {
     "passed": "green",
@@ -62,7 +65,7 @@ def render(report: Report, *, every: bool = False, full: bool = False) -> Render
     full: passed and skipped checks one by one too, and details of every exercise.
     """
     every = every or full
-    parts: list[RenderableType] = [_overview(report.exercises)]
+    parts: list[RenderableType] = [_Overview(report.exercises)]
     unsolved = [e for e in report.exercises if e.outcome in ("failed", "blocked", "could_not_grade")]
     for result in unsolved if every else unsolved[:1]:
         parts += [Text(), _details(result, full)]
@@ -81,18 +84,28 @@ def outcome_text(outcome: str) -> Text:
     return Text(f"{MARKS[outcome]} {outcome_name(outcome)}", style=_STYLES[outcome])
 
 
-def _overview(results: Sequence[ExerciseResult]) -> RenderableType:
-    """Return one row per exercise, below the names of the assignments."""
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(overflow="fold")  # a name is never cut, since commands need it
-    table.add_column()
-    table.add_column(no_wrap=True, justify="right")
-    for assignment, group in groupby(results, lambda result: result.assignment):
-        table.add_row(Text(assignment, style="bold"))
-        for result in group:
-            score = Text(points(result.score, result.points))
-            table.add_row(_indented(Text(result.name)), outcome_text(result.outcome), score)
-    return table
+@dataclass(frozen=True)
+class _Overview:
+    """One row per exercise, below the names of the assignments; two rows in a narrow terminal."""
+
+    results: Sequence[ExerciseResult]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        table = Table.grid(padding=(0, 2, 0, 0))
+        table.add_column(no_wrap=True)
+        table.add_column()
+        table.add_column(no_wrap=True, justify="right")
+        for assignment, group in groupby(self.results, lambda result: result.assignment):
+            table.add_row(Text(assignment, style="bold"))
+            for result in group:
+                name, score = Text(f"  {result.name}"), points(result.score, result.points)
+                outcome = outcome_text(result.outcome)
+                if options.max_width >= NARROW:
+                    table.add_row(name, outcome, score)
+                else:
+                    table.add_row(name)
+                    table.add_row(Text.assemble("    ", outcome, f"  {score}"))
+        yield table
 
 
 def _details(result: ExerciseResult, full: bool) -> RenderableType:

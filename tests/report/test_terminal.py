@@ -87,7 +87,7 @@ def printed(*results, width=80, every=False, full=False, colour=False, remarks=(
     return out.getvalue()
 
 
-@pytest.mark.parametrize("width", [80, 60])
+@pytest.mark.parametrize("width", [80, 60, 40])
 @pytest.mark.parametrize("full", [False, True])
 def test_no_line_is_longer_than_the_terminal_is_wide(width, full):
     hostile = result(
@@ -114,6 +114,12 @@ def test_every_exercise_has_its_outcome_and_its_points(width):
         assert words.split()[0] in line
         assert all(word in text for word in words.split())
         assert points in line
+
+
+def test_a_narrow_terminal_shows_every_outcome_and_its_points():
+    text = " ".join(printed(*ALL, width=40).split())
+    assert "kernel_attention_weights ✓ passed 10.25 / 12.5" in text
+    assert "Seq2SeqAttentionDecoder ? could not be graded – / 12" in text
 
 
 def test_the_first_failure_has_problem_where_expected_and_got():

@@ -1,24 +1,24 @@
-"""Reports with everything in them that a report can hold."""
+"""Reports with every part that a report can have."""
 
 from __future__ import annotations
 
 from grader.classroom.class_run import GradedSubmission
 from grader.report.model import CheckResult, Diagnosis, ExerciseResult, Report
 
-PASSED = CheckResult("a", "shapes", "shape and dtype for rows of numbers (N, T)", "passed")
+PASSED = CheckResult("a", "shapes", "shape and dtype for rows of values (N, T)", "passed")
 FAILED = CheckResult(
     "b",
     "values",
     "steps beyond the length are 0: rows of vectors (N, T, F)",
     "failed",
-    message="the result departs from the reference in 168 of 168 numbers",
+    message="all 168 values differ from the expected output",
     expected=" 0.0623  -0.0772   0.1175  -0.0513   0.2182   0.0554",
     got=" 0.9068  -1.2210  -0.4348   0.7661  -0.2476   1.4215",
     where="batch 0, query 0, feature 0",
 )
 SKIPPED = CheckResult("c", "values", "later", "skipped")
-OURS = CheckResult(
-    "d", "values", "what the machine did not let us see", "could_not_grade", message="it broke"
+NOT_GRADED = CheckResult(
+    "d", "values", "a check that the machine did not allow", "could_not_grade", message="the worker crashed"
 )
 KNOWN = Diagnosis("exact", (("mask-length-counts-one-more",),), "one step too many is kept in every row")
 PAIR = Diagnosis("one_of", (("softmax-twice", "softmax-detached"), ("softmax-over-queries",)), "one of two")
@@ -49,7 +49,9 @@ RESULTS = (
     result("masked_softmax", "passed", 3.0, checks=(PASSED,)),
     result("transpose_qkv", "not_started", 0.0),
     result("transpose_output", "blocked", 0.0, message="heads.py cannot be read: line 3, invalid syntax"),
-    result("AddNorm", "could_not_grade", None, checks=(PASSED, OURS), message="the sandbox is not there"),
+    result(
+        "AddNorm", "could_not_grade", None, checks=(PASSED, NOT_GRADED), message="the sandbox is not there"
+    ),
     result("Encoder", "failed", 0.5, checks=(FAILED,), diagnosis=PAIR),
 )
 REPORT = Report(RESULTS, sandbox="landlock", torch="2.13.0", grader="0.1.0", remarks=("graded with care",))
@@ -85,7 +87,7 @@ CLASS = [
 
 
 def hostile(text: str) -> ExerciseResult:
-    """A result with the same text wherever a text can stand."""
+    """A result with the same text in every field."""
     check = CheckResult(text, text, text, "failed", message=text, expected=text, got=text, where=text)
     return ExerciseResult(
         text,
