@@ -22,6 +22,9 @@ import jsonschema
 import psutil
 import pytest
 from helpers.files import fill
+from helpers.hostile_archives import HOSTILE as HOSTILE_ARCHIVES
+from helpers.hostile_sources import HOSTILE as HOSTILE_SOURCES
+from helpers.peak_memory import run_measured
 from helpers.report_schema import REPORT
 
 from grader.classroom.formats import plain
@@ -302,6 +305,62 @@ def test_a_forged_row_is_graded_again_with_a_remark(school, records):
     assert "ada.py: The stored result of" not in run(school, folder).stdout  # by now the row is genuine
     assert "transpose_qkv is damaged or was not written by this grader" in record["remarks"][0]
     assert json.loads(run(school, folder, "--format", "jsonl").stdout)["remarks"] == []
+
+
+# ---- hostile submissions
+
+COSTLY = {
+    "dots": ("a dotted name in the answer", "joins more than 100 names by dots"),
+    "lines": ("a dotted name over many lines", ""),
+    "names": ("one chain of assignments", ""),
+    "imports": ("an import with spaces and dots", "joins more than 100 names by dots"),
+    "letters": ("eight million letters", "larger than 1 MiB"),
+    "short": ("many short lines", "more than 100000 words and symbols"),
+}
+PACKED = ("bzip2.zip", "name.tar.gz", "broken.zip", "members.tar.gz")
+
+
+def costly(kind: str) -> str:
+    return HOSTILE_SOURCES[COSTLY[kind][0]]().replace("masked_softmax", "transpose_qkv")
+
+
+def test_costly_submissions_leave_their_neighbours_alone(school, records):
+    """Every one ends as failed or blocked with a sentence, and no process of the grader needs more than 1 GiB."""
+    folder = school / "costly"
+    for kind in COSTLY:
+        fill(folder / kind, {"heads.py": costly(kind)})
+        (folder / kind / "heads.ipynb").write_text("{}", "utf-8")
+        os.utime(folder / kind / "heads.ipynb", (1, 1))
+    for name in PACKED:
+        HOSTILE_ARCHIVES[name][0](folder / name)
+    fill(folder, {"ada.py": RIGHT, "zoe/heads.py": RIGHT})
+    command = [GRADER, "grade", folder, "--format", "jsonl", "--jobs", "1"]
+    done, peak = run_measured(command, cwd=school, timeout=200, env=environment(school))
+    assert "Traceback" not in done.stdout + done.stderr, done.stderr
+    found = {record["submission"]: record for record in lines(done)}
+    assert outcome(found["ada.py"]) == outcome(found["zoe/heads.py"]) == "passed"
+    for kind, (_source, sentence) in COSTLY.items():
+        record = found[f"{kind}/heads.py"]
+        said = [e["message"] for e in record["exercises"] if e["name"] == "transpose_qkv"]
+        assert outcome(record) == ("blocked" if sentence else "failed"), kind
+        assert sentence in said[0]
+    for name in PACKED:
+        problems = [
+            r for place, remarks in found.items() if place.startswith(name) for r in remarks["remarks"]
+        ]
+        assert any(HOSTILE_ARCHIVES[name][1] in problem for problem in problems), (name, problems)
+    assert peak <= 1 << 30
+
+
+@pytest.mark.parametrize("kind", COSTLY)
+def test_check_reads_a_costly_file_within_bounds(school, records, kind):
+    path = fill(school / "checked" / kind, {"heads.py": costly(kind)}) / "heads.py"
+    command = [GRADER, "check", "--file", path, "--course", school / "assignments"]
+    done, peak = run_measured(command, cwd=school, timeout=100, env=environment(school))
+    assert "Traceback" not in done.stdout + done.stderr, done.stderr
+    assert done.returncode in (1, 2)
+    assert COSTLY[kind][1] in " ".join((done.stdout + done.stderr).split())
+    assert peak <= 1 << 30
 
 
 # ---- killed, and started again
