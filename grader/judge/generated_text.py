@@ -115,13 +115,11 @@ def moved(check: Check, case: RecordedCase, observation: Observation) -> Finding
     if all(np.array_equal(one, other) for one, other in zip(got, begun, strict=True)):
         return failed("as begun", _("the weights that came back are those of before the training"))
     if not all(np.isfinite(weight).all() for weight in got):
-        return failed("not finite", _("the weights that came back hold inf or nan"))
+        return failed("not finite", _("the returned weights contain NaN or inf"))
     one, other = (np.concatenate([(w - w.mean()).ravel() for w in weights]) for weights in (got, begun))
     if one @ other > RESEMBLES * np.linalg.norm(one) * np.linalg.norm(other):
         return PASSED
-    return failed(
-        "other weights", _("the weights that came back are not those of this model after a training")
-    )
+    return failed("other weights", _("the returned weights are not those of this model after training"))
 
 
 def _rows(array: Array) -> list[list[int]]:

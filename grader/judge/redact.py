@@ -107,7 +107,7 @@ def _message(check: Check, code: str, message: str) -> str:
     if word == "lost":
         return lost_message(rest)
     says = check.params.get("says")
-    if check.judge in ("same", "carries") and word == "differ" and says:
+    if check.judge in ("same", "carries", "witnessed") and word == "differ" and says:
         return _(says)
     if check.judge == "value" and word == "value" and says:
         return _(says)
@@ -201,6 +201,8 @@ def _of_judge() -> dict[str, dict[str, str]]:
         "moved": {
             "absent": _("the returned state dict is incomplete"),
             "as": _("the returned weights are unchanged by training"),
+            "not": _("the returned weights contain NaN or inf"),
+            "other": _("the returned weights are not those of this model after training"),
         },
         "cost": {
             "whole": _("the model did not get smaller"),

@@ -177,6 +177,17 @@ def test_a_matrix_must_carry_rows_to_their_images(decide):
     )
 
 
+def test_one_row_of_the_data_is_evidence_that_code_ran(decide):
+    rows = np.array([[3, 4, 2], [5, 6, 2]])
+    never = np.full((2, 3), -2)
+    says = {"says": "it did not train"}
+    assert decide("witnessed", {"rows": rows}, {"rows": rows}, **says).passed
+    assert decide("witnessed", {"rows": rows}, {"rows": np.stack([rows[0], never[1]])}, **says).passed
+    assert decide("witnessed", {"rows": rows}, {"rows": never}, **says).message == "it did not train"
+    assert not decide("witnessed", {"rows": rows}, {"rows": np.full((2, 3), 3)}, **says).passed
+    assert not decide("witnessed", {"rows": rows}, {"rows": rows[:, :2]}, **says).passed
+
+
 def test_kept_weights_may_be_optional_and_are_looked_at_where_they_are_kept(decide):
     weights = np.full((1, 2, 2), 0.5)
     assert not decide("kept_weights", {"w": weights}, {}).passed
