@@ -22,11 +22,11 @@ from grader.support.atomic_files import write_atomically
 from grader.support.stub import stub
 
 TRY = "## Try it"  # opens the text above a cell to run
-CLOSE = 1e-12  # regenerated numbers may differ by this much: processors sum in different orders
+CLOSE = 1e-12  # regenerated values may differ by this much: processors sum in different orders
 
 
-def generated(assignment: Assignment, bundle: Bundle) -> dict[str, bytes]:
-    """Every file of one assignment's folder, by name."""
+def files_of(assignment: Assignment, bundle: Bundle) -> dict[str, bytes]:
+    """Return every file of one assignment's folder, by name."""
     words, numbers = bundles.dump(bundle)
     text = stub(assignment.source)
     return {
@@ -50,9 +50,9 @@ def build(solutions: Path, assignments: Path) -> list[Path]:
     for assignment, bundle in _recorded(solutions):
         folder = assignments / assignment.name
         folder.mkdir(parents=True, exist_ok=True)
-        for name, data in generated(assignment, bundle).items():
+        for name, data in files_of(assignment, bundle).items():
             path = folder / name
-            if not path.exists() or not _agree(path.read_bytes(), data, name):
+            if not path.exists() or not _is_same(path.read_bytes(), data, name):
                 path.parent.mkdir(exist_ok=True)
                 write_atomically(path, data)
                 changed.append(path)
@@ -60,24 +60,24 @@ def build(solutions: Path, assignments: Path) -> list[Path]:
 
 
 def stale(solutions: Path, assignments: Path) -> Iterator[str]:
-    """What in assignments/ is not what solutions/ would give: a sentence each."""
+    """Yield a sentence for each file of assignments/ that differs from what solutions/ gives."""
     wanted: set[Path] = set()
     for assignment, bundle in _recorded(solutions):
-        for name, data in generated(assignment, bundle).items():
+        for name, data in files_of(assignment, bundle).items():
             path = assignments / assignment.name / name
             wanted.add(path)
             if not path.exists():
                 yield f"{path} is missing"
-            elif not _agree(path.read_bytes(), data, name):
+            elif not _is_same(path.read_bytes(), data, name):
                 yield f"{path} differs from what solutions/{assignment.name} gives"
     for folder in sorted(assignments.glob("[0-9][0-9]_*")):
         for path in sorted([*folder.iterdir(), *folder.glob(f"{PICTURES}/*")]):
             if path.is_file() and path not in wanted:
-                yield f"{path} comes from nowhere"
+                yield f"{path} is not generated from anything in solutions/"
 
 
-def _agree(old: bytes, new: bytes, name: str) -> bool:
-    """Texts byte for byte; numbers to 1e-12, names and shapes exactly."""
+def _is_same(old: bytes, new: bytes, name: str) -> bool:
+    """Compare texts byte for byte; values to 1e-12, their names and shapes exactly."""
     if old == new:
         return True
     if name != TENSORS_FILE:
@@ -99,9 +99,9 @@ def _close(a: Array, b: Array) -> bool:
 
 
 def lesson(module: str, text: str) -> str:
-    """The markdown cells of a percent-format module, as one page that says where its code is.
+    """Return the markdown cells of a percent-format module as one page that says where its code is.
 
-    What to try is left to the files in which it can be run.
+    The cells to try are left out: they are in the files that can be run.
     """
     cells = [cell.source for cell in _cells(text) if cell.cell_type == "markdown"]
     title, _, rest = cells[0].partition("\n")
@@ -114,7 +114,7 @@ def lesson(module: str, text: str) -> str:
 
 
 def notebook(assignment: str, text: str) -> str:
-    """The same module as a notebook. Cell ids are hashes of assignment and place, so that they last."""
+    """Return the module as a notebook. A cell's id is a hash of assignment and place, so that it lasts."""
     import nbformat
 
     book = nbformat.v4.new_notebook(

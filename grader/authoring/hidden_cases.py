@@ -47,14 +47,14 @@ def seed_file() -> Path:
 
 
 def hidden_bundles(solutions: Path) -> Sequence[Bundle]:
-    """The bundles of the secret seed. Raises what `hidden_folder` does."""
+    """Load the bundles of the secret seed. Raises what `hidden_folder` does."""
     return bundles.load_all(hidden_folder(solutions))
 
 
 def hidden_folder(solutions: Path) -> Path:
-    """Where the bundles of the secret seed lie. Recorded once for a state of solutions, seed, grader and torch.
+    """Return the folder with the bundles of the secret seed: recorded once per state of solutions, seed, grader, torch.
 
-    Raises UsageError for a seed that cannot be one, and ClickException where the cases cannot be recorded.
+    Raises UsageError for a seed that cannot be one, and GraderError where the cases cannot be recorded.
     """
     seed = _seed()
     folder = cache_folder() / "hidden" / _key(solutions, seed)

@@ -27,7 +27,7 @@ from grader.worker.standins import install
 
 
 def definitions(source: str) -> str:
-    """A module's imports and definitions without its lesson and its demos, which take time and show nothing."""
+    """Return a module's imports and definitions, without its lesson and its demos, which only take time."""
     kept = [
         n
         for n in ast.parse(source).body
@@ -37,7 +37,7 @@ def definitions(source: str) -> str:
 
 
 def blocks(*names: str) -> list[Any]:
-    """Building blocks themselves, for a generator of cases that must know what a model gives."""
+    """Return building blocks, for a generator of cases that must know what a model gives."""
     install({name: given_source(name) for name in with_requirements(names)})
     return [getattr(sys.modules["grader.given"], name) for name in names]
 
@@ -47,11 +47,11 @@ def observe(
     given: Sequence[str],
     cases: Sequence[Case | RecordedCase],
     dtype: str | None = None,
-    look: int = 0,
+    rng_seed: int = 0,
 ) -> dict[str, Observation]:
-    """Run cases on a module's source in this process. Floating tensors are float64, unless told otherwise.
+    """Run cases on a module's source in this process. Floating tensors are float64, unless `dtype` is given.
 
-    look: where chance begins in each case that does not say so itself.
+    rng_seed: the seed of torch's generator in each case that sets none itself.
     """
     sources = {name: given_source(name) for name in with_requirements(given)}
     out = {}
@@ -61,7 +61,7 @@ def observe(
         for case in cases:
             tensors = {name: torch.from_numpy(np.array(array)) for name, array in case.tensors.items()}
             wanted = dtype or ("float64" if case.dtype in FLOATS else case.dtype)
-            torch.manual_seed(look)
+            torch.manual_seed(rng_seed)
             program = Program(loaded.names, {"steps": list(case.steps), "dtype": wanted}, tensors)
             program.run(loaded.files)
             out[case.id] = normalise_layouts(_observation(program, {wanted: case.dtype}), case.steps)
@@ -69,7 +69,7 @@ def observe(
 
 
 def _observation(program: Program, dtypes: Mapping[str, str]) -> Observation:
-    """What a program saw. `dtypes`: the dtype it ran in → the one that the case asks for."""
+    """Return what a program observed. `dtypes`: the dtype it ran in → the dtype that the case asks for."""
     seen = {}
     for name, tensor in program.observed.items():
         dtype = str(tensor.dtype).removeprefix("torch.")

@@ -1,4 +1,4 @@
-"""Run references and known mistakes on cases, in float64, and write down what they give: a bundle.
+"""Record a bundle: run references and known mistakes on cases, in float64.
 
 Trusted code on trusted code: everything runs in this process, with the worker's own program runner, so
 that reference and student are observed in the same way. Needs solutions/ and torch.
@@ -34,7 +34,7 @@ COMPARED = ("equal", "precise", "kept_weights", "sentences", "witnessed")
 
 
 def record_all(assignments: Sequence[Assignment], seed: str, *, diagnosis: bool = True) -> list[Bundle]:
-    """The bundles of several assignments, as many at a time as there are processors."""
+    """Record several assignments, as many at a time as there are processors."""
     jobs = min(os.cpu_count() or 1, len(assignments))
     with WorkerPool(jobs, _recording, seed, diagnosis) as processes:
         bundles = {bundle.assignment: bundle for _assignment, bundle in processes.results(assignments)}
@@ -49,7 +49,7 @@ def _recording(
 
 
 def record(assignment: Assignment, seed: str, *, diagnosis: bool = True) -> Bundle:
-    """The bundle of one assignment for a seed. Raises ContentError when a reference does not run."""
+    """Record one assignment for a seed. Raises ContentError when a reference does not run."""
     torch.set_num_threads(1)  # the tensors are tiny
     assignment.check_pairs()
     manifest = assignment.manifest
@@ -76,14 +76,14 @@ def _exercise(assignment: Assignment, fields: Mapping[str, Any], seed: str, diag
     reference = observe(assignment.source, given, run)
     others = {a.id: observe(apply(a, assignment.source), given, run) for a in assignment.alternatives(name)}
     recorded = tuple(
-        _unrun(case)
+        _examined(case)
         if case.exam is not None
         else _recorded(case, reference[case.id], {id: seen[case.id] for id, seen in others.items()})
         for case in cases
     )
     # At level 0 nothing may name a mistake, so nothing that names one goes into the bundle.
     mistakes = assignment.mistakes(name) if diagnosis and _level(assignment, fields) else []
-    bare = Exercise(
+    without_mistakes = Exercise(
         name=name,
         assignment=assignment.name,
         title=fields["title"],
@@ -99,10 +99,10 @@ def _exercise(assignment: Assignment, fields: Mapping[str, Any], seed: str, diag
         cases=recorded,
     )
     if not mistakes:
-        return bare
+        return without_mistakes
     known = tuple(KnownMistake(m.id, m.kind, m.says, m.asks, m.page) for m in mistakes)
     table = signatures(assignment, mistakes, named_by(recorded), given, paired=fields.get("pairs", ()))
-    return replace(bare, mistakes=known, signatures=table)
+    return replace(without_mistakes, mistakes=known, signatures=table)
 
 
 def require_used(case: Case) -> None:
@@ -118,12 +118,12 @@ def require_used(case: Case) -> None:
 
 
 def _level(assignment: Assignment, fields: Mapping[str, Any]) -> int:
-    """How much a diagnosis may say at most: 0 facts, 1 what the answer equals, 2 a question, 3 a page."""
+    """What a diagnosis may say at most: 0 facts, 1 what the answer equals, 2 a question, 3 a page."""
     return int(fields.get("level", assignment.manifest.get("level", 3)))
 
 
-def _unrun(case: Case) -> RecordedCase:
-    """A case that is measured by an exam: training the reference would tell nothing that a judge compares with."""
+def _examined(case: Case) -> RecordedCase:
+    """A case that an exam measures: the reference is not trained, since no judge compares with it."""
     return RecordedCase(
         id=case.id,
         exercise=case.exercise,
@@ -134,13 +134,13 @@ def _unrun(case: Case) -> RecordedCase:
         for_judge=case.for_judge,
         headers={n: Header(s, case.dtype, case.axes.get(n, ())) for n, s in case.shapes.items()},
         expected={},
-        exam=None if case.exam is None else _unrun(case.exam),
+        exam=None if case.exam is None else _examined(case.exam),
         costly=case.costly,
     )
 
 
 def _recorded(case: Case, reference: Observation, others: Mapping[str, Observation]) -> RecordedCase:
-    """A case with what the reference gave. Numbers are kept only where a check compares with them.
+    """A case with what the reference gave. Values are kept only where a check compares with them.
 
     `others`: what answers on an equal footing gave, by their ids.
     """

@@ -17,7 +17,7 @@ from grader.bundle.safetensors import Array
 from grader.diagnosis.signature import ANY, only_precision, signature, slots
 from grader.judge.verdict import judge_all
 
-LOOKS = 4  # at a mistake that draws: what it gives every time is what it is known by
+RNG_REPEATS = 4  # runs of a mistake that draws random values: it is known by what it gives every time
 VARIES = 1e-6  # above the rounding of float64
 
 
@@ -29,83 +29,87 @@ def signatures(
     *,
     paired: Sequence[str],
 ) -> Signatures:
-    """What the reference (the first row), each mistake, and each pair of independent ones among `paired` give."""
+    """Record what the reference (the first row), each mistake, and each independent pair among `paired` give."""
     reference = definitions(assignment.source)
     others = assignment.alternatives(mistakes[0].of)
-    rows: list[tuple[tuple[str, ...], str]] = [((), reference)]
+    table = _Table(cases, given)
+    rows = [table.reference(reference)]
     for one in mistakes:
-        rows += [((one.id,), source) for source in _forms([one], reference, others)]
-    for one, other in combinations([m for m in mistakes if m.steady and m.id in paired], 2):
-        if _independent(one, other, reference):
-            rows += [((one.id, other.id), source) for source in _forms([one, other], reference, others)]
-    unseen = {(m.id,) for m in mistakes if m.kind == "policy" and m.breaks == ("precision",)}
-    drawing = {(m.id,) for m in mistakes if not m.steady}
-    known: list[_Row] = []
-    for ids, source in rows:
-        looks = [
-            _row(ids, source, cases, given, known[0] if known else None, ids in unseen, look)
-            for look in range(LOOKS if ids in drawing else 1)
-        ]
-        known.append(_in_common(looks))
-    kept = list(_told_apart(known))
+        rows += [table.row([one], source, rows[0]) for source in _forms([one], reference, others)]
+    for pair in combinations([m for m in mistakes if m.steady and m.id in paired], 2):
+        if _independent(*pair, reference):
+            rows += [table.row(pair, source, rows[0]) for source in _forms(pair, reference, others)]
+    kept = list(_distinct(rows))
     return Signatures(
         slots=slots(cases),
         explains=tuple(row.explains for row in kept),
-        states=np.array([row.states + row.elsewhere for row in kept], dtype=object),
+        states=np.array([row.states + row.dtype_states for row in kept], dtype=object),
         numbers=np.array(
-            [np.pad(row.numbers, ((0, len(row.elsewhere)), (0, 0))) for row in kept], dtype=np.float64
+            [np.pad(row.numbers, ((0, len(row.dtype_states)), (0, 0))) for row in kept], dtype=np.float64
         ),
     )
 
 
 class _Row(NamedTuple):
-    """What one way to be wrong gives; `elsewhere`: its states in the cases about precision, which come last."""
+    """What one way to be wrong gives; `dtype_states`: its states in the cases about precision, which come last."""
 
     explains: tuple[str, ...]
     states: tuple[str, ...]
     numbers: Array
-    elsewhere: tuple[str, ...] = ()
+    dtype_states: tuple[str, ...] = ()
 
 
-def _row(
-    ids: tuple[str, ...],
-    source: str,
-    cases: Sequence[RecordedCase],
-    given: Sequence[str],
-    reference: _Row | None,
-    unseen: bool,
-    look: int,
-) -> _Row:
-    """`unseen`: float32 tells nothing of it. (It would stop in the float64 that everything is recorded in.)
+class _Table:
+    """Runs sources on the cases of one exercise, and makes rows of what they give."""
 
-    What float32 does tell keeps its name whatever it does in other dtypes: there it is left open.
-    """
-    here = [case for case in cases if not only_precision(case)]
-    there = [case for case in cases if only_precision(case)]
-    if reference is not None and unseen:
-        row = reference._replace(explains=ids)
-    else:
-        row = _Row(ids, *signature(here, judge_all(here, observe(source, given, here, look=look))))
-    if reference is not None and not _alike(row, reference):
-        return row._replace(elsewhere=(ANY,) * sum(len(case.checks) for case in there))
-    seen = {case.id: observe(source, given, [case], case.dtype, look)[case.id] for case in there}
-    return row._replace(elsewhere=signature(there, judge_all(there, seen))[0])
+    def __init__(self, cases: Sequence[RecordedCase], given: Sequence[str]):
+        self.cases = [case for case in cases if not only_precision(case)]
+        self.dtype_cases = [case for case in cases if only_precision(case)]
+        self.given = given
+
+    def reference(self, source: str) -> _Row:
+        return self._with_dtypes(self._in_float64((), source, 0), source, 0)
+
+    def row(self, mistakes: Sequence[KnownAnswer], source: str, reference: _Row) -> _Row:
+        """The row of one mistake or of several at once. Only random values make several runs necessary."""
+        runs = 1 if all(mistake.steady for mistake in mistakes) else RNG_REPEATS
+        return _agreed([self._run(mistakes, source, reference, rng_seed) for rng_seed in range(runs)])
+
+    def _run(self, mistakes: Sequence[KnownAnswer], source: str, reference: _Row, rng_seed: int) -> _Row:
+        """A mistake that float32 shows keeps its name whatever it does in other dtypes: these are left open."""
+        explains = tuple(mistake.id for mistake in mistakes)
+        if all(m.kind == "policy" and m.breaks == ("precision",) for m in mistakes):
+            row = reference._replace(explains=explains)  # in float64, in which all is recorded, it may raise
+        else:
+            row = self._in_float64(explains, source, rng_seed)
+        if not _alike(row, reference):
+            return row._replace(dtype_states=(ANY,) * sum(len(case.checks) for case in self.dtype_cases))
+        return self._with_dtypes(row, source, rng_seed)
+
+    def _in_float64(self, explains: tuple[str, ...], source: str, rng_seed: int) -> _Row:
+        seen = observe(source, self.given, self.cases, rng_seed=rng_seed)
+        return _Row(explains, *signature(self.cases, judge_all(self.cases, seen)))
+
+    def _with_dtypes(self, row: _Row, source: str, rng_seed: int) -> _Row:
+        cases = self.dtype_cases
+        seen = {c.id: observe(source, self.given, [c], c.dtype, rng_seed)[c.id] for c in cases}
+        return row._replace(dtype_states=signature(cases, judge_all(cases, seen))[0])
 
 
-def _in_common(looks: Sequence[_Row]) -> _Row:
-    """What several looks at an answer that draws agree in; what varies is left open: any state, no number."""
-    first = looks[0]
-    numbers = np.array([row.numbers for row in looks])  # (looks, slots, projections)
+def _agreed(runs: Sequence[_Row]) -> _Row:
+    """What several runs agree in; what varies is left open: any state, and NaN for the numbers."""
+    first = runs[0]
+    numbers = np.array([row.numbers for row in runs])  # (runs, slots, projections)
     varies = (np.abs(numbers - numbers[0]) > VARIES * (1 + np.abs(numbers[0]))).any(axis=(0, 2))
     return first._replace(
-        states=_states_in_common([row.states for row in looks]),
-        elsewhere=_states_in_common([row.elsewhere for row in looks]),
+        states=_agreed_states([row.states for row in runs]),
+        dtype_states=_agreed_states([row.dtype_states for row in runs]),
         numbers=np.where(varies[:, None], np.nan, first.numbers),
     )
 
 
-def _states_in_common(looks: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(slot[0] if len(set(slot)) == 1 else ANY for slot in zip(*looks, strict=True))
+def _agreed_states(runs: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(slot[0] if len(set(slot)) == 1 else ANY for slot in zip(*runs, strict=True))
 
 
 def _alike(one: _Row, other: _Row) -> bool:
@@ -113,7 +117,7 @@ def _alike(one: _Row, other: _Row) -> bool:
 
 
 def _independent(one: KnownAnswer, other: KnownAnswer, source: str) -> bool:
-    """Whether two mistakes change different places: then their order does not matter."""
+    """Whether two mistakes change different places, so that their order does not matter."""
     if one.code or other.code or "mistake" not in (one.kind, other.kind):
         return False
     try:
@@ -122,8 +126,8 @@ def _independent(one: KnownAnswer, other: KnownAnswer, source: str) -> bool:
         return False
 
 
-def _told_apart(rows: Sequence[_Row]) -> Iterator[_Row]:
-    """All single mistakes, and the pairs that give something else than the reference and than each single."""
+def _distinct(rows: Sequence[_Row]) -> Iterator[_Row]:
+    """Yield all single mistakes, and the pairs that differ from the reference and from each single mistake."""
     singles = [row for row in rows if len(row.explains) < 2]
     for row in rows:
         if len(row.explains) < 2 or not any(_alike(row, single) for single in singles):
@@ -131,7 +135,7 @@ def _told_apart(rows: Sequence[_Row]) -> Iterator[_Row]:
 
 
 def _forms(mistakes: Sequence[KnownAnswer], source: str, others: Sequence[KnownAnswer]) -> list[str]:
-    """The mistakes in the reference, and in each answer on an equal footing that holds the same pieces."""
+    """Put the mistakes into the reference, and into each answer on an equal footing that holds the same pieces."""
     forms = [apply(mistakes, source, exactly=len(mistakes) == 1)]
     for other in others if all(m.edits for m in mistakes) else ():
         with contextlib.suppress(ValueError):  # a piece that is not there: the mistake is about it

@@ -32,24 +32,24 @@ class Row:
     accepted: int = 0
     trivial: int = 0
     refused: int = 0
-    stranded: int = 0  # known to fail on another device alone
-    stopped: int = 0  # of these, those that do, and whose line is named
-    rounded: int = 0  # known to fail in another dtype alone
-    noticed: int = 0  # of these, those that do, and are named
+    device_mistakes: int = 0  # known to fail on another device alone
+    device_caught: int = 0  # those that do, and whose line is named
+    dtype_mistakes: int = 0  # known to fail in another dtype alone
+    dtype_caught: int = 0  # those that do, and are named
     problems: list[str] = field(default_factory=list)
 
 
-def verified(engine: Engine, there: Engine | None, assignment: Assignment, name: str) -> Row:
-    """What holds of one exercise.
+def verify_exercise(engine: Engine, other: Engine | None, assignment: Assignment, name: str) -> Row:
+    """Grade all known answers to one exercise, and return what was found.
 
-    `there`: grades on another device, on which what is right must pass as well, and fails what breaks `device`.
+    `other`: an engine for another device. There, right answers must pass too, and answers that break `device` fail.
     """
     exercise = _bundle_of(engine, assignment).exercise(name)
     reference = _graded(engine, assignment, assignment.source, [name])[name]
     untouched = _graded(engine, assignment, stub(assignment.source), [name])[name]
     row = _row(engine, assignment, exercise, reference, untouched)
-    if there is not None and exercise.weights.get("device", 1):
-        _elsewhere(row, there, assignment, exercise)
+    if other is not None and exercise.weights.get("device", 1):
+        _check_other_device(row, other, assignment, exercise)
     return row
 
 
@@ -67,17 +67,17 @@ def _row(
     if untouched.outcome != "not_started":
         row.problems.append(f"the stub is {_why(untouched)}")
     for answer in [*assignment.mistakes(exercise.name), *assignment.mutants(exercise.name)]:
-        _mistake(row, answer, _answer(engine, assignment, answer))
+        _check_mistake(row, answer, _answer(engine, assignment, answer))
     for answer in assignment.variants(exercise.name):
-        _variant(row, answer, _answer(engine, assignment, answer))
-    _block(row, engine, assignment, exercise)
+        _check_variant(row, answer, _answer(engine, assignment, answer))
+    _check_block(row, engine, assignment, exercise)
     return row
 
 
-def _mistake(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
+def _check_mistake(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
     row.mistakes += 1
     if answer.kind == "policy":
-        _policy(row, answer, result)
+        _check_policy(row, answer, result)
         return
     if result.outcome != "failed":
         row.problems.append(f"mistake {answer.id} is {_why(result)}")
@@ -89,8 +89,8 @@ def _mistake(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
         row.problems.append(f"mistake {answer.id} is caught and not named")
 
 
-def _policy(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
-    """It fails in nothing but what it breaks; where that is the precision, it does fail, and is named."""
+def _check_policy(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
+    """It fails in no facet but those it breaks; if it breaks the precision, it must fail there and be named."""
     broken = {c.facet for c in result.checks if c.outcome not in ("passed", "skipped")}
     alone = broken <= set(answer.breaks)
     if not alone:
@@ -99,35 +99,35 @@ def _policy(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
     row.named += alone
     if "precision" in answer.breaks:
         named = "precision" in broken and any(answer.id in ids for ids in result.diagnosis.alternatives)
-        row.rounded += 1
-        row.noticed += named
+        row.dtype_mistakes += 1
+        row.dtype_caught += named
         if not named:
             row.problems.append(f"policy {answer.id} in another dtype is {_why(result)}")
 
 
-def _elsewhere(row: Row, there: Engine, assignment: Assignment, exercise: Exercise) -> None:
-    """What is right passes on the other device too; what breaks `device` fails there, with its line named.
+def _check_other_device(row: Row, other: Engine, assignment: Assignment, exercise: Exercise) -> None:
+    """Right answers pass on the other device too; answers that break `device` fail there, with their line named.
 
-    What breaks the precision alone needs no second look: it fails on the CPU already.
+    Answers that break the precision alone are not graded again: they fail on the CPU already.
     """
-    right = {"the reference": _graded(there, assignment, assignment.source, [exercise.name])[exercise.name]}
+    right = {"the reference": _graded(other, assignment, assignment.source, [exercise.name])[exercise.name]}
     right |= {
-        f"variant {a.id}": _answer(there, assignment, a)
+        f"variant {a.id}": _answer(other, assignment, a)
         for a in assignment.variants(exercise.name)
         if a.kind != "trivial"
     }
     row.problems += [
-        f"{what} on {there.options.device} is {_why(result)}"
+        f"{what} on {other.options.device} is {_why(result)}"
         for what, result in right.items()
         if result.outcome != "passed"
     ]
     for answer in assignment.mistakes(exercise.name):
         if answer.kind == "policy" and "device" in answer.breaks:
-            row.stranded += 1
-            result = _answer(there, assignment, answer)
-            row.stopped += (named := _names_a_line(result))
+            row.device_mistakes += 1
+            result = _answer(other, assignment, answer)
+            row.device_caught += (named := _names_a_line(result))
             if not named:
-                row.problems.append(f"policy {answer.id} on {there.options.device} is {_why(result)}")
+                row.problems.append(f"policy {answer.id} on {other.options.device} is {_why(result)}")
 
 
 def _names_a_line(result: ExerciseResult) -> bool:
@@ -135,7 +135,7 @@ def _names_a_line(result: ExerciseResult) -> bool:
     return first is not None and ".py, line " in first.where
 
 
-def _variant(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
+def _check_variant(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
     if answer.kind == "trivial":
         row.trivial += 1
         row.refused += result.outcome == "failed" and result.score == 0
@@ -148,7 +148,7 @@ def _variant(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
         row.problems.append(f"variant {answer.id} is {_why(result)}")
 
 
-def _block(row: Row, engine: Engine, assignment: Assignment, exercise: Exercise) -> None:
+def _check_block(row: Row, engine: Engine, assignment: Assignment, exercise: Exercise) -> None:
     """The building block of the same name, where there is one, must pass as an answer."""
     if exercise.name not in given.BLOCKS:
         return
@@ -169,7 +169,7 @@ def _bundle_of(engine: Engine, assignment: Assignment) -> Bundle:
 
 
 def _answer(engine: Engine, assignment: Assignment, answer: KnownAnswer) -> ExerciseResult:
-    """Quickly: what takes longer is tried with the reference alone."""
+    """Grade a known answer without the long trainings: these run for the reference alone."""
     quick = engine.with_options(quick=True)
     return _graded(quick, assignment, apply(answer, assignment.source), [answer.of])[answer.of]
 

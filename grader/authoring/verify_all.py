@@ -1,4 +1,4 @@
-"""`grader verify` on all cores: exercises are shared out among processes, each with workers of its own."""
+"""`grader verify` on all cores: each process verifies some of the exercises with its own workers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from grader.authoring.content import PUBLIC_SEED, Assignment, read_all
 from grader.authoring.record import record_all
-from grader.authoring.verify import Row, verified
+from grader.authoring.verify import Row, verify_exercise
 from grader.bundle.files import dump, loads
 from grader.engine.devices import launcher_for
 from grader.engine.engine import Engine
@@ -30,11 +30,12 @@ def verify(
     jobs: int = 1,
     seed: str = PUBLIC_SEED,
     only: Sequence[str] = (),
-    tell: Callable[[str], None] = lambda name: None,
+    report: Callable[[str], None] = lambda name: None,
 ) -> Iterator[Row]:
-    """A row for every exercise, in the order of the course. `only`: names of exercises or assignments.
+    """Yield a row per exercise, in the order of the course. `only`: names of exercises or assignments.
 
-    `device`: another one on which what is right must pass as well, and fails what breaks it; none if empty.
+    `device`: another device, on which right answers must pass too; none if empty.
+    `report`: called with a sentence whenever an exercise is done.
     Raises SandboxError where a process or its sandbox breaks down, ContentError for a course that cannot be read or recorded, UsageError for a name that is not there.
     """
     wanted = _wanted(read_all(solutions), only)
@@ -43,12 +44,12 @@ def verify(
         [dump(bundle) for bundle in record_all(assignments, seed)]
     )  # as files would hold it
     with _shared(recorded) as name:
-        yield from _shared_out(wanted, min(jobs, len(wanted)), (solutions, name, device), tell)
+        yield from _in_parallel(wanted, min(jobs, len(wanted)), (solutions, name, device), report)
 
 
 @contextmanager
 def _shared(data: bytes) -> Iterator[str]:
-    """The name of shared memory that holds the data. Nothing is left of it, even after a kill."""
+    """Put data into shared memory and yield its name. Nothing is left of it, even after a kill."""
     memory = SharedMemory(create=True, size=len(data))
     try:
         assert memory.buf is not None
@@ -60,7 +61,7 @@ def _shared(data: bytes) -> Iterator[str]:
 
 
 def _read(name: str) -> Any:
-    """What was pickled there; the memory may be longer than that."""
+    """Unpickle what shared memory of this name holds; it may be longer than that."""
     memory = SharedMemory(name)
     try:
         assert memory.buf is not None
@@ -84,24 +85,24 @@ def _wanted(assignments: Sequence[Assignment], only: Sequence[str]) -> list[tupl
     return out
 
 
-def _shared_out(
+def _in_parallel(
     wanted: Sequence[tuple[Assignment, str]],
     jobs: int,
     given: tuple[Path, str, str],
-    tell: Callable[[str], None],
+    report: Callable[[str], None],
 ) -> Iterator[Row]:
-    """The longest first; told as they end, given in order."""
-    tasks = [(assignment.name, name) for assignment, name in sorted(wanted, key=_answers, reverse=True)]
+    """Start the longest first, report each that ends, and yield the rows in order."""
+    tasks = [(assignment.name, name) for assignment, name in sorted(wanted, key=_cost, reverse=True)]
     rows: dict[str, Row] = {}
-    with WorkerPool(jobs, _proving, *given) as processes:
+    with WorkerPool(jobs, _verifying, *given) as processes:
         for (_assignment_name, name), row in processes.results(tasks):
             rows[name] = row
-            tell(_("{name} is done, {n} of {all}").format(name=name, n=len(rows), all=len(tasks)))
+            report(_("{name} is done, {n} of {all}").format(name=name, n=len(rows), all=len(tasks)))
     yield from (rows[name] for _assignment, name in wanted)
 
 
-def _answers(wanted: tuple[Assignment, str]) -> tuple[float, int]:
-    """What may take long comes first, then what has many answers."""
+def _cost(wanted: tuple[Assignment, str]) -> tuple[float, int]:
+    """The longest time limit of a case, then the number of known answers."""
     assignment, name = wanted
     fields = next(fields for fields in assignment.exercises if fields["name"] == name)
     longest = float(fields.get("limits", {}).get("wall_seconds", 0))
@@ -110,20 +111,20 @@ def _answers(wanted: tuple[Assignment, str]) -> tuple[float, int]:
 
 
 @contextmanager
-def _proving(
+def _verifying(
     _allow: Callable[[float], None], solutions: Path, memory: str, device: str
 ) -> Iterator[Callable[[tuple[str, str]], Row]]:
-    """In each process: workers, and the recorded course from the shared memory of that name."""
+    """In each process, open a sandbox and read the recorded course from shared memory of that name."""
     with ExitStack() as opened:
         launcher = opened.enter_context(closing(choose()))
         bundles = [loads(*files) for files in _read(memory)]
         options = GradingOptions(reuse_worker=True)  # all sources are trusted
         engine = opened.enter_context(closing(Engine(bundles, launcher, options)))
-        there = None
+        other = None
         if device:
-            other = opened.enter_context(closing(launcher_for(device)))
+            device_launcher = opened.enter_context(closing(launcher_for(device)))
             # Trainings that take longer are tried on the CPU alone.
             options = replace(options, device=device, quick=True)
-            there = opened.enter_context(closing(Engine(bundles, other, options)))
+            other = opened.enter_context(closing(Engine(bundles, device_launcher, options)))
         assignments = {assignment.name: assignment for assignment in read_all(solutions)}
-        yield lambda task: verified(engine, there, assignments[task[0]], task[1])
+        yield lambda task: verify_exercise(engine, other, assignments[task[0]], task[1])

@@ -24,14 +24,11 @@ def command(assignment: str, exercise: str) -> None:
     ASSIGNMENT is a folder's name, a number and words: 12_normalising. EXERCISE is the name of the function,
     or of the class if it begins with a capital letter.
     """
-    from grader.authoring.scaffold import NotScaffolded, scaffold
+    from grader.authoring.scaffold import scaffold
 
     if not Path("solutions").is_dir():
         raise click.UsageError(_("there is no folder solutions/ here; new is for maintainers"))
-    try:
-        changed = scaffold(Path("solutions"), assignment, exercise)
-    except NotScaffolded as refused:
-        raise click.UsageError(str(refused)) from None
+    changed = scaffold(Path("solutions"), assignment, exercise)
     for path in changed:
         click.echo(path)
     click.echo(

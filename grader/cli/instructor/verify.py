@@ -43,7 +43,6 @@ def command(names: tuple[str, ...], seed: str, device: str, jobs: int) -> None:
     """Solutions pass, stubs are not started, mistakes are caught and named, variants pass."""
     from rich.console import Console
 
-    from grader.authoring.content import ContentError
     from grader.authoring.verify_all import verify
     from grader.engine.devices import extra_devices
     from grader.student.status_line import status_line
@@ -52,17 +51,14 @@ def command(names: tuple[str, ...], seed: str, device: str, jobs: int) -> None:
         raise click.UsageError(_("there is no folder solutions/ here; verify is for maintainers"))
     started = time.monotonic()
     try:
-        elsewhere = extra_devices(device)
+        other = extra_devices(device)
     except LookupError as error:
         raise click.UsageError(str(error.args[0])) from None
-    try:
-        with status_line(quiet=False) as tell:
-            device = "".join(elsewhere)
-            rows = list(verify(Path("solutions"), device=device, jobs=jobs, seed=seed, only=names, tell=tell))
-    except ContentError as error:
-        raise click.UsageError(str(error)) from None
+    with status_line(quiet=False) as report:
+        device = "".join(other)
+        rows = list(verify(Path("solutions"), device=device, jobs=jobs, seed=seed, only=names, report=report))
     console = Console(highlight=False)
-    console.print(_table(rows, bool(elsewhere)))
+    console.print(_table(rows, bool(other)))
     console.print(_(LEGEND))
     console.print(_("checks per facet:"))
     for row in rows:
@@ -77,8 +73,8 @@ def command(names: tuple[str, ...], seed: str, device: str, jobs: int) -> None:
     sys.exit(1 if problems else 0)
 
 
-def _table(rows: Sequence[Row], elsewhere: bool) -> Table:
-    """A line for each exercise. `elsewhere`: whether another device was looked at."""
+def _table(rows: Sequence[Row], with_device: bool) -> Table:
+    """One line per exercise. `with_device`: whether another device was tried."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
@@ -97,11 +93,11 @@ def _table(rows: Sequence[Row], elsewhere: bool) -> Table:
             f"{row.named}/{row.mistakes}",
             f"{row.accepted}/{row.variants}",
             f"{row.refused}/{row.trivial}",
-            _of(row.stopped, row.stranded, elsewhere),
-            _of(row.noticed, row.rounded, "precision" in row.facets),
+            _of(row.device_caught, row.device_mistakes, with_device),
+            _of(row.dtype_caught, row.dtype_mistakes, "precision" in row.facets),
         )
     return table
 
 
-def _of(found: int, known: int, looked: bool) -> str:
-    return f"{found}/{known}" if looked else "–"
+def _of(caught: int, known: int, tried: bool) -> str:
+    return f"{caught}/{known}" if tried else "–"
