@@ -21,7 +21,7 @@ grade: install
 
 check: install
 	$(BIN)/ruff check .
-	$(BIN)/ruff format --check grader tests scripts
+	$(BIN)/ruff format --check grader tests scripts solutions
 	$(BIN)/mypy
 
 # What can run side by side; attacks, which starve what runs beside them; then what watches the machine's clock.
