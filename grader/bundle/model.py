@@ -109,7 +109,7 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Bundle:
-    """One assignment: its exercises in order, its text data, the stub as handed out."""
+    """One assignment: its exercises in order, its text data, the original stub."""
 
     assignment: str
     module: str

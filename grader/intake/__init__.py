@@ -1,4 +1,4 @@
-"""Read what a student hands in, as text: nothing here runs or imports it."""
+"""Read a submission as text; nothing here runs or imports it."""
 
 from grader.intake.read import Blocked, Submission, Unit, read_submission
 

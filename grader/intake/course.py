@@ -54,7 +54,7 @@ class Course:
 
 
 def find(start: Path) -> Course:
-    """The course that `start` lies in, or whose folder `assignments` lies beside it. Raises NoCourse."""
+    """Find the course whose folder is `start`, one above it, or `assignments` in one of these. Raises NoCourse."""
     for folder in _upwards(start.resolve()):
         for candidate in (folder, folder / "assignments"):
             if (candidate / MARK).is_file():

@@ -16,7 +16,7 @@ _ASSIGNED = re.compile(r"^(?P<indent>\s*)(?P<target>[A-Za-z_][\w, ]*)=\s*(!|%[A-
 _FOREIGN_CELL = re.compile(
     r"^%%(bash|sh|script|html|javascript|js|latex|markdown|perl|ruby|svg|writefile|file|cmd|R)\b"
 )
-# A cell of another magic may be in ours or another language: does it parse?
+# The cell of any other magic counts if it parses as Python.
 _CELL_OF_ANOTHER = re.compile(r"^%%(?!(time|timeit|capture|prun)\b)")
 MAX_MAGICS = 16  # lines of one cell that are replaced one by one; the cell is parsed again for each
 
@@ -73,11 +73,10 @@ def _source(cell: dict[str, object]) -> str:
 
 
 def plain_python(source: str) -> str:
-    """IPython's own syntax taken out, every line kept in its place.
+    """Replace the syntax that only IPython understands, and keep every line in its place.
 
-    A line inside a string that looks like a magic is left alone: only lines at which Python stops reading
-    are changed. Where it stops at another line, the cell is wrong in a way of its own, and every line that
-    looks like a magic gives way.
+    Only lines at which Python cannot go on are replaced, so that a line in a string that looks like a magic stays.
+    If Python stops at a line that is not a magic, the cell has a syntax error, and all magics are replaced.
     """
     source = source.replace("\r\n", "\n").replace("\0", "")
     lines = source.split("\n")
@@ -91,7 +90,7 @@ def plain_python(source: str) -> str:
 
 
 def _one_by_one(lines: list[str]) -> str | None:
-    """The cell with one magic after another taken out until it parses; None if that does not make it parse."""
+    """Replace one magic after another until the cell parses. Returns None if that does not make it parse."""
     lines = list(lines)
     for _attempt in range(MAX_MAGICS):
         at = _stops_at("\n".join(lines))

@@ -61,7 +61,7 @@ _Statements = Mapping[str, list[tuple[str, ast.stmt]]]
 
 @lru_cache(maxsize=2)  # asked for by each exercise of a submission
 def _outline(units: tuple[Unit, ...]) -> tuple[Mapping[str, str], _Statements]:
-    """What every imported name stands for, and the top-level statements that bind each name."""
+    """The dotted path of every imported name, and the top-level statements that bind each name."""
     trees = list(_trees(units))
     aliases = {local: path for _, tree in trees for local, path in _imported(tree)}
     statements: dict[str, list[tuple[str, ast.stmt]]] = {}

@@ -19,14 +19,14 @@ def names(*sources):
     return read_names(Submission(Path("a.ipynb"), units))
 
 
-def test_definitions_are_found_at_the_top_level_and_in_branches_of_it():
+def test_definitions_are_found_at_the_top_level():
     found = names(
         "def a(): ...\nif True:\n    class b: ...\nelse:\n    c = 1\ntry:\n    d: int = 1\nexcept E:\n    async def e(): ...\nwith x:\n    f = g = 1"
     )
     assert set(found.definitions) == set("abcdefg")
 
 
-def test_what_is_inside_of_a_definition_or_only_annotated_is_none():
+def test_inner_and_only_annotated_names_are_no_definitions():
     assert names("def a():\n    def b(): ...\nclass c:\n    d = 1\ne: int\nf.g = 1").definitions.keys() == {
         "a",
         "c",
@@ -73,7 +73,7 @@ def test_a_variable_under_a_near_name_is_none():
     }
 
 
-def test_a_class_that_takes_the_keywords_of_another_exercise_is_graded_as_that_one():
+def test_a_class_is_matched_by_its_keywords_too():
     found = match(
         CONSTRUCTORS,
         names("class MultiHeadAttention:\n    def __init__(self, embed_dim, num_heads, dropout): ..."),
@@ -81,7 +81,7 @@ def test_a_class_that_takes_the_keywords_of_another_exercise_is_graded_as_that_o
     assert found == {"TransparentSelfAttention": "MultiHeadAttention"}
 
 
-def test_a_definition_as_handed_out_is_untouched_whatever_its_layout_and_comments():
+def test_layout_and_comments_do_not_change_a_definition():
     stub = names("def f(x):\n    raise NotImplementedError('f')\n\n\ndef g(x): ...")
     assert untouched(
         "f", names("# mine\ndef f( x ) :\n\n    raise NotImplementedError( 'f' )  # later"), stub

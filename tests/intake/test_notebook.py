@@ -12,7 +12,7 @@ def cells(*found, **book):
     return code_cells(json.dumps({"cells": list(found), "nbformat": 4, **book}))
 
 
-def test_code_cells_of_format_4_are_read_in_order_and_nothing_else():
+def test_code_cells_of_format_4_are_read_in_order():
     assert cells(
         {
             "cell_type": "code",
@@ -25,7 +25,7 @@ def test_code_cells_of_format_4_are_read_in_order_and_nothing_else():
     ) == [(1, "x = 1"), (3, "a = 1\nb = 2")]
 
 
-def test_format_3_keeps_its_cells_in_worksheets_and_calls_the_source_input():
+def test_cells_of_format_3_are_read_from_worksheets():
     book = {
         "nbformat": 3,
         "worksheets": [
@@ -83,7 +83,7 @@ def test_lines_that_only_a_notebook_understands_are_taken_out(line, plain):
     "magic",
     ["bash", "sh", "html", "javascript", "latex", "writefile x.py", "file x.py", "R", "cython", "sql select"],
 )
-def test_a_cell_of_another_language_is_left_out_with_its_lines_counted(magic):
+def test_a_cell_of_another_language_becomes_empty_lines(magic):
     plain = plain_python(f"\n%%{magic}\nls -l | grep x\necho 'it''s'")
     assert plain.strip() == ""
     assert plain.count("\n") == 3
@@ -105,11 +105,11 @@ def test_strings_that_look_like_magics_are_left_alone():
     assert plain_python(STRING) == STRING
 
 
-def test_strings_that_look_like_magics_are_left_alone_beside_real_ones():
+def test_strings_that_look_like_magics_stay():
     assert plain_python("%matplotlib inline\n" + STRING + "\n!ls\n    ") == "pass\n" + STRING + "\npass\n    "
 
 
-def test_a_remainder_that_begins_a_line_is_left_alone_beside_magics():
+def test_a_remainder_at_the_start_of_a_line_stays():
     assert plain_python("!ls\nx = (7\n%b)") == "pass\nx = (7\n%b)"
 
 
@@ -117,7 +117,7 @@ def test_a_shell_line_that_goes_on_below_is_taken_out_whole():
     assert plain_python("!pip install a \\\n    b \\\n    c\nx = 1") == "pass\n\n\nx = 1"
 
 
-def test_a_cell_that_is_wrong_in_its_own_way_keeps_its_wrong_line_and_loses_its_magics():
+def test_a_cell_with_a_syntax_error_keeps_the_error():
     assert plain_python("!ls\nx = = 1\n%time") == "pass\nx = = 1\npass"
 
 

@@ -10,7 +10,7 @@ STUB = "import torch\n\n\ndef f(x):\n    raise NotImplementedError\n\n\nclass G:
 MINE = "import math\n\n\n@staticmethod\ndef f(x):\n    return x  # mine\n\n\nother = 1\n"
 
 
-def test_a_definition_is_replaced_with_its_decorators_and_the_rest_stays():
+def test_a_definition_is_replaced_with_its_decorators():
     text = restored(MINE, "f", STUB, notebook=False)
     assert text == "import math\n\n\ndef f(x):\n    raise NotImplementedError\n\n\nother = 1\n"
 
