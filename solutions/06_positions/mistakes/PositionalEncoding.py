@@ -9,10 +9,8 @@ MISTAKES = [
             "angles = positions / 10000 ** (columns / num_hiddens)",
             "angles = positions / 10000 ** (columns / 2 / num_hiddens)",
         ),
-        says=(
-            "the exponent counts the pairs instead of twice the pairs, so that slow hands are not slow enough"
-        ),
-        asks="How long does the slowest hand of your clock take to go round, and how long should it?",
+        says="the exponent counts the pairs instead of twice the pairs, so the slow frequencies are too high",
+        asks="After how many positions does your slowest pair repeat, and after how many should it?",
     ),
     mistake(
         "pos-exponent-doubled",
@@ -20,8 +18,8 @@ MISTAKES = [
             "angles = positions / 10000 ** (columns / num_hiddens)",
             "angles = positions / 10000 ** (2 * columns / num_hiddens)",
         ),
-        says="the exponent is doubled twice: columns that already go in steps of two are doubled again",
-        asks="The exponent of the last pair of features should be a little below one: what is yours?",
+        says="the exponent is doubled twice: the column indices already go in steps of two",
+        asks="The exponent of the last pair of features should be a little below 1. What is yours?",
     ),
     mistake(
         "pos-exponent-rounded",
@@ -29,11 +27,8 @@ MISTAKES = [
             "angles = positions / 10000 ** (columns / num_hiddens)",
             "angles = positions / 10000 ** (columns // num_hiddens)",
         ),
-        says="the exponent is rounded down to zero, so that all hands turn with the same speed",
-        asks=(
-            "What does a division give that throws its remainder away, if the first number is the smaller "
-            "one?"
-        ),
+        says="the exponent is rounded down to zero, so all pairs have the same frequency",
+        asks="What does an integer division return if the first number is smaller than the second?",
     ),
     mistake(
         "pos-one-speed",
@@ -41,8 +36,8 @@ MISTAKES = [
             "angles = positions / 10000 ** (columns / num_hiddens)",
             "angles = positions.expand(-1, len(columns)) * 1e-4",
         ),
-        says="all hands turn with the same slow speed",
-        asks="Which positions can the fastest hand tell apart, and how fast is yours?",
+        says="all pairs have the same low frequency",
+        asks="Which positions can the highest frequency separate, and what is your highest frequency?",
     ),
     mistake(
         "pos-base-thousand",
@@ -60,10 +55,10 @@ MISTAKES = [
             "angles = positions * torch.exp(columns * (-4.0 / num_hiddens))",
         ),
         says=(
-            "a decimal logarithm stands where the natural one belongs, so that the slow hands are much too "
-            "fast"
+            "the decimal logarithm is used instead of the natural one, so the slow frequencies are much too "
+            "high"
         ),
-        asks="The exponential function undoes one logarithm. Which?",
+        asks="The exponential function is the inverse of one logarithm. Which one?",
     ),
     mistake(
         "pos-degrees",
@@ -71,8 +66,8 @@ MISTAKES = [
             "angles = positions / 10000 ** (columns / num_hiddens)",
             "angles = torch.deg2rad(positions / 10000 ** (columns / num_hiddens))",
         ),
-        says="angles are taken for degrees and turned into radians",
-        asks="How many positions does your fastest hand need to go round once?",
+        says="the angles are treated as degrees and converted into radians",
+        asks="How many positions does one period of your fastest pair have?",
     ),
     mistake(
         "pos-multiplied-by-power",
@@ -81,7 +76,7 @@ MISTAKES = [
             "angles = positions * 10000 ** (columns / num_hiddens)",
         ),
         says="positions are multiplied by the powers instead of being divided by them",
-        asks="Do your hands become slower or faster from pair to pair?",
+        asks="Do your frequencies become lower or higher from pair to pair?",
     ),
     mistake(
         "pos-cosine-of-next-column",
@@ -89,8 +84,11 @@ MISTAKES = [
             "P[..., 1::2] = angles[:, : num_hiddens // 2].cos()",
             "P[..., 1::2] = (positions / 10000 ** ((columns + 1) / num_hiddens))[:, : num_hiddens // 2].cos()",
         ),
-        says="the cosine of each pair turns slower than its sine: every column has a speed of its own",
-        asks="Sine and cosine of one pair are one hand of the clock. Have they one speed?",
+        says=(
+            "the cosine of each pair has a lower frequency than its sine: every column has a frequency of "
+            "its own"
+        ),
+        asks="Do the sine and the cosine of one pair have the same frequency?",
         seen="a frequent slip in hand-written encodings with a loop over columns",
     ),
     mistake(
@@ -100,7 +98,7 @@ MISTAKES = [
             "torch.arange(1, max_len + 1, dtype=torch.float64)",
         ),
         says="positions are counted from 1",
-        asks="What should the first word of a sentence get added?",
+        asks="Which position does the first word of a sentence have?",
     ),
     mistake(
         "pos-sine-cosine-exchanged",
@@ -109,8 +107,8 @@ MISTAKES = [
             "P[..., 1::2] = angles[:, : num_hiddens // 2].cos()",
             "P[..., 1::2] = angles[:, : num_hiddens // 2].sin()",
         ),
-        says="cosines stand in the even columns and sines in the odd ones",
-        asks="What is the first number of the first row in the lesson's table?",
+        says="cosines are in the even columns and sines in the odd ones",
+        asks="What is the first value of the first row in the lesson's table?",
     ),
     mistake(
         "pos-halves",
@@ -119,8 +117,8 @@ MISTAKES = [
             "P[..., 1::2] = angles[:, : num_hiddens // 2].cos()",
             "P[..., len(columns) :] = angles[:, : num_hiddens // 2].cos()",
         ),
-        says="all sines come first and then all cosines, instead of in turn",
-        asks="Which two features make up the first hand of your clock, and which in the lesson?",
+        says="all sines come first and then all cosines, instead of alternating",
+        asks="Which two features form the first pair in your table, and which in the lesson?",
         kind="different",
         seen="tensor2tensor, get_timing_signal_1d",
     ),
@@ -130,31 +128,34 @@ MISTAKES = [
             "P[..., 1::2] = angles[:, : num_hiddens // 2].cos()",
             "P[..., 1::2] = angles[:, : num_hiddens // 2].sin()",
         ),
-        says="both features of each pair hold the sine",
-        asks="Can you read the time from a shadow of the hand on one wall only?",
+        says="both features of each pair are the sine",
+        asks="Two angles have the same sine. Which value separates them?",
     ),
     mistake(
         "pos-every-step-is-first",
         edit("P = self.P[:, : X.shape[1]].to(X.dtype)", "P = self.P[:, :1].to(X.dtype)"),
         says="every step gets the vector of position 0",
-        asks="Are two rows of what you add ever different?",
+        asks="Are any two rows of what you add different?",
     ),
     mistake(
         "pos-by-batch",
         edit("P = self.P[:, : X.shape[1]].to(X.dtype)", "P = self.P[0, : len(X), None].to(X.dtype)"),
         says="each sentence of the batch gets one position, the same for all its words",
-        asks="Along which axis of your result does the position change: over words, or over sentences?",
+        asks="Along which axis of your result does the position change: over words or over sentences?",
     ),
     mistake(
         "pos-sliced-by-batch",
         edit("X.shape[1]", "X.shape[0]"),
-        says="as many rows of the table are taken as there are sentences, not as there are words",
+        says=(
+            "the size of the batch, not the length of the sentences, decides how many rows of the table are "
+            "used"
+        ),
         asks="Which axis of the input is the length?",
     ),
     mistake(
         "pos-odd-crash",
         edit("angles[:, : num_hiddens // 2].cos()", "angles.cos()"),
-        says="an odd number of features makes it fail",
+        says="an odd number of features raises an error",
         asks="With five features, how many columns are even, and how many odd?",
         seen="Dive into Deep Learning and the PyTorch tutorials, which ask for even sizes",
     ),
@@ -162,8 +163,8 @@ MISTAKES = [
         "pos-max-len-ignored",
         edit("torch.arange(max_len", "torch.arange(1000"),
         edit("torch.zeros(1, max_len", "torch.zeros(1, 1000"),
-        says="the table has a thousand rows, however many were asked for",
-        asks="Which argument is read nowhere in your code?",
+        says="the table always has a thousand rows: the argument for its length is ignored",
+        asks="Which argument is never used in your code?",
     ),
     mistake(
         "pos-counts-on",
@@ -181,21 +182,21 @@ MISTAKES = [
             self.start += X.shape[1]
             """,
         ),
-        says="a second call goes on counting where the first one stopped",
-        asks="A new batch begins. At which position does your encoding put its first word?",
+        says="a second call continues to count positions where the first one stopped",
+        asks="A new batch begins. Which position does your encoding give to its first word?",
     ),
     mistake(
         "pos-words-lost",
         edit("self.dropout(X + P)", "self.dropout(P.expand(X.shape))"),
-        says="only the positions come back: the words are lost",
-        asks="Put two different sentences in. What is the difference of what comes out?",
+        says="only the positions are returned: the words are lost",
+        asks="Pass two different sentences. What is the difference between the two outputs?",
         kind="different",
     ),
     mistake(
         "pos-concatenated",
         edit("self.dropout(X + P)", "self.dropout(torch.cat([X, P.expand(X.shape)], dim=-1))"),
-        says="positions are put beside the words instead of being added",
-        asks="How many features come out, and how many went in?",
+        says="positions are concatenated to the words instead of being added",
+        asks="How many features does the output have, and how many does the input have?",
         kind="different",
     ),
     mistake(
@@ -207,8 +208,8 @@ MISTAKES = [
     mistake(
         "pos-words-scaled",
         edit("self.dropout(X + P)", "self.dropout(X * X.shape[-1] ** 0.5 + P)"),
-        says="the words are multiplied by the root of the number of features in here",
-        asks="Whose task is it to make words as loud as positions, this module's or the encoder's?",
+        says="this module multiplies the words by the square root of the number of features",
+        asks="Which module scales the embeddings, this one or the encoder?",
         kind="different",
     ),
     mistake(
@@ -220,8 +221,8 @@ MISTAKES = [
             return self.dropout(X)
             """,
         ),
-        says="positions are added into the caller's own tensor",
-        asks="Does the input still hold the same numbers after the call?",
+        says="positions are added to the caller's tensor in place",
+        asks="Does the input still have the same values after the call?",
     ),
     mistake(
         "pos-words-detached",
@@ -232,43 +233,43 @@ MISTAKES = [
     mistake(
         "pos-no-dropout",
         edit("self.dropout(X + P)", "X + P"),
-        says="dropout is never applied: training and evaluation give the same",
-        asks="The module is told a rate. Where is it used?",
+        says="dropout is never applied: training and evaluation give the same result",
+        asks="The module gets a dropout rate. Where is it used?",
     ),
     mistake(
         "pos-dropout-on-words",
         edit("self.dropout(X + P)", "self.dropout(X) + P"),
-        says="dropout acts on the words before the positions are added",
+        says="dropout is applied to the words before the positions are added",
         asks="Which of the module's steps comes last?",
     ),
     mistake(
         "pos-dropout-on-positions",
         edit("self.dropout(X + P)", "X + self.dropout(P.expand(X.shape))"),
-        says="dropout acts on the positions only, and words always come through whole",
+        says="dropout is applied to the positions only, and the words are never dropped",
         asks="Which of the module's steps comes last?",
     ),
     mistake(
         "pos-dropout-of-words-as-a-whole",
         edit("nn.Dropout(dropout)", "nn.Dropout1d(dropout)"),
-        says="dropout takes whole words at a time instead of single features",
-        asks="In one dropped vector, are some features gone, or all of them?",
+        says="dropout drops whole words instead of single features",
+        asks="In one dropped vector, are some features zero, or all of them?",
     ),
     mistake(
         "pos-dropout-in-evaluation",
         edit("self.dropout(X + P)", "nn.functional.dropout(X + P, self.dropout.p)"),
-        says="dropout stays on in evaluation",
-        asks="How does the function that drops learn whether the module is in training or in evaluation?",
+        says="dropout is still active in evaluation",
+        asks="How does a dropout function know whether the module is in training mode or in evaluation mode?",
     ),
     mistake(
         "pos-table-is-trained",
         edit('self.register_buffer("P", P, persistent=False)', "self.P = nn.Parameter(P)"),
-        says="the table is a parameter, so that training changes it",
-        asks="What does an optimiser do with every parameter that it is handed?",
+        says="the table is a parameter, so training changes it",
+        asks="What does an optimiser do with every parameter that it gets?",
     ),
     mistake(
         "pos-learned",
         edit('self.register_buffer("P", P, persistent=False)', "self.P = nn.Parameter(torch.randn_like(P))"),
-        says="positions are learned vectors that start at random",
+        says="positions are learned vectors with random initial values",
         asks="Does anything in what you add follow from the formula?",
         kind="different",
         steady=False,
@@ -276,15 +277,15 @@ MISTAKES = [
     device_mistake(
         "pos-table-left-behind",
         edit('self.register_buffer("P", P, persistent=False)', "self.P = P"),
-        says="the table is a plain attribute, which stays behind when the module moves to another device",
-        asks="What does a module take along when it moves, and what does it not know about?",
+        says="the table is a plain attribute, so it does not move with the module to another device",
+        asks="Which kinds of attributes does a module move to a new device, and which does it ignore?",
         seen="Dive into Deep Learning, which moves the table in forward instead",
     ),
     dtype_mistake(
         "positions-table-in-float32",
         edit('self.register_buffer("P", P, persistent=False)', "self.P = P"),
         edit("P = self.P[:, : X.shape[1]].to(X.dtype)", "P = self.P[:, : X.shape[1]].to(X.device)"),
-        says="the table stays in single precision, and so the sum is, whatever dtype the input has",
+        says="the table stays in single precision, and so does the sum, whatever dtype the input has",
         asks="What is the dtype of a half-precision tensor plus one of single precision?",
         seen="the d2l book, which moves the table to the device of the input and leaves its dtype",
     ),
@@ -302,11 +303,11 @@ MISTAKES = [
             """,
         ),
         says=(
-            "positions and angles are computed in the dtype of the input, which cannot count far in half "
-            "precision"
+            "positions and angles are computed in the dtype of the input, which cannot represent large "
+            "integers exactly in half precision"
         ),
         asks=(
-            "Which is the first whole number that `bfloat16` cannot hold, and how large is the error of an "
+            "Which is the first integer that `bfloat16` cannot represent, and how large is the error of an "
             "angle there?"
         ),
     ),

@@ -6,8 +6,8 @@ MISTAKES = [
     mistake(
         "emb-no-padding",
         edit("super().__init__(vocab_size, d_model, padding_idx=1)", "super().__init__(vocab_size, d_model)"),
-        says="no token is padding: its row starts at random and is trained like any other",
-        asks="What do you tell the table about token 1?",
+        says="no token is padding: the row of token 1 starts at random and is trained like any other",
+        asks="Which argument says that token 1 is padding?",
     ),
     mistake(
         "emb-padding-is-zero",
@@ -15,8 +15,8 @@ MISTAKES = [
             "super().__init__(vocab_size, d_model, padding_idx=1)",
             "super().__init__(vocab_size, d_model, padding_idx=0)",
         ),
-        says="token 0 is taken for padding instead of token 1",
-        asks="Which token is padding in this course?",
+        says="token 0 is treated as padding instead of token 1",
+        asks="Which token is padding in this assignment?",
     ),
     mistake(
         "emb-padding-is-last",
@@ -24,8 +24,8 @@ MISTAKES = [
             "super().__init__(vocab_size, d_model, padding_idx=1)",
             "super().__init__(vocab_size, d_model, padding_idx=-1)",
         ),
-        says="the last token of the vocabulary is taken for padding",
-        asks="Which row does a negative number mean?",
+        says="the last token of the vocabulary is treated as padding",
+        asks="Which row does a negative index select?",
     ),
     mistake(
         "emb-padding-zero-once",
@@ -50,7 +50,7 @@ MISTAKES = [
             """,
         ),
         says="the row of padding gets no gradient, but it starts at random",
-        asks="What happens to the zeros when the whole table is filled anew?",
+        asks="What happens to the row of zeros when you fill the whole table again?",
     ),
     mistake(
         "emb-sizes-swapped",
@@ -58,7 +58,9 @@ MISTAKES = [
             "super().__init__(vocab_size, d_model, padding_idx=1)",
             "super().__init__(d_model, vocab_size, padding_idx=1)",
         ),
-        says="the two sizes have changed places: as many rows as features, as many features as tokens",
+        says=(
+            "the two sizes are swapped: the table has as many rows as features and as many columns as tokens"
+        ),
         asks="Which of the two sizes is the number of rows?",
     ),
     mistake(
@@ -67,8 +69,8 @@ MISTAKES = [
             "super().__init__(vocab_size, d_model, padding_idx=1)",
             "super().__init__(vocab_size, d_model, padding_idx=1, max_norm=1.0)",
         ),
-        says="rows longer than one are cut down to length one when they are looked up",
-        asks="Does looking something up change the table?",
+        says="rows longer than one are shortened to length one when they are used",
+        asks="Does looking up a token change the table?",
     ),
     mistake(
         "emb-gradient-by-frequency",
@@ -76,11 +78,8 @@ MISTAKES = [
             "super().__init__(vocab_size, d_model, padding_idx=1)",
             "super().__init__(vocab_size, d_model, padding_idx=1, scale_grad_by_freq=True)",
         ),
-        says="gradients are divided by how often each token stands in the batch",
-        asks=(
-            "A word occurs twice. Should it learn twice as much from the batch, or as much as if it stood "
-            "there once?"
-        ),
+        says="the gradient of each token is divided by how often the token occurs in the batch",
+        asks="A word occurs twice. Should its row get the sum of both gradients, or their mean?",
     ),
     mistake(
         "emb-frozen",
@@ -92,7 +91,7 @@ MISTAKES = [
             """,
         ),
         says="the whole table is frozen: no token ever learns",
-        asks="Only one row should be spared from learning. How many are?",
+        asks="Only one row should not be trained. How many rows are not trained in your table?",
     ),
     mistake(
         "emb-detached",
@@ -100,7 +99,7 @@ MISTAKES = [
             "super().__init__(vocab_size, d_model, padding_idx=1)",
             "super().__init__(vocab_size, d_model, padding_idx=1)\n\n    def forward(self, tokens):\n        return super().forward(tokens).detach()",
         ),
-        says="vectors are cut off from the table: no gradient reaches it",
+        says="vectors are detached from the table: no gradient reaches it",
         asks="After a backward pass, does the table have a gradient?",
     ),
     mistake(
@@ -109,8 +108,8 @@ MISTAKES = [
             "super().__init__(vocab_size, d_model, padding_idx=1)",
             "super().__init__(vocab_size, d_model, padding_idx=1)\n\n    def forward(self, tokens):\n        return super().forward(tokens) * self.embedding_dim**0.5",
         ),
-        says="vectors are multiplied by the root of their length",
-        asks="Whose task is that factor, the table's or the encoder's?",
+        says="vectors are multiplied by the square root of their length",
+        asks="Which module applies that factor, the embedding or the encoder?",
         kind="different",
     ),
     mistake(
@@ -137,8 +136,8 @@ MISTAKES = [
             "super().__init__(vocab_size, d_model, padding_idx=1)",
             "super().__init__(vocab_size, d_model, padding_idx=1)\n\n    def forward(self, tokens):\n        return super().forward(tokens).transpose(0, 1)",
         ),
-        says="steps come before sentences in the result",
-        asks="In which order do the axes of the tokens stand, and in which those of your result?",
+        says="the axis of steps comes before the axis of sentences in the result",
+        asks="In which order are the axes of the tokens, and in which order are those of your result?",
     ),
     mistake(
         "emb-features-before-steps",
@@ -155,8 +154,8 @@ MISTAKES = [
             "super().__init__(vocab_size, d_model, padding_idx=1)",
             "super().__init__(vocab_size, d_model, padding_idx=1)\n\n    def forward(self, tokens):\n        return super().forward(tokens.reshape(-1))",
         ),
-        says="sentences are laid end to end: the result no longer knows where one stops",
-        asks="How many axes has your result, and how many should it have?",
+        says="all sentences are joined into one axis",
+        asks="How many axes does your result have, and how many should it have?",
     ),
     mistake(
         "emb-tokens-changed",
@@ -164,7 +163,7 @@ MISTAKES = [
             "super().__init__(vocab_size, d_model, padding_idx=1)",
             "super().__init__(vocab_size, d_model, padding_idx=1)\n\n    def forward(self, tokens):\n        out = super().forward(tokens)\n        tokens[tokens == 1] = 0\n        return out",
         ),
-        says="padding is rewritten in the caller's tokens",
+        says="the padding in the caller's tokens is overwritten",
         asks="Are the tokens the same after the call?",
     ),
 ]

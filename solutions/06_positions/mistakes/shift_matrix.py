@@ -7,21 +7,21 @@ MISTAKES = [
         "shift-backwards",
         edit("M[even, odd] = angles.sin()", "M[even, odd] = -angles.sin()"),
         edit("M[odd, even] = -angles.sin()", "M[odd, even] = angles.sin()"),
-        says="your matrix moves back by as many steps as it should move on",
-        asks="Which of the two sines carries the minus sign in the second theorem?",
+        says="your matrix shifts back by as many positions as it should shift forward",
+        asks="Which of the two sines has the minus sign in the second theorem?",
     ),
     mistake(
         "shift-no-minus",
         edit("M[odd, even] = -angles.sin()", "M[odd, even] = angles.sin()"),
-        says="both sines carry the same sign: this is no turn",
-        asks="In one of the two theorems there is a minus. Where is it in your matrix?",
+        says="both sines have the same sign: this is not a rotation",
+        asks="One of the two theorems has a minus sign. Where is it in your matrix?",
     ),
     mistake(
         "shift-mirrored",
         edit("M[odd, even] = -angles.sin()", "M[odd, even] = angles.sin()"),
         edit("M[odd, odd] = angles.cos()", "M[odd, odd] = -angles.cos()"),
-        says="each pair is mirrored instead of turned",
-        asks="Apply your matrix twice with one step each. Are you two steps further, or back where you were?",
+        says="each pair is mirrored instead of rotated",
+        asks="Apply your matrix for a shift of one twice. Is the result a shift of two or a shift of zero?",
     ),
     mistake(
         "shift-sine-cosine-exchanged",
@@ -29,8 +29,8 @@ MISTAKES = [
         edit("M[odd, odd] = angles.cos()", "M[odd, odd] = angles.sin()"),
         edit("M[even, odd] = angles.sin()", "M[even, odd] = angles.cos()"),
         edit("M[odd, even] = -angles.sin()", "M[odd, even] = -angles.cos()"),
-        says="sine and cosine have changed places",
-        asks="With no step at all, which matrix should come out?",
+        says="sine and cosine are swapped",
+        asks="For a shift of zero, which matrix should be returned?",
     ),
     mistake(
         "shift-rows-exchanged",
@@ -38,7 +38,7 @@ MISTAKES = [
         edit("M[even, odd] = angles.sin()", "M[even, odd] = angles.cos()"),
         edit("M[odd, even] = -angles.sin()", "M[odd, even] = angles.cos()"),
         edit("M[odd, odd] = angles.cos()", "M[odd, odd] = angles.sin()"),
-        says="the two rows of each pair have changed places: new cosines land where sines should stand",
+        says="the two rows of each pair are swapped: the new cosines are in the rows of the sines",
         asks="Which feature should the first row of a pair produce?",
     ),
     mistake(
@@ -47,16 +47,19 @@ MISTAKES = [
         edit("M[even, odd] = angles.sin()", "M[even, odd] = angles.cos()"),
         edit("M[odd, even] = -angles.sin()", "M[odd, even] = angles.cos()"),
         edit("M[odd, odd] = angles.cos()", "M[odd, odd] = -angles.sin()"),
-        says="the two columns of each pair have changed places: sines are read where cosines stand",
-        asks="With which feature of the old position is the first column of a pair multiplied?",
+        says=(
+            "the two columns of each pair are swapped: the factors of the sines are in the columns of the "
+            "cosines"
+        ),
+        asks="Which feature of the old position is multiplied by the first column of a pair?",
     ),
     mistake(
         "shift-layout-exchanged",
         edit("even = torch.arange(0, num_hiddens, 2)", "even = torch.arange(1, num_hiddens, 2)"),
         edit("odd = even + 1", "odd = even - 1"),
         edit("(even.double()", "(odd.double()"),
-        says="cosines are taken to stand in the even columns, and sines in the odd ones",
-        asks="What does position 0 look like in the table: zeros and ones in which columns?",
+        says="the matrix fits a table with cosines in the even columns and sines in the odd ones",
+        asks="At position 0, which columns of the table are zero and which are one?",
     ),
     mistake(
         "shift-halves",
@@ -69,7 +72,7 @@ MISTAKES = [
             """,
         ),
         says="the matrix fits a table with all sines first and then all cosines",
-        asks="Which two features make up the first hand of the clock in this course?",
+        asks="Which two features form the first pair in this course?",
         kind="different",
     ),
     mistake(
@@ -78,8 +81,10 @@ MISTAKES = [
             "angles = delta / 10000 ** (even.double() / num_hiddens)",
             "angles = delta / 10000 ** (even.double() / 2 / num_hiddens)",
         ),
-        says="the exponent counts the pairs instead of twice the pairs: slow hands turn too far",
-        asks="For the last pair, what is your exponent?",
+        says=(
+            "the exponent counts the pairs instead of twice the pairs, so the slow pairs are rotated too far"
+        ),
+        asks="What is your exponent for the last pair?",
     ),
     mistake(
         "shift-base-thousand",
@@ -96,8 +101,8 @@ MISTAKES = [
             "angles = delta / 10000 ** (even.double() / num_hiddens)",
             "angles = torch.full((num_hiddens // 2,), float(delta), dtype=torch.float64)",
         ),
-        says="every pair is turned by the angle of the first one",
-        asks="Do all hands of the clock turn equally far in one step?",
+        says="every pair is rotated by the angle of the first one",
+        asks="Do all pairs rotate by the same angle in one step?",
     ),
     mistake(
         "shift-always-one-step",
@@ -105,8 +110,8 @@ MISTAKES = [
             "angles = delta / 10000 ** (even.double() / num_hiddens)",
             "angles = 1 / 10000 ** (even.double() / num_hiddens)",
         ),
-        says="the matrix moves by one step, however many were asked for",
-        asks="Where does the number of steps enter?",
+        says="the matrix always shifts by one position: the requested shift is ignored",
+        asks="Where does your code use the number of steps?",
     ),
     mistake(
         "shift-never-back",
@@ -114,8 +119,8 @@ MISTAKES = [
             "angles = delta / 10000 ** (even.double() / num_hiddens)",
             "angles = abs(delta) / 10000 ** (even.double() / num_hiddens)",
         ),
-        says="a negative number of steps is taken for a positive one",
-        asks="What should three steps on and then three steps back give?",
+        says="a negative shift is treated as a positive one",
+        asks="What should a shift of three and then a shift of minus three give?",
     ),
     mistake(
         "shift-degrees",
@@ -123,8 +128,8 @@ MISTAKES = [
             "angles = delta / 10000 ** (even.double() / num_hiddens)",
             "angles = torch.deg2rad(delta / 10000 ** (even.double() / num_hiddens))",
         ),
-        says="angles are taken for degrees and turned into radians",
-        asks="By how much does the first hand turn in one step?",
+        says="the angles are treated as degrees and converted into radians",
+        asks="By which angle does the first pair rotate in one step?",
     ),
     mistake(
         "shift-small-angles",
@@ -132,15 +137,15 @@ MISTAKES = [
         edit("M[odd, odd] = angles.cos()", "M[odd, odd] = 1"),
         edit("M[even, odd] = angles.sin()", "M[even, odd] = angles"),
         edit("M[odd, even] = -angles.sin()", "M[odd, even] = -angles"),
-        says="angles are taken to be so small that the sine is the angle and the cosine is one",
+        says="the angles are assumed to be so small that the sine is the angle and the cosine is one",
         asks="How large is the angle of the first pair after one step?",
     ),
     mistake(
         "shift-only-cosines",
         edit("M[even, odd] = angles.sin()", "pass"),
         edit("M[odd, even] = -angles.sin()", "pass"),
-        says="every feature is multiplied by a cosine, and the two of a pair never meet",
-        asks="At position 0 all sines are zero. How could multiplying them make them anything else?",
+        says="every feature is only multiplied by a cosine: the two features of a pair are never mixed",
+        asks="At position 0 all sines are zero. Can a factor make them anything else?",
     ),
     mistake(
         "shift-stands-still",
@@ -148,8 +153,8 @@ MISTAKES = [
             def shift_matrix(delta, num_hiddens):
                 return torch.eye(num_hiddens)
             """,
-        says="the matrix is the identity: it moves nothing",
-        asks="What do position 0 and position 1 look like? What must happen to the one to become the other?",
+        says="the matrix is always the identity",
+        asks="Compare position 0 and position 1 in the table. Which values change?",
     ),
     mistake(
         "shift-moves-features",
@@ -158,7 +163,7 @@ MISTAKES = [
                 return torch.eye(num_hiddens).roll(delta, dims=0)
             """,
         says="the features are moved along the vector, instead of the position along the table",
-        asks="What is moved by some steps: the numbers within a row, or the row's place in the table?",
+        asks="What does a shift of the position change: the order of the features, or the index of the row?",
     ),
     mistake(
         "shift-fits-first-position",
@@ -169,8 +174,11 @@ MISTAKES = [
                 there = torch.stack([(delta * speeds).sin(), (delta * speeds).cos()], dim=1).flatten()
                 return torch.outer(there, start)
             """,
-        says="the matrix is made of two positions, and is good for the first one only, up to its length",
-        asks="Try it on position 7. Which position comes out?",
+        says=(
+            "the matrix is an outer product of two positions, and is right for position 0 only, up to a "
+            "factor"
+        ),
+        asks="Multiply position 7 by your matrix. Which position is the result?",
     ),
     mistake(
         "shift-one-number-per-pair",
@@ -178,7 +186,7 @@ MISTAKES = [
             def shift_matrix(delta, num_hiddens):
                 return torch.diag(torch.cos(delta / 10000 ** (torch.arange(0, num_hiddens, 2).double() / num_hiddens)))
             """,
-        says="the matrix has one row for each pair, instead of one for each feature",
-        asks="Which shape must a matrix have to be multiplied with a row of the table?",
+        says="the matrix has one row per pair, instead of one row per feature",
+        asks="Which shape must a matrix have to be multiplied by a row of the table?",
     ),
 ]

@@ -6,79 +6,86 @@ MISTAKES = [
     mistake(
         "addnorm-norm-inside",
         edit("self.ln(self.dropout(Y) + X)", "X + self.dropout(self.ln(Y))"),
-        says="only the new part is normalised, and the sum with what came in is left as it is",
-        asks="What should have mean 0 and variance 1 in the end: the part that is added, or the whole?",
+        says="only the output of the sublayer is normalised, not its sum with the input",
+        asks="Which vector should have mean 0 and variance 1 at the end: the term that is added, or the sum?",
         kind="different",
     ),
     mistake(
         "addnorm-norm-inside-after-dropout",
         edit("self.ln(self.dropout(Y) + X)", "X + self.ln(self.dropout(Y))"),
-        says="the new part is normalised after its dropout, and the sum with what came in is left as it is",
-        asks="What should have mean 0 and variance 1 in the end: the part that is added, or the whole?",
+        says=(
+            "the output of the sublayer is normalised after its dropout, and the sum with the input is not "
+            "normalised"
+        ),
+        asks="Which vector should have mean 0 and variance 1 at the end: the term that is added, or the sum?",
         kind="different",
     ),
     mistake(
         "addnorm-no-residual",
         edit("self.ln(self.dropout(Y) + X)", "self.ln(self.dropout(Y))"),
-        says="what came in is never added: the new part alone is normalised",
-        asks="If the new part were all zeros, what should come out, and what does?",
+        says="the input is never added: only the output of the sublayer is normalised",
+        asks="If the output of the sublayer is zero, what should be returned, and what is?",
     ),
     mistake(
         "addnorm-no-norm",
         edit("self.ln(self.dropout(Y) + X)", "self.dropout(Y) + X"),
-        says="the two are added and the sum is never normalised",
-        asks="What are mean and variance of one of your output vectors?",
+        says="the two terms are added, and the sum is never normalised",
+        asks="What are the mean and the variance of one of your output vectors?",
     ),
     mistake(
         "addnorm-residual-twice",
         edit("self.ln(self.dropout(Y) + X)", "X + self.ln(self.dropout(Y) + X)"),
-        says="what came in is added a second time, behind the normalisation",
-        asks="How often should the input enter, and what should be the very last step?",
+        says="the input is added a second time, after the normalisation",
+        asks="How often should the input be added, and what should be the very last step?",
     ),
     mistake(
         "addnorm-normalised-apart",
         edit("self.ln(self.dropout(Y) + X)", "self.ln(X) + self.ln(self.dropout(Y))"),
-        says="both inputs are normalised by themselves and then added",
+        says="both inputs are normalised separately and then added",
         asks=(
-            "A small change to a large vector: how large is it after both have been brought to the same size?"
+            "The output of the sublayer is small and its input is large. How large are both after your "
+            "normalisation?"
         ),
     ),
     mistake(
         "addnorm-difference",
         edit("self.ln(self.dropout(Y) + X)", "self.ln(self.dropout(Y) - X)"),
-        says="the input is subtracted from the new part instead of being added to it",
-        asks="Which sign does the input carry in your result when the new part is zero?",
+        says="the input is subtracted from the output of the sublayer instead of being added to it",
+        asks="Which sign does the input have in your result when the output of the sublayer is zero?",
     ),
     mistake(
         "addnorm-dropout-on-sum",
         edit("self.ln(self.dropout(Y) + X)", "self.ln(self.dropout(Y + X))"),
-        says="dropout acts on the sum, so that it tears holes in the way around as well",
-        asks="Which of the two terms should always arrive whole, even in training?",
+        says="dropout is applied to the sum, so it also drops parts of the residual connection",
+        asks="Which of the two terms should never be dropped?",
         kind="different",
     ),
     mistake(
         "addnorm-dropout-on-residual",
         edit("self.ln(self.dropout(Y) + X)", "self.ln(Y + self.dropout(X))"),
-        says="dropout acts on what came in and spares the new part: the wrong one of the two",
-        asks="Which of the two arguments is the output of the part?",
+        says="dropout is applied to the input of the sublayer instead of its output",
+        asks="Which of the two arguments is the output of the sublayer?",
     ),
     mistake(
         "addnorm-dropout-after-norm",
         edit("self.ln(self.dropout(Y) + X)", "self.dropout(self.ln(Y + X))"),
-        says="dropout acts on the result of the normalisation",
-        asks="What are mean and variance of a result of yours in training? Which step should be the last?",
+        says="dropout is applied to the result of the normalisation",
+        asks=(
+            "What are the mean and the variance of your result in training mode? Which step should be the "
+            "last?"
+        ),
     ),
     mistake(
         "addnorm-no-dropout",
         edit("self.ln(self.dropout(Y) + X)", "self.ln(Y + X)"),
-        says="dropout is never applied: training and evaluation give the same",
+        says="dropout is never applied: training and evaluation give the same result",
         asks="Call it twice in training mode, on the same input. Should the results agree?",
     ),
     mistake(
         "addnorm-dropout-in-evaluation",
         edit("self.ln(self.dropout(Y) + X)", "self.ln(nn.functional.dropout(Y, self.dropout.p) + X)"),
-        says="dropout stays on in evaluation",
-        asks="How does the function that drops learn whether the module is in training or in evaluation?",
+        says="dropout is still active in evaluation",
+        asks="How does a dropout function know whether the module is in training mode or in evaluation mode?",
     ),
     mistake(
         "addnorm-dropout-not-scaled",
@@ -86,23 +93,23 @@ MISTAKES = [
             "self.ln(self.dropout(Y) + X)",
             "self.ln(Y * (torch.rand_like(Y) >= self.dropout.p) + X if self.training else Y + X)",
         ),
-        says="numbers are dropped, and the kept ones are not scaled up to make up for it",
+        says="values are dropped, and the kept values are not scaled up",
         asks=(
-            "With half of the numbers dropped, how large is the sum over them on average, in training and "
-            "in evaluation?"
+            "If half of the values are dropped, how large is their sum on average, in training and in "
+            "evaluation?"
         ),
     ),
     mistake(
         "addnorm-whole-steps-dropped",
         edit("nn.Dropout(", "nn.Dropout1d("),
-        says="dropout takes whole positions at a time instead of single features",
-        asks="In one dropped vector, are some features gone, or all of them?",
+        says="dropout drops whole positions instead of single features",
+        asks="In one dropped vector, are some features zero, or all of them?",
     ),
     mistake(
         "addnorm-rate-is-kept-share",
         edit("nn.Dropout(dropout)", "nn.Dropout(1 - dropout)"),
-        says="the rate is taken for the share that is kept, so that with a rate of 0 everything is dropped",
-        asks="A rate of 0.1: how many numbers in a hundred should be lost?",
+        says="the rate is treated as the share of values to keep, so a rate of 0 drops everything",
+        asks="With a rate of 0.1, how many values in a hundred should be dropped?",
     ),
     mistake(
         "addnorm-over-steps",
@@ -120,8 +127,8 @@ MISTAKES = [
                     return Z * self.ln.weight + self.ln.bias
             """,
         says=(
-            "mean and variance are taken over the steps of a sentence, for each feature, instead of over "
-            "the features"
+            "the mean and the variance are computed over the steps of a sentence, for each feature, instead "
+            "of over the features"
         ),
         asks="Which axis disappears when you take the mean of one word's vector?",
     ),
@@ -131,8 +138,8 @@ MISTAKES = [
             "self.ln(self.dropout(Y) + X)",
             "nn.functional.layer_norm(self.dropout(Y) + X, X.shape[1:]) * self.ln.weight + self.ln.bias",
         ),
-        says="mean and variance are taken over all steps and features of a sentence together",
-        asks="When one word of the sentence changes, whose mean should change with it?",
+        says="the mean and the variance are computed over all steps and features of a sentence together",
+        asks="When one word of the sentence changes, which means should change?",
     ),
     mistake(
         "addnorm-over-batch",
@@ -149,8 +156,8 @@ MISTAKES = [
                     Z = (Z - Z.mean((0, 1), keepdim=True)) / (Z.var((0, 1), correction=0, keepdim=True) + 1e-5).sqrt()
                     return Z * self.ln.weight + self.ln.bias
             """,
-        says="each feature is normalised over the whole batch and all steps: batch normalisation",
-        asks="Should the result for one sentence depend on which others happen to be in its batch?",
+        says="each feature is normalised over the whole batch and all steps, as in batch normalisation",
+        asks="Should the result for one sentence depend on the other sentences of the batch?",
     ),
     mistake(
         "addnorm-annotated",
@@ -167,8 +174,11 @@ MISTAKES = [
                     Z = (Z - Z.mean(-1, keepdim=True)) / (Z.std(-1, keepdim=True) + 1e-6)
                     return Z * self.ln.weight + self.ln.bias
             """,
-        says="the spread is the root of a sum divided by one less than the number of features",
-        asks="By how many does the lesson's example divide the sum of squares, with two features?",
+        says=(
+            "the standard deviation divides by one less than the number of features, and epsilon is added "
+            "outside the root"
+        ),
+        asks="In the lesson's example with two features, by what is the sum of squares divided?",
         kind="different",
         seen="The Annotated Transformer (Harvard NLP), class LayerNorm",
     ),
@@ -188,7 +198,7 @@ MISTAKES = [
                     return Z * self.ln.weight + self.ln.bias
             """,
         says="the variance is divided by one less than the number of features",
-        asks="PyTorch's variance divides by n-1 unless it is told otherwise. By what does the lesson divide?",
+        asks="The default of PyTorch's variance divides by n-1. By what does the lesson divide?",
     ),
     mistake(
         "addnorm-divided-by-variance",
@@ -205,10 +215,8 @@ MISTAKES = [
                     Z = (Z - Z.mean(axes, keepdim=True)) / (Z.var(axes, correction=0, keepdim=True) + 1e-5)
                     return Z * self.ln.weight + self.ln.bias
             """,
-        says="vectors are divided by their variance instead of by its root",
-        asks=(
-            "A vector that is ten times as long: how much longer is it after your normalisation, or shorter?"
-        ),
+        says="vectors are divided by their variance instead of its root",
+        asks="A vector becomes ten times as long. By which factor does your result change?",
     ),
     mistake(
         "addnorm-not-centred",
@@ -225,21 +233,21 @@ MISTAKES = [
                     Z = Z / (Z.square().mean(axes, keepdim=True) + 1e-5).sqrt()
                     return Z * self.ln.weight + self.ln.bias
             """,
-        says="vectors are brought to unit size and their mean is left in",
+        says="vectors are scaled to unit size, but their mean is not subtracted",
         asks="What is the mean over the features of one of your outputs?",
         kind="different",
     ),
     mistake(
         "addnorm-large-eps",
         edit("nn.LayerNorm(normalized_shape)", "nn.LayerNorm(normalized_shape, eps=1e-2)"),
-        says="the tiny number under the root is not tiny: it makes every vector visibly shorter",
-        asks="How large may a number be that is only there to keep you from dividing by zero?",
+        says="epsilon is so large that it makes every vector visibly shorter",
+        asks="How large may a term be that only prevents a division by zero?",
     ),
     mistake(
         "addnorm-no-affine",
         edit("nn.LayerNorm(normalized_shape)", "nn.LayerNorm(normalized_shape, elementwise_affine=False)"),
         says="the normalisation has neither of the two learned vectors",
-        asks="What follows in the lesson's formula once a vector has mean 0 and variance 1?",
+        asks="What follows in the lesson's formula after a vector has mean 0 and variance 1?",
     ),
     mistake(
         "addnorm-affine-unused",
@@ -247,17 +255,14 @@ MISTAKES = [
             "self.ln(self.dropout(Y) + X)",
             "nn.functional.layer_norm(self.dropout(Y) + X, self.ln.normalized_shape)",
         ),
-        says="the two learned vectors are there and are never used",
-        asks="If you set the learned scale to 2 by hand, what should change, and does it?",
+        says="the two learned vectors exist, but they are never used",
+        asks="If you set the learned scale to 2, what should change, and does it?",
     ),
     mistake(
         "addnorm-residual-detached",
         edit("self.ln(self.dropout(Y) + X)", "self.ln(self.dropout(Y) + X.detach())"),
-        says="the way around is cut off for gradients: none reaches the input that was added",
-        asks=(
-            "Residuals exist for the way back as much as for the way there. What does the input's gradient "
-            "look like?"
-        ),
+        says="the residual connection is detached: no gradient reaches the input through it",
+        asks="What is the gradient of the input, and what should it be?",
     ),
     mistake(
         "addnorm-statistics-detached",
@@ -274,8 +279,11 @@ MISTAKES = [
                     Z = (Z - Z.detach().mean(axes, keepdim=True)) / (Z.detach().var(axes, correction=0, keepdim=True) + 1e-5).sqrt()
                     return Z * self.ln.weight + self.ln.bias
             """,
-        says="mean and variance are treated as fixed numbers by the gradient",
-        asks="If a feature grows, its vector's mean and variance grow too. Does your gradient know?",
+        says="the gradient treats the mean and the variance as constants",
+        asks=(
+            "If a feature grows, the mean and the variance of its vector change too. Does your gradient "
+            "include this?"
+        ),
     ),
     mistake(
         "addnorm-sum-into-new-part",
@@ -287,8 +295,8 @@ MISTAKES = [
             return self.ln(Y)
             """,
         ),
-        says="the sum is written into the tensor that was handed in as the new part",
-        asks="Who else holds the tensor that you write into, and may still need it?",
+        says="the sum is written in place into the output of the sublayer",
+        asks="Which other code may still need the tensor that you write into?",
     ),
     mistake(
         "addnorm-sum-into-input",
@@ -299,8 +307,8 @@ MISTAKES = [
             return self.ln(X)
             """,
         ),
-        says="the sum is written into the input that was handed in",
-        asks="Does the caller's tensor still hold the same numbers after the call?",
+        says="the sum is written in place into the input",
+        asks="Does the caller's tensor still have the same values after the call?",
     ),
     dtype_mistake(
         "addnorm-comes-back-in-single",
@@ -308,7 +316,7 @@ MISTAKES = [
             "self.ln(self.dropout(Y) + X)",
             "nn.functional.layer_norm((self.dropout(Y) + X).float(), self.ln.normalized_shape, self.ln.weight.float(), self.ln.bias.float(), self.ln.eps)",
         ),
-        says="the result comes back in single precision whatever went in",
-        asks="In which dtype are the weights of the layer that comes next?",
+        says="the result is always in single precision, whatever dtype the input has",
+        asks="In which dtype are the weights of the next layer?",
     ),
 ]

@@ -6,8 +6,8 @@ MISTAKES = [
     mistake(
         "encblock-lens-not-passed",
         edit("X, X, X, valid_lens", "X, X, X, None"),
-        says="the attention is never told the lengths, so padding is looked at like any word",
-        asks="Follow the lengths from the call to the softmax: where do they stop?",
+        says="the lengths are not passed to the attention, so it attends to padding like to any word",
+        asks="Follow the lengths from the call to the softmax. Where are they lost?",
     ),
     mistake(
         "encblock-lens-of-first",
@@ -16,7 +16,7 @@ MISTAKES = [
             "X, X, X, None if valid_lens is None else valid_lens[:1].expand_as(valid_lens)",
         ),
         says="the lengths of the first sentence are used for the whole batch",
-        asks="How many lengths arrive, and how many of them do you use?",
+        asks="How many lengths are passed, and how many of them do you use?",
     ),
     mistake(
         "encblock-mask-from-zeros",
@@ -33,8 +33,8 @@ MISTAKES = [
     mistake(
         "encblock-causal",
         edit("X, X, X, valid_lens", "X, X, X, torch.arange(1, X.shape[1] + 1).repeat(len(X), 1)"),
-        says="each position looks back only, as in a decoder, and the lengths are ignored",
-        asks="Is there a reason why the first word of a finished sentence should not see the last?",
+        says="each position attends to earlier positions only, as in a decoder, and the lengths are ignored",
+        asks="Is there a reason why the first word of a complete sentence should not attend to the last?",
     ),
     mistake(
         "encblock-causal-and-lens",
@@ -47,8 +47,8 @@ MISTAKES = [
             Y = self.addnorm1(X, self.attention(X, X, X, back))
             """,
         ),
-        says="on top of the lengths, each position looks back only, as in a decoder",
-        asks="Is there a reason why the first word of a finished sentence should not see the last?",
+        says="in addition to the lengths, each position attends to earlier positions only, as in a decoder",
+        asks="Is there a reason why the first word of a complete sentence should not attend to the last?",
     ),
     mistake(
         "encblock-mask-inverted",
@@ -60,10 +60,9 @@ MISTAKES = [
             Y = self.addnorm1(X, self.attention(X, ends, ends, padding))
             """,
         ),
-        says="the mask is turned around: the padding is looked at, and the words are not",
+        says="the mask is inverted: the padding is attended to, and the words are not",
         asks=(
-            "In the mask that you made, does true mean look or look away, and what does the attention take "
-            "it for?"
+            'Does true mean "attend" in the mask that you create, and what does it mean for the attention?'
         ),
     ),
     mistake(
@@ -77,8 +76,8 @@ MISTAKES = [
             Y = self.addnorm1(X, self.attention(X, X, X, None))
             """,
         ),
-        says="padding is set to zero in the input instead of being hidden from the attention",
-        asks="A key of zeros gets a score of zero. Which weight does the softmax make of that?",
+        says="padding is set to zero in the input instead of being masked in the attention",
+        asks="A key of zeros gets a score of zero. Which weight does the softmax give it?",
     ),
     mistake(
         "encblock-lens-changed",
@@ -91,22 +90,25 @@ MISTAKES = [
             """,
         ),
         says="the caller's lengths are overwritten",
-        asks="The next layer is handed the same lengths. What does it find in them?",
+        asks="The next layer gets the same tensor of lengths. Which values does it find there?",
     ),
     mistake(
         "encblock-network-sees-input",
         edit("self.ffn(Y)", "self.ffn(X)"),
-        says="the network works on what came into the block, not on what the attention gathered",
-        asks="What is there to compute for the network, if it never sees what the attention found?",
+        says="the network gets the input of the block, not the result of the first sublayer",
+        asks="Which tensor does the network get in the lesson's second formula?",
     ),
     mistake(
         "encblock-second-residual-from-input",
         edit("self.addnorm2(Y, ", "self.addnorm2(X, "),
         says=(
-            "the second half adds the network's output to what came into the block: the attention's result "
-            "is passed by"
+            "the second residual connection starts from the input of the block, so it skips the attention's "
+            "result"
         ),
-        asks="Which vector goes around the network, the block's input or what the first half made of it?",
+        asks=(
+            "Which vector should the second residual connection add: the block's input, or the result of the "
+            "first sublayer?"
+        ),
     ),
     mistake(
         "encblock-no-first-addnorm",
@@ -114,20 +116,23 @@ MISTAKES = [
             "Y = self.addnorm1(X, self.attention(X, X, X, valid_lens))",
             "Y = self.attention(X, X, X, valid_lens)",
         ),
-        says="the attention's output goes straight into the network, without residual and normalisation",
-        asks="If a word looks only at others, where is its own meaning kept?",
+        says=(
+            "the attention's output goes straight into the network, without residual connection and "
+            "normalisation"
+        ),
+        asks="If a word attends only to other words, where is its own vector kept?",
     ),
     mistake(
         "encblock-no-second-addnorm",
         edit("self.addnorm2(Y, self.ffn(Y))", "self.ffn(Y)"),
-        says="the network's output is handed on as it is, without residual and normalisation",
-        asks="What goes around the network, and what is the last thing that a block does?",
+        says="the network's output is returned directly, without residual connection and normalisation",
+        asks="What does the second residual connection add, and what is the last step of a block?",
     ),
     mistake(
         "encblock-not-normalised-at-end",
         edit("self.addnorm2(Y, self.ffn(Y))", "Y + self.ffn(Y)"),
-        says="the second sum is never normalised, and nothing is dropped there",
-        asks="Which of the four parts do you build and never call?",
+        says="the second sum is never normalised, and dropout is not applied there",
+        asks="Which of the four modules do you create and never call?",
     ),
     mistake(
         "encblock-residual-of-itself",
@@ -138,8 +143,8 @@ MISTAKES = [
             Y = self.addnorm1(Y, Y)
             """,
         ),
-        says="the first half adds the attention's output to itself: what came in is lost",
-        asks="Two things should meet in the first sum. Which two meet in yours?",
+        says="the first residual connection adds the attention's output to itself: the input is lost",
+        asks="Which two tensors should be added in the first sum, and which two do you add?",
     ),
     mistake(
         "encblock-addnorm-arguments-swapped",
@@ -149,22 +154,21 @@ MISTAKES = [
         ),
         edit("self.addnorm2(Y, self.ffn(Y))", "self.addnorm2(self.ffn(Y), Y)"),
         says=(
-            "what came in and what is new are handed over in the wrong order, so that dropout hits the "
-            "residual"
+            "the two arguments of each AddNorm are swapped, so dropout is applied to the residual connection"
         ),
-        asks="Addition does not mind the order of its terms. Which step in there does?",
+        asks="The order of the terms does not matter for a sum. For which step of AddNorm does it matter?",
     ),
     mistake(
         "encblock-one-norm-twice",
         edit("self.addnorm2(Y, self.ffn(Y))", "self.addnorm1(Y, self.ffn(Y))"),
         says="the first normalisation is used in both places, the second never",
-        asks="After a backward pass, which of the block's weights have no gradient?",
+        asks="After a backward pass, which parameters of the block have no gradient?",
     ),
     mistake(
         "encblock-one-norm-object",
         edit("self.addnorm2 = AddNorm(norm_shape, dropout)", "self.addnorm2 = self.addnorm1"),
-        says="both normalisations are one and the same object with one set of weights",
-        asks="How many normalisations does the block have, and how many did you build?",
+        says="both normalisations are the same module with one set of parameters",
+        asks="How many normalisations does the block have, and how many did you create?",
     ),
     mistake(
         "encblock-norms-exchanged",
@@ -173,7 +177,7 @@ MISTAKES = [
             "Y = self.addnorm2(X, self.attention(X, X, X, valid_lens))",
         ),
         edit("self.addnorm2(Y, self.ffn(Y))", "self.addnorm1(Y, self.ffn(Y))"),
-        says="the two normalisations have changed places",
+        says="the two normalisations are swapped",
         asks="Which of the two should follow the attention?",
     ),
     mistake(
@@ -184,7 +188,7 @@ MISTAKES = [
         ),
         edit("self.addnorm2(Y, self.ffn(Y))", "self.addnorm2(Y, self.attention(Y, Y, Y, valid_lens))"),
         says="the network comes before the attention",
-        asks="What should be thought about first: what a word is, or what it has gathered?",
+        asks="Which sublayer comes first in the lesson's formulas?",
     ),
     mistake(
         "encblock-pre-norm",
@@ -207,8 +211,8 @@ MISTAKES = [
                     X = X + self.addnorm1.dropout(self.attention(before, before, before, valid_lens))
                     return X + self.addnorm2.dropout(self.ffn(self.addnorm2.ln(X)))
             """,
-        says="each part is normalised in front and added behind: pre-norm",
-        asks="In the block of 2017, does the normalisation come before a part, or after the sum?",
+        says="the input of each sublayer is normalised, inside the residual connection: pre-norm",
+        asks="In the design of 2017, does the normalisation come before a sublayer, or after the sum?",
         kind="different",
     ),
     mistake(
@@ -222,9 +226,10 @@ MISTAKES = [
         ),
         edit("self.addnorm2(Y, self.ffn(Y))", "X + self.ffn(self.addnorm2.ln(X))"),
         says=(
-            "each part is normalised in front and added behind (pre-norm), and what is added is never dropped"
+            "the input of each sublayer is normalised (pre-norm), and the output of the sublayer is never "
+            "dropped"
         ),
-        asks="In the block of 2017, does the normalisation come before a part, or after the sum?",
+        asks="In the design of 2017, does the normalisation come before a sublayer, or after the sum?",
         kind="different",
     ),
     mistake(
@@ -236,32 +241,35 @@ MISTAKES = [
             Y = self.addnorm1.ln(X)
             """,
         ),
-        says="the attention's output is added into the caller's input",
-        asks="Does the caller's tensor still hold the same numbers after the call?",
+        says="the attention's output is added to the caller's input in place",
+        asks="Does the caller's tensor still have the same values after the call?",
     ),
     mistake(
         "encblock-use-bias-not-passed",
         edit(", bias=use_bias", ""),
-        says="the attention is never told about biases: its projections have none even if they are asked for",
-        asks="Which argument of the block is read nowhere in your code?",
+        says=(
+            "the attention never gets the option for biases: its projections have none even if the caller "
+            "wants them"
+        ),
+        asks="Which argument of the block is never used in your code?",
     ),
     mistake(
         "encblock-use-bias-always",
         edit("bias=use_bias", "bias=True"),
-        says="the projections of the attention have biases even if none are asked for",
-        asks="What does the default say about biases, and what do you hand on?",
+        says="the projections of the attention have biases even if the caller wants none",
+        asks="What is the default for biases, and what do you pass on?",
     ),
     mistake(
         "encblock-attention-without-dropout",
         edit("num_heads, dropout, bias", "num_heads, 0.0, bias"),
-        says="the rate of dropout is not handed on to the attention",
-        asks="In how many places of a block is something dropped?",
+        says="the dropout rate is not passed to the attention",
+        asks="In how many places of a block is dropout applied?",
     ),
     mistake(
         "encblock-addnorms-without-dropout",
         edit("AddNorm(norm_shape, dropout)", "AddNorm(norm_shape, 0.0)", times=2),
-        says="the rate of dropout is not handed on to the two add-and-normalise steps",
-        asks="In how many places of a block is something dropped?",
+        says="the dropout rate is not passed to the two add-and-normalise steps",
+        asks="In how many places of a block is dropout applied?",
     ),
     mistake(
         "encblock-output-dropped",
@@ -269,8 +277,8 @@ MISTAKES = [
             "return self.addnorm2(Y, self.ffn(Y))",
             "return nn.functional.dropout(self.addnorm2(Y, self.ffn(Y)), self.addnorm2.dropout.p, self.training)",
         ),
-        says="the block's output is dropped once more, behind the last normalisation",
-        asks="What should the next block receive in training: a normalised vector, or one with holes?",
+        says="dropout is applied once more to the block's output, after the last normalisation",
+        asks="What should the next block get in training: a normalised vector, or one with dropped features?",
     ),
     mistake(
         "encblock-dropped-twice",
@@ -281,26 +289,26 @@ MISTAKES = [
             Y = self.addnorm1(X, attended)
             """,
         ),
-        says="what the attention adds is dropped twice in a row",
-        asks="Which part already drops what it is handed before it adds it?",
+        says="the attention's output is dropped twice in a row",
+        asks="Which module already applies dropout to the attention's output?",
     ),
     mistake(
         "encblock-attention-detached",
         edit("self.attention(X, X, X, valid_lens)", "self.attention(X, X, X, valid_lens).detach()"),
         says="no gradient flows through the attention: its projections never learn",
-        asks="After a backward pass, which parts of the block have a gradient?",
+        asks="After a backward pass, which modules of the block have a gradient?",
     ),
     mistake(
         "encblock-one-head",
         edit("num_hiddens, num_heads, dropout", "num_hiddens, 1, dropout"),
-        says="the attention has a single head, however many were asked for",
-        asks="The layers have the same sizes for any number of heads. How would you notice a wrong one?",
+        says="the attention always has a single head: the number of heads is ignored",
+        asks="The layers have the same sizes for any number of heads. How can you check the number of heads?",
     ),
     mistake(
         "encblock-attention-only",
         edit("return self.addnorm2(Y, self.ffn(Y))", "return Y"),
-        says="the block ends after its first half: the network is never called",
-        asks="Which of the four parts do you build and never call?",
+        says="the block ends after its first sublayer: the network is never called",
+        asks="Which of the four modules do you create and never call?",
     ),
     device_mistake(
         "block-full-lens-on-the-cpu",
@@ -312,7 +320,7 @@ MISTAKES = [
             Y = self.addnorm1(X, self.attention
             """,
         ),
-        says="lengths that were not given are made up on the CPU",
-        asks="Where does X live, and where the lengths made here?",
+        says="if no lengths are passed, the block creates them on the CPU",
+        asks="On which device is X, and on which device are the lengths that you create?",
     ),
 ]

@@ -6,39 +6,39 @@ MISTAKES = [
     mistake(
         "encoder-not-scaled",
         edit("X = self.embedding(X) * math.sqrt(self.num_hiddens)", "X = self.embedding(X)"),
-        says="the embedding is not multiplied by anything before the positions are added",
-        asks="How large is an embedding of spread one over root D beside a cosine?",
+        says="the embedding is not scaled before the positions are added",
+        asks="How large is an embedding with standard deviation one over root D, compared with a cosine?",
     ),
     mistake(
         "encoder-scaled-by-d",
         edit("math.sqrt(self.num_hiddens)", "self.num_hiddens"),
-        says="the embedding is multiplied by the number of features, not by its root",
-        asks="Variances add up over features. What does that make of the length of a vector?",
+        says="the embedding is multiplied by the number of features, not by its square root",
+        asks="By which factor does the lesson multiply the embedding?",
     ),
     mistake(
         "encoder-divided-by-root",
         edit("self.embedding(X) * math.sqrt", "self.embedding(X) / math.sqrt"),
-        says="the embedding is divided by the root of the number of features instead of multiplied",
-        asks="Should words become louder or softer here, beside sines and cosines?",
+        says="the embedding is divided by the square root of the number of features instead of multiplied",
+        asks="Should the embedding become larger or smaller here, compared with sines and cosines?",
     ),
     mistake(
         "encoder-scaled-by-head-size",
         edit("self.num_hiddens = num_hiddens", "self.num_hiddens = num_hiddens // num_heads"),
-        says="the factor is the root of the size of one head, not of all features",
-        asks="Which size does the attention divide by, and which one is meant here?",
+        says="the factor is the square root of the size of one head, not of all features",
+        asks="By which size does the attention divide, and which size is meant here?",
     ),
     mistake(
         "encoder-positions-scaled",
         edit("X = self.embedding(X) * math.sqrt(self.num_hiddens)", "X = self.embedding(X)"),
         edit("X = self.pos_encoding(X)", "X = self.pos_encoding(X) * math.sqrt(self.num_hiddens)"),
         says="positions are added before the scaling, so they are scaled too",
-        asks="The factor should change how loud words are beside positions. Does it, in your order?",
+        asks="The factor should make words larger compared with positions. Does it, in your order?",
     ),
     mistake(
         "encoder-no-positions",
         edit("X = self.pos_encoding(X)", "pass"),
-        says="no positions are added: the encoder cannot tell one order of the words from another",
-        asks="Exchange two words of a sentence. Does anything but the order of the results change?",
+        says="no positions are added: the results do not depend on the order of the words",
+        asks="Swap two words of a sentence. Does anything but the order of the results change?",
     ),
     mistake(
         "encoder-positions-in-each-block",
@@ -52,8 +52,8 @@ MISTAKES = [
     mistake(
         "encoder-one-block-repeated",
         edit("block = EncoderBlock(", "block = self.blks[0] if i else EncoderBlock("),
-        says="one and the same block stands in every place of the stack: all layers share one set of weights",
-        asks="How many blocks do you build, and how many times do you add one?",
+        says="one block is used in every place of the stack: all layers share one set of weights",
+        asks="How many blocks do you create, and how many times do you add one?",
     ),
     mistake(
         "encoder-blocks-fed-embedding",
@@ -65,8 +65,8 @@ MISTAKES = [
             """,
         ),
         edit("X = block(X, valid_lens)", "X = block(embedded, valid_lens)"),
-        says="every block is fed the embedding, so that only the last one counts",
-        asks="What does the second block receive, and what should it?",
+        says="every block gets the embedding, so only the last one has an effect",
+        asks="What is the input of the second block, and what should it be?",
     ),
     mistake(
         "encoder-first-block-only",
@@ -80,20 +80,20 @@ MISTAKES = [
 
             """,
         ),
-        says="the result is handed back after the first block: the others never run",
-        asks="How far does the loop get before your result is handed back?",
+        says="the result is returned after the first block: the others never run",
+        asks="How many blocks does the loop run before your function returns?",
     ),
     mistake(
         "encoder-blocks-reversed",
         edit("for block in self.blks", "for block in reversed(list(self.blks))"),
         says="the blocks run from the last to the first",
-        asks="Which block should see the embedding?",
+        asks="Which block should get the embedding?",
     ),
     mistake(
         "encoder-residual-around-blocks",
         edit("X = block(X, valid_lens)", "X = X + block(X, valid_lens)"),
-        says="another residual leads around every block",
-        asks="Where do residuals already stand in a block, and what comes last in it?",
+        says="there is one more residual connection around every block",
+        asks="Where are the residual connections of a block, and what is its last step?",
     ),
     mistake(
         "encoder-outputs-added-up",
@@ -112,21 +112,21 @@ MISTAKES = [
             """,
         ),
         edit("return X", "return total"),
-        says="the outputs of all blocks are added up instead of handing back the last one",
-        asks="What does the lesson's stack give back, the sum of its layers or the top one?",
+        says="the outputs of all blocks are summed instead of returning the last one",
+        asks="What does the lesson's stack return: the sum of its layers, or the last one?",
     ),
     mistake(
         "encoder-final-norm",
         edit("return X", "return nn.functional.layer_norm(X, X.shape[-1:])"),
         says="the result is normalised once more at the end of the stack",
-        asks="What is the last step of the last block already?",
+        asks="What is the last step of the last block?",
         kind="different",
     ),
     mistake(
         "encoder-lens-not-passed",
         edit("X = block(X, valid_lens)", "X = block(X, None)"),
-        says="the blocks are never told the lengths, so padding is looked at like any word",
-        asks="Follow the lengths from the call to the blocks: where do they stop?",
+        says="the lengths are not passed to the blocks, so they attend to padding like to any word",
+        asks="Follow the lengths from the call to the blocks. Where are they lost?",
     ),
     mistake(
         "encoder-lens-first-block-only",
@@ -137,14 +137,14 @@ MISTAKES = [
             valid_lens = None
             """,
         ),
-        says="only the first block is told the lengths; later ones look at the padding",
-        asks="After the first block, what stands in the padded positions?",
+        says="only the first block gets the lengths; the later blocks attend to the padding",
+        asks="After the first block, which values are at the padded positions?",
     ),
     mistake(
         "encoder-embedding-detached",
         edit("self.embedding(X)", "self.embedding(X).detach()"),
-        says="no gradient reaches the embedding: words keep their random vectors for ever",
-        asks="After a backward pass, what does the gradient of the embedding look like?",
+        says="no gradient reaches the embedding: words keep their random vectors",
+        asks="After a backward pass, what is the gradient of the embedding?",
     ),
     mistake(
         "encoder-table-scaled-in-place",
@@ -155,39 +155,39 @@ MISTAKES = [
             X = self.embedding(X)
             """,
         ),
-        says="the table of embeddings itself is multiplied, again at every call",
-        asks="Call it twice on the same words. What has become of the table in between?",
+        says="the embedding table itself is multiplied, again at every call",
+        asks="Call the encoder twice on the same words. Does the table change between the calls?",
     ),
     mistake(
         "encoder-last-step-only",
         edit("return X", "return X[:, -1]"),
-        says="only the vector of the last position is handed back",
-        asks="How many vectors does a decoder want to look at, for a source of T words?",
+        says="only the vector of the last position is returned",
+        asks="How many vectors does a decoder attend to, for a source of T words?",
     ),
     mistake(
         "encoder-mean-of-steps",
         edit("return X", "return X.mean(dim=1)"),
-        says="the mean over all positions is handed back instead of a vector for each",
-        asks="How many vectors does a decoder want to look at, for a source of T words?",
+        says="the mean over all positions is returned instead of one vector per position",
+        asks="How many vectors does a decoder attend to, for a source of T words?",
     ),
     mistake(
         "encoder-always-two-blocks",
         edit("range(num_layers)", "range(2)"),
-        says="the stack has two blocks, however many were asked for",
-        asks="Which argument is read nowhere in your code?",
+        says="the stack always has two blocks: the number of layers is ignored",
+        asks="Which argument is never used in your code?",
     ),
     mistake(
         "encoder-one-block-too-few",
         edit("range(num_layers)", "range(1, num_layers)"),
         edit('f"block{i}"', 'f"block{i - 1}"'),
-        says="the stack has one block fewer than was asked for",
-        asks="How many numbers are there from 1 up to, but not including, L?",
+        says="the stack has one block too few",
+        asks="How many integers are there from 1 up to, but not including, L?",
     ),
     mistake(
         "encoder-use-bias-not-passed",
         edit("                use_bias,\n", ""),
-        says="the blocks are never told about biases: there are none even if they are asked for",
-        asks="Which argument is read nowhere in your code?",
+        says="the blocks never get the option for biases: they have none even if the caller wants them",
+        asks="Which argument is never used in your code?",
     ),
     mistake(
         "encoder-blocks-without-dropout",
@@ -201,14 +201,14 @@ MISTAKES = [
 
             """,
         ),
-        says="the rate of dropout is not handed on to the blocks",
-        asks="Which parts of the encoder should know the rate?",
+        says="the dropout rate is not passed to the blocks",
+        asks="Which modules of the encoder need the rate?",
     ),
     mistake(
         "encoder-positions-without-dropout",
         edit("PositionalEncoding(num_hiddens, dropout)", "PositionalEncoding(num_hiddens, 0.0)"),
-        says="the rate of dropout is not handed on to the positions",
-        asks="Which parts of the encoder should know the rate?",
+        says="the dropout rate is not passed to the positional encoding",
+        asks="Which modules of the encoder need the rate?",
     ),
     mistake(
         "encoder-dropout-before-positions",
@@ -223,8 +223,8 @@ MISTAKES = [
             "X = self.embedding(X) * math.sqrt(self.num_hiddens)",
             "X = self.dropout(self.embedding(X) * math.sqrt(self.num_hiddens))",
         ),
-        says="words are dropped before the positions are added, and the sum is not",
-        asks="Should a dropped feature still tell its position?",
+        says="dropout is applied to the words before the positions are added, not to the sum",
+        asks="Should a dropped feature still carry its position?",
     ),
     device_mistake(
         "encoder-scale-on-the-cpu",
@@ -232,17 +232,20 @@ MISTAKES = [
             "math.sqrt(self.num_hiddens)",
             "torch.sqrt(torch.tensor([self.num_hiddens], dtype=self.embedding.weight.dtype))",
         ),
-        says="the scale of the embedding is a tensor with an axis that is made on the CPU",
+        says="the scale of the embedding is a tensor with an axis that is created on the CPU",
         asks="Does the square root of a size need to be a tensor?",
         seen="often seen in tutorials, with a `.to(device)` that reads a global name",
     ),
     dtype_mistake(
         "encoder-scale-in-float32",
         edit("math.sqrt(self.num_hiddens)", "torch.tensor([self.num_hiddens], device=X.device).sqrt()"),
-        says="the embeddings are scaled by a tensor of single precision, and become so themselves",
+        says=(
+            "the embeddings are multiplied by a tensor of single precision and become single precision "
+            "themselves"
+        ),
         asks=(
-            "What is the dtype of a half-precision tensor times a tensor of single precision, and what is "
-            "it times a plain number?"
+            "What is the dtype of a half-precision tensor times a single-precision tensor, and what is it "
+            "times a Python number?"
         ),
     ),
 ]

@@ -6,9 +6,9 @@ MISTAKES = [
     mistake(
         "decblock-no-causal-mask",
         edit("dec_valid_lens = visible.repeat(batch_size, 1)", "dec_valid_lens = None"),
-        says="in training, every step looks at all steps, the later ones included",
+        says="in training, every step attends to all steps, including later ones",
         asks=(
-            "When the whole sentence goes through at once, what keeps step 0 from reading the word that it "
+            "In training all steps go through at once. What keeps step 0 from attending to the word that it "
             "should predict?"
         ),
     ),
@@ -18,8 +18,8 @@ MISTAKES = [
             "visible = torch.arange(earlier + 1, earlier + num_steps + 1, device=X.device)",
             "visible = torch.arange(earlier + 2, earlier + num_steps + 2, device=X.device)",
         ),
-        says="in training, every step also looks at the step that follows it",
-        asks="How many steps may the very first query see, itself included?",
+        says="in training, every step also attends to the next step",
+        asks="How many steps may the first query see, itself included?",
     ),
     mistake(
         "decblock-own-step-hidden",
@@ -27,13 +27,15 @@ MISTAKES = [
             "visible = torch.arange(earlier + 1, earlier + num_steps + 1, device=X.device)",
             "visible = torch.arange(int(not self.training), num_steps + int(not self.training)) + earlier",
         ),
-        says="in training, no step looks at itself, and the first one looks at nothing",
-        asks="In this course a query may look at its own step. Which length does that give the first query?",
+        says="in training, no step attends to itself, and the first one attends to nothing",
+        asks=(
+            "In this course a query may attend to its own step. Which length does the first query then have?"
+        ),
     ),
     mistake(
         "decblock-lengths-reversed",
         edit("visible.repeat(", "visible.flip(0).repeat("),
-        says="in training, the first step looks at all steps, and the last one at the first step only",
+        says="in training, the first step attends to all steps, and the last one to the first step only",
         asks="Do your lengths grow or shrink from the first query to the last?",
     ),
     mistake(
@@ -42,19 +44,18 @@ MISTAKES = [
             "Y = self.addnorm1(X, self.attention1(X, key_values, key_values, dec_valid_lens))",
             "Y = self.addnorm1(X, self.attention1(X, key_values.flip(1), key_values.flip(1), dec_valid_lens.flip(1) if self.training else None))",
         ),
-        says="in training, every step looks at itself and at later steps, never at earlier ones",
-        asks="Your mask is a triangle. Which of its two halves are the steps that have been written already?",
+        says="in training, every step attends to itself and to later steps, never to earlier ones",
+        asks="Your mask is a triangle. Which of its two halves holds the earlier steps?",
     ),
     mistake(
         "decblock-lengths-not-repeated",
         edit("visible.repeat(batch_size, 1)", "visible"),
         says=(
-            "the causal lengths have one entry a step and none for the batch, so that they are taken for "
-            "one length a sentence"
+            "the causal lengths have one entry per step and no batch axis, so they are used as one length "
+            "per sentence"
         ),
         asks=(
-            "What do lengths of shape (T,) mean to the attention, and which shape would mean one length for"
-            " each query?"
+            "What do lengths of shape (T,) mean to the attention, and which shape means one length per query?"
         ),
     ),
     mistake(
@@ -64,10 +65,9 @@ MISTAKES = [
             "visible = torch.arange(1, num_steps + 1, device=X.device)",
         ),
         edit("visible.repeat(batch_size, 1)  # (B, T)", "visible.repeat(batch_size, 1)"),
-        says="in prediction, every new step looks at the oldest step only",
+        says="in prediction, every new step attends to the oldest step only",
         asks=(
-            "A call of prediction holds one query. How many steps does the mask of training allow it, and "
-            "which are they?"
+            "A prediction call has one query. How many steps does the training mask allow it, and which ones?"
         ),
     ),
     mistake(
@@ -77,14 +77,14 @@ MISTAKES = [
             "visible = torch.arange(1, num_steps + 1) + max(earlier - int(not self.training), 0)",
         ),
         edit("visible.repeat(batch_size, 1)  # (B, T)", "visible.repeat(batch_size, 1)"),
-        says="in prediction, a new step looks at the earlier steps but not at itself",
-        asks="At the third step of a prediction, how many steps may be looked at, the new one included?",
+        says="in prediction, a new step attends to the earlier steps but not to itself",
+        asks="At the third step of a prediction, how many steps may be attended to, the new one included?",
     ),
     mistake(
         "decblock-source-lengths-on-target",
         edit("dec_valid_lens = visible.repeat(batch_size, 1)", "dec_valid_lens = enc_valid_lens"),
         says="the self-attention is masked with the lengths of the source instead of the causal ones",
-        asks="The lengths that came with the encoder's outputs: whose words do they count?",
+        asks="The state holds lengths beside the encoder's outputs. Which words do they count?",
     ),
     mistake(
         "decblock-source-lengths-on-target-too",
@@ -93,22 +93,22 @@ MISTAKES = [
             "dec_valid_lens = visible.repeat(batch_size, 1) if enc_valid_lens is None else torch.minimum(visible, enc_valid_lens[:, None])",
         ),
         says="the self-attention is limited by the lengths of the source as well as by the causal ones",
-        asks="The lengths that came with the encoder's outputs: whose words do they count?",
+        asks="The state holds lengths beside the encoder's outputs. Which words do they count?",
     ),
     mistake(
         "decblock-mask-by-grad-mode",
         edit("self.training", "torch.is_grad_enabled()"),
-        says="whether the block trains or predicts is decided by whether gradients are being recorded",
-        asks="What happens to your block when somebody evaluates it without switching gradients off?",
+        says="the block decides between training and prediction by whether gradients are recorded",
+        asks="What does your block do in evaluation mode when gradients are recorded?",
         kind="policy",
     ),
     mistake(
         "decblock-cache-unused",
         edit("key_values = torch.cat((cache[self.i], X), dim=1)", "key_values = X"),
-        says="in prediction, every new step looks at nothing but itself: the earlier steps are not there",
+        says="in prediction, every new step attends to nothing but itself: the earlier steps are missing",
         asks=(
-            "After the second step of a prediction, what does the state hold for this layer, and who reads "
-            "it?"
+            "After the second step of a prediction, what is in the state for this layer, and which code "
+            "reads it?"
         ),
     ),
     mistake(
@@ -117,26 +117,22 @@ MISTAKES = [
             "cache[self.i] = key_values",
             "cache[self.i] = key_values if cache[self.i] is None else cache[self.i]",
         ),
-        says="in prediction, a step looks at the first step and at itself: what came between was not kept",
-        asks=(
-            "Your cache is filled once. Which line lays the second step behind the first, for the third to "
-            "see?"
+        says=(
+            "in prediction, a step attends to the first step and to itself: the steps between were not stored"
         ),
+        asks="Your cache is written once. Which line appends the second step to the first?",
     ),
     mistake(
         "decblock-cache-newest-only",
         edit("cache[self.i] = key_values", "cache[self.i] = X"),
-        says="in prediction, a step looks at itself and at the one before it: older steps were overwritten",
-        asks="Does the new step join what is kept, or take its place?",
+        says="in prediction, a step attends to itself and to the one before it: older steps were overwritten",
+        asks="Is the new step appended to the cache, or does it replace it?",
     ),
     mistake(
         "decblock-cache-shared-by-layers",
         edit("cache[self.i]", "cache[0]", times=3),
-        says=(
-            "all layers keep their steps in one place, so that a layer finds the steps of another among its"
-            " own"
-        ),
-        asks="With two layers, how many places has the cache, and how does a layer know which is its own?",
+        says="all layers use the same entry of the cache, so each layer reads the inputs of the others",
+        asks="With two layers, how many entries does the cache have, and how does a layer find its own?",
     ),
     mistake(
         "decblock-cache-of-outputs",
@@ -150,9 +146,9 @@ MISTAKES = [
             return out, state
             """,
         ),
-        says="what is kept of earlier steps is what left the block instead of what came into it",
+        says="the cache stores the outputs of the block instead of its inputs",
         asks=(
-            "In training, keys and values are made from the block's input. From what are they made for an "
+            "In training, keys and values come from the block's input. Where do they come from for an "
             "earlier step in prediction?"
         ),
     ),
@@ -167,13 +163,10 @@ MISTAKES = [
             Z = self.addnorm2(Y, self.attention2(Y, enc_outputs, enc_outputs, enc_valid_lens))
             """,
         ),
-        says=(
-            "what is kept of earlier steps is what left the first add & norm instead of what came into the "
-            "block"
-        ),
+        says="the cache stores the output of the first AddNorm instead of the block's input",
         asks=(
-            "Which vector of a step would training use as its key: the one before or the one after the "
-            "first add & norm?"
+            "Which vector of a step is its key in training: the one before or the one after the first "
+            "AddNorm?"
         ),
     ),
     mistake(
@@ -192,11 +185,8 @@ MISTAKES = [
             cache = self.kept
             """,
         ),
-        says=(
-            "earlier steps are kept in the module itself, so that a second sentence still sees the words of"
-            " the first"
-        ),
-        asks="Two sentences are predicted one after the other. When does your memory of the first one end?",
+        says="earlier steps are stored in the module, so a second sentence attends to the words of the first",
+        asks="You predict two sentences one after the other. When are the steps of the first one removed?",
     ),
     mistake(
         "decblock-values-from-cache-only",
@@ -206,8 +196,8 @@ MISTAKES = [
         ),
         says="the keys are the new step alone while the values are all steps so far",
         asks=(
-            "Each weight belongs to a key and is multiplied with a value. How many of each do you hand over"
-            " in prediction?"
+            "Each weight belongs to a key and is multiplied by a value. How many of each do you pass in "
+            "prediction?"
         ),
     ),
     mistake(
@@ -216,19 +206,19 @@ MISTAKES = [
             "Y = self.addnorm1(X, self.attention1(X, key_values, key_values, dec_valid_lens))",
             "Y = self.addnorm1(key_values[:, :num_steps], self.attention1(X, key_values, key_values, dec_valid_lens))",
         ),
-        says="in prediction, the residual of the self-attention is the oldest step instead of the new one",
-        asks=(
-            "Which step should the result of the attention be added to: the newest, or the first that the "
-            "cache holds?"
+        says=(
+            "in prediction, the residual connection of the self-attention adds the oldest step instead of "
+            "the new one"
         ),
+        asks="Which step should the attention's result be added to: the newest, or the first in the cache?",
     ),
     mistake(
         "decblock-cross-without-lengths",
         edit("enc_outputs, enc_outputs, enc_valid_lens)", "enc_outputs, enc_outputs, None)"),
-        says="the cross-attention looks at all source steps, the padding included",
+        says="the cross-attention attends to all source steps, including the padding",
         asks=(
-            "Some source sentences are shorter than others. Who tells the second attention where each of "
-            "them ends?"
+            "Some source sentences are shorter than others. Which argument gives the second attention their "
+            "lengths?"
         ),
         seen="common in hand-written decoders, where only the first attention is given a mask",
     ),
@@ -239,7 +229,7 @@ MISTAKES = [
             "enc_outputs, enc_outputs, dec_valid_lens if self.training else None)",
         ),
         says="in training, the cross-attention is masked with the causal lengths of the target",
-        asks="Step 0 of the target asks the source. How many of its words may it look at?",
+        asks="How many source words may step 0 of the target attend to?",
     ),
     mistake(
         "decblock-cross-with-all-target-lengths",
@@ -251,26 +241,26 @@ MISTAKES = [
             "the cross-attention is masked with the causal lengths of the target, in training and in "
             "prediction"
         ),
-        asks="Step 0 of the target asks the source. How many of its words may it look at?",
+        asks="How many source words may step 0 of the target attend to?",
     ),
     mistake(
         "decblock-cross-through-attention1",
         edit("self.attention2(Y", "self.attention1(Y"),
-        says="the cross-attention is made with the weights of the self-attention",
+        says="the cross-attention uses the weights of the self-attention",
         asks="The block has two attentions. Which one is never called?",
     ),
     mistake(
         "decblock-self-through-attention2",
         edit("self.attention1(X", "self.attention2(X"),
-        says="the self-attention is made with the weights of the cross-attention",
+        says="the self-attention uses the weights of the cross-attention",
         asks="The block has two attentions. Which one is never called?",
     ),
     mistake(
         "decblock-attentions-exchanged",
         edit("self.attention1(X", "self.attention2(X"),
         edit("self.attention2(Y", "self.attention1(Y"),
-        says="each of the two attentions does the work of the other",
-        asks="By the names of the contract, which attention looks at the target and which at the source?",
+        says="the two attentions are swapped: the first is used for the source, the second for the target",
+        asks="Which of the two attentions is for the target, and which for the source?",
     ),
     mistake(
         "decblock-attentions-are-one",
@@ -282,10 +272,8 @@ MISTAKES = [
             """,
             "self.attention2 = self.attention1",
         ),
-        says="the two attentions are one and the same object",
-        asks=(
-            "How many projections should a decoder block have in all, and how many different ones has yours?"
-        ),
+        says="the two attentions are the same module",
+        asks="How many projections should a decoder block have, and how many different ones has yours?",
     ),
     mistake(
         "decblock-cross-roles-exchanged",
@@ -293,18 +281,24 @@ MISTAKES = [
             "self.attention2(Y, enc_outputs, enc_outputs, enc_valid_lens)",
             "self.attention2(enc_outputs, Y, Y, None)",
         ),
-        says="in the cross-attention the source asks and the target answers",
+        says=(
+            "in the cross-attention the queries come from the source, and the keys and values from the target"
+        ),
         asks=(
-            "The result must have one row for each target step. Whose rows does an attention give: those of"
-            " queries or of keys?"
+            "The result must have one row per target step. Does an attention return one row per query or per "
+            "key?"
         ),
     ),
     mistake(
         "decblock-cross-asked-by-input",
         edit("self.attention2(Y, enc", "self.attention2(X, enc"),
-        says="the cross-attention is asked with the block's input instead of the result of the first part",
+        says=(
+            "the cross-attention gets its queries from the block's input instead of the first sublayer's "
+            "result"
+        ),
         asks=(
-            "What does the second part work on: what came into the block, or what the first part made of it?"
+            "What is the input of the second sublayer: the block's input, or the result of the first "
+            "sublayer?"
         ),
     ),
     mistake(
@@ -313,14 +307,14 @@ MISTAKES = [
             "self.attention2(Y, enc_outputs, enc_outputs, enc_valid_lens)",
             "self.attention2(Y, Y, Y, dec_valid_lens)",
         ),
-        says="the second attention looks at the target once more; the source is never used",
-        asks="Change the encoder's outputs: what changes in the result of your block?",
+        says="the second attention attends to the target again; the source is never used",
+        asks="If the encoder's outputs change, what changes in the result of your block?",
     ),
     mistake(
         "decblock-no-cross-attention",
         edit("Z = self.addnorm2(Y, self.attention2(Y, enc_outputs, enc_outputs, enc_valid_lens))", "Z = Y"),
-        says="the part that looks at the source is left out",
-        asks="Change the encoder's outputs: what changes in the result of your block?",
+        says="the cross-attention is left out",
+        asks="If the encoder's outputs change, what changes in the result of your block?",
     ),
     mistake(
         "decblock-cross-attention-not-built",
@@ -334,14 +328,14 @@ MISTAKES = [
         ),
         edit("self.addnorm2 = AddNorm(norm_shape, dropout)", ""),
         edit("Z = self.addnorm2(Y, self.attention2(Y, enc_outputs, enc_outputs, enc_valid_lens))", "Z = Y"),
-        says="the part that looks at the source was neither built nor used",
-        asks="How many attentions does the block have by the contract, and how many has yours?",
+        says="the cross-attention was neither created nor used",
+        asks="How many attentions should the block have, and how many does yours have?",
     ),
     mistake(
         "decblock-no-self-attention",
         edit("Y = self.addnorm1(X, self.attention1(X, key_values, key_values, dec_valid_lens))", "Y = X"),
-        says="the part that looks at the target's own steps is left out",
-        asks="Change the first word of the target: what changes in the results of later steps?",
+        says="the self-attention is left out",
+        asks="If the first word of the target changes, what changes in the results of later steps?",
     ),
     mistake(
         "decblock-attentions-in-other-order",
@@ -353,8 +347,8 @@ MISTAKES = [
             "Z = self.addnorm2(Y, self.attention2(Y, enc_outputs, enc_outputs, enc_valid_lens))",
             "Z = self.addnorm2(Y, self.attention1(Y, key_values, key_values, dec_valid_lens))",
         ),
-        says="the source is looked at first and the target's own steps afterwards",
-        asks="Of the two questions that a decoder asks, which comes first?",
+        says="the cross-attention comes before the self-attention",
+        asks="Which of the two attentions comes first in the lesson's formulas?",
     ),
     mistake(
         "decblock-attentions-in-other-order-with-norms",
@@ -366,11 +360,8 @@ MISTAKES = [
             "Z = self.addnorm2(Y, self.attention2(Y, enc_outputs, enc_outputs, enc_valid_lens))",
             "Z = self.addnorm1(Z, self.attention1(Z, key_values, key_values, dec_valid_lens))",
         ),
-        says=(
-            "the source is looked at first and the target's own steps afterwards, each attention with its "
-            "own add & norm"
-        ),
-        asks="Of the two questions that a decoder asks, which comes first?",
+        says="the cross-attention comes before the self-attention, each with its own AddNorm",
+        asks="Which of the two attentions comes first in the lesson's formulas?",
     ),
     mistake(
         "decblock-encoder-detached",
@@ -381,52 +372,53 @@ MISTAKES = [
             enc_outputs = enc_outputs.detach()
             """,
         ),
-        says="the encoder's outputs are cut off from the gradient: the encoder cannot learn",
+        says="the encoder's outputs are detached: the encoder cannot learn",
         asks=(
-            "Only the decoder knows how wrong the translation is. By which road does the encoder hear of it?"
+            "The loss is computed from the decoder's scores. Through which tensor does its gradient reach "
+            "the encoder?"
         ),
     ),
     mistake(
         "decblock-keys-detached",
         edit("key_values = X  # (B, T, D)", "key_values = X.detach()"),
-        says="keys and values of the self-attention are cut off from the gradient",
-        asks="A step is looked at by later ones. Does it learn from how useful it was to them?",
+        says="the keys and values of the self-attention are detached",
+        asks="Later steps attend to this step. Does it get a gradient from their results?",
     ),
     mistake(
         "decblock-second-residual-from-input",
         edit("self.addnorm2(Y,", "self.addnorm2(X,"),
-        says="the residual of the second part is the block's input instead of the first part's result",
-        asks="What does each add & norm add its sublayer's result to: the newest vector, or the oldest?",
+        says="the second residual connection adds the block's input instead of the first sublayer's result",
+        asks="What should each AddNorm add to its sublayer's result?",
     ),
     mistake(
         "decblock-third-residual-from-first-part",
         edit("self.addnorm3(Z,", "self.addnorm3(Y,"),
-        says="the residual of the third part is the first part's result instead of the second's",
-        asks="What went into the feed-forward network, and what do you add its result to?",
+        says="the third residual connection adds the first sublayer's result instead of the second's",
+        asks="What is the input of the feed-forward network, and what do you add to its result?",
     ),
     mistake(
         "decblock-third-residual-from-input",
         edit("self.addnorm3(Z,", "self.addnorm3(X,"),
-        says="the residual of the third part is the block's input",
-        asks="What went into the feed-forward network, and what do you add its result to?",
+        says="the third residual connection adds the block's input",
+        asks="What is the input of the feed-forward network, and what do you add to its result?",
     ),
     mistake(
         "decblock-first-residual-missing",
         edit("self.addnorm1(X, ", "self.addnorm1(0 * X, "),
-        says="the self-attention's result is normalised without the block's input being added",
-        asks="Silence the self-attention. What is left of the input behind the first add & norm?",
+        says="the self-attention's result is normalised without adding the block's input",
+        asks="Suppose the self-attention returns zero. What is left of the input after the first AddNorm?",
     ),
     mistake(
         "decblock-second-residual-missing",
         edit("self.addnorm2(Y, ", "self.addnorm2(0 * Y, "),
-        says="the cross-attention's result is normalised without that of the first part being added",
-        asks="Silence the cross-attention. What is left of the target behind the second add & norm?",
+        says="the cross-attention's result is normalised without adding the first sublayer's result",
+        asks="Suppose the cross-attention returns zero. What is left of the target after the second AddNorm?",
     ),
     mistake(
         "decblock-network-fed-by-first-part",
         edit("self.ffn(Z)", "self.ffn(Y)"),
-        says="the feed-forward network is fed with the first part's result instead of the second's",
-        asks="The three parts stand in a row. What comes into the third?",
+        says="the feed-forward network gets the first sublayer's result instead of the second's",
+        asks="What is the input of the third sublayer?",
     ),
     mistake(
         "decblock-network-missing",
@@ -438,40 +430,40 @@ MISTAKES = [
         "decblock-last-norm-missing",
         edit("return self.addnorm3(Z, self.ffn(Z)), state", "return Z + self.ffn(Z), state"),
         says="the last sum is not normalised",
-        asks="How many add & norms has the block, and which one do you call last?",
+        asks="How many AddNorms does the block have, and which one do you call last?",
     ),
     mistake(
         "decblock-last-residual-missing",
         edit("return self.addnorm3(Z, self.ffn(Z)), state", "return self.ffn(Z), state"),
-        says="the feed-forward network's result is returned as it is, without sum and norm",
-        asks="How many add & norms has the block, and which one do you call last?",
+        says="the feed-forward network's result is returned directly, without sum and norm",
+        asks="How many AddNorms does the block have, and which one do you call last?",
     ),
     mistake(
         "decblock-first-norms-exchanged",
         edit("self.addnorm1(X", "self.addnorm2(X"),
         edit("self.addnorm2(Y", "self.addnorm1(Y"),
-        says="the first add & norm does the work of the second, and the second that of the first",
-        asks="By their numbers, which add & norm stands behind which sublayer?",
+        says="the first AddNorm and the second are swapped",
+        asks="Which AddNorm follows which sublayer, by their numbers?",
     ),
     mistake(
         "decblock-last-norms-exchanged",
         edit("self.addnorm2(Y", "self.addnorm3(Y"),
         edit("self.addnorm3(Z", "self.addnorm2(Z"),
-        says="the second add & norm does the work of the third, and the third that of the second",
-        asks="By their numbers, which add & norm stands behind which sublayer?",
+        says="the second AddNorm and the third are swapped",
+        asks="Which AddNorm follows which sublayer, by their numbers?",
     ),
     mistake(
         "decblock-first-norm-everywhere",
         edit("self.addnorm2(Y", "self.addnorm1(Y"),
         edit("self.addnorm3(Z", "self.addnorm1(Z"),
-        says="the first add & norm is used three times, the other two never",
-        asks="Three add & norms are asked for. Which of yours ever does anything?",
+        says="the first AddNorm is used three times, the other two never",
+        asks="The block should have three AddNorms. Which of yours are called?",
     ),
     mistake(
         "decblock-norms-are-one",
         edit("self.addnorm2 = AddNorm(norm_shape, dropout)", "self.addnorm2 = self.addnorm1"),
         edit("self.addnorm3 = AddNorm(norm_shape, dropout)", "self.addnorm3 = self.addnorm1"),
-        says="the three add & norms are one and the same object",
+        says="the three AddNorms are the same module",
         asks="How many scales and shifts should the block have, and how many different ones has yours?",
     ),
     mistake(
@@ -491,28 +483,28 @@ MISTAKES = [
             "return self.addnorm3(Z, self.ffn(Z)), state",
             "return Z + self.addnorm3.dropout(self.ffn(self.addnorm3.ln(Z))), state",
         ),
-        says="each part is normalised before its sublayer instead of after the sum",
-        asks="Where does the lesson put the norm: on the way into a sublayer, or behind the sum?",
+        says="the input of each sublayer is normalised instead of the sum (pre-norm)",
+        asks="Where does the lesson put the norm: before a sublayer, or after the sum?",
         kind="different",
     ),
     mistake(
         "decblock-gelu",
         edit("self.ffn(Z)", "self.ffn.dense2(nn.functional.gelu(self.ffn.dense1(Z)))"),
-        says="the feed-forward network bends with a GELU instead of a ReLU",
-        asks="Which function stands between the two layers of the network in assignment 07?",
+        says="the feed-forward network uses GELU instead of ReLU as its non-linearity",
+        asks="Which function is between the two layers of the network in assignment 07?",
         kind="different",
     ),
     mistake(
         "decblock-state-not-returned",
         edit("return self.addnorm3(Z, self.ffn(Z)), state", "return self.addnorm3(Z, self.ffn(Z))"),
         says="the block returns its output alone, without the state",
-        asks="The next block, and the next call, want two things from this one. Which is missing?",
+        asks="The next block and the next call need two values from this one. Which is missing?",
     ),
     mistake(
         "decblock-state-first",
         edit("return self.addnorm3(Z, self.ffn(Z)), state", "return state, self.addnorm3(Z, self.ffn(Z))"),
         says="the state is returned before the output",
-        asks="In which order does the contract name the two things that come back?",
+        asks="In which order does the docstring name the two returned values?",
     ),
     mistake(
         "decblock-writes-into-input",
@@ -520,27 +512,27 @@ MISTAKES = [
             "Y = self.addnorm1(X, self.attention1(X, key_values, key_values, dec_valid_lens))",
             "Y = self.addnorm1(X.add_(self.attention1(X, key_values, key_values, dec_valid_lens)), torch.zeros_like(X))",
         ),
-        says="the attention's result is added into the caller's own tensor",
-        asks="After the call, is X still what it was before?",
+        says="the attention's result is added to the caller's tensor in place",
+        asks="After the call, does X still have the same values?",
     ),
     mistake(
         "decblock-add-norms-without-dropout",
         edit("AddNorm(norm_shape, dropout)", "AddNorm(norm_shape, 0.0)", times=3),
-        says="the add & norms drop nothing: the rate did not reach them",
-        asks="The rate is handed to the block. To which of its parts do you hand it on?",
+        says="the AddNorms do not get the dropout rate and drop nothing",
+        asks="The block gets the dropout rate. To which of its modules do you pass it?",
     ),
     mistake(
         "decblock-attentions-without-dropout",
         edit("num_heads, dropout", "num_heads, 0.0", times=2),
-        says="the attentions drop none of their weights: the rate did not reach them",
-        asks="The rate is handed to the block. To which of its parts do you hand it on?",
+        says="the attentions do not get the dropout rate and drop none of their weights",
+        asks="The block gets the dropout rate. To which of its modules do you pass it?",
     ),
     mistake(
         "decblock-nothing-dropped",
         edit("num_heads, dropout", "num_heads, 0.0", times=2),
         edit("AddNorm(norm_shape, dropout)", "AddNorm(norm_shape, 0.0)", times=3),
-        says="nothing is dropped anywhere in the block: the rate is not used",
-        asks="The rate is handed to the block. What do you do with it?",
+        says="dropout is applied nowhere in the block: the rate is not used",
+        asks="The block gets the dropout rate. Where do you use it?",
     ),
     mistake(
         "decblock-dropout-of-residual",
@@ -553,11 +545,8 @@ MISTAKES = [
             "Z = self.addnorm2(self.attention2(Y, enc_outputs, enc_outputs, enc_valid_lens), Y)",
         ),
         edit("return self.addnorm3(Z, self.ffn(Z)), state", "return self.addnorm3(self.ffn(Z), Z), state"),
-        says="the residuals are dropped, and the sublayers' results are not",
-        asks=(
-            "An add & norm takes two things and drops one of them. Which of the two did you hand over in "
-            "which place?"
-        ),
+        says="dropout is applied to the residual connections, not to the sublayers' outputs",
+        asks="An AddNorm drops one of its two arguments. In which order did you pass them?",
     ),
     mistake(
         "decblock-dropout-in-evaluation",
@@ -565,8 +554,8 @@ MISTAKES = [
             "return self.addnorm3(Z, self.ffn(Z)), state",
             "return nn.functional.dropout(self.addnorm3(Z, self.ffn(Z)), self.addnorm3.dropout.p), state",
         ),
-        says="something is dropped in evaluation too",
-        asks="Functions of PyTorch that drop: how do they know that the model is not in training any more?",
+        says="dropout is applied in evaluation too",
+        asks="How does a dropout function know that the model is not in training mode?",
     ),
     mistake(
         "decblock-extra-dropout",
@@ -574,19 +563,19 @@ MISTAKES = [
             "return self.addnorm3(Z, self.ffn(Z)), state",
             "return self.addnorm3.dropout(self.addnorm3(Z, self.ffn(Z))), state",
         ),
-        says="what leaves the block is dropped once more",
-        asks="How many places drop something in this block, and does any of them stand behind a norm?",
+        says="dropout is applied once more to the block's output",
+        asks="In how many places does this block apply dropout, and is any of them after a norm?",
     ),
     device_mistake(
         "causal-steps-on-the-cpu",
         edit(", device=X.device", ""),
-        says="the steps that a query may see are counted on the CPU",
-        asks="What happens when the target lies on a graphics card?",
+        says="the causal lengths are created on the CPU",
+        asks="What happens when the target is on a GPU?",
     ),
     device_mistake(
         "cache-on-the-cpu",
         edit("cache[self.i] = key_values", "cache[self.i] = key_values.cpu()"),
-        says="the cache is kept on the CPU",
-        asks="What does the next step lay beside what it finds in the cache, and where does each lie?",
+        says="the cache is stored on the CPU",
+        asks="On which device is the cache, and on which device is the new step?",
     ),
 ]

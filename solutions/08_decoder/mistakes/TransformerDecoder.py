@@ -6,14 +6,14 @@ MISTAKES = [
     mistake(
         "decoder-softmax",
         edit("return self.dense(X), state", "return self.dense(X).softmax(dim=-1), state"),
-        says="the scores went through a softmax: they are probabilities already",
-        asks="Which part of training applies the softmax, and what does a second one do to the first?",
+        says="a softmax is applied to the scores: they are probabilities already",
+        asks="Which part of training applies the softmax, and what does a second softmax do?",
     ),
     mistake(
         "decoder-log-softmax",
         edit("return self.dense(X), state", "return self.dense(X).log_softmax(dim=-1), state"),
-        says="the scores are logarithms of probabilities",
-        asks="What does the lesson ask for: scores of any size, or something that has been normalised?",
+        says="the scores are log-probabilities",
+        asks="Should the decoder return scores of any size, or normalised ones?",
         kind="different",
     ),
     mistake(
@@ -25,44 +25,44 @@ MISTAKES = [
             return scores if self.training else scores.softmax(dim=-1), state
             """,
         ),
-        says="in evaluation the scores went through a softmax, in training they did not",
-        asks="Does whoever calls the decoder have to know its mode to read its results?",
+        says="a softmax is applied to the scores in evaluation, but not in training",
+        asks="Should the meaning of the results depend on the mode of the decoder?",
     ),
     mistake(
         "decoder-softmax-over-steps",
         edit("return self.dense(X), state", "return self.dense(X).softmax(dim=1), state"),
-        says="the scores went through a softmax over the steps",
-        asks="Over which axis do the alternatives lie, and is a softmax asked for at all?",
+        says="a softmax over the steps is applied to the scores",
+        asks="Over which axis do you apply the softmax, and should there be one at all?",
     ),
     mistake(
         "decoder-returns-words",
         edit("return self.dense(X), state", "return self.dense(X).argmax(dim=-1), state"),
-        says="the best word of each step comes back instead of the scores",
-        asks="What can a loss do with a word's number, and what can it do with scores?",
+        says="the best word of each step is returned instead of the scores",
+        asks="What can a loss compute from the index of a word, and what from the scores?",
     ),
     mistake(
         "decoder-last-step-only",
         edit("return self.dense(X), state", "return self.dense(X[:, -1:]), state"),
-        says="scores come back for the last step only",
-        asks="In training all steps learn at once. How many rows of scores does that take?",
+        says="scores are returned for the last step only",
+        asks="In training all steps learn at once. How many rows of scores are needed?",
     ),
     mistake(
         "decoder-no-dense",
         edit("return self.dense(X), state", "return X, state"),
-        says="the vectors of the last block come back, without scores",
-        asks="What turns a vector of D numbers into one number for each word?",
+        says="the vectors of the last block are returned, without scores",
+        asks="What maps a vector of D features to one score per word?",
     ),
     mistake(
         "decoder-dense-with-relu",
         edit("return self.dense(X), state", "return self.dense(X).relu(), state"),
-        says="negative scores were set to zero",
+        says="negative scores are set to zero",
         asks="May a score be negative, and what would it mean?",
     ),
     mistake(
         "decoder-tied-output",
         edit("return self.dense(X), state", "return X @ self.embedding.weight.T, state"),
-        says="the scores are made with the embedding table instead of the last linear layer",
-        asks="The contract names a last layer of its own. Which of your parameters never gets a gradient?",
+        says="the scores are computed with the embedding table instead of the last linear layer",
+        asks="The decoder has a last linear layer. Which of your parameters never get a gradient?",
         kind="different",
     ),
     mistake(
@@ -72,29 +72,29 @@ MISTAKES = [
             "return self.dense(nn.functional.layer_norm(X, X.shape[-1:])), state",
         ),
         says="the last block's result is normalised once more before the scores",
-        asks="With what does each block end, and does anything come between the last one and the scores?",
+        asks=(
+            "What is the last step of each block, and is there any step between the last block and the "
+            "scores?"
+        ),
         kind="different",
     ),
     mistake(
         "decoder-not-scaled",
         edit(" * math.sqrt(self.num_hiddens)", ""),
-        says="the embedding is not scaled up before positions are added",
-        asks="How large is a fresh embedding beside a sine, and what does the lesson do about it?",
+        says="the embedding is not scaled before positions are added",
+        asks="Which step of the lesson is between the embedding and the positions?",
     ),
     mistake(
         "decoder-scaled-by-d",
         edit("math.sqrt(self.num_hiddens)", "self.num_hiddens"),
-        says="the embedding is multiplied by the number of hidden units instead of its root",
+        says="the embedding is multiplied by the number of hidden units instead of its square root",
         asks="By which factor does the lesson multiply the embedding?",
     ),
     mistake(
         "decoder-divided-by-root",
         edit("* math.sqrt(self.num_hiddens)", "/ math.sqrt(self.num_hiddens)"),
-        says="the embedding is divided by the root of the number of hidden units",
-        asks=(
-            "Scores of an attention and embeddings both meet the same root. Which of them is divided, and "
-            "which multiplied?"
-        ),
+        says="the embedding is divided by the square root of the number of hidden units",
+        asks="Attention scores are divided by a square root. What does the lesson do with the embedding?",
     ),
     mistake(
         "decoder-positions-scaled",
@@ -103,14 +103,14 @@ MISTAKES = [
             "X = self.pos_encoding(X)[:, earlier:]",
             "X = self.pos_encoding(X)[:, earlier:] * math.sqrt(self.num_hiddens)",
         ),
-        says="the positions are scaled up together with the embedding",
+        says="the positions are scaled together with the embedding",
         asks="Which comes first: the factor, or the positions?",
     ),
     mistake(
         "decoder-no-positions",
         edit("X = self.pos_encoding(X)[:, earlier:]", "X = X[:, earlier:]"),
         says="no positions are added to the words",
-        asks='Without positions, how does the model tell "dog bites man" from "man bites dog"?',
+        asks='How could the model distinguish "dog bites man" from "man bites dog" without positions?',
     ),
     mistake(
         "decoder-positions-from-one",
@@ -133,7 +133,7 @@ MISTAKES = [
             """,
         ),
         says="positions are added again before every block",
-        asks="How often does a word get its position, and who carries it on from block to block?",
+        asks="How often does the lesson's stack add positions?",
     ),
     mistake(
         "decoder-position-counter-on-module",
@@ -152,38 +152,35 @@ MISTAKES = [
             """,
         ),
         says=(
-            "positions are counted in the module and never set back: a second sentence begins where the "
-            "first one ended"
+            "positions are counted in the module and never reset: a second sentence continues the count of "
+            "the first"
         ),
-        asks=(
-            "Two sentences are predicted one after the other. Who tells the counter of positions that a new"
-            " one begins?"
-        ),
+        asks="You predict two sentences one after the other. Where is the counter of positions reset?",
     ),
     mistake(
         "decoder-blocks-reversed",
         edit("for block in self.blks:", "for block in reversed(self.blks):"),
-        says="the blocks are run from the last to the first",
-        asks="Which block meets the embedded words?",
+        says="the blocks run from the last to the first",
+        asks="Which block should get the embedded words?",
     ),
     mistake(
         "decoder-blocks-fed-with-embedding",
         edit("X, state = block(X, state)", "out, state = block(X, state)"),
         edit("return self.dense(X), state", "return self.dense(out), state"),
-        says="every block is fed with the embedded words, and only the last one's result is used",
-        asks="What goes into the second block?",
+        says="every block gets the embedded words, and only the last one's result is used",
+        asks="What is the input of the second block?",
     ),
     mistake(
         "decoder-last-block-skipped",
         edit("for block in self.blks:", "for block in list(self.blks)[:-1]:"),
         says="the last block is never run",
-        asks="How many blocks are there, and how many of them did you run?",
+        asks="How many blocks are there, and how many of them do you call?",
     ),
     mistake(
         "decoder-one-block-repeated",
         edit("block = DecoderBlock(", "block = self.blks[0] if i else DecoderBlock("),
-        says="all blocks are one and the same object",
-        asks="How many different blocks does the stack hold: is each of them built anew?",
+        says="all blocks are the same module",
+        asks="How many different blocks does the stack hold? Do you create each of them anew?",
     ),
     mistake(
         "decoder-blocks-share-a-slot",
@@ -197,14 +194,14 @@ MISTAKES = [
             0,
             """,
         ),
-        says="every block was given the same number, so that they share one place of the cache",
-        asks="What does a block do with the number it is given?",
+        says="every block has the same index, so all share one entry of the cache",
+        asks="What does a block use its index for?",
     ),
     mistake(
         "decoder-one-place-for-all",
         edit("[None] * self.num_layers", "[None]"),
-        says="a fresh state has one place in the cache instead of one for each block",
-        asks="How many places does the cache of a stack need?",
+        says="a fresh state has one entry in the cache instead of one per block",
+        asks="How many entries does the cache of a stack need?",
     ),
     mistake(
         "decoder-state-shared",
@@ -219,11 +216,8 @@ MISTAKES = [
             "[enc_outputs, enc_valid_lens, [None] * self.num_layers]",
             "[enc_outputs, enc_valid_lens, self.cache]",
         ),
-        says=(
-            "every fresh state holds the same list, so that a second sentence still sees the words of the "
-            "first"
-        ),
-        asks="Two calls for a fresh state: do you hand out two lists, or one list twice?",
+        says="every fresh state holds the same list, so a second sentence attends to the words of the first",
+        asks="If you create two states, do they hold two lists, or one list twice?",
         seen="a list as a default argument of `init_state`, a common trap of the language",
     ),
     mistake(
@@ -235,24 +229,22 @@ MISTAKES = [
             self_weights, cross_weights = [], []
             """,
         ),
-        says="every call begins with an empty cache, so that each word is scored without those before it",
-        asks="Which call makes the cache empty: the one that begins a sentence, or every one?",
+        says="every call begins with an empty cache, so each word is scored without those before it",
+        asks="When should the cache be emptied: at the start of a sentence, or at every call?",
     ),
     mistake(
         "decoder-lengths-dropped",
         edit("[enc_outputs, enc_valid_lens, [None]", "[enc_outputs, None, [None]"),
-        says="the lengths of the source are lost when the state is made: its padding is looked at",
-        asks="Which of the things handed to `init_state` do the blocks need later on?",
+        says="the state does not contain the lengths of the source, so its padding is attended to",
+        asks="Which arguments of `init_state` do the blocks need later?",
     ),
     mistake(
         "decoder-encoder-detached",
         edit("return [enc_outputs, enc_valid_lens", "return [enc_outputs.detach(), enc_valid_lens"),
-        says=(
-            "the encoder's outputs are cut off from the gradient when the state is made: the encoder cannot"
-            " learn"
-        ),
+        says="the encoder's outputs are detached when the state is created: the encoder cannot learn",
         asks=(
-            "Only the decoder knows how wrong the translation is. By which road does the encoder hear of it?"
+            "The loss is computed from the decoder's scores. Through which tensor does its gradient reach "
+            "the encoder?"
         ),
     ),
     mistake(
@@ -261,20 +253,20 @@ MISTAKES = [
             "X, state = block(X, state)",
             "X, state = block(X.detach() if block is self.blks[-1] else X, state)",
         ),
-        says="the gradient stops below the last block: the others and the embedding cannot learn",
+        says="the gradient stops below the last block: the other blocks and the embedding cannot learn",
         asks="Which of your parameters get a gradient, and which do not?",
     ),
     mistake(
         "decoder-state-not-returned",
         edit("return self.dense(X), state", "return self.dense(X)"),
         says="the decoder returns its scores alone, without the state",
-        asks="The next call wants two things from this one. Which is missing?",
+        asks="The next call needs two values from this one. Which is missing?",
     ),
     mistake(
         "decoder-state-first",
         edit("return self.dense(X), state", "return state, self.dense(X)"),
         says="the state is returned before the scores",
-        asks="In which order does the contract name the two things that come back?",
+        asks="In which order does the docstring name the two returned values?",
     ),
     mistake(
         "decoder-blocks-without-dropout",
@@ -288,14 +280,14 @@ MISTAKES = [
             i,
             """,
         ),
-        says="nothing is dropped inside the blocks: the rate did not reach them",
-        asks="The rate is handed to the decoder. To which of its parts do you hand it on?",
+        says="the blocks do not get the dropout rate and drop nothing",
+        asks="The decoder gets the dropout rate. To which of its modules do you pass it?",
     ),
     mistake(
         "decoder-embedding-without-dropout",
         edit("PositionalEncoding(num_hiddens, dropout)", "PositionalEncoding(num_hiddens, 0.0)"),
-        says="the sum of words and positions is not dropped: the rate did not reach it",
-        asks="The rate is handed to the decoder. To which of its parts do you hand it on?",
+        says="dropout is not applied to the sum of words and positions: the rate is not passed on",
+        asks="The decoder gets the dropout rate. To which of its modules do you pass it?",
     ),
     mistake(
         "decoder-dropout-before-positions",
@@ -303,17 +295,17 @@ MISTAKES = [
             "X = self.pos_encoding(X)[:, earlier:]",
             "X = (self.pos_encoding.dropout(X) + self.pos_encoding.P[:, : X.shape[1]].to(X))[:, earlier:]",
         ),
-        says="the words are dropped before the positions are added instead of after it",
-        asks="What is dropped before the first block: the word alone, or the sum of word and position?",
+        says="dropout is applied to the words before the positions are added, not to the sum",
+        asks=(
+            "To what does the lesson apply dropout before the first block: the word alone, or the sum of "
+            "word and position?"
+        ),
     ),
     mistake(
         "decoder-dropout-before-scores",
         edit("return self.dense(X), state", "return self.dense(self.pos_encoding.dropout(X)), state"),
-        says="the last block's result is dropped once more before the scores",
-        asks=(
-            "How many places drop something in this decoder, and does any of them stand behind the last "
-            "block?"
-        ),
+        says="dropout is applied once more to the last block's result before the scores",
+        asks="In how many places does this decoder apply dropout, and is any of them after the last block?",
     ),
     mistake(
         "decoder-dropout-in-evaluation",
@@ -324,8 +316,8 @@ MISTAKES = [
             return self.dense(X), state
             """,
         ),
-        says="something is dropped in evaluation",
-        asks="Functions of PyTorch that drop: how do they know that the model is not in training any more?",
+        says="dropout is applied in evaluation",
+        asks="How does a dropout function know that the model is not in training mode?",
     ),
     device_mistake(
         "decoder-scale-on-the-cpu",
@@ -333,7 +325,7 @@ MISTAKES = [
             "math.sqrt(self.num_hiddens)",
             "torch.sqrt(torch.tensor([self.num_hiddens], dtype=self.embedding.weight.dtype))",
         ),
-        says="the scale of the embedding is a tensor with an axis that is made on the CPU",
+        says="the scale of the embedding is a tensor with an axis that is created on the CPU",
         asks="Does the square root of a size need to be a tensor?",
     ),
     device_mistake(
@@ -342,8 +334,8 @@ MISTAKES = [
             "X = nn.functional.pad(X, (0, 0, earlier, 0))",
             "X = torch.cat((torch.zeros(X.shape[0], earlier, X.shape[2], dtype=X.dtype), X), dim=1)",
         ),
-        says="the rows that stand in for earlier steps are made on the CPU",
-        asks="On which device are the rows that are laid in front, and on which the embedded words?",
+        says="the rows for the earlier steps are created on the CPU",
+        asks="On which device are the rows that you prepend, and on which device are the embedded words?",
     ),
     device_mistake(
         "decoder-state-lens-on-the-cpu",
@@ -355,16 +347,19 @@ MISTAKES = [
             return [enc_outputs, enc_valid_lens,
             """,
         ),
-        says="the lengths of the source go through a Python list and come back on the CPU",
+        says="the lengths of the source are converted to a Python list and back, so they end up on the CPU",
         asks="On which device are the lengths before that line, and after it?",
     ),
     dtype_mistake(
         "decoder-scale-in-float32",
         edit("math.sqrt(self.num_hiddens)", "torch.tensor([self.num_hiddens], device=X.device).sqrt()"),
-        says="the embeddings are scaled by a tensor of single precision, and become so themselves",
+        says=(
+            "the embeddings are multiplied by a tensor of single precision and become single precision "
+            "themselves"
+        ),
         asks=(
-            "What is the dtype of a half-precision tensor times a tensor of single precision, and what is "
-            "it times a plain number?"
+            "What is the dtype of a half-precision tensor times a single-precision tensor, and what is it "
+            "times a Python number?"
         ),
     ),
 ]
