@@ -13,7 +13,7 @@ FOLDER = Path(__file__).parent
 
 
 def page(entries: Sequence[GradedSubmission]) -> str:
-    """The class as a document of its own: mistakes and checks first, then everybody's outcomes."""
+    """Render the class report: mistakes and checks first, then every outcome."""
     summary = summarise(entries)
     return render(
         "html_page.html.jinja",

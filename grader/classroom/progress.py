@@ -1,4 +1,4 @@
-"""How far a run is: a bar on a terminal, now and then a plain line elsewhere; both on standard error."""
+"""Show the progress of a run on standard error: a bar on a terminal, otherwise a line every few seconds."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def live(total: int) -> Iterator[Callable[[int, int], None]]:
 class _Plain:
     def __init__(self, total: int):
         self._total = total
-        self._started = self._told = time.monotonic()
+        self._started = self._printed = time.monotonic()
 
     def __call__(self, done: int, fresh: int) -> None:
         now = time.monotonic()
-        if now - self._told < EVERY and done < self._total:
+        if now - self._printed < EVERY and done < self._total:
             return
-        self._told = now
+        self._printed = now
         words = _("{done} of {total}").format(done=done, total=self._total)
         print(
             f"{words}  {speed(self._total - done, fresh, now - self._started)}".rstrip(),

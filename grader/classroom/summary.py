@@ -1,4 +1,4 @@
-"""What a class did, counted: per exercise, per check, known mistakes, and mistakes that nobody knew yet."""
+"""Count the results of a class: per exercise, per check, per known mistake, and per shared unknown answer."""
 
 from __future__ import annotations
 

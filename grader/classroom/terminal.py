@@ -45,7 +45,7 @@ def _parts(entries: Sequence[GradedSubmission]) -> Iterator[RenderableType]:
         yield from map(_mistake, summary.mistakes[:MOST_ROWS])
         yield from _more(len(summary.mistakes) - MOST_ROWS)
     if summary.clusters:
-        yield _heading(_("mistakes without a name that several submissions share"))
+        yield _heading(_("wrong answers without a name that several submissions share"))
         yield from map(_cluster, summary.clusters[:MOST_ROWS])
         yield from _more(len(summary.clusters) - MOST_ROWS)
     yield from _troubles(entries)
@@ -120,7 +120,7 @@ def _troubles(entries: Sequence[GradedSubmission]) -> Iterator[RenderableType]:
         yield from (Text(f"  {line}") for line in found)
     if ours := could_not(entries):
         yield _heading(
-            _("could not be graded: no fault of theirs, and no points lost; run the command again")
+            _("could not be graded by a fault of the grader; no points are lost; run the command again")
         )
         yield from (Text(f"  {entry.submission}: {why}", style="magenta") for entry, why in ours)
 
@@ -135,7 +135,7 @@ def _totals(entries: Sequence[GradedSubmission]) -> RenderableType:
     by = ngettext("{students} student", "{students} students", students).format(students=students)
     tier = next((entry.report.sandbox for entry in entries), "")
     lines = [
-        _("{words} by {by}; {fresh} graded now, the others were known; sandbox {tier}").format(
+        _("{words} by {by}; {fresh} graded now, the others from the store; sandbox {tier}").format(
             words=words, by=by, fresh=fresh, tier=tier
         )
     ]

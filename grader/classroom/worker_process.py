@@ -196,16 +196,6 @@ def results_without_grading(
     ]
 
 
-def blocked(bundles: Sequence[Bundle], names: Sequence[str], why: str) -> list[ExerciseResult]:
-    """Results of a file that cannot be read as a submission, in the order of the course."""
-    return [
-        ExerciseResult(e.name, b.assignment, "blocked", 0.0, e.points, _(e.title), why)
-        for b in bundles
-        for e in b.exercises
-        if e.name in names
-    ]
-
-
 def _why_nothing(submission: Submission) -> str:
     name = shown(submission.path)
     for unit, why in read_names(submission).broken.items():

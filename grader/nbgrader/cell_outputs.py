@@ -1,4 +1,4 @@
-"""What a graded cell shows and what a solution cell is told: outputs and comments, made from one result."""
+"""Make the outputs of a graded cell and the comment on a solution cell from one result."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Make an nbgrader course from solutions/: notebooks with their solutions, pictures, public cases, configuration.
 
-Written anew at every call: `headway_config.py` and what lies in `source/`. Never touched: `nbgrader_config.py`
-once it is there, the gradebook, submissions and all that nbgrader makes from them.
+Every call writes `headway_config.py` and the files in `source/` again. It never changes an existing `nbgrader_config.py`,
+the gradebook, submissions, or anything that nbgrader makes from them.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def make(folder: Path, chosen: Sequence[Assignment], options: CourseOptions) -> 
     if options.seed_file.resolve().is_relative_to(folder.resolve()):
         raise CannotMake(
             _(
-                "the secret seed {seed} lies in the course folder, which students may get to see; keep it elsewhere"
+                "the secret seed {seed} is in the course folder, which students may see; keep it elsewhere"
             ).format(seed=options.seed_file)
         )
     folder.mkdir(parents=True, exist_ok=True)
@@ -116,7 +116,7 @@ def notebook(assignment: Assignment, question_points: float = 0.0) -> str:
             cells.append(nbformat.v4.new_markdown_cell(cell.source))
         elif name is None and BEGIN in cell.source:
             raise CannotMake(
-                _("{name}: a solution stands in a cell of no exercise").format(name=assignment.name)
+                _("{name}: a solution is in a cell that belongs to no exercise").format(name=assignment.name)
             )
         elif name is None:
             cells.append(nbformat.v4.new_code_cell(cell.source))
@@ -169,35 +169,35 @@ def _task(source: str, grade_id: str, points: float) -> Any:
 
 def own_config(course_id: str) -> str:
     return f"""\
-# Yours: written once, and never touched again.
+# This file is yours: `grader course` writes it once and never changes it.
 c = get_config()
 
 c.CourseDirectory.course_id = {course_id!r}
 
-{LOADS}  # written anew by `grader course`; what you set below wins
+{LOADS}  # `grader course` writes that file again; your settings below take precedence
 """
 
 
 def our_config(options: CourseOptions) -> str:
     return f"""\
-# Written anew by `grader course`; set what you want otherwise in {OWN_CONFIG}, after the line that loads this.
+# `grader course` writes this file again at every call. Put your settings in {OWN_CONFIG}, after the line that loads this.
 c = get_config()
 
-# Where the hidden cases come from. The seed lies outside this folder: whoever knows it knows the cases.
+# Where the hidden cases come from. Keep the seed outside this folder: it gives all hidden cases.
 c.Headway.solutions = {str(options.solutions.resolve())!r}
 c.Headway.seed_file = {str(options.seed_file.resolve())!r}
 
-# How locked the worker is in which submissions run: auto (the best there is), strict, landlock or basic.
-# `basic` stops no determined attacker and is refused, unless you say that you trust these submissions.
+# The sandbox in which submissions run: auto (the best one available), strict, landlock or basic.
+# `basic` stops no determined attacker. The grader refuses it unless you trust these submissions.
 c.Headway.sandbox = {options.sandbox!r}
 c.Headway.trusted_submissions = False
 
-# Students get the stubs of the course: a sentence that says what is not written yet.
+# Students get the stubs of the course, which say what is not written yet.
 c.GenerateAssignment.preprocessors = [
     "nbgrader.preprocessors.IncludeHeaderFooter",
     "nbgrader.preprocessors.InstantiateTests",
     "nbgrader.preprocessors.LockCells",
-    "grader.nbgrader.make_stub.Stub",  # in place of ClearSolutions
+    "grader.nbgrader.make_stub.Stub",  # replaces ClearSolutions
     "nbgrader.preprocessors.ClearOutput",
     "nbgrader.preprocessors.CheckCellMetadata",
     "nbgrader.preprocessors.ComputeChecksums",
@@ -220,11 +220,11 @@ c.Autograde.sanitize_preprocessors = [
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 c.Autograde.autograde_preprocessors = [
-    "grader.nbgrader.preprocessors.Grade",  # in place of Execute: hidden cases, no kernel
+    "grader.nbgrader.preprocessors.Grade",  # replaces Execute: hidden cases, no kernel
     "nbgrader.preprocessors.IgnorePattern",
     "nbconvert.preprocessors.ClearMetadataPreprocessor",
     "nbgrader.preprocessors.LimitOutput",
-    "grader.nbgrader.preprocessors.SaveGrades",  # in place of SaveAutoGrades: reasons as comments
+    "grader.nbgrader.preprocessors.SaveGrades",  # replaces SaveAutoGrades: reasons as comments
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]

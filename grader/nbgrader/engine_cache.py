@@ -100,7 +100,7 @@ _cached: dict[tuple[object, ...], CourseGrader] = {}
 def course_grader(settings: Headway) -> CourseGrader:
     """Return the grader for these settings; it is used again until something that it is made from changes.
 
-    Raises Refused, SandboxError, and GraderError for a seed or cases that cannot be had.
+    Raises Refused, SandboxError, and GraderError for a missing seed or cases that cannot be recorded.
     """
     made_from = _made_from(settings)
     if made_from not in _cached:

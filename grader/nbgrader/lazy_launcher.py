@@ -14,7 +14,7 @@ class LazyLauncher:
         self._launcher: Launcher | None = None
 
     def start(self, limits: Limits) -> Process:
-        """Raises SandboxError when the tier cannot be had."""
+        """Start a worker. Raises SandboxError if the tier is not available."""
         if self._launcher is None:
             self._launcher = choose(self.tier, warm="full")
         return self._launcher.start(limits)

@@ -1,7 +1,7 @@
-"""What `nbgrader autograde` runs in place of Execute and SaveAutoGrades. See nbgrader_config.py of a course.
+"""Preprocessors of `nbgrader autograde` that replace Execute and SaveAutoGrades. See nbgrader_config.py of a course.
 
-An exception in a preprocessor makes nbgrader throw the whole submission away, so `Grade` raises none: wrong or
-hostile code is a score with a reason, and what could not be graded waits for a person, with nothing lost.
+nbgrader discards a submission if a preprocessor raises, so `Grade` raises nothing. Wrong or hostile code gets a score
+with a reason. What could not be graded needs manual grading and costs no points.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def _part(report: Report, name: str | None, grade_id: str, points: float) -> Rep
     result = next((r for r in report.exercises if r.name == name), None)
     if result is None:
         why = report.remarks[0] if report.remarks and not report.exercises else ""
-        why = why or _("this cell asks for no exercise of the course, so a person has to grade it")
+        why = why or _("this cell checks no exercise of the course, so a person has to grade it")
         result = ExerciseResult(name or grade_id, "", "could_not_grade", None, points, message=why)
         return replace(report, exercises=(result,), remarks=report.remarks if report.exercises else ())
     share = None if result.score is None else _share(result.score, result.points)
@@ -202,7 +202,7 @@ class SaveGrades(SaveAutoGrades):
         super()._add_comment(cell, resources)
         grade_id = cell.metadata.nbgrader.grade_id
         if utils.is_task(cell) and cell.metadata.nbgrader.get("points") == 0:
-            self._wait_for_nobody(grade_id)
+            self._require_no_person(grade_id)
         verdict = self._verdicts.get(grade_id)
         if verdict is None or not verdict.comment or not utils.is_solution(cell):
             return
@@ -211,7 +211,7 @@ class SaveGrades(SaveAutoGrades):
             comment.auto_comment = verdict.comment
             self.gradebook.db.commit()
 
-    def _wait_for_nobody(self, grade_id: str) -> None:
+    def _require_no_person(self, grade_id: str) -> None:
         """A task worth nothing may be commented on; it must not hide the submissions that do wait for a person."""
         grade = self.gradebook.find_grade(grade_id, self.notebook_id, self.assignment_id, self.student_id)
         if grade.manual_score is None:

@@ -71,7 +71,7 @@ def leaks(documents: Sequence[Document], answers: Sequence[Answer], blocks: Sequ
         try:
             text = document.text
         except UnicodeDecodeError:
-            yield f"{document.name} is not text, so nobody can tell what is in it"
+            yield f"{document.name} is not text, so it cannot be searched for answers"
             continue
         if any(re.search(rf"^\s*#?\s*{re.escape(mark)}", text, re.M) for mark in (BEGIN, END)):
             yield f"{document.name} holds the mark of a solution"
@@ -209,4 +209,4 @@ def hidden_cases(documents: Sequence[Document], drawn: set[bytes]) -> Iterator[s
             if any(array.tobytes() in drawn for array in arrays.values()):
                 yield f"{document.name} holds numbers of a hidden case"
         elif document.suffix == ".safetensors":
-            yield f"{document.name} is no bundle, so nobody can tell what is in it"
+            yield f"{document.name} is not a bundle, so it cannot be searched for answers"

@@ -193,7 +193,7 @@ def test_a_wrong_answer_hears_why_and_keeps_what_is_right(image):
     assert (mask["status"], mask["score"]) == ("passed", 3.0)
     assert softmax["status"] == "failed"
     assert 0 < softmax["score"] < 5
-    assert "known mistake: the padding is blanked out after the softmax" in softmax["output"]
+    assert "known mistake: the weights of the padding are set to zero after the softmax" in softmax["output"]
 
 
 @landlocked

@@ -104,7 +104,7 @@ def test_numbers_of_a_hidden_case_are_found(copy, chosen, seed):
 
 def test_an_unreadable_file_is_refused(copy, chosen, secret):
     (copy / "answers.bin").write_bytes(b"\xff\xfe\x00\x80")
-    assert found(copy, chosen, secret) == ["answers.bin is not text, so nobody can tell what is in it"]
+    assert found(copy, chosen, secret) == ["answers.bin is not text, so it cannot be searched for answers"]
 
 
 HELPFUL = """
