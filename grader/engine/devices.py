@@ -20,7 +20,7 @@ from grader.support.i18n import _
 def extra_devices(device: str) -> tuple[str, ...]:
     """The devices besides the CPU that `--device` stands for. Raises LookupError where there is no such device."""
     if device == "cuda" and not has_cuda():
-        raise LookupError(_("torch sees no CUDA device here; --device sim needs none"))
+        raise LookupError(_("no CUDA device found; use --device sim"))
     if device == "auto":
         return ("sim", "cuda") if has_cuda() else ("sim",)
     return () if device == "cpu" else (device,)
@@ -100,9 +100,7 @@ def _compared(here: ExerciseResult, there: ExerciseResult, device: str) -> Check
     base = CheckResult(
         id=f"{device}/device",
         facet="device",
-        title=_("the same on a simulated accelerator")
-        if device == "sim"
-        else _("the same on an accelerator"),
+        title=_("same result on a simulated accelerator") if device == "sim" else _("same result on a GPU"),
         outcome="passed",
         device=device,
         visibility=here.checks[0].visibility,

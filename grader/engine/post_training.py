@@ -34,12 +34,12 @@ def examined(
         reply = session.ask(run, encode({**exam.tensors, **weights}))
         seen = read_observation(reply.words, reply.body, exam.asked)
     except (WorkerGone, BadReply) as error:
-        raise SandboxError(_("what was trained could not be measured: {why}").format(why=error)) from None
+        raise SandboxError(_("the trained model could not be evaluated: {why}").format(why=error)) from None
     finally:
         session.close()
     if "fault" in reply.words or seen.error is not None:
         why = last_line(reply.words["fault"]) if seen.error is None else _raised(seen.error)
-        raise SandboxError(_("what was trained could not be measured: {why}").format(why=why))
+        raise SandboxError(_("the trained model could not be evaluated: {why}").format(why=why))
     return replace(observation, seen={**observation.seen, **seen.seen})
 
 

@@ -26,18 +26,16 @@ def cost(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """
     before, after = (observation.values.get(name) for name in check.of)
     if not (is_count(before) and is_count(after)):
-        return failed("odd", _("nothing could be counted"))
+        return failed("odd", _("the parameters or operations could not be counted"))
     kept, total, fixed = (check.params[key] for key in ("kept", "total", "fixed"))
     want = (before - fixed) * kept // total + fixed
     if after <= want:
         return PASSED if 4 * after >= want else _too_little(after, want)
     if after == before:
-        return failed("whole", _("nothing has become smaller"), f"{want}", f"{after}")
+        return failed("whole", _("the model did not get smaller"), f"{want}", f"{after}")
     return failed(
         f"cost {after}",
-        _("{after} of {before} are left, where {want} are enough").format(
-            after=after, before=before, want=want
-        ),
+        _("{after} of {before} remain, expected {want}").format(after=after, before=before, want=want),
         f"{want}",
         f"{after}",
     )
@@ -46,9 +44,7 @@ def cost(check: Check, case: RecordedCase, observation: Observation) -> Finding:
 def _too_little(after: int, want: int) -> Finding:
     return failed(
         "little",
-        _("only {after} are left: what is kept cannot do with less than about {want}").format(
-            after=after, want=want
-        ),
+        _("only {after} remain, but about {want} are needed").format(after=after, want=want),
         f"{want}",
         f"{after}",
     )

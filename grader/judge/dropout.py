@@ -35,16 +35,16 @@ def dropped_weights(check: Check, case: RecordedCase, observation: Observation) 
     if np.ptp(sums, axis=1).max() > EXACT:
         return failed(
             _where(sums, p),
-            _("features of one output differ: dropout acts on the output, not on the weights"),
+            _("dropout is applied to the output instead of the attention weights"),
         )
     rows = sums[:, 0]
     if np.ptp(rows) <= EXACT:
         if abs(rows[0] - 1) <= EXACT:
             return failed(
                 "none",
-                _("every row of weights still sums to one in training: none was dropped after the softmax"),
+                _("no attention weight is dropped in training mode: all rows still sum to 1"),
             )
-        return failed("constant", _("in training all results are the same number"))
+        return failed("constant", _("all outputs are identical in training mode"))
     return _rate(rows, p, keys)
 
 
@@ -52,7 +52,7 @@ def _finite(name: str, case: RecordedCase, observation: Observation) -> Array:
     """The numbers of a result in training. Raises Wrong where one of them is none."""
     array = numbers(name, case, observation).astype(np.float64)
     if not np.isfinite(array).all():
-        raise Wrong(failed("not finite", _("in training the result is not finite")))
+        raise Wrong(failed("not finite", _("NaN or inf in training mode")))
     return array
 
 
@@ -70,13 +70,11 @@ def _rate(rows: Array, p: float, keys: int) -> Finding:
     """Mean and spread of sums of `keys` equal weights, each kept with probability 1-p and scaled up."""
     spread = (p / (1 - p) / keys) ** 0.5
     if abs(rows.mean() - 1) > STANDARD_ERRORS * spread / rows.size**0.5:
-        return failed(
-            "scale", _("in training the weights do not keep their mean: dropped ones are not made up for")
-        )
+        return failed("scale", _("kept attention weights are not scaled to compensate for the dropped ones"))
     kurtosis = 3 + (1 - 6 * p * (1 - p)) / (keys * p * (1 - p))
     error = ((kurtosis - 1) / rows.size) ** 0.5
     if abs(rows.var() / spread**2 - 1) > STANDARD_ERRORS * error:
-        return failed("rate", _("in training another share of the weights is dropped than was asked for"))
+        return failed("rate", _("wrong dropout rate for the attention weights"))
     return PASSED
 
 
@@ -90,19 +88,17 @@ def dropped_elements(check: Check, case: RecordedCase, observation: Observation)
     zero = np.abs(train) <= EXACT
     kept = np.abs(train * (1 - p) - base) <= EXACT * (1 + np.abs(base))
     if np.abs(train - base).max(initial=0.0) <= EXACT:
-        return failed("none", _("the result in training is that of evaluation: nothing is dropped"))
+        return failed("none", _("dropout has no effect in training mode"))
     if not (zero | kept).all():
-        return failed(
-            "structure", _("elements are neither dropped nor scaled up: dropout acts in another place")
-        )
+        return failed("structure", _("dropout is applied at the wrong place"))
     informative = np.abs(base) > 10 * EXACT
     if not informative.any():
-        return failed("structure", _("in evaluation all elements are zero, so that nothing can be dropped"))
+        return failed("structure", _("all values are zero in evaluation mode, so dropout cannot be checked"))
     share, count = zero[informative].mean(), informative.sum()
     if abs(share - p) > STANDARD_ERRORS * (p * (1 - p) / count) ** 0.5:
-        return failed("rate", _("in training another share of the elements is dropped than was asked for"))
+        return failed("rate", _("wrong dropout rate"))
     if informative.all() and _together(zero, p):
-        return failed("together", _("elements are not dropped each by itself, but in whole rows"))
+        return failed("together", _("whole rows are dropped instead of single elements"))
     return PASSED
 
 
@@ -140,11 +136,11 @@ def dropped_regions(check: Check, case: RecordedCase, observation: Observation) 
     }
     moving = [key for key, region in regions.items() if np.ptp(region, axis=1).max() > EXACT]
     if not moving and np.ptp(regions["dropped"][:, 0]) > EXACT:
-        return failed("together", _("numbers are not dropped each by itself, but in whole rows"))
+        return failed("together", _("whole rows are dropped instead of single elements"))
     if not moving:
-        return failed("none", _("nothing is dropped in training"))
+        return failed("none", _("dropout has no effect in training mode"))
     if moving != ["dropped"]:
-        return failed("elsewhere " + " ".join(moving), _("dropout acts where nothing should be dropped"))
+        return failed("elsewhere " + " ".join(moving), _("dropout is applied where it should not be"))
     return _levels(regions, check.params["p"], check.params.get("keys"))
 
 
@@ -155,22 +151,20 @@ def _levels(regions: dict[str, Array], p: float, keys: int | None) -> Finding:
     high = dropped.max(axis=1, keepdims=True)
     gone = dropped < (low + high) / 2
     if np.abs(dropped - low, where=gone, out=np.zeros_like(dropped)).max() > EXACT:
-        return failed("structure", _("numbers are neither dropped nor kept: dropout acts in another place"))
+        return failed("structure", _("dropout is applied at the wrong place"))
     if "kept" in regions:
         if np.abs(dropped - high, where=~gone, out=np.zeros_like(dropped)).max() > EXACT:
-            return failed(
-                "structure", _("numbers are neither dropped nor kept: dropout acts in another place")
-            )
+            return failed("structure", _("dropout is applied at the wrong place"))
         unit = regions["kept"][:, :1] - low
         if np.abs(unit).min() <= EXACT:
-            return failed("levels", _("in training, features that should differ cannot be told apart"))
+            return failed("levels", _("outputs that should differ are equal in training mode"))
         wrong = _scaled(((high - low) / unit)[:, 0], p, keys)
         if wrong is not None:
             return wrong
     if abs(gone.mean() - p) > STANDARD_ERRORS * (p * (1 - p) / gone.size) ** 0.5:
-        return failed("rate", _("in training another share is dropped than was asked for"))
+        return failed("rate", _("wrong dropout rate"))
     if _together(gone, p):
-        return failed("together", _("numbers are not dropped each by itself, but in whole rows"))
+        return failed("together", _("whole rows are dropped instead of single elements"))
     return PASSED
 
 
@@ -181,14 +175,12 @@ def _scaled(times: Array, p: float, keys: int | None) -> Finding | None:
             return None
         return failed(
             "scale",
-            _(
-                "in training, what is kept is not scaled up to make up for what is dropped, or is dropped twice"
-            ),
+            _("kept values are not scaled to compensate for the dropped ones, or dropout is applied twice"),
         )
     if np.ptp(times) <= EXACT:
         return failed(
             "no weights",
-            _("in training the attention weights of every row sum to one: none of them is dropped"),
+            _("no attention weight is dropped in training mode: all rows sum to 1"),
         )
     finding = _rate(times, p, keys)
     return None if finding.passed else finding
@@ -199,4 +191,4 @@ def varies(check: Check, case: RecordedCase, observation: Observation) -> Findin
     one, other = (numbers(name, case, observation).astype(np.float64) for name in check.of)
     if np.abs(one - other).max(initial=0.0) > EXACT:
         return PASSED
-    return failed("none", _("two calls in training give the same: nothing is dropped"))
+    return failed("none", _("dropout has no effect: two calls in training mode give the same result"))

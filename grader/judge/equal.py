@@ -1,4 +1,4 @@
-"""The numbers are those of the reference."""
+"""The values are the expected ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from grader.support.i18n import _
 
 
 def equal(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """Every observation of the check equals what the reference gives. `tol` widens it where a case says so."""
+    """Every observation of the check equals the expected one. `tol` widens the tolerance."""
     tolerance = check.params.get("tol", TOLERANCE[case.dtype])
     for name in check.of:
         got = numbers(name, case, observation)
@@ -53,9 +53,9 @@ def precise(check: Check, case: RecordedCase, observation: Observation) -> Findi
 
 
 def one_of(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """The observation equals what the reference gives, or what another accepted answer gives.
+    """The observation equals the expected output, or the output of another accepted answer.
 
-    What the others gave is recorded as `name|id`. A wrong result is told by its distance from the nearest.
+    What the others gave is recorded as `name|id`. A wrong result is compared with the nearest.
     """
     (name,) = check.of
     got, tolerance = numbers(name, case, observation), TOLERANCE[case.dtype]
@@ -65,7 +65,7 @@ def one_of(check: Check, case: RecordedCase, observation: Observation) -> Findin
 
 
 def compare(name: str, got: Array, want: Array, axes: tuple[str, ...], tolerance: float) -> Finding | None:
-    """The first place where two arrays of one shape depart, told with its neighbourhood."""
+    """The first place where two arrays of one shape differ, with its neighbourhood; None if they agree."""
     wrong = departures(got, want, tolerance)
     if not wrong.any():
         return None
@@ -75,26 +75,45 @@ def compare(name: str, got: Array, want: Array, axes: tuple[str, ...], tolerance
         where = f"{name}: {where}" if where else name
     return failed(
         "values",
-        _sentence(name, got, wrong),
+        _sentence(name, got, want, wrong),
         around(want, index),
         around(got, index),
         where,
     )
 
 
-def _sentence(name: str, got: Array, wrong: Array) -> str:
-    what = _("the gradient of {name}").format(name=name[5:]) if name.startswith("grad ") else _("the result")
+def _sentence(name: str, got: Array, want: Array, wrong: Array) -> str:
+    """What is wrong, in how many values, and by how much."""
+    sentences = _of_gradient(name.removeprefix("grad ")) if name.startswith("grad ") else _of_result()
     count, total = int(wrong.sum()), wrong.size
     if np.isnan(got[wrong]).any():
-        return _("{what} holds NaN ({count} of {total} numbers)").format(
-            what=what, count=int(np.isnan(got).sum()), total=total
-        )
+        return sentences["nan"].format(count=int(np.isnan(got).sum()), total=total)
     if np.isinf(got[wrong]).any():
-        return _("{what} holds infinities ({count} of {total} numbers)").format(
-            what=what, count=int(np.isinf(got).sum()), total=total
-        )
-    if name.startswith("grad ") and not got.any():
-        return _("{what} is zero: nothing flows back to it").format(what=what)
-    return _("{what} departs from the reference in {count} of {total} numbers").format(
-        what=what, count=count, total=total
-    )
+        return sentences["inf"].format(count=int(np.isinf(got).sum()), total=total)
+    if "zero" in sentences and not got.any():
+        return sentences["zero"]
+    with np.errstate(invalid="ignore", over="ignore"):
+        largest = float(np.abs(got.astype(np.float64) - want.astype(np.float64))[wrong].max())
+    return sentences["differ"].format(count=count, total=total, largest=largest)
+
+
+def _of_result() -> dict[str, str]:
+    return {
+        "nan": _("the result contains NaN ({count} of {total} values)"),
+        "inf": _("the result contains inf ({count} of {total} values)"),
+        "differ": _(
+            "{count} of {total} values differ from the expected output (largest difference {largest:.2g})"
+        ),
+    }
+
+
+def _of_gradient(name: str) -> dict[str, str]:
+    shown = name.replace("{", "{{").replace("}", "}}")
+    return {
+        "nan": _("the gradient of {name} contains NaN ({{count}} of {{total}} values)").format(name=shown),
+        "inf": _("the gradient of {name} contains inf ({{count}} of {{total}} values)").format(name=shown),
+        "zero": _("the gradient of {name} is all zeros: no gradient reaches it").format(name=name),
+        "differ": _(
+            "{{count}} of {{total}} values of the gradient of {name} differ (largest difference {{largest:.2g}})"
+        ).format(name=shown),
+    }

@@ -74,23 +74,19 @@ def wrong_form(seen: Seen | None, want: Header) -> Finding | None:
     """A failure if there is no tensor of the expected shape and kind; None if the numbers can be read."""
     shown = shape_text(want.shape, want.axes)
     if seen is None:
-        return failed("absent", _("nothing was seen here"), shown)
+        return failed("absent", _("no output was observed"), shown)
     if seen.odd and seen.shape is None:
-        return failed(
-            "odd", _("{what} came back where a tensor belongs").format(what=seen.odd), shown, seen.odd
-        )
+        return failed("odd", _("expected a tensor, got {what}").format(what=seen.odd), shown, seen.odd)
     if seen.shape != want.shape:
         got = shape_text(seen.shape or ())
         return failed(
             f"shape {got}",
-            _("the shape is {got}, it should be {want}").format(got=got, want=shown),
+            _("wrong shape: {got}, expected {want}").format(got=got, want=shown),
             shown,
             got,
         )
     if seen.array is None:
-        return failed(
-            "odd", _("{what} came back where a tensor belongs").format(what=seen.odd), shown, seen.odd
-        )
+        return failed("odd", _("expected a tensor, got {what}").format(what=seen.odd), shown, seen.odd)
     if (want.dtype in FLOATS) != (seen.dtype in FLOATS):
         return wrong_dtype(seen, want)
     return None
@@ -102,7 +98,7 @@ def wrong_dtype(seen: Seen, want: Header) -> Finding | None:
         return None
     return failed(
         f"dtype {seen.dtype}",
-        _("the dtype is {got}, it should be {want}").format(got=seen.dtype, want=want.dtype),
+        _("wrong dtype: {got}, expected {want}").format(got=seen.dtype, want=want.dtype),
         want.dtype,
         seen.dtype,
     )

@@ -29,14 +29,14 @@ def accuracy(check: Check, case: RecordedCase, observation: Observation) -> Find
     labels, lens = (case.for_judge[check.params[key]].astype(np.int64) for key in ("labels", "lens"))
     right = right_ones(scores, labels, lens)
     share, least = float(right.mean()), check.params["least"]
-    told = _("{share} % of {n} fresh sequences come out right").format(share=int(100 * share), n=len(right))
+    told = _("{share} % of {n} test sequences are correct").format(share=int(100 * share), n=len(right))
     if share >= least:
         return Finding(True, message=told)
     first = int(np.flatnonzero(~right)[0])
     best = scores[first].astype(np.float64).argmax(-1)  # (T,)
     return failed(
         "accuracy",
-        _("{told}; at least {least} % should").format(told=told, least=round(100 * least)),
+        _("{told}; at least {least} % required").format(told=told, least=round(100 * least)),
         _line(labels[first][: lens[first]]),
         _line(best[: lens[first]]),
         _("sequence {n}").format(n=first),
@@ -57,7 +57,7 @@ def sentences(check: Check, case: RecordedCase, observation: Observation) -> Fin
     seen, header = observation.seen.get(name), case.headers[name]
     if seen is None or seen.array is None or seen.array.ndim != 2 or seen.dtype != "int64":
         form = wrong_form(seen, header)
-        return form if form is not None else failed("odd", _("sentences of whole numbers should come back"))
+        return form if form is not None else failed("odd", _("expected sentences of integers"))
     if len(case.expected[name]) != len(seen.array):
         got_count, want_count = len(seen.array), len(case.expected[name])
         return failed(
@@ -70,9 +70,7 @@ def sentences(check: Check, case: RecordedCase, observation: Observation) -> Fin
         return PASSED
     return failed(
         "values",
-        _("{count} of {total} sentences are not those of the reference").format(
-            count=len(wrong), total=len(want)
-        ),
+        _("{count} of {total} sentences are wrong").format(count=len(wrong), total=len(want)),
         _line(want[wrong[0]]),
         _line(got[wrong[0]]),
         _("sentence {n}").format(n=wrong[0]),
@@ -84,11 +82,9 @@ def trained(check: Check, case: RecordedCase, observation: Observation) -> Findi
     for name in check.of:
         seen, weight = observation.seen.get(name), name.removeprefix("state ")
         if seen is None:
-            return failed("absent", _("the state dict that came back has no {weight}").format(weight=weight))
+            return failed("absent", _("the returned state dict has no {weight}").format(weight=weight))
         if seen.shape is None:
-            return failed(
-                "odd", _("{what} came back where the model's state dict belongs").format(what=seen.odd)
-            )
+            return failed("odd", _("expected a state dict, got {what}").format(what=seen.odd))
         wrong = wrong_form(seen, case.headers[name])
         if wrong is not None:
             return replace(wrong, where=weight)
@@ -113,7 +109,7 @@ def moved(check: Check, case: RecordedCase, observation: Observation) -> Finding
     got = [numbers(name, case, observation).astype(np.float64) for name in check.of]
     begun = [case.tensors[f"{module}.{name.removeprefix('state ')}"].astype(np.float64) for name in check.of]
     if all(np.array_equal(one, other) for one, other in zip(got, begun, strict=True)):
-        return failed("as begun", _("the weights that came back are those of before the training"))
+        return failed("as begun", _("the returned weights are unchanged by training"))
     if not all(np.isfinite(weight).all() for weight in got):
         return failed("not finite", _("the returned weights contain NaN or inf"))
     one, other = (np.concatenate([(w - w.mean()).ravel() for w in weights]) for weights in (got, begun))

@@ -36,7 +36,7 @@ def ranks(check: Check, case: RecordedCase, observation: Observation) -> Finding
         return PASSED
     return failed(
         "ranks",
-        _("the heads do not rank as they were planted: the rank correlation is {found:.2f}").format(
+        _("wrong ranking of heads (rank correlation with the expected ranking: {found:.2f})").format(
             found=found
         ),
         _listed(planted),

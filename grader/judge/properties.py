@@ -31,7 +31,7 @@ def same(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     if not differs.any():
         return PASSED
     index = first_index(differs)
-    says = check.params.get("says") or "two results that must agree do not"
+    says = check.params.get("says") or "two results that must be equal differ"
     return failed(
         "differ",
         _(says),
@@ -51,7 +51,7 @@ def sums_to_one(check: Check, case: RecordedCase, observation: Observation) -> F
     index = first_index(differs)
     return failed(
         "sums",
-        _("a row of weights sums to {sum:.4f}, not to 1").format(sum=float(sums[index])),
+        _("attention weights of a query sum to {sum:.4f} instead of 1").format(sum=float(sums[index])),
         "1",
         f"{float(sums[index]):.4f}",
         place(index, case.headers[name].axes[:-1]),
@@ -89,11 +89,17 @@ def kept_weights(check: Check, case: RecordedCase, observation: Observation) -> 
     if check.params.get("optional") and wrong_form(seen, header) is not None:
         return PASSED
     if seen is None or (seen.odd and seen.shape is None):
-        return failed("absent", _("no .attention_weights were kept"), got=seen.odd if seen else "")
+        return failed(
+            "absent", _("the attribute `attention_weights` is missing"), got=seen.odd if seen else ""
+        )
     got = numbers(name, case, observation)
     wrong = compare(name, got, case.expected[name], header.axes, TOLERANCE[case.dtype])
     if wrong is None:
         return PASSED
     return failed(
-        "values", _("the weights kept are not those of the reference"), wrong.expected, wrong.got, wrong.where
+        "values",
+        _("`attention_weights` differs from the expected weights"),
+        wrong.expected,
+        wrong.got,
+        wrong.where,
     )

@@ -153,7 +153,7 @@ def _of_judge() -> dict[str, dict[str, str]]:
     wrong_place = _("dropout is applied at the wrong place")
     rate = _("wrong dropout rate")
     rows = _("whole rows are dropped instead of single elements")
-    scale = _("kept values are not scaled by 1/(1−p)")
+    scale = _("kept values are not scaled to compensate for the dropped ones")
     return {
         "unchanged": {"changed": _("an argument was modified in place")},
         "parameters": {

@@ -42,7 +42,7 @@ def read_removals(seen: Seen | None) -> list[Removal]:
     """The rows that were observed. Raises Wrong where there are none."""
     if seen is None or seen.array is None or seen.array.ndim != 2 or seen.array.shape[1] < 4:
         what = seen.odd if seen is not None and seen.odd else _("nothing")
-        says = _("{what} came back; a list of rows should, as the text describes them").format(what=what)
+        says = _("expected a list of dicts (see the lesson), got {what}").format(what=what)
         raise Wrong(failed("odd", says))
     if len(seen.array) > MAX_ROWS:
         raise Wrong(failed("odd", _("expected a list of dicts (see the lesson), got too many rows")))
@@ -73,7 +73,7 @@ def all_rows(check: Check, case: RecordedCase, observation: Observation) -> Find
         if seeds < FEWEST_SEEDS:
             return failed(
                 f"seeds {order} {seeds}",
-                _("{seeds} seeds for the order {order}, there should be 3 or more").format(
+                _("only {seeds} seeds for order {order}; at least 3 required").format(
                     seeds=seeds, order=order
                 ),
             )
@@ -91,17 +91,17 @@ def _problem(chain: Sequence[Removal], heads: int) -> tuple[str, str] | None:
     """What is wrong with the rows of one order and seed: a code and a sentence."""
     for row in chain:
         if not set(row.removed) <= set(range(heads)) or len(set(row.removed)) < len(row.removed):
-            return "no heads", _("'removed' should list different heads from 0 to {last}").format(
+            return "no heads", _("'removed' must list different heads from 0 to {last}").format(
                 last=heads - 1
             )
     sizes = [len(row.removed) for row in chain]
     if sizes not in (list(range(heads)), list(range(1, heads))):
-        return f"sizes {sizes}", _(
-            "one row should be there for every number of removed heads up to {last}"
-        ).format(last=heads - 1)
+        return f"sizes {sizes}", _("each number of removed heads up to {last} needs exactly one row").format(
+            last=heads - 1
+        )
     for one, other in pairwise(chain):
         if not set(one.removed) <= set(other.removed):
-            return "not kept", _("a head that was gone is back in the next row")
+            return "not kept", _("a removed head reappears in the next row")
     return None
 
 
@@ -113,7 +113,7 @@ def accuracies(check: Check, case: RecordedCase, observation: Observation) -> Fi
     """
     rows = read_removals(observation.seen.get(check.of[0]))
     if not rows:
-        return failed("empty", _("there are no rows"))
+        return failed("empty", _("the table has no rows"))
     table, total = check.params["table"], check.params["total"]
     wrong = 0
     first: tuple[Removal, float] | None = None
@@ -127,9 +127,7 @@ def accuracies(check: Check, case: RecordedCase, observation: Observation) -> Fi
     row, share = first
     return failed(
         _pattern(rows, table, total),
-        _("{wrong} of {rows} accuracies are not those of the model without these heads").format(
-            wrong=wrong, rows=len(rows)
-        ),
+        _("{wrong} of {rows} accuracies are wrong").format(wrong=wrong, rows=len(rows)),
         f"{share:.4f}",
         f"{row.accuracy:.4f}",
         _("order {order}, seed {seed:.0f}, removed {heads}").format(
@@ -185,7 +183,7 @@ def in_order(check: Check, case: RecordedCase, observation: Observation) -> Find
     for order, sign in (("importance", 1), ("reverse", -1)):
         found = [_agrees(chain, planted) for (name, _seed), chain in chains(rows).items() if name == order]
         if not found:
-            return failed(f"none {order}", _("there is no order {order}").format(order=order))
+            return failed(f"none {order}", _("the order {order} is missing").format(order=order))
         if min(sign * each for each in found) < least:
             turned = max(sign * each for each in found) <= -least
             # Two wrong orders are two mistakes.
@@ -226,4 +224,4 @@ def drawn(check: Check, case: RecordedCase, observation: Observation) -> Finding
     }
     if len(orders) > 1:
         return PASSED
-    return failed("one order", _("the random order is the same with every seed"))
+    return failed("one order", _("the random order does not depend on the seed"))

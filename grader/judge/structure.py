@@ -45,7 +45,7 @@ def unchanged(check: Check, case: RecordedCase, observation: Observation) -> Fin
             index = first_index(differs)
             return failed(
                 f"changed {argument}",
-                _("the argument {name} is not what it was before the call").format(name=argument),
+                _("the argument {name} was modified in place").format(name=argument),
                 around(want, index),
                 around(got, index),
                 place(index, case.headers[name].axes),
@@ -60,7 +60,7 @@ def parameters(check: Check, case: RecordedCase, observation: Observation) -> Fi
     """
     found = observation.parameters
     if found is None:
-        return failed("absent", _("no weights could be loaded"))
+        return failed("absent", _("the parameters could not be loaded"))
     load = next(step for step in case.steps if step["do"] == "load")
     want = {
         name: case.tensors[recipe].shape if isinstance(recipe, str) else tuple(recipe["shape"])
@@ -68,19 +68,19 @@ def parameters(check: Check, case: RecordedCase, observation: Observation) -> Fi
     }
     parts = []
     if found["missing"]:
-        parts.append(_("not found: {names}").format(names=_listed(found["missing"])))
+        parts.append(_("missing: {names}").format(names=_listed(found["missing"])))
     if found["misshapen"]:
-        parts.append(_("of another shape: {names}").format(names=_listed(found["misshapen"])))
+        parts.append(_("wrong shape: {names}").format(names=_listed(found["misshapen"])))
     unexpected = [name for name in found["unexpected"] if name not in check.params.get("may_have", ())]
     if unexpected:
-        parts.append(_("not asked for: {names}").format(names=_listed(unexpected)))
+        parts.append(_("unexpected: {names}").format(names=_listed(unexpected)))
     if found["shared"]:
         first, second = found["shared"][0]
         more = (
             _(" (and {n} more pairs)").format(n=len(found["shared"]) - 1) if len(found["shared"]) > 1 else ""
         )
         parts.append(
-            _("{first} and {second} are one and the same parameter").format(first=first, second=second) + more
+            _("{first} and {second} share the same parameter").format(first=first, second=second) + more
         )
     if not parts:
         return PASSED
@@ -105,7 +105,7 @@ def value(check: Check, case: RecordedCase, observation: Observation) -> Finding
         seen = observation.seen.get(name)
         return failed(
             "odd",
-            _("{what} came back, {want} should").format(what=seen.odd if seen else _("nothing"), want=want),
+            _("expected {want}, got {what}").format(what=seen.odd if seen else _("nothing"), want=want),
             str(want),
         )
     got = observation.values[name]
@@ -114,7 +114,7 @@ def value(check: Check, case: RecordedCase, observation: Observation) -> Finding
     says = check.params.get("says")
     return failed(
         f"value {got}",
-        _(says) if says else _("{got} came back, {want} should").format(got=got, want=want),
+        _(says) if says else _("expected {want}, got {got}").format(got=got, want=want),
         str(want),
         str(got),
     )
@@ -124,11 +124,13 @@ def raises(check: Check, case: RecordedCase, observation: Observation) -> Findin
     """The call must refuse its input. `type`: the exception's name."""
     want, error = check.params["type"], observation.error
     if error is None:
-        return failed("accepted", _("nothing was raised, {want} should be").format(want=want), want)
+        return failed(
+            "accepted", _("expected {want} to be raised, but nothing was raised").format(want=want), want
+        )
     if error.type != want:
         return failed(
             f"raised {error.type}",
-            _("{got} was raised, {want} should be").format(got=error.type, want=want),
+            _("expected {want} to be raised, got {got}").format(got=error.type, want=want),
             want,
             error.type,
         )

@@ -178,7 +178,7 @@ def test_the_dtype_of_the_result_is_that_of_the_case(got, params, passes, tmp_pa
     check = Check("c/precision", "precision", "numbers", "precise", ("out",), params)
     found = decide(check, case, Observation({"out": Seen((2,), got, want.astype(got))}))
     assert found.passed is passes
-    assert found.passed or found.message == f"the dtype is {got}, it should be float16"
+    assert found.passed or found.message == f"wrong dtype: {got}, expected float16"
 
 
 # ---- the tolerances

@@ -44,7 +44,7 @@ def test_auto_is_the_simulated_device_and_cuda_where_there_is_one(device, there,
 
 def test_cuda_where_there_is_none_is_wrong_use_and_says_what_to_do(monkeypatch):
     monkeypatch.setattr(devices, "has_cuda", lambda: False)
-    with pytest.raises(GraderError, match="no CUDA device here; --device sim needs none"):
+    with pytest.raises(GraderError, match="no CUDA device found; use --device sim"):
         check(["masked_softmax"], course=ROOT / "assignments", device="cuda", sandbox="basic", quiet=True)
 
 

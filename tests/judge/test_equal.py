@@ -100,9 +100,9 @@ def test_a_floating_answer_where_whole_numbers_belong_fails(decide):
 @pytest.mark.parametrize(
     ("got", "sentence"),
     [
-        ({}, "nothing was seen"),
-        ({"out": Seen(odd="a tuple of 2")}, "a tuple of 2 came back where a tensor belongs"),
-        ({"out": Seen(shape=(2, 3, 5), odd="a tensor")}, "a tensor came back"),
+        ({}, "no output was observed"),
+        ({"out": Seen(odd="a tuple of 2")}, "expected a tensor, got a tuple of 2"),
+        ({"out": Seen(shape=(2, 3, 5), odd="a tensor")}, "expected a tensor, got a tensor"),
     ],
 )
 def test_what_is_no_tensor_is_told(decide, got, sentence):
@@ -160,7 +160,7 @@ def test_rows_of_weights_sum_to_one(decide):
     rows = np.full((2, 4), 0.25)
     assert decide("sums_to_one", {"w": rows}, {"w": rows}).passed
     found = decide("sums_to_one", {"w": rows}, {"w": rows * np.array([[1], [2]])}, axes=("query", "key"))
-    assert "sums to 2.0000" in found.message
+    assert "sum to 2.0000" in found.message
     assert found.where == "query 1"
     assert not decide("sums_to_one", {"w": rows}, {"w": rows * np.nan}).passed
 

@@ -29,7 +29,7 @@ def judged(array):
 
 
 def test_a_sentence_counts_when_every_word_of_it_is_the_best_one():
-    assert judged(scores(LABELS)).message == "100 % of 4 fresh sequences come out right"
+    assert judged(scores(LABELS)).message == "100 % of 4 test sequences are correct"
 
 
 def test_what_stands_behind_a_sentence_does_not_count():
@@ -43,7 +43,7 @@ def test_one_wrong_word_makes_a_sentence_wrong_and_is_shown():
     words[0, 1] = words[1, 1] = words[2, 2] = 8
     finding = judged(scores(words))
     assert (finding.passed, finding.code) == (False, "accuracy")
-    assert finding.message == "25 % of 4 fresh sequences come out right; at least 50 % should"
+    assert finding.message == "25 % of 4 test sequences are correct; at least 50 % required"
     assert (finding.expected, finding.got, finding.where) == ("3 4 2", "3 8 2", "sequence 0")
 
 
@@ -61,7 +61,7 @@ def test_scores_that_are_no_numbers_are_wrong(odd):
 
 
 def test_scores_of_another_shape_are_wrong():
-    assert "the shape is" in judged(scores(LABELS)[:, :2]).message
+    assert "wrong shape" in judged(scores(LABELS)[:, :2]).message
 
 
 def of_sentences(got, odd=""):
@@ -77,7 +77,7 @@ def test_sentences_are_compared_word_for_word():
     assert (finding.passed, finding.expected, finding.got, finding.where) == (False, "5", "5 6", "sentence 1")
     assert of_sentences(np.array([[3, 4], [-1, -1]])).got == "(nothing)"
     assert of_sentences(np.array([[3, 4]])).message == "expected 2 sentences, got 1"
-    assert of_sentences(None, "None").message == "None came back where a tensor belongs"
+    assert of_sentences(None, "None").message == "expected a tensor, got None"
 
 
 def test_a_state_dict_must_be_there_whole():
@@ -86,9 +86,9 @@ def test_a_state_dict_must_be_there_whole():
     a, b = Seen((2,), "float32", np.zeros(2)), Seen((3,), "float32", np.zeros(3))
     assert trained(check, one, Observation({"state a": a, "state b": b})).passed
     missing = trained(check, one, Observation({"state a": a}))
-    assert missing.message == "the state dict that came back has no b"
+    assert missing.message == "the returned state dict has no b"
     odd = trained(check, one, Observation({"state a": Seen(odd="None"), "state b": Seen(odd="None")}))
-    assert odd.message == "None came back where the model's state dict belongs"
+    assert odd.message == "expected a state dict, got None"
     assert trained(check, one, Observation({"state a": b, "state b": b})).where == "a"
 
 
