@@ -29,14 +29,17 @@ def accuracy(check: Check, case: RecordedCase, observation: Observation) -> Find
     labels, lens = (case.for_judge[check.params[key]].astype(np.int64) for key in ("labels", "lens"))
     right = right_ones(scores, labels, lens)
     share, least = float(right.mean()), check.params["least"]
-    told = _("{share} % of {n} test sequences are correct").format(share=int(100 * share), n=len(right))
+    percent, n = int(100 * share), len(right)
     if share >= least:
-        return Finding(True, message=told)
+        says = _("{share} % of {n} test sequences are correct")
+        return Finding(True, message=says.format(share=percent, n=n))
     first = int(np.flatnonzero(~right)[0])
     best = scores[first].astype(np.float64).argmax(-1)  # (T,)
     return failed(
         "accuracy",
-        _("{told}; at least {least} % required").format(told=told, least=round(100 * least)),
+        _("{share} % of {n} test sequences are correct; at least {least} % required").format(
+            share=percent, n=n, least=round(100 * least)
+        ),
         _line(labels[first][: lens[first]]),
         _line(best[: lens[first]]),
         _("sequence {n}").format(n=first),

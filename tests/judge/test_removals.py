@@ -205,6 +205,6 @@ def test_two_wrong_orders_are_two_mistakes(decide):
 @pytest.mark.parametrize("judge", JUDGES)
 def test_what_is_no_list_of_rows_is_told(decide, judge):
     found = decide(judge, WANT, {"r": Seen(odd="a row without 'removed'")}, **PARAMS)
-    assert (found.code, found.message[:22]) == ("odd", "a row without 'removed'"[:22])
+    assert (found.code, found.message.endswith("got a row without 'removed'")) == ("odd", True)
     assert not decide(judge, WANT, {}, **PARAMS).passed
     assert not decide(judge, WANT, {"r": np.zeros((0, 6))}, **PARAMS).passed
