@@ -19,6 +19,7 @@ from grader.classroom.store import Store, Stored, StoreKey
 from grader.engine.engine import Engine
 from grader.engine.load_request import case_timeout
 from grader.engine.options import GradingOptions
+from grader.engine.result import result_without_checks
 from grader.intake.names import read_names
 from grader.intake.read import Blocked, Submission, shown, submission_from
 from grader.report.model import ExerciseResult, Outcome
@@ -187,13 +188,7 @@ def results_without_grading(
     bundles: Sequence[Bundle], names: Sequence[str], outcome: Outcome, why: str
 ) -> list[ExerciseResult]:
     """Return a result with one outcome and message for each exercise: no points, or None if it was not graded."""
-    score = None if outcome == "could_not_grade" else 0.0
-    return [
-        ExerciseResult(e.name, b.assignment, outcome, score, e.points, _(e.title), why)
-        for b in bundles
-        for e in b.exercises
-        if e.name in names
-    ]
+    return [result_without_checks(e, outcome, why) for b in bundles for e in b.exercises if e.name in names]
 
 
 def _why_nothing(submission: Submission) -> str:

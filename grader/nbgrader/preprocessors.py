@@ -20,6 +20,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 
 from grader.bundle.model import Exercise
 from grader.classroom.store import default_store
+from grader.engine.result import result_without_checks
 from grader.intake.limits import MAX_SOURCE_BYTES
 from grader.intake.notebook import plain_python
 from grader.intake.read import Submission, Unit
@@ -29,7 +30,7 @@ from grader.nbgrader.cell_outputs import Verdict, comment_on, outputs
 from grader.nbgrader.engine_cache import CourseGrader
 from grader.nbgrader.repair_cells import NOTES
 from grader.nbgrader.settings import Headway
-from grader.report.model import ExerciseResult, Outcome, Report
+from grader.report.model import ExerciseResult, Report
 from grader.support.i18n import _
 from grader.support.version import __version__
 
@@ -74,7 +75,9 @@ class Grade(NbGraderPreprocessor):
         if not problem and sum(len(unit.source) for unit in submission.units) > MAX_SOURCE_BYTES:
             problem = _("{file} is larger than {limit} MiB").format(file=file, limit=MAX_SOURCE_BYTES >> 20)
         if problem:
-            report = grader.engine.report([_without(e, "blocked", problem) for e in known.values()])
+            report = grader.engine.report(
+                [result_without_checks(e, "blocked", problem) for e in known.values()]
+            )
         else:
             report = grader.grade(submission, list(known), self._store(), self.log.warning)
             if not any(result.outcome in ("passed", "failed") for result in report.exercises):
@@ -145,13 +148,6 @@ def _of_another(
         return ()
     other = ", ".join(sorted({grader.exercises[name].assignment for name in defined}))
     return (_("this notebook answers exercises of {other} and none of this assignment").format(other=other),)
-
-
-def _without(exercise: Exercise, outcome: Outcome, why: str) -> ExerciseResult:
-    score = None if outcome == "could_not_grade" else 0.0
-    return ExerciseResult(
-        exercise.name, exercise.assignment, outcome, score, exercise.points, _(exercise.title), why
-    )
 
 
 def _nothing_graded(why: str) -> Report:

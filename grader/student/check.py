@@ -12,6 +12,7 @@ from grader.bundle.model import Bundle
 from grader.engine.devices import check_on_device, extra_devices, launcher_for
 from grader.engine.engine import Engine
 from grader.engine.options import GradingOptions
+from grader.engine.result import result_without_checks
 from grader.engine.result_cache import FOLDER, ResultCache
 from grader.engine.student_parts import Part, earlier_parts
 from grader.intake.course import Course, choose, find, wanted_exercises
@@ -162,7 +163,4 @@ def parts_for(engine: Engine, course: Course, bundle: Bundle, names: Sequence[st
 
 def blocked(bundle: Bundle, name: str, message: str) -> ExerciseResult:
     """Return the result of an exercise whose file cannot be read."""
-    exercise = bundle.exercise(name)
-    return ExerciseResult(
-        name, bundle.assignment, "blocked", 0.0, exercise.points, _(exercise.title), message
-    )
+    return result_without_checks(bundle.exercise(name), "blocked", message)
