@@ -90,6 +90,8 @@ def prose(path: Path) -> str:
     text = re.sub(r"^ {4,}.*$", "", text, flags=re.M)
     if path.name == "CONTRIBUTING.md":
         text = text.partition("## Plain English")[0]
+    if path.parent.name == "mistakes":  # the headings are the ids of the mistakes
+        text = re.sub(r"^## .*$", "", text, flags=re.M)
     return re.sub(r"`[^`]*`", "", text)
 
 

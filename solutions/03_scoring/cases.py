@@ -1,6 +1,6 @@
 """Cases for attention with learned scores and with dot products.
 
-Numbers are judged without dropout; a case of its own tells whether dropout is off in evaluation.
+Values are compared without dropout. A separate case checks that dropout is off in evaluation mode.
 """
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from grader.authoring import Case, filled, weights
 
 AXES = ("batch", "query", "feature")
-UNNEEDED = ("w_v.bias",)  # the same number for every score of a row: the softmax does not see it
+UNNEEDED = ("w_v.bias",)  # adds the same value to all scores of a row, which the softmax ignores
 
 
 def AdditiveAttention(draw):
@@ -26,7 +26,7 @@ def DotProductAttention(draw):
 
 
 def lengths_left_out(draw, B, T, S, d, v):
-    """Only here: the book's additive attention wants its lengths, and files written for the book are right."""
+    """Only for this class: the book's additive attention requires lengths, and files written for the book must pass."""
     case = Case("lengths-left-out", "DotProductAttention")
     module = case.build(dropout=0.0)
     case.eval(module)
@@ -36,16 +36,16 @@ def lengths_left_out(draw, B, T, S, d, v):
         case.input("values", draw.normal(B, S, v)),
     )
     case.check_values(
-        case.call(*inputs, on=module, axes=AXES), "the result when the lengths are left out", "shapes"
+        case.call(*inputs, on=module, axes=AXES), "result of a call without valid_lens", "shapes"
     )
     return case
 
 
 class Additive:
-    """How to build an additive attention for a case."""
+    """Builds an additive attention for a case."""
 
     exercise = "AdditiveAttention"
-    of_parameters = "parameters have the names and shapes asked for"
+    of_parameters = "names and shapes of the parameters"
 
     def __init__(self, draw, query_size, key_size, num_hiddens):
         self.draw = draw
@@ -108,8 +108,8 @@ def attention_cases(attention, draw, sizes, v):
 
     for id, lens, title, facet in (
         ("no-mask", None, "without a mask", "values"),
-        ("per-sequence", draw.lens(B, S), "one length a sequence (B,)", "masking"),
-        ("per-query", draw.lens((B, T), S), "one length a query (B, T)", "masking"),
+        ("per-sequence", draw.lens(B, S), "with one length per sequence (B,)", "masking"),
+        ("per-query", draw.lens((B, T), S), "with one length per query (B, T)", "masking"),
     ):
         case, module = start(id)
         case.eval(module)
@@ -124,9 +124,9 @@ def attention_cases(attention, draw, sizes, v):
             case.check_parameters(attention.of_parameters, UNNEEDED)
         else:
             case.check_unchanged(*inputs, valid_lens)
-        case.check_weights(case.weights(module), f"the weights are kept, {title}")
+        case.check_weights(case.weights(module), f"stored weights, {title}")
         if id == "per-query":
-            case.check_precision(Y, "the result, and its dtype")
+            case.check_precision(Y, "result and dtype")
         yield case
 
     case, module = start("one-query-of-one-sequence")
@@ -157,9 +157,9 @@ def attention_cases(attention, draw, sizes, v):
     case.check_same(
         left,
         right,
-        "keys and values in another order change nothing",
+        "the order of the keys and values makes no difference",
         "values",
-        "the order of the keys changed the result",
+        "another order of the keys and values changed the result",
     )
     yield case
 
@@ -183,9 +183,9 @@ def attention_cases(attention, draw, sizes, v):
     case.check_same(
         left,
         right,
-        "keys and values in the padding make no difference",
+        "padded keys and values make no difference",
         "masking",
-        "what stands in the padding changed the result",
+        "other keys and values in the padding changed the result",
     )
     yield case
 
@@ -196,10 +196,14 @@ def attention_cases(attention, draw, sizes, v):
     Y = case.call(*inputs, None, on=module, axes=AXES)
     again = case.call(*inputs, None, on=module, axes=AXES)
     case.check_same(
-        Y, again, "in evaluation nothing is dropped", "modes", "two calls in evaluation gave two results"
+        Y,
+        again,
+        "no dropout in evaluation mode",
+        "modes",
+        "two calls in evaluation mode returned different results",
     )
-    case.check_values(Y, "in evaluation the rate of dropout makes no difference")
-    case.check_gradients(case.gradients(Y, draw.normal(B, T, v), wrt=inputs), "gradients in evaluation")
+    case.check_values(Y, "result in evaluation mode with a dropout rate of 0.5")
+    case.check_gradients(case.gradients(Y, draw.normal(B, T, v), wrt=inputs), "gradients in evaluation mode")
     yield case
 
     case, module = start("kept-in-training", dropout=0.5)
@@ -207,10 +211,13 @@ def attention_cases(attention, draw, sizes, v):
     case.seed(3)
     inputs = given(case)
     first = case.call(*inputs, None, on=module, name="first")
-    case.check_weights(case.weights(module), "in training, the weights before dropout are kept")
+    case.check_weights(case.weights(module), "weights before dropout are stored in training mode")
     second = case.call(*inputs, None, on=module, name="second")
     case.check(
-        "modes", "varies", [case.see(first), case.see(second)], "in training, every call drops other weights"
+        "modes",
+        "varies",
+        [case.see(first), case.see(second)],
+        "every call in training mode drops different weights",
     )
     yield case
 
@@ -235,7 +242,7 @@ def dropout_case(attention, v):
         "modes",
         "dropped_weights",
         [case.see(Y)],
-        "in training, attention weights are dropped",
+        "attention weights are dropped in training mode",
         p=p,
         keys=S,
         features=v,
@@ -244,7 +251,7 @@ def dropout_case(attention, v):
 
 
 def equal_sizes(draw, B, T, S, v):
-    """Queries and keys of one size: a layer for the wrong one of them fits, and gives other numbers."""
+    """Queries and keys have the same size, so a layer for the wrong one fits and changes the values."""
     attention = Additive(draw, v, v, v)
     case = Case("equal-sizes", attention.exercise)
     module = attention.build(case)

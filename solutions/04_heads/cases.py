@@ -1,4 +1,4 @@
-"""Cases for splitting into heads and joining them again. All sizes differ: no axis passes for another."""
+"""Cases for splitting into heads and joining them again. All sizes differ: no axis can be confused with another."""
 
 from grader.authoring import Case
 
@@ -22,14 +22,14 @@ def _rearranged(draw, exercise, split):
         result = (B * H, T, d) if split else (B, T, H * d)
         X = case.input("X", draw.normal(*shape), grad=True)
         Y = case.call(X, H, axes=apart if split else joined)
-        case.check_shape(Y, f"shape {result} from {shape} with {H} heads")
-        case.check_values(Y, f"every number stands in its place ({H} heads)")
+        case.check_shape(Y, f"shape {result} from {shape}, {H} heads")
+        case.check_values(Y, f"every value is in its position, {H} heads")
         case.check_gradients(
-            case.gradients(Y, draw.normal(*result), wrt=[X]), f"gradient finds its way back ({H} heads)"
+            case.gradients(Y, draw.normal(*result), wrt=[X]), f"gradient of the input, {H} heads"
         )
         case.check_unchanged(X)
         if id == "small":
-            case.check_precision(Y, "every number in its place, and the dtype")
+            case.check_precision(Y, "every value is in its position, and dtype")
         yield case
 
     B, T, d = draw.sizes(3, low=2, high=6)
@@ -40,9 +40,7 @@ def _rearranged(draw, exercise, split):
 
     case = Case("one-step", exercise)
     X = case.input("X", draw.normal(B, 1, 3 * d) if split else draw.normal(3 * B, 1, d))
-    case.check_values(
-        case.call(X, 3, axes=apart if split else joined), "a single step, as when a decoder runs"
-    )
+    case.check_values(case.call(X, 3, axes=apart if split else joined), "a single step, as in decoding")
     yield case
 
     case = Case("no-batch-to-speak-of", exercise)

@@ -6,59 +6,57 @@ MISTAKES = [
     mistake(
         "additive-no-tanh",
         edit("torch.tanh(queries + keys)", "queries + keys"),
-        says="the sum of query and key is not bent, so every query gets the same weights",
+        says="there is no non-linearity, so every query gets the same weights",
         asks=(
-            "If the score is one part from the query plus one part from the key, which part does a row's "
-            "softmax not see?"
+            "The score is a query term plus a key term. Which of the two has no effect on the softmax of a "
+            "row?"
         ),
     ),
     mistake(
         "additive-bent-apart",
         edit("torch.tanh(queries + keys)", "torch.tanh(queries) + torch.tanh(keys)"),
-        says=(
-            "query and key do not meet before they are bent, so every query gets the weights of the keys "
-            "alone"
+        says="tanh is applied to query and key separately, so every query gets the same weights",
+        asks=(
+            "If tanh is applied to the query alone, can the query still change which key gets the most "
+            "weight?"
         ),
-        asks="Can the query still change which key is best, if it is bent before it meets the key?",
     ),
     mistake(
         "additive-tanh-too-late",
         edit("torch.tanh(queries + keys)", "queries + keys"),
         edit("self.w_v(features).squeeze(-1)", "torch.tanh(self.w_v(features).squeeze(-1))"),
-        says="the score is bent instead of the hidden features",
-        asks=(
-            "How many numbers of each pair should go through the bend: one, or one for every hidden feature?"
-        ),
+        says="tanh is applied to the score instead of the hidden features",
+        asks="Is tanh applied to one number per pair, or to every hidden feature?",
     ),
     mistake(
         "additive-relu",
         edit("torch.tanh(", "torch.relu("),
-        says="a ReLU bends the sums instead of a tanh",
-        asks="Which function does the formula of Bahdanau and others bend with?",
+        says="a ReLU is used instead of tanh",
+        asks="Which non-linearity does the formula of Bahdanau et al. use?",
         kind="different",
     ),
     mistake(
         "additive-sigmoid",
         edit("torch.tanh(", "torch.sigmoid("),
-        says="a sigmoid bends the sums instead of a tanh",
-        asks="Which function does the formula of Bahdanau and others bend with?",
+        says="a sigmoid is used instead of tanh",
+        asks="Which non-linearity does the formula of Bahdanau et al. use?",
         kind="different",
     ),
     mistake(
         "additive-axes-exchanged",
         edit("self.W_q(queries)[:, :, None, :]", "self.W_q(queries)[:, None, :, :]"),
         edit("self.W_k(keys)[:, None, :, :]", "self.W_k(keys)[:, :, None, :]"),
-        says=(
-            "queries and keys have changed places in the table of scores: keys down the side, queries along"
-            " the top"
-        ),
-        asks="Which two sizes has your table of scores, and in which order should they stand?",
+        says="the table of scores is transposed: it has keys as rows and queries as columns",
+        asks="Which two sizes does your table of scores have, and in which order should they be?",
     ),
     mistake(
         "additive-squeeze-everything",
         edit(".squeeze(-1)", ".squeeze()"),
-        says="all axes of size one are removed, not only the last: a batch of one loses its batch axis",
-        asks="What shape have your scores for one sequence and one query?",
+        says=(
+            "all axes of size one are removed instead of only the last, so a batch of one loses its batch "
+            "axis"
+        ),
+        asks="Which shape do your scores have for one sequence and one query?",
     ),
     mistake(
         "additive-sizes-exchanged",
@@ -71,40 +69,40 @@ MISTAKES = [
             size_of_queries = query_size
             """,
         ),
-        says="the layer for the keys was built with the size of the queries, and the other way round",
-        asks="Which layer will meet vectors of the size of a key?",
+        says="the layers for queries and keys are created with each other's input size",
+        asks="Which layer gets vectors of the size of a key?",
     ),
     mistake(
         "additive-layers-exchanged",
         edit("self.W_q(queries)", "self.W_k(queries)"),
         edit("self.W_k(keys)", "self.W_q(keys)"),
-        says="the queries go through the layer of the keys, and the keys through that of the queries",
-        asks="Which of the two layers is meant for what is asked, and which for what is compared with it?",
+        says="the queries are projected with W_k and the keys with W_q",
+        asks="Which layer belongs to the queries, and which to the keys?",
     ),
     mistake(
         "additive-one-layer-for-both",
         edit("self.W_k(keys)", "self.W_q(keys)"),
-        says="the keys go through the layer of the queries",
-        asks="Is any of your layers never called?",
+        says="the keys are projected with W_q",
+        asks="Is there a layer that your code never calls?",
     ),
     mistake(
         "additive-with-biases",
         edit("num_hiddens, bias=False)", "num_hiddens)", times=2),
-        says="the layers for queries and keys have biases, which were not asked for",
-        asks="How many numbers does each of your layers learn, and how many should it?",
+        says="the layers for queries and keys have biases, which the exercise does not allow",
+        asks="How many parameters does each of your layers have, and how many should it have?",
         kind="different",
     ),
     mistake(
         "additive-multiplies",
         edit("torch.tanh(queries + keys)", "torch.tanh(queries * keys)"),
-        says="query and key are multiplied before they are bent, instead of added",
-        asks="What has given additive attention its name?",
+        says="query and key are multiplied before tanh instead of added",
+        asks="Why is additive attention called additive?",
         kind="different",
     ),
     mistake(
         "additive-features-summed",
         edit("self.w_v(features).squeeze(-1)", "features.sum(dim=-1)"),
-        says="the hidden features are added up evenly, and the last layer is not used",
+        says="the hidden features are added up, and the last layer is not used",
         asks="Which of your three layers gets no gradient?",
     ),
     mistake(
@@ -113,14 +111,14 @@ MISTAKES = [
             "self.dropout(self.attention_weights) @ values",
             "self.dropout(self.attention_weights) @ keys[:, 0]",
         ),
-        says="the keys behind their layer are averaged instead of the values",
-        asks="Does anything in your result change when the values change?",
+        says="the projected keys are averaged instead of the values",
+        asks="Does your result change when the values change?",
     ),
     mistake(
         "additive-also-scaled",
         edit(".squeeze(-1)", ".squeeze(-1) / math.sqrt(features.shape[-1])"),
         says="the scores are divided by the square root of the number of hidden features",
-        asks="Which of the two attentions needs a scale, and what takes care of it in the other?",
+        asks="Which of the two attention modules needs a fixed scale, and why does the other one need none?",
         kind="different",
     ),
     mistake(
@@ -129,8 +127,8 @@ MISTAKES = [
             "self.attention_weights = masked_softmax(scores, valid_lens)",
             "self.attention_weights = masked_softmax(scores, None)",
         ),
-        says="the lengths are not used: queries look at padded keys too",
-        asks="Which line of yours would run differently if the lengths were others?",
+        says="the lengths are not used, so queries also see padded keys",
+        asks="Which line of your code would give another result with other lengths?",
     ),
     mistake(
         "additive-query-lens-ignored",
@@ -142,8 +140,8 @@ MISTAKES = [
             self.attention_weights = masked_softmax(scores, valid_lens)
             """,
         ),
-        says="with one length a query, nothing is masked",
-        asks="In how many shapes may the lengths come, and what is the second one good for?",
+        says="with one length per query, nothing is masked",
+        asks="Lengths can have two shapes. What is the second one used for?",
     ),
     mistake(
         "additive-first-query-lens",
@@ -155,8 +153,8 @@ MISTAKES = [
             self.attention_weights = masked_softmax(scores, valid_lens)
             """,
         ),
-        says="with one length a query, the length of the first query is used for all",
-        asks="If the first query may see one key, how many may the last one see in your version?",
+        says="with one length per query, the length of the first query is used for all queries",
+        asks="If the first query may see one key, how many keys does the last query see in your version?",
     ),
     mistake(
         "additive-softmax-over-queries",
@@ -165,7 +163,7 @@ MISTAKES = [
             "self.attention_weights = scores.masked_fill(masked_softmax(scores, valid_lens) == 0, -1e9).softmax(dim=1)",
         ),
         says="the softmax runs over the queries instead of the keys",
-        asks="Add up one row of your weights. Does every query share out exactly one whole?",
+        asks="Add up one row of your weights. Do the weights of every query sum to one?",
     ),
     mistake(
         "additive-no-softmax",
@@ -173,14 +171,14 @@ MISTAKES = [
             "self.attention_weights = masked_softmax(scores, valid_lens)",
             "self.attention_weights = scores.masked_fill(masked_softmax(scores, valid_lens) == 0, -1e9).relu()",
         ),
-        says="negative scores are cut off, and no softmax makes the scores into shares",
-        asks="What do the weights of one query add up to?",
+        says="negative scores are set to zero, and there is no softmax",
+        asks="What is the sum of the weights of one query?",
     ),
     mistake(
         "additive-averages-keys",
         edit("self.dropout(self.attention_weights) @ values", "self.dropout(self.attention_weights) @ keys"),
         says="the keys are averaged instead of the values",
-        asks="What are keys for, and what are values for?",
+        asks="What are the keys for, and what are the values for?",
     ),
     mistake(
         "additive-plain-average",
@@ -189,13 +187,13 @@ MISTAKES = [
             "self.dropout(self.attention_weights.mean(dim=1, keepdim=True).expand_as(scores)) @ values",
         ),
         says="the weights of all queries are averaged, so every query gets the same answer",
-        asks="Ask two very different queries. Do the two rows of your result differ?",
+        asks="Call your module with two very different queries. Do the two rows of the result differ?",
     ),
     mistake(
         "additive-no-dropout",
         edit("self.dropout(self.attention_weights) @ values", "self.attention_weights @ values"),
-        says="nothing is dropped in training",
-        asks="Who calls the dropout layer that you built?",
+        says="no dropout is applied in training mode",
+        asks="Which line of your code calls the dropout layer?",
     ),
     mistake(
         "additive-dropout-on-result",
@@ -203,8 +201,10 @@ MISTAKES = [
             "self.dropout(self.attention_weights) @ values",
             "self.dropout(self.attention_weights @ values)",
         ),
-        says="dropout acts on the features of the result instead of on the weights",
-        asks="What should a query now and then do without: some of the keys, or some of its features?",
+        says="dropout is applied to the result instead of the attention weights",
+        asks=(
+            "What should dropout remove for a query: some of the keys, or some of the features of its result?"
+        ),
     ),
     mistake(
         "additive-dropout-on-scores",
@@ -213,8 +213,11 @@ MISTAKES = [
             "self.attention_weights = masked_softmax(self.dropout(scores), valid_lens)",
         ),
         edit("self.dropout(self.attention_weights) @ values", "self.attention_weights @ values"),
-        says="dropout acts before the softmax, on the scores or on what they are made of",
-        asks="What weight does a key get whose score was set to zero?",
+        says=(
+            "dropout is applied before the softmax, to the scores or to the tensors that they are computed "
+            "from"
+        ),
+        asks="Which weight does a key get when its score is set to zero?",
     ),
     mistake(
         "additive-dropout-always",
@@ -223,8 +226,8 @@ MISTAKES = [
             "self.dropout(self.attention_weights) @ values",
             "nn.functional.dropout(self.attention_weights, self.rate) @ values",
         ),
-        says="weights are dropped in evaluation as well",
-        asks="How does your dropout get to know whether the model is training?",
+        says="dropout is also applied in evaluation mode",
+        asks="How does your dropout know whether the model is in training mode?",
     ),
     mistake(
         "additive-dropout-not-scaled-up",
@@ -232,8 +235,8 @@ MISTAKES = [
             "self.dropout(self.attention_weights) @ values",
             "(self.dropout(self.attention_weights) * (1 - self.dropout.p if self.training else 1)) @ values",
         ),
-        says="weights are dropped in training, but those that stay are not made larger to make up for it",
-        asks="If half of the weights are dropped, what happens to the average of the result?",
+        says="the weights that dropout keeps are not scaled up",
+        asks="If dropout removes half of the weights, what happens to the mean of the result?",
     ),
     mistake(
         "additive-dropout-shared-out-again",
@@ -241,14 +244,14 @@ MISTAKES = [
             "self.dropout(self.attention_weights) @ values",
             "(lambda w: w / w.sum(-1, keepdim=True).clamp(min=1e-9))(self.dropout(self.attention_weights)) @ values",
         ),
-        says="after dropout the weights are divided by their sum again",
-        asks="What should a row of weights sum to in training, always one, or one on average?",
+        says="the weights are divided by their sum again after dropout",
+        asks="Should a row of weights always sum to one in training mode, or only on average?",
     ),
     mistake(
         "additive-dropout-rate-fixed",
         edit("nn.Dropout(dropout)", "nn.Dropout(min(dropout, 0.1))"),
-        says="a fixed rate of dropout is used instead of the one asked for",
-        asks="Where in your code does the number that the caller chose arrive?",
+        says="the dropout rate is fixed instead of the rate that was passed",
+        asks="Where does your code use the rate that was passed to the constructor?",
     ),
     mistake(
         "additive-keeps-dropped-weights",
@@ -257,8 +260,8 @@ MISTAKES = [
             "self.attention_weights = self.dropout(masked_softmax(scores, valid_lens))",
         ),
         edit("self.dropout(self.attention_weights) @ values", "self.attention_weights @ values"),
-        says="the weights that are kept are those after dropout",
-        asks="When you look at the weights in training, should their rows sum to one?",
+        says="the stored weights are the weights after dropout",
+        asks="Should the rows of the stored weights sum to one in training mode?",
     ),
     mistake(
         "additive-keeps-no-weights",
@@ -267,8 +270,8 @@ MISTAKES = [
             "attention_weights = masked_softmax(scores, valid_lens)",
         ),
         edit("self.dropout(self.attention_weights) @ values", "self.dropout(attention_weights) @ values"),
-        says="the weights are not kept for looking at",
-        asks="After the call, how would somebody draw a picture of where each query looked?",
+        says="the attention weights are not stored",
+        asks="How could you plot after the call which keys each query used?",
     ),
     mistake(
         "additive-keeps-scores",
@@ -280,8 +283,8 @@ MISTAKES = [
             "self.attention_weights = masked_softmax(scores, valid_lens)",
             "self.attention_weights = scores",
         ),
-        says="the scores are kept instead of the weights",
-        asks="Can a weight be negative, and what do the kept numbers of a row add up to?",
+        says="the scores are stored instead of the weights",
+        asks="Can a weight be negative, and what is the sum of a row of the stored values?",
     ),
     mistake(
         "additive-scores-detached",
@@ -290,7 +293,7 @@ MISTAKES = [
             "self.attention_weights = masked_softmax(scores.detach(), valid_lens)",
         ),
         says="the result is right, but no gradient flows back through the weights",
-        asks="How are the layers that make queries and keys to learn where to look?",
+        asks="How do the layers that compute queries and keys learn?",
     ),
     mistake(
         "additive-result-detached",
@@ -298,8 +301,8 @@ MISTAKES = [
             "self.dropout(self.attention_weights) @ values",
             "(self.dropout(self.attention_weights) @ values).detach()",
         ),
-        says="the result is right, but no gradient flows back from it at all",
-        asks="What is the result still connected to when the loss is computed?",
+        says="the result is right, but no gradient flows back from it",
+        asks="Which tensors is the result still connected to when `backward` runs?",
     ),
     mistake(
         "additive-values-detached",
@@ -307,8 +310,8 @@ MISTAKES = [
             "self.dropout(self.attention_weights) @ values",
             "self.dropout(self.attention_weights) @ values.detach()",
         ),
-        says="the result is right, but no gradient flows back to the values",
-        asks="By which two ways does the loss reach what stands before the attention, and which one is cut?",
+        says="the result is right, but no gradient reaches the values",
+        asks="The result depends on the weights and on the values. Which of the two gets no gradient?",
     ),
     mistake(
         "additive-returns-pair",
@@ -316,8 +319,8 @@ MISTAKES = [
             "return self.dropout(self.attention_weights) @ values",
             "return self.dropout(self.attention_weights) @ values, self.attention_weights",
         ),
-        says="the weights come back together with the result, as a pair",
-        asks="Where should the weights be found after the call?",
+        says="the weights are returned together with the result, as a pair",
+        asks="Where should the weights be stored after the call?",
         kind="different",
     ),
     mistake(
@@ -329,8 +332,8 @@ MISTAKES = [
             self.attention_weights = masked_softmax(scores.masked_fill(ahead, -1e30), valid_lens)
             """,
         ),
-        says="every query is kept from looking at keys behind its own position",
-        asks="Who decides whether a query may look ahead: this module, or the lengths it is given?",
+        says="no query can see keys after its own position, although the lengths allow it",
+        asks="Should this module decide that a query must not look ahead, or should the lengths?",
     ),
     device_mistake(
         "additive-full-lens-on-the-cpu",
@@ -342,8 +345,8 @@ MISTAKES = [
             queries = self.W_q(queries)
             """,
         ),
-        says="lengths that were not given are made up on the CPU",
-        asks="Where do the keys live, and where the lengths made here?",
+        says="the module creates missing lengths on the CPU",
+        asks="On which device are the keys, and on which device are the lengths that you create?",
     ),
     dtype_mistake(
         "additive-fill-minus-1e9",
@@ -354,8 +357,8 @@ MISTAKES = [
             self.attention_weights = scores.masked_fill(hidden, -1e9).softmax(dim=-1)
             """,
         ),
-        says="hidden scores are filled with a number that is too large for half precision",
-        asks="Which is the lowest number that the dtype of the scores can hold?",
+        says="the fill value for hidden scores is out of range for float16",
+        asks="What is the lowest value that the dtype of the scores can represent?",
     ),
     dtype_mistake(
         "additive-weights-in-single",
@@ -363,7 +366,9 @@ MISTAKES = [
             "self.attention_weights = masked_softmax(scores, valid_lens)",
             "self.attention_weights = masked_softmax(scores.float(), valid_lens)",
         ),
-        says="the weights are in single precision when they meet the values, whatever dtype those have",
-        asks="In which dtype are the values, and in which are the weights that they are multiplied with?",
+        says="the weights are always in single precision, whatever the dtype of the values is",
+        asks=(
+            "In which dtype are the values, and in which dtype are the weights that they are multiplied with?"
+        ),
     ),
 ]

@@ -8,8 +8,8 @@ MISTAKES = [
         edit(" / math.sqrt(head_size)", ""),
         says="the scores are not scaled",
         asks=(
-            "How large is a typical dot product of two vectors with 64 entries, and what does the softmax "
-            "make of it?"
+            "How large is a typical dot product of two vectors with 64 elements, and which weights does a "
+            "softmax compute from it?"
         ),
     ),
     mistake(
@@ -21,32 +21,32 @@ MISTAKES = [
     mistake(
         "dot-scaled-without-root",
         edit("math.sqrt(head_size)", "head_size"),
-        says="the scores are divided by the full size of a key instead of by its square root",
-        asks="Variances add up, standard deviations do not. Which of the two is the size of a typical score?",
+        says="the scores are divided by the size of a key instead of its square root",
+        asks="Is the size of a typical score its variance or its standard deviation?",
     ),
     mistake(
         "dot-scaled-by-number-of-keys",
         edit("queries.shape[-1]", "keys.shape[1]"),
-        says="the scale is taken from the number of keys instead of from their size",
+        says="the scale is computed from the number of keys instead of their size",
         asks="How many products are added up in one score?",
     ),
     mistake(
         "dot-scaled-by-number-of-queries",
         edit("queries.shape[-1]", "queries.shape[1]"),
-        says="the scale is taken from the number of queries instead of from their size",
-        asks="Should the answer to one query change when another one is asked along with it?",
+        says="the scale is computed from the number of queries instead of their size",
+        asks="Should the answer to one query change when you pass another query along with it?",
     ),
     mistake(
         "dot-scaled-by-values",
         edit("queries.shape[-1]", "values.shape[-1]"),
-        says="the scale is taken from the size of the values",
-        asks="Which vectors take part in the dot product?",
+        says="the scale is computed from the size of the values",
+        asks="Which vectors are in the dot product?",
     ),
     mistake(
         "dot-scaled-by-batch",
         edit("queries.shape[-1]", "queries.shape[0]"),
-        says="the scale is taken from the size of the batch",
-        asks="Should the answer for a sentence change when more sentences are put into the batch?",
+        says="the scale is computed from the size of the batch",
+        asks="Should the answer for a sentence change when the batch contains more sentences?",
     ),
     mistake(
         "dot-scaled-after-softmax",
@@ -56,25 +56,25 @@ MISTAKES = [
             "masked_softmax(scores, valid_lens) / math.sqrt(head_size)",
         ),
         says="the weights are scaled instead of the scores",
-        asks="What should the weights of one query still add up to after every step?",
+        asks="What should the weights of one query still sum to?",
     ),
     mistake(
         "dot-scores-transposed",
         edit("queries @ keys.transpose(1, 2)", "keys @ queries.transpose(1, 2)"),
-        says="the table of scores lies on its side: keys down the side, queries along the top",
-        asks="Which two sizes has your table of scores, and in which order should they stand?",
+        says="the table of scores is transposed: it has keys as rows and queries as columns",
+        asks="Which two sizes does your table of scores have, and in which order should they be?",
     ),
     mistake(
         "dot-keys-reshaped",
         edit("keys.transpose(1, 2)", "keys.reshape(keys.shape[0], keys.shape[2], keys.shape[1])"),
-        says="the keys are cut up anew where their axes should change places",
-        asks="Does reshaping a table of 2 rows and 3 columns into 3 rows and 2 columns turn it on its side?",
+        says="the axes of the keys are reshaped instead of transposed",
+        asks="Does reshaping a table with 2 rows and 3 columns into 3 rows and 2 columns transpose it?",
     ),
     mistake(
         "dot-keys-ask",
         edit("queries @ keys.transpose(1, 2)", "queries @ queries.transpose(1, 2)"),
-        says="queries are compared with queries, and the keys are not used",
-        asks="Does anything in your scores change when the keys change?",
+        says="the queries are compared with the queries, and the keys are not used",
+        asks="Do your scores change when the keys change?",
     ),
     mistake(
         "dot-cosine",
@@ -82,15 +82,15 @@ MISTAKES = [
             "queries @ keys.transpose(1, 2) / math.sqrt(head_size)",
             "nn.functional.normalize(queries, dim=-1) @ nn.functional.normalize(keys, dim=-1).transpose(1, 2)",
         ),
-        says="the scores are cosines: the lengths of queries and keys make no difference",
+        says="the scores are cosines, so the lengths of queries and keys have no effect",
         asks="Should a key that is twice as long get another score?",
         kind="different",
     ),
     mistake(
         "dot-distance",
         edit("queries @ keys.transpose(1, 2) / math.sqrt(head_size)", "-torch.cdist(queries, keys) ** 2 / 2"),
-        says="the scores are squared distances, as in the kernel of the first assignment",
-        asks="When two vectors are alike but long, what is their distance, and what their dot product?",
+        says="the scores are negative squared distances, as in lesson 01",
+        asks="Two vectors are equal and long. What is their distance, and what is their dot product?",
         kind="different",
     ),
     mistake(
@@ -103,7 +103,7 @@ MISTAKES = [
             """,
         ),
         says="the result is right, but the caller's queries are scaled in place",
-        asks="What does a second call with the same queries give?",
+        asks="What does a second call with the same queries return?",
     ),
     mistake(
         "dot-lens-ignored",
@@ -111,8 +111,8 @@ MISTAKES = [
             "self.attention_weights = masked_softmax(scores, valid_lens)",
             "self.attention_weights = masked_softmax(scores, None)",
         ),
-        says="the lengths are not used: queries look at padded keys too",
-        asks="Which line of yours would run differently if the lengths were others?",
+        says="the lengths are not used, so queries also see padded keys",
+        asks="Which line of your code would give another result with other lengths?",
     ),
     mistake(
         "dot-query-lens-ignored",
@@ -124,8 +124,8 @@ MISTAKES = [
             self.attention_weights = masked_softmax(scores, valid_lens)
             """,
         ),
-        says="with one length a query, nothing is masked",
-        asks="In how many shapes may the lengths come, and what is the second one good for?",
+        says="with one length per query, nothing is masked",
+        asks="Lengths can have two shapes. What is the second one used for?",
     ),
     mistake(
         "dot-first-query-lens",
@@ -137,8 +137,8 @@ MISTAKES = [
             self.attention_weights = masked_softmax(scores, valid_lens)
             """,
         ),
-        says="with one length a query, the length of the first query is used for all",
-        asks="If the first query may see one key, how many may the last one see in your version?",
+        says="with one length per query, the length of the first query is used for all queries",
+        asks="If the first query may see one key, how many keys does the last query see in your version?",
     ),
     mistake(
         "dot-softmax-over-queries",
@@ -147,7 +147,7 @@ MISTAKES = [
             "self.attention_weights = scores.masked_fill(masked_softmax(scores, valid_lens) == 0, -1e9).softmax(dim=1)",
         ),
         says="the softmax runs over the queries instead of the keys",
-        asks="Add up one row of your weights. Does every query share out exactly one whole?",
+        asks="Add up one row of your weights. Do the weights of every query sum to one?",
     ),
     mistake(
         "dot-no-softmax",
@@ -155,14 +155,14 @@ MISTAKES = [
             "self.attention_weights = masked_softmax(scores, valid_lens)",
             "self.attention_weights = scores.masked_fill(masked_softmax(scores, valid_lens) == 0, -1e9).relu()",
         ),
-        says="negative scores are cut off, and no softmax makes the scores into shares",
-        asks="What do the weights of one query add up to?",
+        says="negative scores are set to zero, and there is no softmax",
+        asks="What is the sum of the weights of one query?",
     ),
     mistake(
         "dot-averages-keys",
         edit("self.dropout(self.attention_weights) @ values", "self.dropout(self.attention_weights) @ keys"),
         says="the keys are averaged instead of the values",
-        asks="What are keys for, and what are values for?",
+        asks="What are the keys for, and what are the values for?",
     ),
     mistake(
         "dot-plain-average",
@@ -171,13 +171,13 @@ MISTAKES = [
             "self.dropout(self.attention_weights.mean(dim=1, keepdim=True).expand_as(scores)) @ values",
         ),
         says="the weights of all queries are averaged, so every query gets the same answer",
-        asks="Ask two very different queries. Do the two rows of your result differ?",
+        asks="Call your module with two very different queries. Do the two rows of the result differ?",
     ),
     mistake(
         "dot-no-dropout",
         edit("self.dropout(self.attention_weights) @ values", "self.attention_weights @ values"),
-        says="nothing is dropped in training",
-        asks="Who calls the dropout layer that you built?",
+        says="no dropout is applied in training mode",
+        asks="Which line of your code calls the dropout layer?",
     ),
     mistake(
         "dot-dropout-on-result",
@@ -185,8 +185,10 @@ MISTAKES = [
             "self.dropout(self.attention_weights) @ values",
             "self.dropout(self.attention_weights @ values)",
         ),
-        says="dropout acts on the features of the result instead of on the weights",
-        asks="What should a query now and then do without: some of the keys, or some of its features?",
+        says="dropout is applied to the result instead of the attention weights",
+        asks=(
+            "What should dropout remove for a query: some of the keys, or some of the features of its result?"
+        ),
     ),
     mistake(
         "dot-dropout-on-scores",
@@ -195,8 +197,11 @@ MISTAKES = [
             "self.attention_weights = masked_softmax(self.dropout(scores), valid_lens)",
         ),
         edit("self.dropout(self.attention_weights) @ values", "self.attention_weights @ values"),
-        says="dropout acts before the softmax, on the scores or on what they are made of",
-        asks="What weight does a key get whose score was set to zero?",
+        says=(
+            "dropout is applied before the softmax, to the scores or to the tensors that they are computed "
+            "from"
+        ),
+        asks="Which weight does a key get when its score is set to zero?",
     ),
     mistake(
         "dot-dropout-always",
@@ -205,8 +210,8 @@ MISTAKES = [
             "self.dropout(self.attention_weights) @ values",
             "nn.functional.dropout(self.attention_weights, self.rate) @ values",
         ),
-        says="weights are dropped in evaluation as well",
-        asks="How does your dropout get to know whether the model is training?",
+        says="dropout is also applied in evaluation mode",
+        asks="How does your dropout know whether the model is in training mode?",
     ),
     mistake(
         "dot-dropout-not-scaled-up",
@@ -214,8 +219,8 @@ MISTAKES = [
             "self.dropout(self.attention_weights) @ values",
             "(self.dropout(self.attention_weights) * (1 - self.dropout.p if self.training else 1)) @ values",
         ),
-        says="weights are dropped in training, but those that stay are not made larger to make up for it",
-        asks="If half of the weights are dropped, what happens to the average of the result?",
+        says="the weights that dropout keeps are not scaled up",
+        asks="If dropout removes half of the weights, what happens to the mean of the result?",
     ),
     mistake(
         "dot-dropout-shared-out-again",
@@ -223,14 +228,14 @@ MISTAKES = [
             "self.dropout(self.attention_weights) @ values",
             "(lambda w: w / w.sum(-1, keepdim=True).clamp(min=1e-9))(self.dropout(self.attention_weights)) @ values",
         ),
-        says="after dropout the weights are divided by their sum again",
-        asks="What should a row of weights sum to in training, always one, or one on average?",
+        says="the weights are divided by their sum again after dropout",
+        asks="Should a row of weights always sum to one in training mode, or only on average?",
     ),
     mistake(
         "dot-dropout-rate-fixed",
         edit("nn.Dropout(dropout)", "nn.Dropout(min(dropout, 0.1))"),
-        says="a fixed rate of dropout is used instead of the one asked for",
-        asks="Where in your code does the number that the caller chose arrive?",
+        says="the dropout rate is fixed instead of the rate that was passed",
+        asks="Where does your code use the rate that was passed to the constructor?",
     ),
     mistake(
         "dot-keeps-dropped-weights",
@@ -239,8 +244,8 @@ MISTAKES = [
             "self.attention_weights = self.dropout(masked_softmax(scores, valid_lens))",
         ),
         edit("self.dropout(self.attention_weights) @ values", "self.attention_weights @ values"),
-        says="the weights that are kept are those after dropout",
-        asks="When you look at the weights in training, should their rows sum to one?",
+        says="the stored weights are the weights after dropout",
+        asks="Should the rows of the stored weights sum to one in training mode?",
     ),
     mistake(
         "dot-keeps-no-weights",
@@ -249,8 +254,8 @@ MISTAKES = [
             "attention_weights = masked_softmax(scores, valid_lens)",
         ),
         edit("self.dropout(self.attention_weights) @ values", "self.dropout(attention_weights) @ values"),
-        says="the weights are not kept for looking at",
-        asks="After the call, how would somebody draw a picture of where each query looked?",
+        says="the attention weights are not stored",
+        asks="How could you plot after the call which keys each query used?",
     ),
     mistake(
         "dot-keeps-scores",
@@ -262,8 +267,8 @@ MISTAKES = [
             "self.attention_weights = masked_softmax(scores, valid_lens)",
             "self.attention_weights = scores",
         ),
-        says="the scores are kept instead of the weights",
-        asks="Can a weight be negative, and what do the kept numbers of a row add up to?",
+        says="the scores are stored instead of the weights",
+        asks="Can a weight be negative, and what is the sum of a row of the stored values?",
     ),
     mistake(
         "dot-scores-detached",
@@ -272,7 +277,7 @@ MISTAKES = [
             "self.attention_weights = masked_softmax(scores.detach(), valid_lens)",
         ),
         says="the result is right, but no gradient flows back through the weights",
-        asks="How are the layers that make queries and keys to learn where to look?",
+        asks="How do the layers that compute queries and keys learn?",
     ),
     mistake(
         "dot-result-detached",
@@ -280,8 +285,8 @@ MISTAKES = [
             "self.dropout(self.attention_weights) @ values",
             "(self.dropout(self.attention_weights) @ values).detach()",
         ),
-        says="the result is right, but no gradient flows back from it at all",
-        asks="What is the result still connected to when the loss is computed?",
+        says="the result is right, but no gradient flows back from it",
+        asks="Which tensors is the result still connected to when `backward` runs?",
     ),
     mistake(
         "dot-values-detached",
@@ -289,8 +294,8 @@ MISTAKES = [
             "self.dropout(self.attention_weights) @ values",
             "self.dropout(self.attention_weights) @ values.detach()",
         ),
-        says="the result is right, but no gradient flows back to the values",
-        asks="By which two ways does the loss reach what stands before the attention, and which one is cut?",
+        says="the result is right, but no gradient reaches the values",
+        asks="The result depends on the weights and on the values. Which of the two gets no gradient?",
     ),
     mistake(
         "dot-returns-pair",
@@ -298,8 +303,8 @@ MISTAKES = [
             "return self.dropout(self.attention_weights) @ values",
             "return self.dropout(self.attention_weights) @ values, self.attention_weights",
         ),
-        says="the weights come back together with the result, as a pair",
-        asks="Where should the weights be found after the call?",
+        says="the weights are returned together with the result, as a pair",
+        asks="Where should the weights be stored after the call?",
         kind="different",
     ),
     mistake(
@@ -311,20 +316,20 @@ MISTAKES = [
             self.attention_weights = masked_softmax(scores.masked_fill(ahead, -1e30), valid_lens)
             """,
         ),
-        says="every query is kept from looking at keys behind its own position",
-        asks="Who decides whether a query may look ahead: this module, or the lengths it is given?",
+        says="no query can see keys after its own position, although the lengths allow it",
+        asks="Should this module decide that a query must not look ahead, or should the lengths?",
     ),
     mistake(
         "dot-lens-required",
         edit("valid_lens: torch.Tensor | None = None,", "valid_lens: torch.Tensor | None,"),
-        says="it cannot be called without lengths",
-        asks="What is a caller to do whose sentences are all of the same length?",
+        says="the lengths have no default, so a call without lengths raises an error",
+        asks="How does the calling code use your module when all sentences have the same length?",
     ),
     device_mistake(
         "dot-scale-on-the-cpu",
         edit("math.sqrt(head_size)", "torch.sqrt(torch.tensor([head_size], dtype=queries.dtype))"),
-        says="the scale is a tensor with an axis that is made on the CPU",
-        asks="Does the square root of a size need to be a tensor?",
+        says="the scale is a tensor with one axis on the CPU",
+        asks="Does the square root of a size have to be a tensor?",
         seen="often seen in tutorials, with a `.to(device)` that reads a global name",
     ),
     dtype_mistake(
@@ -336,8 +341,8 @@ MISTAKES = [
             self.attention_weights = scores.masked_fill(hidden, -1e9).softmax(dim=-1)
             """,
         ),
-        says="hidden scores are filled with a number that is too large for half precision",
-        asks="Which is the lowest number that the dtype of the scores can hold?",
+        says="the fill value for hidden scores is out of range for float16",
+        asks="What is the lowest value that the dtype of the scores can represent?",
     ),
     dtype_mistake(
         "dot-weights-in-single",
@@ -345,7 +350,9 @@ MISTAKES = [
             "self.attention_weights = masked_softmax(scores, valid_lens)",
             "self.attention_weights = masked_softmax(scores.float(), valid_lens)",
         ),
-        says="the weights are in single precision when they meet the values, whatever dtype those have",
-        asks="In which dtype are the values, and in which are the weights that they are multiplied with?",
+        says="the weights are always in single precision, whatever the dtype of the values is",
+        asks=(
+            "In which dtype are the values, and in which dtype are the weights that they are multiplied with?"
+        ),
     ),
 ]

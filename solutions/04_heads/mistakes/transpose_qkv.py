@@ -11,12 +11,12 @@ MISTAKES = [
         ),
         edit("    X = X.permute(0, 2, 1, 3)  # (B, H, T, d)\n", ""),
         says=(
-            "the numbers are cut up in the order in which they lie, so a head gets pieces of other steps' "
-            "features"
+            "the tensor is reshaped to heads without moving the head axis, so a head gets features of the "
+            "wrong steps"
         ),
         asks=(
-            "Reshaping keeps numbers in their order. Do the steps of head 0 stand next to each other in the"
-            " input?"
+            "Reshaping keeps the elements in their order. Are the features of head 0 of all steps next to "
+            "each other in the input?"
         ),
     ),
     mistake(
@@ -26,21 +26,21 @@ MISTAKES = [
             "X.reshape(batch, steps, head_size, num_heads)",
         ),
         edit("permute(0, 2, 1, 3)", "permute(0, 3, 1, 2)"),
-        says="every head takes every other feature (one in as many as there are heads) instead of neighbours",
-        asks="Which features belong to head 0: the first few, or one from each group?",
+        says="each head gets features at regular intervals instead of neighbouring features",
+        asks="Are the features of head 0 the first few features, or one from each group?",
         kind="different",
     ),
     mistake(
         "heads-before-sequences",
         edit("X.permute(0, 2, 1, 3)", "X.permute(2, 0, 1, 3)"),
-        says="the rows list head 0 of all sequences first, then head 1 of all sequences",
-        asks="Of which sequence is the second row of your result, and of which should it be?",
+        says="the rows contain head 0 of all sequences first, then head 1 of all sequences",
+        asks="Which sequence does the second row of your result belong to, and which should it belong to?",
         kind="different",
     ),
     mistake(
         "heads-left-on-an-axis",
         edit("X.reshape(batch * num_heads, steps, head_size)", "X"),
-        says="the heads are split off rightly, but stay on an axis of their own instead of joining the batch",
+        says="the heads are split correctly, but stay on an axis of their own instead of joining the batch",
         asks="How many axes does the attention expect, and how many does your result have?",
     ),
     mistake(
@@ -49,11 +49,8 @@ MISTAKES = [
             "X.reshape(batch * num_heads, steps, head_size)",
             "X.reshape(batch * steps, num_heads, head_size)",
         ),
-        says="at the end the number of heads and the number of steps are exchanged",
-        asks=(
-            "Which two axes are to melt into one, and which one is to be left between the rows and the "
-            "features?"
-        ),
+        says="the number of heads and the number of steps are swapped in the last reshape",
+        asks="Which two axes do you merge, and which one should remain between the rows and the features?",
     ),
     mistake(
         "heads-count-for-size",
@@ -61,14 +58,14 @@ MISTAKES = [
             "X.reshape(batch, steps, num_heads, head_size)",
             "X.reshape(batch, steps, head_size, num_heads)",
         ),
-        says="the number of heads and the size of a head are exchanged when the features are cut",
+        says="the number of heads and the size of a head are swapped when the features are split",
         asks="With eight features and two heads, how many features does each head get?",
     ),
     mistake(
         "heads-features-before-steps",
         edit("X.permute(0, 2, 1, 3)", "X.permute(0, 2, 3, 1)"),
-        says="within each head, steps and features are exchanged before the last cut",
-        asks="In which order must the two last axes stand when the last reshaping begins?",
+        says="steps and features of each head are swapped before the last reshape",
+        asks="In which order should the last two axes be before the last reshape?",
     ),
     mistake(
         "heads-lying-on-their-side",
@@ -77,8 +74,8 @@ MISTAKES = [
             "X.reshape(batch * num_heads, steps, head_size)",
             "X.reshape(batch * num_heads, head_size, steps)",
         ),
-        says="each head has its features as rows and its steps as columns",
-        asks="In which order do the last two axes stand in your result, and in which should they?",
+        says="each head is transposed: it has features as rows and steps as columns",
+        asks="In which order are the last two axes of your result, and in which order should they be?",
     ),
     mistake(
         "heads-split-the-steps",
@@ -91,27 +88,27 @@ MISTAKES = [
             "X.reshape(batch * num_heads, steps, head_size)",
             "X.reshape(batch * num_heads, steps // num_heads, num_hiddens)",
         ),
-        says="the steps are shared out among the heads instead of the features",
-        asks="Should a head see a part of every step, or every part of some steps?",
+        says="the steps are divided among the heads instead of the features",
+        asks="Should a head see some features of every step, or all features of some steps?",
     ),
     mistake(
         "heads-batch-and-steps-mixed",
         edit("X.permute(0, 2, 1, 3)", "X.permute(2, 1, 0, 3)"),
-        says="heads change places with the sequences instead of with the steps",
-        asks="Which axis must stay where it is while the heads move?",
+        says="the head axis is swapped with the batch axis instead of the step axis",
+        asks="Which axis must keep its position when the heads move?",
     ),
     mistake(
         "heads-in-reverse",
         edit("X.permute(0, 2, 1, 3)", "X.flip(2).permute(0, 2, 1, 3)"),
-        says="the heads come in reverse order: the last features make the first head",
-        asks="Which features stand in row 0?",
+        says="the heads are in reverse order: the last features become the first head",
+        asks="Which features are in row 0?",
         kind="different",
     ),
     mistake(
         "heads-all-the-first",
         edit("X.permute(0, 2, 1, 3)", "X[:, :, :1].expand_as(X).permute(0, 2, 1, 3)"),
         says="every head gets the features of head 0",
-        asks="Where do the last features of a step end up in your result?",
+        asks="Where are the last features of a step in your result?",
     ),
     mistake(
         "heads-repeated-not-split",
@@ -120,20 +117,20 @@ MISTAKES = [
             "X[:, :, None].expand(batch, steps, num_heads, num_hiddens)",
         ),
         edit("steps, head_size)", "steps, num_hiddens)"),
-        says="every head gets a copy of all features instead of its own share",
-        asks="Adding heads should not add numbers. How many numbers go in, and how many come out?",
+        says="every head gets a copy of all features instead of its own part",
+        asks="How many elements does your input have, and how many does your result have?",
     ),
     mistake(
         "heads-view-refused",
         edit("return X.reshape(", "return X.view("),
-        says="a view is asked for after the axes have changed places, which PyTorch refuses",
-        asks="Do the numbers still lie in memory in the order in which you now want to read them?",
+        says="view is called after the axes were swapped, which raises an error",
+        asks="Are the elements still in memory in the order in which you want to read them?",
     ),
     mistake(
         "heads-detached",
         edit("X = X.permute", "X = X.detach().permute"),
-        says="the numbers stand right, but no gradient flows back through them",
-        asks="What tells the layers before the heads how to change?",
+        says="the values are right, but no gradient reaches the input",
+        asks="Which tensors is your result still connected to when `backward` runs?",
     ),
     dtype_mistake(
         "split-into-float32",
@@ -145,7 +142,7 @@ MISTAKES = [
             return rows
             """,
         ),
-        says="the heads are written into a new tensor of single precision",
-        asks="Which dtype does a new tensor have when nobody names one?",
+        says="the heads are written into a new tensor in single precision",
+        asks="Which dtype does a new tensor have when you do not pass one?",
     ),
 ]
