@@ -1,0 +1,37 @@
+"""Facts about a wrong result are true of it, and name the cause before an index."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from grader.diagnosis.facts import of_numbers
+
+AXES = ("batch", "query", "key")
+WANT = np.random.default_rng(0).standard_normal((3, 2, 4))
+PER_SEQUENCE = np.array([4, 4, 1])
+PER_QUERY = np.array([[4, 1], [4, 4], [2, 4]])
+
+
+def facts(rows, lens):
+    """The facts about a result that is wrong in these rows, by no common factor."""
+    got = WANT.copy()
+    got[rows] = got[rows] ** 2 + 3
+    return [fact.says for fact in of_numbers(got, WANT, AXES, 1e-5, lens)]
+
+
+@pytest.mark.parametrize(
+    ("lens", "padded"), [(PER_SEQUENCE, np.array([False, False, True])), (PER_QUERY, PER_QUERY < 4)]
+)
+def test_padding_is_named_before_an_index(lens, padded):
+    assert facts(padded, lens) == ["only rows with padding are wrong"]
+    assert facts(padded, None) != ["only rows with padding are wrong"]
+
+
+def test_a_wrong_row_without_padding_leaves_the_index():
+    assert facts([0], PER_SEQUENCE) == ["differences only at batch 0"]
+    assert facts([1, 2], PER_SEQUENCE) == ["right up to batch 0, wrong from batch 1 on"]
+
+
+def test_lengths_of_another_shape_say_nothing():
+    assert facts([2], np.array([4, 1])) == ["differences only at batch 2"]
