@@ -42,7 +42,7 @@ def test_an_edit_changes_its_own_definition_and_no_other():
     assert changed == SOURCE.replace("return x / 2", "return x")
 
 
-def test_code_takes_the_place_of_the_whole_definition_with_its_decorators():
+def test_code_replaces_the_definition_with_its_decorators():
     changed = apply(variant("by-hand", "shift", "\n    def shift(x):\n        return 1 + x\n"), SOURCE)
     assert "@torch.no_grad" not in changed
     assert (
@@ -63,7 +63,7 @@ def test_two_mistakes_at_once_are_both_there():
     assert "x + 2" in changed
 
 
-def test_a_piece_that_does_not_occur_is_refused_with_the_mistakes_name():
+def test_a_piece_that_does_not_occur_is_refused():
     with pytest.raises(ValueError, match=r"scale: gone: 'x / 7' does not occur"):
         apply(mistake("gone", "scale", edit("x / 7", "x")), SOURCE)
 
@@ -96,7 +96,7 @@ class Loop:
 """
 
 
-def test_lines_of_a_block_are_indented_like_the_line_that_they_replace():
+def test_lines_of_a_block_get_the_indentation_they_replace():
     changed = edit(
         """
         if x > 0:
@@ -120,7 +120,7 @@ def test_a_block_may_take_the_place_of_a_piece_of_a_line():
     assert "            if x:\n                print(-x)\n" in changed
 
 
-def test_a_block_does_not_match_lines_that_are_indented_otherwise():
+def test_a_block_does_not_match_lines_indented_otherwise():
     with pytest.raises(ValueError, match="does not occur"):
         edit("\nif x > 0:\n  x = x - 1\n", "pass").apply(BLOCK)
 

@@ -96,7 +96,7 @@ def test_two_tensors_under_one_name_are_refused():
         case.input("X", np.zeros(2))
 
 
-def test_floating_inputs_are_held_in_the_dtype_of_the_case_and_whole_numbers_are_not_touched():
+def test_only_floating_inputs_take_the_dtype_of_the_case():
     case = Case("one", "f", dtype="float16")
     case.input("X", np.array([1 / 3]))
     case.input("lens", np.array([2, 5]))
