@@ -59,7 +59,6 @@ def record(assignment: Assignment, seed: str, *, diagnosis: bool = True) -> Bund
         title=manifest["title"],
         summary=manifest["summary"],
         minutes=manifest["minutes"],
-        difficulty=manifest["difficulty"],
         seed="public" if seed == "public" else "hidden",
         stub=stub(assignment.source),
         exercises=tuple(_exercise(assignment, fields, seed, diagnosis) for fields in assignment.exercises),

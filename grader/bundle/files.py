@@ -16,7 +16,7 @@ from grader.bundle.repeat import in_dtype, in_short
 from grader.bundle.safetensors import Array, decode, encode
 from grader.support.atomic_files import write_atomically
 
-SCHEMA = 2
+SCHEMA = 3
 MANIFEST_FILE, TENSORS_FILE = "bundle.json", "bundle.safetensors"
 
 
@@ -34,7 +34,7 @@ def dump(bundle: Bundle) -> tuple[str, bytes]:
         "schema": SCHEMA,
         **{
             key: getattr(bundle, key)
-            for key in ("assignment", "module", "title", "summary", "minutes", "difficulty", "seed", "stub")
+            for key in ("assignment", "module", "title", "summary", "minutes", "seed", "stub")
         },
         "exercises": [_exercise_fields(e, arrays) for e in bundle.exercises],
     }

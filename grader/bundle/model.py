@@ -116,7 +116,6 @@ class Bundle:
     title: str
     summary: str
     minutes: int
-    difficulty: int
     seed: str
     stub: str
     exercises: tuple[Exercise, ...] = field(default=())
