@@ -1,10 +1,12 @@
-# Five verbs. Each does its own set-up; the second time that is quick.
+# Each target sets up what it needs; the second time that is quick.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest
+BESIDE := --dist loadfile --no-loadscope-reorder
 READY := $(VENV)/.ready
 
-.PHONY: install grade check test bench diagnosis-report capstone-seeds cuda release clean
+.PHONY: install grade check test test-all bench diagnosis-report capstone-seeds cuda release clean
 
 install: $(READY)
 
@@ -24,11 +26,16 @@ check: install
 	$(BIN)/ruff format --check grader tests scripts solutions
 	$(BIN)/mypy
 
-# What can run side by side; attacks, which starve what runs beside them; then what watches the machine's clock.
+# Something from every area, in minutes. Sandbox tests watch the clock and attacks starve their neighbours: they run alone.
 test: install
-	$(BIN)/python -m pytest -n logical --dist loadfile --no-loadscope-reorder --ignore=tests/sandbox --ignore=tests/attacks
-	$(BIN)/python -m pytest -n logical --dist worksteal tests/attacks
-	$(BIN)/python -m pytest tests/sandbox
+	$(PYTEST) -m "not slow" -n logical $(BESIDE) --ignore=tests/sandbox --ignore=tests/attacks
+	$(PYTEST) -m "not slow" tests/sandbox tests/attacks
+
+# Everything, with coverage of the trusted side.
+test-all: install
+	$(PYTEST) -n logical $(BESIDE) --ignore=tests/sandbox --ignore=tests/attacks --cov --cov-report=term:skip-covered --durations=20
+	$(PYTEST) -n logical --dist worksteal tests/attacks
+	$(PYTEST) tests/sandbox
 	$(BIN)/grader verify
 
 bench: install

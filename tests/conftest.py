@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import torch
+from helpers.lanes import mark_slow
 from helpers.leftovers import isolate, left_since, traces
 
 from grader.bundle.files import load_all
@@ -38,6 +39,11 @@ def pytest_configure() -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     torch.set_num_threads(1)  # tensors are tiny, and threads of tests side by side wait for one another
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    mark_slow(items, Path(__file__).parent)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -16,11 +16,14 @@ import pytest
 from attacks.conftest import LITTLE, processes, settled
 from attacks.suite import Attack
 from attacks.table import ATTACKS, FAMILIES
+from helpers.lanes import first_of_each
 from rich.console import Console
 
 from grader.intake.read import Blocked
 from grader.report.formats import FORMATS
 from grader.report.terminal import show
+
+FAMILY_OF = {attack.id: family for family, attacks in FAMILIES.items() for attack in attacks}
 
 
 def test_the_suite_is_as_large_as_it_claims():
@@ -29,7 +32,7 @@ def test_the_suite_is_as_large_as_it_claims():
     assert all(attack.tries and attack.success for attack in ATTACKS.values())
 
 
-@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
+@pytest.mark.parametrize("attack", first_of_each(ATTACKS.values(), lambda a: FAMILY_OF[a.id], lambda a: a.id))
 def test_an_attack_gains_nothing_and_harms_nobody(attack: Attack, fenced, monkeypatch):
     with monkeypatch.context() as little:
         if attack.exhausts:
@@ -56,7 +59,10 @@ def test_an_attack_gains_nothing_and_harms_nobody(attack: Attack, fenced, monkey
     assert settled(fenced.processes), f"{processes()} processes are left"
 
 
-@pytest.mark.parametrize("attack", [a for a in ATTACKS.values() if a.control], ids=lambda a: a.id)
+@pytest.mark.parametrize(
+    "attack",
+    first_of_each((a for a in ATTACKS.values() if a.control), lambda a: FAMILY_OF[a.id], lambda a: a.id),
+)
 def test_the_attack_is_one_and_works_where_nothing_stands_in_its_way(attack: Attack, unfenced):
     result = unfenced.grade(attack)
     touched = unfenced.targets.touched()
