@@ -142,6 +142,22 @@ VARIANTS = [
         """,
     ),
     variant(
+        "as-the-book",  # with the course's `sequence_mask`, and a fill value that is minus infinity in float16
+        "masked_softmax",
+        """
+        from d2l import torch as d2l
+        from torch import nn
+
+        def masked_softmax(X, valid_lens):
+            if valid_lens is None:
+                return nn.functional.softmax(X, dim=-1)
+            sizes = X.shape
+            per_row = torch.repeat_interleave(valid_lens, sizes[1]) if valid_lens.dim() == 1 else valid_lens.reshape(-1)
+            filled = d2l.sequence_mask(X.reshape(-1, sizes[-1]), per_row, value=-1e6)
+            return nn.functional.softmax(filled.reshape(sizes), dim=-1)
+        """,
+    ),
+    variant(
         "in-double",
         "masked_softmax",
         """
