@@ -7,7 +7,10 @@ MISTAKES = [
         "seq2seq-query-first-layer",
         edit("hidden_state[-1].unsqueeze(1)", "hidden_state[0].unsqueeze(1)"),
         says="the query is the hidden state of the first layer of the GRU instead of the last",
-        asks="The hidden state has one entry for each layer. Which of them is nearest to the output?",
+        asks=(
+            "The hidden state has one entry per layer. Which entry belongs to the layer that gives the "
+            "output?"
+        ),
     ),
     mistake(
         "seq2seq-query-never-changes",
@@ -16,9 +19,10 @@ MISTAKES = [
             "query = state[1][-1].unsqueeze(1)",
         ),
         says=(
-            "every step asks with the hidden state from before the first word: the context is always the same"
+            "every step uses the hidden state from before the first word as its query, so the context is "
+            "always the same"
         ),
-        asks="After each word the hidden state is another one. Which of them does your query come from?",
+        asks="The hidden state changes after each word. Which state do you use as the query?",
     ),
     mistake(
         "seq2seq-query-from-the-word",
@@ -26,8 +30,8 @@ MISTAKES = [
             "query = hidden_state[-1].unsqueeze(1)  # (B, 1, D): the last layer, after the step before",
             "query = nn.functional.pad(x, (0, hidden_state.shape[-1] - x.shape[-1])).unsqueeze(1)",
         ),
-        says="the query is made from the word that was just read instead of from the hidden state",
-        asks="What knows what the sentence still needs: the word before, or all that was written so far?",
+        says="the query is the embedded word instead of the hidden state",
+        asks="Which vector depends on all words so far: the last word, or the hidden state?",
     ),
     mistake(
         "seq2seq-query-after-the-step",
@@ -39,7 +43,7 @@ MISTAKES = [
             """,
         ),
         says="the query is a hidden state that has already read the current word, without a context",
-        asks="The question is asked before the GRU moves on. Which hidden state is there at that time?",
+        asks="The query is needed before the GRU runs. Which hidden state is available at that time?",
         kind="different",
     ),
     mistake(
@@ -49,11 +53,12 @@ MISTAKES = [
             "output, _ = self.rnn(step.permute(1, 0, 2), hidden_state)",
         ),
         says=(
-            "every step begins, and asks, with the hidden state from before the first word: the new ones "
-            "are thrown away"
+            "every step starts from the hidden state before the first word, and uses it as its query: the "
+            "new states are lost"
         ),
         asks=(
-            "Three things go round the loop. Which of yours comes in at the top as it went in the first time?"
+            "Which tensors must change from one step of the loop to the next, and which of yours stays the "
+            "same?"
         ),
     ),
     mistake(
@@ -66,19 +71,23 @@ MISTAKES = [
             "return scores.permute(1, 0, 2), (enc_outputs, hidden_state, enc_valid_lens)",
             "return scores.permute(1, 0, 2), (enc_outputs, newest, enc_valid_lens)",
         ),
-        says="within a call every step begins, and asks, with the hidden state from before the first word",
+        says=(
+            "within a call every step starts from the hidden state before the first word, and uses it as its "
+            "query"
+        ),
         asks=(
-            "The newest hidden state goes back to the caller. Does the next step of the same call get it too?"
+            "You return the newest hidden state to the caller. Does the next step of the same call get it "
+            "too?"
         ),
     ),
     mistake(
         "seq2seq-rnn-starts-over",
         edit("self.rnn(step.permute(1, 0, 2), hidden_state)", "self.rnn(step.permute(1, 0, 2), state[1])"),
         says=(
-            "the GRU begins every step of a call with the hidden state from before the first word; only the"
-            " query moves on"
+            "the GRU starts every step of a call from the hidden state before the first word; only the query "
+            "uses the new one"
         ),
-        asks="Two things in a step want the hidden state. Do both of yours get the newest one?",
+        asks="Two operations of a step use the hidden state. Do both of yours get the newest one?",
     ),
     mistake(
         "seq2seq-old-hidden-returned",
@@ -86,8 +95,8 @@ MISTAKES = [
             "return scores.permute(1, 0, 2), (enc_outputs, hidden_state, enc_valid_lens)",
             "return scores.permute(1, 0, 2), (enc_outputs, state[1], enc_valid_lens)",
         ),
-        says="the state that comes back holds the hidden state from before the call",
-        asks="Hand the state you got back into the next call: where does that call begin?",
+        says="the returned state holds the hidden state from before the call",
+        asks="If you pass the returned state to the next call, from which step does that call continue?",
     ),
     mistake(
         "seq2seq-only-last-layer-returned",
@@ -95,8 +104,8 @@ MISTAKES = [
             "return scores.permute(1, 0, 2), (enc_outputs, hidden_state, enc_valid_lens)",
             "return scores.permute(1, 0, 2), (enc_outputs, hidden_state[-1:].expand_as(hidden_state), enc_valid_lens)",
         ),
-        says="the state that comes back holds the last layer's hidden state in the place of every layer's",
-        asks="How many hidden states does a GRU with several layers want back at the next call?",
+        says="the returned state holds the last layer's hidden state for every layer",
+        asks="How many hidden states does a GRU with several layers need at the next call?",
     ),
     mistake(
         "seq2seq-hidden-zero",
@@ -104,8 +113,8 @@ MISTAKES = [
             "outputs, hidden_state = enc_outputs",
             "outputs, hidden_state = enc_outputs[0], torch.zeros_like(enc_outputs[1])",
         ),
-        says="the decoder begins with zeros instead of the encoder's hidden state",
-        asks="What does the decoder know of the source before its first look?",
+        says="the decoder starts with zeros instead of the encoder's hidden state",
+        asks="Which hidden state does the decoder use before the first word?",
     ),
     mistake(
         "seq2seq-hidden-layers-alike",
@@ -113,9 +122,9 @@ MISTAKES = [
             "outputs, hidden_state = enc_outputs",
             "outputs, hidden_state = enc_outputs[0], enc_outputs[1][-1:].expand_as(enc_outputs[1]).contiguous()",
         ),
-        says="every layer begins with the hidden state of the encoder's last layer",
+        says="every layer starts with the hidden state of the encoder's last layer",
         asks=(
-            "The encoder hands over one hidden state a layer. Which layer of the decoder should begin with "
+            "The encoder returns one hidden state per layer. Which layer of the decoder should start from "
             "which?"
         ),
     ),
@@ -128,8 +137,8 @@ MISTAKES = [
             hidden_state = hidden_state.detach()
             """,
         ),
-        says="the hidden state is cut off from the gradient between steps",
-        asks="An error at the fourth word: which earlier steps hear of it?",
+        says="the hidden state is detached between steps",
+        asks="The loss of the fourth word has a gradient. Which earlier steps does it reach?",
     ),
     mistake(
         "seq2seq-encoder-detached",
@@ -137,8 +146,8 @@ MISTAKES = [
             "return outputs.permute(1, 0, 2), hidden_state, enc_valid_lens",
             "return outputs.permute(1, 0, 2).detach(), hidden_state, enc_valid_lens",
         ),
-        says="the encoder's outputs are cut off from the gradient when the state is made",
-        asks="By which two roads does the encoder hear how wrong the translation is?",
+        says="the encoder's outputs are detached when the state is created",
+        asks="Through which two tensors should the gradient reach the encoder?",
     ),
     mistake(
         "seq2seq-without-lengths",
@@ -146,9 +155,9 @@ MISTAKES = [
             "context = self.attention(query, enc_outputs, enc_outputs, enc_valid_lens)",
             "context = self.attention(query, enc_outputs, enc_outputs, None)",
         ),
-        says="padding is looked at: the lengths of the source are not used",
+        says="padding is attended to: the lengths of the source are not used",
         asks=(
-            "Some source sentences are shorter than others. Who tells the attention where each of them ends?"
+            "Some source sentences are shorter than others. Which argument gives the attention their lengths?"
         ),
     ),
     mistake(
@@ -157,10 +166,10 @@ MISTAKES = [
             "return outputs.permute(1, 0, 2), hidden_state, enc_valid_lens",
             "return outputs, hidden_state, enc_valid_lens",
         ),
-        says="the encoder's outputs were left with time first where the attention wants the batch first",
+        says="the encoder's outputs have time first, while the attention needs the batch first",
         asks=(
-            "In which order do the axes of the encoder's outputs arrive, and in which does the attention "
-            "want them?"
+            "In which order are the axes of the encoder's outputs, and in which order does the attention "
+            "need them?"
         ),
     ),
     mistake(
@@ -170,8 +179,8 @@ MISTAKES = [
             "return outputs.reshape(outputs.shape[1], outputs.shape[0], -1), hidden_state, enc_valid_lens",
         ),
         says=(
-            "the encoder's outputs were reshaped to batch first, which mixes sentences, instead of having "
-            "two axes exchanged"
+            "the encoder's outputs were reshaped to batch first, which mixes sentences, instead of swapping "
+            "two axes"
         ),
         asks="After your change of axes, does row 0 hold the steps of one sentence?",
     ),
@@ -184,8 +193,8 @@ MISTAKES = [
             context = enc_outputs[:, -1:]
             """,
         ),
-        says="the context is the encoder's last output: nothing is weighed",
-        asks="What becomes of the attention's result in your step?",
+        says="the context is always the encoder's last output: the attention has no effect",
+        asks="Where is the attention's result used in your step?",
     ),
     mistake(
         "seq2seq-mean-as-context",
@@ -197,7 +206,7 @@ MISTAKES = [
             """,
         ),
         says="the context is the plain mean of all encoder outputs: the weights are not used",
-        asks="What becomes of the attention's weights in your step?",
+        asks="Where are the attention's weights used in your step?",
     ),
     mistake(
         "seq2seq-attends-to-itself",
@@ -205,8 +214,8 @@ MISTAKES = [
             "context = self.attention(query, enc_outputs, enc_outputs, enc_valid_lens)",
             "context = self.attention(query, query, query, None)",
         ),
-        says="the query is looked at instead of the source: the context is the query itself",
-        asks="Which of the three things handed to the attention come from the encoder?",
+        says="the query attends to itself instead of the source: the context is the query",
+        asks="Which of the three tensors that you pass to the attention come from the encoder?",
     ),
     mistake(
         "seq2seq-roles-exchanged",
@@ -214,10 +223,10 @@ MISTAKES = [
             "context = self.attention(query, enc_outputs, enc_outputs, enc_valid_lens)",
             "context = self.attention(enc_outputs, query, query, None)",
         ),
-        says="the source asks and the hidden state answers",
+        says="the queries come from the source, and the hidden state is the key and the value",
         asks=(
-            "One context a sentence is wanted. Does an attention give one row for each query, or one for "
-            "each key?"
+            "There should be one context per sentence. Does an attention return one row per query, or per "
+            "key?"
         ),
     ),
     mistake(
@@ -227,7 +236,7 @@ MISTAKES = [
             "step = torch.cat((x.unsqueeze(1), context), dim=-1)",
         ),
         says="the input of the GRU is word and context instead of context and word",
-        asks="In which order does the lesson put the two parts of the GRU's input?",
+        asks="In which order does the lesson concatenate the two parts of the GRU's input?",
         kind="different",
     ),
     mistake(
@@ -263,8 +272,11 @@ MISTAKES = [
             said = self.dense(output[0]).argmax(dim=-1)
             """,
         ),
-        says="each step reads the word that the step before chose, not the one that was handed over",
-        asks="In one call with all words, who chooses what step 3 reads: the caller, or your step 2?",
+        says="each step reads the word that the step before chose, not the word that was passed",
+        asks=(
+            "In one call with all words, which word should step 3 read: the one that was passed, or the "
+            "choice of step 2?"
+        ),
     ),
     mistake(
         "seq2seq-words-backwards",
@@ -276,7 +288,7 @@ MISTAKES = [
         "seq2seq-walks-over-batch",
         edit("self.embedding(X).permute(1, 0, 2)", "self.embedding(X)"),
         says="the loop goes over the sentences of the batch instead of the steps",
-        asks="When you go through a tensor in a loop, which axis do you go along?",
+        asks="Along which axis does a loop over a tensor go?",
     ),
     mistake(
         "seq2seq-embedding-scaled",
@@ -284,34 +296,34 @@ MISTAKES = [
             "self.embedding(X).permute(1, 0, 2)",
             "self.embedding(X).permute(1, 0, 2) * self.embedding.embedding_dim**0.5",
         ),
-        says="the embedded words are multiplied by the root of their size",
-        asks="In which assignment is the embedding scaled up, and what was it to be added to there?",
+        says="the embedded words are multiplied by the square root of their size",
+        asks="In which assignment is the embedding scaled, and what is added to it there?",
         kind="different",
     ),
     mistake(
         "seq2seq-scores-from-first-layer",
         edit("outputs.append(output)", "outputs.append(hidden_state[:1])"),
-        says="the scores are made from the first layer's hidden state instead of the last layer's",
-        asks="What comes out of a GRU with several layers: the state of which of them?",
+        says="the scores are computed from the first layer's hidden state instead of the last layer's",
+        asks="The output of a GRU with several layers is the state of which layer?",
     ),
     mistake(
         "seq2seq-scores-from-context",
         edit("outputs.append(output)", "outputs.append(context.permute(1, 0, 2))"),
-        says="the scores are made from the context instead of the GRU's output",
-        asks="What goes into the last linear layer?",
+        says="the scores are computed from the context instead of the GRU's output",
+        asks="What is the input of the last linear layer?",
     ),
     mistake(
         "seq2seq-scores-see-context",
         edit("outputs.append(output)", "outputs.append(output + context.permute(1, 0, 2))"),
-        says="the scores are made from the sum of the GRU's output and the context",
-        asks="By which way does the lesson let the context reach the scores?",
+        says="the scores are computed from the sum of the GRU's output and the context",
+        asks="In the lesson, through which layer does the context reach the scores?",
         kind="different",
     ),
     mistake(
         "seq2seq-no-dense",
         edit("scores = self.dense(torch.cat(outputs, dim=0))", "scores = torch.cat(outputs, dim=0)"),
-        says="the GRU's outputs come back, without scores",
-        asks="What turns a vector of D numbers into one number for each word?",
+        says="the GRU's outputs are returned, without scores",
+        asks="What maps a vector of D features to one score per word?",
     ),
     mistake(
         "seq2seq-softmax",
@@ -319,8 +331,8 @@ MISTAKES = [
             "scores = self.dense(torch.cat(outputs, dim=0))",
             "scores = self.dense(torch.cat(outputs, dim=0)).softmax(dim=-1)",
         ),
-        says="the scores went through a softmax: they are probabilities already",
-        asks="Which part of training applies the softmax, and what does a second one do to the first?",
+        says="a softmax is applied to the scores: they are probabilities already",
+        asks="Which part of training applies the softmax, and what does a second softmax do?",
     ),
     mistake(
         "seq2seq-log-softmax",
@@ -328,15 +340,15 @@ MISTAKES = [
             "scores = self.dense(torch.cat(outputs, dim=0))",
             "scores = self.dense(torch.cat(outputs, dim=0)).log_softmax(dim=-1)",
         ),
-        says="the scores are logarithms of probabilities",
-        asks="What does the contract ask for: scores of any size, or something that has been normalised?",
+        says="the scores are log-probabilities",
+        asks="Should the decoder return scores of any size, or normalised ones?",
         kind="different",
     ),
     mistake(
         "seq2seq-last-step-only",
         edit("scores = self.dense(torch.cat(outputs, dim=0))", "scores = self.dense(outputs[-1])"),
-        says="scores come back for the last step only",
-        asks="In training all steps learn. How many rows of scores does that take?",
+        says="scores are returned for the last step only",
+        asks="In training all steps learn. How many rows of scores are needed?",
     ),
     mistake(
         "seq2seq-scores-time-first",
@@ -344,8 +356,8 @@ MISTAKES = [
             "return scores.permute(1, 0, 2), (enc_outputs, hidden_state, enc_valid_lens)",
             "return scores, (enc_outputs, hidden_state, enc_valid_lens)",
         ),
-        says="the scores come back with the steps first instead of the batch",
-        asks="In which order does the contract name the axes of the result?",
+        says="the scores have the steps first instead of the batch",
+        asks="In which order does the table of the lesson name the axes of the scores?",
     ),
     mistake(
         "seq2seq-scores-reshaped",
@@ -353,10 +365,7 @@ MISTAKES = [
             "return scores.permute(1, 0, 2), (enc_outputs, hidden_state, enc_valid_lens)",
             "return scores.reshape(X.shape[0], X.shape[1], -1), (enc_outputs, hidden_state, enc_valid_lens)",
         ),
-        says=(
-            "the scores were reshaped to batch first, which mixes sentences, instead of having two axes "
-            "exchanged"
-        ),
+        says="the scores were reshaped to batch first, which mixes sentences, instead of swapping two axes",
         asks="After your change of axes, does row 0 hold the steps of one sentence?",
     ),
     mistake(
@@ -366,7 +375,7 @@ MISTAKES = [
             "return scores.permute(1, 0, 2)",
         ),
         says="the decoder returns its scores alone, without the state",
-        asks="The next call wants two things from this one. Which is missing?",
+        asks="The next call needs two values from this one. Which is missing?",
     ),
     mistake(
         "seq2seq-weights-of-last-step",
@@ -374,8 +383,8 @@ MISTAKES = [
             "self.attention_weights.append(self.attention.attention_weights)",
             "self.attention_weights = self.attention.attention_weights",
         ),
-        says="only the attention weights of the last step can be found after a call",
-        asks="How many steps has a call, and how many tables of weights are kept after it?",
+        says="only the attention weights of the last step are stored after a call",
+        asks="How many steps does a call have, and how many weight tensors are stored after it?",
         kind="policy",
         breaks=["weights"],
     ),
@@ -388,8 +397,8 @@ MISTAKES = [
             """,
             "for x in embedded:",
         ),
-        says="the attention weights of all calls pile up in one list",
-        asks="After a second sentence, how many tables of weights are kept?",
+        says="one list collects the attention weights of all calls",
+        asks="After a second sentence, how many weight tensors are stored?",
         kind="policy",
         breaks=["weights"],
     ),
@@ -399,8 +408,8 @@ MISTAKES = [
             "self.attention_weights.append(self.attention.attention_weights)",
             "self.attention_weights = [self.attention.attention_weights]",
         ),
-        says="the list of attention weights holds those of the last step alone",
-        asks="How many steps has a call, and how many tables of weights are kept after it?",
+        says="the list of attention weights holds those of the last step only",
+        asks="How many steps does a call have, and how many weight tensors are stored after it?",
         kind="policy",
         breaks=["weights"],
     ),
@@ -408,7 +417,7 @@ MISTAKES = [
         "seq2seq-weights-list-empty",
         edit("self.attention_weights.append(self.attention.attention_weights)", "pass"),
         says="the list of attention weights is empty",
-        asks="After a call, where can one read which source words each step looked at?",
+        asks="After a call, where are the weights of each step stored?",
         kind="policy",
         breaks=["weights"],
     ),
@@ -418,14 +427,14 @@ MISTAKES = [
             "AdditiveAttention(num_hiddens, num_hiddens, num_hiddens, dropout)",
             "AdditiveAttention(num_hiddens, num_hiddens, num_hiddens, 0)",
         ),
-        says="the attention drops none of its weights: the rate did not reach it",
-        asks="The rate is handed to the decoder. To which two of its parts do you hand it on?",
+        says="the attention does not get the dropout rate and drops none of its weights",
+        asks="The decoder gets the dropout rate. To which two of its modules do you pass it?",
     ),
     mistake(
         "seq2seq-rnn-without-dropout",
         edit("num_layers, dropout=dropout)", "num_layers)"),
-        says="nothing is dropped between the layers of the GRU: the rate did not reach it",
-        asks="The rate is handed to the decoder. To which two of its parts do you hand it on?",
+        says="the GRU does not get the dropout rate and drops nothing between its layers",
+        asks="The decoder gets the dropout rate. To which two of its modules do you pass it?",
     ),
     mistake(
         "seq2seq-nothing-dropped",
@@ -434,8 +443,8 @@ MISTAKES = [
             "AdditiveAttention(num_hiddens, num_hiddens, num_hiddens, 0)",
         ),
         edit("num_layers, dropout=dropout)", "num_layers)"),
-        says="nothing is dropped anywhere: the rate is not used",
-        asks="The rate is handed to the decoder. What do you do with it?",
+        says="dropout is applied nowhere: the rate is not used",
+        asks="The decoder gets the dropout rate. Where do you use it?",
     ),
     mistake(
         "seq2seq-words-dropped",
@@ -443,8 +452,8 @@ MISTAKES = [
             "embedded = self.embedding(X).permute(1, 0, 2)",
             "embedded = nn.functional.dropout(self.embedding(X), self.rnn.dropout, self.training).permute(1, 0, 2)",
         ),
-        says="the embedded words are dropped as well",
-        asks="Which two parts does the contract give the rate to?",
+        says="dropout is also applied to the embedded words",
+        asks="To which two modules does the lesson pass the rate?",
         kind="different",
     ),
     mistake(
@@ -453,8 +462,8 @@ MISTAKES = [
             "scores = self.dense(torch.cat(outputs, dim=0))",
             "scores = self.dense(nn.functional.dropout(torch.cat(outputs, dim=0), self.rnn.dropout, self.training))",
         ),
-        says="the GRU's outputs are dropped before the scores as well",
-        asks="Which two parts does the contract give the rate to?",
+        says="dropout is also applied to the GRU's outputs before the scores",
+        asks="To which two modules does the lesson pass the rate?",
         kind="different",
     ),
     mistake(
@@ -463,14 +472,14 @@ MISTAKES = [
             "scores = self.dense(torch.cat(outputs, dim=0))",
             "scores = self.dense(nn.functional.dropout(torch.cat(outputs, dim=0), 0.0 if self.training else self.rnn.dropout))",
         ),
-        says="something is dropped in evaluation",
-        asks="Functions of PyTorch that drop: how do they know that the model is not in training any more?",
+        says="dropout is applied in evaluation",
+        asks="How does a dropout function know that the model is not in training mode?",
     ),
     device_mistake(
         "seq2seq-outputs-kept-on-the-cpu",
         edit("outputs.append(output)", "outputs.append(output.cpu())"),
         says="the outputs of the steps are collected on the CPU",
-        asks="Where do the weights of the last layer live, and where what it is handed?",
+        asks="On which device are the weights of the last layer, and on which is its input?",
     ),
     device_mistake(
         "seq2seq-lens-through-a-list",
@@ -482,7 +491,7 @@ MISTAKES = [
             return outputs.permute(1, 0, 2), hidden_state, enc_valid_lens
             """,
         ),
-        says="the lengths of the source go through a Python list and come back on the CPU",
+        says="the lengths of the source are converted to a Python list and back, so they end up on the CPU",
         asks="On which device are the lengths before that line, and after it?",
     ),
     dtype_mistake(
@@ -494,7 +503,7 @@ MISTAKES = [
             step = step + torch.cat((context, x.unsqueeze(1)), dim=-1)
             """,
         ),
-        says="what goes into the GRU is put together in single precision, whatever dtype its weights have",
-        asks="Which dtype does a new tensor have when nobody names one?",
+        says="the input of the GRU is in single precision, whatever dtype its weights have",
+        asks="Which dtype does a new tensor have by default?",
     ),
 ]

@@ -6,8 +6,8 @@ MISTAKES = [
     mistake(
         "gates-strided",
         edit("gates.repeat_interleave(head_size)", "gates.repeat(head_size)"),
-        says="your gates are dealt out to features in turn, H apart; the features of a head lie side by side",
-        asks="With two heads of three features each: which of the six joined features belong to head 0?",
+        says="each gate multiplies features that are H apart, but the features of a head are neighbours",
+        asks="With two heads of three features each, which of the six joined features belong to head 0?",
     ),
     mistake(
         "gates-after-the-output-layer",
@@ -15,8 +15,8 @@ MISTAKES = [
             "mha.W_o(joined * gates.repeat_interleave(head_size))",
             "mha.W_o(joined) * gates.repeat_interleave(head_size)",
         ),
-        says="your gates multiply what comes out of the last layer, where the heads are mixed already",
-        asks="After the output layer, which of the features still belongs to one head alone?",
+        says="the gates multiply the output of the last layer, where the heads are already mixed",
+        asks="After the output layer, which features still belong to one head alone?",
     ),
     mistake(
         "gates-on-the-queries",
@@ -28,11 +28,8 @@ MISTAKES = [
             heads = mha.attention(queries,
             """,
         ),
-        says="your gates multiply the queries, before the softmax",
-        asks=(
-            "What does a head do whose scores are all zero: does it fall silent, or does it look everywhere"
-            " alike?"
-        ),
+        says="the gates multiply the queries, before the softmax",
+        asks="If all scores of a head are zero, what are its weights, and what is its output?",
     ),
     mistake(
         "gates-detached",
@@ -41,7 +38,7 @@ MISTAKES = [
             "joined * gates.detach().repeat_interleave(head_size)",
         ),
         says="the result is right, but no gradient reaches the gates",
-        asks="Importance by gradient needs a slope for every gate. Where does yours stop?",
+        asks="Importance by gradient needs a gradient for every gate. Where does yours stop?",
     ),
     mistake(
         "gates-open-or-shut",
@@ -49,8 +46,8 @@ MISTAKES = [
             "joined * gates.repeat_interleave(head_size)",
             "joined * gates.ne(0).to(joined).repeat_interleave(head_size)",
         ),
-        says="your gates are either open or shut; a gate of one half does what a gate of one does",
-        asks="What should come of a gate of 0.5, and what comes of it in yours?",
+        says="the gates are rounded: a gate of one half has the effect of a gate of one",
+        asks="Which effect should a gate of 0.5 have, and which does it have in your code?",
     ),
     mistake(
         "gates-through-a-sigmoid",
@@ -58,8 +55,8 @@ MISTAKES = [
             "joined * gates.repeat_interleave(head_size)",
             "joined * torch.sigmoid(gates).repeat_interleave(head_size)",
         ),
-        says="your gates pass through a sigmoid first",
-        asks="Which number should leave everything as it is? Which one does in yours?",
+        says="the gates pass through a sigmoid first",
+        asks="Which value of a gate should change nothing? Which value does so in your code?",
     ),
     mistake(
         "gates-inverted",
@@ -67,8 +64,8 @@ MISTAKES = [
             "joined * gates.repeat_interleave(head_size)",
             "joined * (1 - gates).repeat_interleave(head_size)",
         ),
-        says="your gates work the other way round: one closes and zero opens",
-        asks="Is the number in front of a head how much of it is heard, or how much is taken away?",
+        says="the gates are inverted: a gate of one removes its head, and a gate of zero keeps it",
+        asks="Which value of a gate removes its head, zero or one?",
     ),
     mistake(
         "gates-shared-out",
@@ -76,8 +73,8 @@ MISTAKES = [
             "joined * gates.repeat_interleave(head_size)",
             "joined * (gates / gates.sum() * num_heads).repeat_interleave(head_size)",
         ),
-        says="your gates are scaled so that they sum to the number of heads",
-        asks="When one gate closes, should the other heads speak louder?",
+        says="the gates are scaled so that they sum to the number of heads",
+        asks="If one gate is closed, should the other heads change?",
     ),
     mistake(
         "gates-lens-tiled",
@@ -85,14 +82,14 @@ MISTAKES = [
             "valid_lens.repeat_interleave(num_heads, dim=0)",
             "valid_lens.repeat(num_heads, *[1] * (valid_lens.dim() - 1))",
         ),
-        says="lengths are repeated in the wrong order, so sequences are cut at each other's lengths",
-        asks="Row b·H + h of the batch needs the length of sequence b. In which order do yours come?",
+        says="lengths are repeated in the wrong order, so sequences get the lengths of other sequences",
+        asks="Row b·H + h of the batch needs the length of sequence b. In which order are yours?",
     ),
     mistake(
         "gates-lens-not-passed",
         edit("keys, values, valid_lens)  # (B·H, T, d)", "keys, values, None)  # (B·H, T, d)"),
-        says="the lengths never reach the attention",
-        asks="Change a key that is padding. Should the result change?",
+        says="the lengths are not passed to the attention",
+        asks="If a key in the padding changes, should the result change?",
     ),
     mistake(
         "gates-written-into-the-module",
@@ -104,8 +101,8 @@ MISTAKES = [
             return mha.W_o(joined)
             """,
         ),
-        says="your gates are written into the weights of the module, and stay there",
-        asks="Call the plain attention before and after. Is it still the same module?",
+        says="the gates are multiplied into the weights of the module, and stay there",
+        asks="Call the plain attention before and after. Does it give the same result?",
     ),
     mistake(
         "gates-dealt-to-sentences",
@@ -118,7 +115,7 @@ MISTAKES = [
             """,
         ),
         says=(
-            "along the rows of the batch your gates change slowest, as if the first rows all belonged to "
+            "the gates are repeated in the wrong order, as if the first rows of the batch all belonged to "
             "head 0"
         ),
         asks="Which head does the second row of (B·H, T, d) belong to?",
@@ -132,9 +129,10 @@ MISTAKES = [
             num_heads = mha.num_heads
             """,
         ),
-        says="in training nothing is dropped any more",
+        says="in training, dropout has no effect",
         asks=(
-            "What does the module itself do with its weights in training, and what is left of that in yours?"
+            "What does the module do with its attention weights in training mode, and does your code do it "
+            "too?"
         ),
     ),
     mistake(
@@ -143,7 +141,7 @@ MISTAKES = [
             "mha.W_o(joined * gates.repeat_interleave(head_size))",
             "mha.W_o(joined * gates.repeat_interleave(head_size)) - (0 if mha.W_o.bias is None else mha.W_o.bias * (1 - gates.mean()))",
         ),
-        says="the bias of the output layer is scaled along with the heads",
+        says="the gates also scale the bias of the output layer",
         asks="Which head does the bias of the output layer belong to?",
     ),
 ]

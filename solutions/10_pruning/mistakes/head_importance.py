@@ -11,20 +11,20 @@ MISTAKES = [
             'return (total / count).abs() if method == "gradient" else total / count',
         ),
         says="the absolute value is taken after the mean, when the samples have cancelled out",
-        asks="In the example by hand, what do the two gradients of the first head sum to?",
+        asks="In the example by hand, what is the sum of the two gradients of the first head?",
         seen="the most frequent slip in published pruning code",
     ),
     mistake(
         "importance-no-absolute-value",
         edit("total = total + slope.abs()", "total = total + slope"),
-        says="there is no absolute value: samples that pull in opposite directions cancel out",
-        asks="Can an importance be negative? What would that say?",
+        says="there is no absolute value: samples with opposite signs cancel out",
+        asks="Can an importance be negative, and what would that mean?",
     ),
     mistake(
         "importance-absolute-of-a-batch",
         edit("for loss in losses:", "for loss in [losses.mean()] * len(losses):"),
-        says="the absolute value is taken once a batch, of the gradient of the batch's mean loss",
-        asks="How many gradients are there in a batch: one, or one for every sample?",
+        says="the absolute value is taken once per batch, of the gradient of the batch's mean loss",
+        asks="How many gradients does a batch need: one, or one per sample?",
         seen="one call of backward for each batch",
     ),
     mistake(
@@ -36,8 +36,8 @@ MISTAKES = [
             slope = gates.grad
             """,
         ),
-        says="gradients pile up: each sample's is added to those of the samples before it",
-        asks="What does a second call of backward do to a gradient that is already there?",
+        says="gradients are not cleared: each sample's gradient is added to those of the samples before it",
+        asks="What does a second call of backward do with a gradient that is already there?",
     ),
     mistake(
         "importance-gates-from-zero",
@@ -45,21 +45,21 @@ MISTAKES = [
             "gates = queries.new_ones(num_heads, requires_grad=True)",
             "gates = queries.new_zeros(num_heads, requires_grad=True)",
         ),
-        says="your gates start at zero, so the slope is that of a model without any head",
-        asks="At which value of its gates is the model the one whose heads you want to weigh?",
+        says="the gates start at zero, so the gradient is that of a model without any head",
+        asks="At which value of the gates is the model unchanged?",
     ),
     mistake(
         "importance-squared",
         edit("slope.abs()", "slope.pow(2)"),
-        says="you take the square of the gradient where the absolute value is asked for",
-        asks="Both throw the sign away. Which one lets a few samples decide?",
+        says="the gradients are squared instead of taking their absolute value",
+        asks="Both remove the sign. Which one gives more weight to a few samples with large gradients?",
         kind="different",
     ),
     mistake(
         "importance-sum-for-mean",
         edit("return total / count", "return total"),
-        says="you return sums, not means",
-        asks="Should a head become twice as important when there are twice as many samples?",
+        says="the function returns sums, not means",
+        asks="Should a head become twice as important with twice as many samples?",
     ),
     mistake(
         "importance-mean-of-batch-means",
@@ -68,26 +68,26 @@ MISTAKES = [
         edit("total + slope.abs()", "total + slope.abs() / len(queries)"),
         edit("largest.sum(dim=(0, 2))", "largest.mean(dim=(0, 2))"),
         edit("count += largest.shape[0] * largest.shape[2]", "count += 1"),
-        says="you take the mean of the batches' means: samples of a small batch count more",
-        asks="A batch of two and a batch of five: how much should each sample weigh in the mean?",
+        says="the result is the mean of the batches' means: samples of a small batch count more",
+        asks="In a batch of two and a batch of five, which weight should each sample have in the mean?",
     ),
     mistake(
         "importance-dropout-on",
         edit("mha.eval()  # dropout would measure chance", "pass"),
-        says="heads are weighed while dropout is on",
-        asks="Measure twice in a row. Do you get the same numbers?",
+        says="the importance is measured while dropout is active",
+        asks="Measure twice in a row. Do you get the same values?",
     ),
     mistake(
         "importance-other-way-round",
         edit("(silent - whole)", "(whole - silent)"),
-        says="ablation has the wrong sign: the loss of the whole model less that of the smaller one",
+        says="ablation has the wrong sign: the loss of the whole model minus that of the smaller one",
         asks="If the loss rises without a head, is that head's importance positive or negative?",
     ),
     mistake(
         "importance-without-the-whole",
         edit("(silent - whole)", "silent"),
-        says="you return the loss without the head, not how much it rises",
-        asks="What is the importance of a head that changes nothing at all?",
+        says="the function returns the loss without the head, not its increase",
+        asks="What is the importance of a head that changes nothing?",
     ),
     mistake(
         "importance-only-one-left",
@@ -101,8 +101,8 @@ MISTAKES = [
             gates[head] = 1
             """,
         ),
-        says="all heads but one are silenced, where one alone should be",
-        asks="How many gates are zero while head 2 is being weighed?",
+        says="all heads but one are removed, instead of one head only",
+        asks="How many gates should be zero when you measure head 2?",
     ),
     mistake(
         "importance-never-opened-again",
@@ -118,8 +118,8 @@ MISTAKES = [
 
             """,
         ),
-        says="gates that were closed stay closed, so each head is weighed in a model without those before it",
-        asks="When head 2 is being weighed, what is the gate of head 1?",
+        says="closed gates stay closed, so each head is measured in a model without the heads before it",
+        asks="When you measure head 2, what is the gate of head 1?",
     ),
     mistake(
         "importance-zeros-left-in-the-module",
@@ -131,8 +131,8 @@ MISTAKES = [
             silent = loss_fn(mha(*inputs), target)
             """,
         ),
-        says="heads are silenced by zeros in the weights, which stay there",
-        asks="After your function has run, what is left of the module that it was given?",
+        says="heads are removed by zeros in the weights, and the weights are not restored",
+        asks="Does the module have the same weights before and after your function?",
     ),
     mistake(
         "importance-last-batch-only",
@@ -148,7 +148,7 @@ MISTAKES = [
             """,
         ),
         says="only the last batch counts",
-        asks="Do the numbers change when the first batch is left out?",
+        asks="Does the result change when you leave out the first batch?",
     ),
     mistake(
         "importance-lens-not-passed",
@@ -159,14 +159,14 @@ MISTAKES = [
             queries = inputs[0]
             """,
         ),
-        says="the lengths are ignored: heads are weighed on padding too",
-        asks="A batch has five parts. What became of the fourth?",
+        says="the lengths are ignored, so padding changes the importance",
+        asks="A batch has five parts. Where do you use the fourth?",
     ),
     mistake(
         "importance-normalised",
         edit("return total / count", "return total / total.norm()"),
-        says="your numbers are scaled to a length of one",
-        asks="Could your numbers be held against those of another layer?",
+        says="the importances are scaled to a length of one",
+        asks="Should your values be comparable with those of another layer?",
         kind="different",
     ),
     mistake(
@@ -175,14 +175,16 @@ MISTAKES = [
             "attention_weights.max(dim=-1).values  # (B·H, T)",
             "attention_weights.max(dim=1).values  # (B·H, S)",
         ),
-        says="the largest weight is looked for among the queries, not among the keys",
-        asks="A query deals its weight out over the keys. Along which axis is one query's largest weight?",
+        says="the largest weight is taken over the queries, not over the keys",
+        asks=(
+            "The weights of one query belong to the keys. Along which axis is the largest weight of a query?"
+        ),
     ),
     mistake(
         "importance-mean-weight",
         edit("attention_weights.max(dim=-1).values", "attention_weights.mean(dim=-1)"),
-        says="you take the mean weight of each query, which is the same for every head",
-        asks="The weights of a query sum to one. What is their mean, whatever the head does?",
+        says="the function uses the mean weight of each query, which is the same for every head",
+        asks="The weights of a query sum to one. What is their mean?",
     ),
     mistake(
         "importance-heads-before-sentences",
@@ -190,8 +192,8 @@ MISTAKES = [
             "largest.reshape(len(queries), num_heads, -1)",
             "largest.reshape(num_heads, len(queries), -1).transpose(0, 1)",
         ),
-        says="rows are taken for head h of sentence b in the wrong order, as if heads changed slowest",
-        asks="Row b·H + h: which of the two numbers changes from one row to the next?",
+        says="the rows are split in the wrong order, as if the head changed slowest",
+        asks="In row b·H + h, which of the two indices changes from one row to the next?",
     ),
     mistake(
         "importance-best-query-only",
@@ -202,13 +204,13 @@ MISTAKES = [
             total = total + largest.sum(dim=(0, 2))
             """,
         ),
-        says="of every sentence only the surest query counts",
-        asks="Is a head confident that is sure once and at a loss elsewhere?",
+        says="only the most confident query of every sentence counts",
+        asks="Is a head confident if only one of its queries has a large weight?",
     ),
     device_mistake(
         "importance-gates-made-on-the-cpu",
         edit("queries.new_ones(num_heads", "torch.ones(num_heads, dtype=queries.dtype", times=2),
-        says="gates are made on the CPU, wherever the queries are",
-        asks="On which device is a tensor that is made without naming one?",
+        says="the gates are created on the CPU, whatever device the queries are on",
+        asks="On which device is a new tensor by default?",
     ),
 ]

@@ -6,20 +6,20 @@ MISTAKES = [
     mistake(
         "prune-rows-of-the-output-layer",
         edit("mha.W_o.weight[:, features]", "mha.W_o.weight[features]"),
-        says="you take rows of the output layer; a head owns columns of it",
+        says="rows of the output layer are kept, but a head owns columns of it",
         asks="The output layer reads the joined heads. Are its inputs its rows or its columns?",
     ),
     mistake(
         "prune-rows-of-the-output-layer-turned",
         edit("mha.W_o.weight[:, features]", "mha.W_o.weight[features].T"),
-        says="you take rows of the output layer and turn them, so that the shape fits and the numbers do not",
-        asks="What does row 0 of the output layer have to do with head 0?",
+        says="rows of the output layer are kept and transposed, so the shape fits and the values are wrong",
+        asks="Which input of the output layer does column 0 of its matrix belong to?",
     ),
     mistake(
         "prune-num-heads-not-updated",
         edit("    mha.num_heads = len(kept)\n", ""),
         says="the module still splits its features into as many heads as before",
-        asks="What else in the module knows how many heads there are?",
+        asks="Which attribute of the module holds the number of heads?",
     ),
     mistake(
         "prune-strided-heads",
@@ -27,7 +27,7 @@ MISTAKES = [
             "features = [head * head_size + i for head in kept for i in range(head_size)]",
             "features = [i * mha.num_heads + head for head in kept for i in range(head_size)]",
         ),
-        says="you take features that lie H apart for a head's; they lie side by side",
+        says="the features of a head are taken H apart, but they are neighbours",
         asks="With four heads of three features each, which rows belong to head 1?",
     ),
     mistake(
@@ -42,7 +42,7 @@ MISTAKES = [
             for name in ("W_q", "W_k", "W_v"):
             """,
         ),
-        says="removed heads are set to zero and still there: nothing has become smaller",
+        says="removed heads are set to zero but still exist: nothing is smaller",
         asks="How many parameters does your module have, before and after?",
         seen="torch.nn.utils.prune, which does just this",
     ),
@@ -50,7 +50,7 @@ MISTAKES = [
         "prune-biases-lost",
         edit("bias = None if layer.bias is None else layer.bias[features]", "bias = None"),
         says="the biases of queries, keys and values are lost",
-        asks="Which of the new layers have a bias, and which of the old ones had?",
+        asks="Which of the new layers have a bias, and which of the old ones had one?",
     ),
     mistake(
         "prune-output-bias-lost",
@@ -64,14 +64,14 @@ MISTAKES = [
     mistake(
         "prune-biases-of-zeros",
         edit("layer.bias.copy_(bias)", "layer.bias.zero_()"),
-        says="the new layers have biases of zero: the old numbers were not copied",
-        asks="What should stand in the bias of a new layer, and what does?",
+        says="the biases of the new layers are zero: the old values were not copied",
+        asks="Which values should the bias of a new layer have, and which does it have?",
     ),
     mistake(
         "prune-biases-made-anew",
         edit("            if bias is not None:\n                layer.bias.copy_(bias)\n", ""),
-        says="the new layers have fresh random biases: the old numbers were not copied",
-        asks="What should stand in the bias of a new layer, and what does?",
+        says="the biases of the new layers are random: the old values were not copied",
+        asks="Which values should the bias of a new layer have, and which does it have?",
         steady=False,
     ),
     mistake(
@@ -86,10 +86,10 @@ MISTAKES = [
 
             """,
         ),
-        says="what is left can no longer be trained",
+        says="the remaining parameters can no longer be trained",
         asks=(
-            "After pruning, a model is usually trained a little further. What would an optimiser find in "
-            "yours?"
+            "After pruning a model is usually trained further. Which of your parameters would an optimiser "
+            "update?"
         ),
     ),
     mistake(
@@ -102,26 +102,26 @@ MISTAKES = [
             mha.names = [names[head] for head in kept]
             """,
         ),
-        says="a second pruning counts the heads as the first one did, before any was gone",
-        asks="Head 1 is gone. Which head is number 1 now?",
+        says="a second pruning uses the head numbers from before the first pruning",
+        asks="Head 1 has been removed. Which head is number 1 now?",
     ),
     mistake(
         "prune-keeps-what-should-go",
         edit("if head not in set(heads)", "if head in set(heads)"),
-        says="you keep the heads that should go",
+        says="the function keeps the heads that it should remove",
         asks="How many heads should be left when one of four is removed?",
     ),
     mistake(
         "prune-all-heads-accepted",
         edit('    if not kept:\n        raise ValueError("at least one head must stay")\n', ""),
-        says="removing all heads is not refused",
-        asks="What would an attention without any head give?",
+        says="the function does not refuse to remove all heads",
+        asks="What would an attention without any head return?",
     ),
     mistake(
         "prune-repetitions-counted",
         edit("if not kept:", "if len(heads) >= mha.num_heads:"),
-        says="heads that are named more than once are counted more than once",
-        asks="How many heads go when the same one is named three times?",
+        says="a head that is named more than once is counted more than once",
+        asks="How many heads are removed when one head is named three times?",
     ),
     mistake(
         "prune-one-after-another",
@@ -142,14 +142,14 @@ MISTAKES = [
                     mha.num_heads = len(keep) // width
                 return mha
             """,
-        says="heads are removed one after another, and the numbers of the others have moved by then",
-        asks="Remove 0, then 2, from four heads. Which one is number 2 when its turn comes?",
+        says="heads are removed one after another, although each removal changes the numbers of the others",
+        asks="You remove head 0 and then head 2 of four. Which head has number 2 after the first removal?",
     ),
     mistake(
         "prune-values-forgotten",
         edit('for name in ("W_q", "W_k", "W_v"):', 'for name in ("W_q", "W_k"):'),
         says="the layer of the values was not pruned",
-        asks="Which three layers write heads?",
+        asks="Which three layers produce the heads?",
     ),
     mistake(
         "prune-another-order-in-the-output",
@@ -157,14 +157,14 @@ MISTAKES = [
             "mha.W_o.weight[:, features]",
             "mha.W_o.weight[:, [head * head_size + i for head in kept[::-1] for i in range(head_size)]]",
         ),
-        says="the output layer holds the heads in another order than the layers before it",
-        asks="Any order of heads is fine. What must be the same in all four layers?",
+        says="the output layer has the heads in another order than the layers before it",
+        asks="Any order of heads is allowed. What must be the same in all four layers?",
     ),
     mistake(
         "prune-returns-nothing",
         edit("    return mha\n", ""),
         says="the function returns nothing",
-        asks="What does a function give that ends without a return?",
+        asks="What does a Python function without a return statement return?",
     ),
     mistake(
         "prune-left-in-training-mode",
@@ -178,8 +178,8 @@ MISTAKES = [
 
             """,
         ),
-        says="what was in evaluation mode comes back in training mode, and drops weights",
-        asks="In which mode is a module that has just been built?",
+        says="a module in evaluation mode is returned in training mode, and dropout is active",
+        asks="In which mode is a new module?",
     ),
     mistake(
         "prune-dropout-lost",
@@ -194,8 +194,8 @@ MISTAKES = [
 
             """,
         ),
-        says="the rate of dropout is lost: in training nothing is dropped",
-        asks="What did the old module do in training that the new one does not?",
+        says="the dropout rate is lost: in training nothing is dropped",
+        asks="Which dropout rate does the new module have, and which did the old one have?",
     ),
     mistake(
         "prune-head-size-of-the-new-number",
@@ -204,7 +204,7 @@ MISTAKES = [
             "head_size = mha.W_o.in_features // len(kept)",
         ),
         says="the size of a head is computed with the number of heads that are left",
-        asks="When two of four heads go, does a head become twice as wide?",
+        asks="When two of four heads are removed, does the size of a head change?",
     ),
     mistake(
         "prune-counted-from-one",
@@ -215,21 +215,24 @@ MISTAKES = [
     mistake(
         "prune-turned-up",
         edit("mha.W_o.weight[:, features]", "mha.W_o.weight[:, features] * mha.num_heads / len(kept)"),
-        says="the heads that are left are turned up to make up for those that are gone",
-        asks="Should the smaller module equal the gated one, or make up for it?",
+        says="the remaining heads are scaled up to compensate for the removed ones",
+        asks=(
+            "Should the smaller module give the same result as the gated one, or compensate for the closed "
+            "gates?"
+        ),
     ),
     device_mistake(
         "prune-new-layers-on-the-cpu",
         edit("layer = layer.to(weight)  # to its device and dtype", "layer = layer.to(weight.dtype)"),
-        says="the new layers are made on the CPU, wherever the old ones were",
-        asks="On which device is a layer that has just been built?",
+        says="the new layers are created on the CPU, whatever device the old ones are on",
+        asks="On which device is a new layer by default?",
     ),
     device_mistake(
         "prune-indices-on-the-cpu",
         edit("layer.weight[features]", "layer.weight.index_select(0, torch.tensor(features))"),
         edit("layer.bias[features]", "layer.bias.index_select(0, torch.tensor(features))"),
         edit("mha.W_o.weight[:, features]", "mha.W_o.weight.index_select(1, torch.tensor(features))"),
-        says="the index lies on the CPU, wherever the weights are",
-        asks="On which device is a tensor that is made without naming one?",
+        says="the index is on the CPU, whatever device the weights are on",
+        asks="On which device is a new tensor by default?",
     ),
 ]

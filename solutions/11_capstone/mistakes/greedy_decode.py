@@ -6,8 +6,8 @@ MISTAKES = [
     mistake(
         "decode-end-not-heeded",
         edit("[row[: row.index(eos)] if eos in row else row for row in written]", "written"),
-        says="a sentence goes on behind its end",
-        asks="Which word says that a sentence is over, and what does your loop do when it comes?",
+        says="a sentence continues after its end token",
+        asks="Which token marks the end of a sentence, and what does your loop do with it?",
     ),
     mistake(
         "decode-stops-with-the-first",
@@ -24,7 +24,7 @@ MISTAKES = [
             """,
         ),
         says="all sentences stop when the first of them has ended",
-        asks="The sentences of a batch are not equally long. When may the loop stop?",
+        asks="The sentences of a batch have different lengths. When may the loop stop?",
     ),
     mistake(
         "decode-cut-like-the-first",
@@ -33,25 +33,25 @@ MISTAKES = [
             "[row[: written[0].index(eos)] if eos in written[0] else row for row in written]",
         ),
         says="all sentences are cut where the first of the batch ends",
-        asks="Where does the second sentence of a batch end, and who told your code?",
+        asks="Where does the second sentence of a batch end, and where does your code look for it?",
     ),
     mistake(
         "decode-last-word-lost",
         edit("row[: row.index(eos)]", "row[: max(0, row.index(eos) - 1)]"),
         says="the last word before the end is lost",
-        asks="If the end stands in place 3, how many words are before it?",
+        asks="If the end token has index 3, how many words are before it?",
     ),
     mistake(
         "decode-start-written-too",
         edit("words = []", "words = [word]"),
-        says="the start is handed back as if it had been written",
-        asks="Who chose the first word of what you return?",
+        says="the result contains the start token",
+        asks="Did the model choose the first word of your result?",
     ),
     mistake(
         "decode-one-step-short",
         edit("range(num_steps)", "range(num_steps - 1)"),
-        says="one step too few is made, so that the longest sentences lose a word",
-        asks="For three words without an end, how many times must the decoder be called?",
+        says="one step is missing, so the longest sentences lose a word",
+        asks="How many calls of the decoder are needed for three words without an end token?",
     ),
     mistake(
         "decode-begins-with-end",
@@ -59,8 +59,8 @@ MISTAKES = [
             "torch.full((len(src), 1), bos, device=src.device)",
             "torch.full((len(src), 1), eos, device=src.device)",
         ),
-        says="the decoder is first fed the end instead of the start",
-        asks="What was the first thing that the decoder was fed in training, for every sentence?",
+        says="the first input of the decoder is the end token instead of the start token",
+        asks="What was the first input of the decoder in training, for every sentence?",
     ),
     mistake(
         "decode-begins-with-padding",
@@ -68,8 +68,8 @@ MISTAKES = [
             "torch.full((len(src), 1), bos, device=src.device)",
             "torch.full((len(src), 1), 0, device=src.device)",
         ),
-        says="the decoder is first fed padding instead of the start",
-        asks="What was the first thing that the decoder was fed in training, for every sentence?",
+        says="the first input of the decoder is padding instead of the start token",
+        asks="What was the first input of the decoder in training, for every sentence?",
     ),
     mistake(
         "decode-fed-the-start-for-ever",
@@ -77,8 +77,8 @@ MISTAKES = [
             "scores, state = model.decoder(word, state)",
             "scores, state = model.decoder(torch.full((len(src), 1), bos, device=src.device), state)",
         ),
-        says="every call is fed the start, and never the word that was just written",
-        asks="At step 2, which word does the decoder get to see as the newest?",
+        says="every call gets the start token, and never the word that was just written",
+        asks="At step 2, which word does the decoder get as its input?",
     ),
     mistake(
         "decode-state-begun-anew",
@@ -86,9 +86,10 @@ MISTAKES = [
             "scores, state = model.decoder(word, state)",
             "scores, _ = model.decoder(word, model.decoder.init_state(model.encoder(src, src_valid_len), src_valid_len))",
         ),
-        says="every call begins with a fresh state, so that nothing written before is known",
+        says="every call gets a new state, so the earlier words are lost",
         asks=(
-            "Which object holds what earlier steps left in the cache, and which one goes into your next call?"
+            "Which object holds the cache of the earlier steps, and which object do you pass to the next "
+            "call?"
         ),
     ),
     mistake(
@@ -106,8 +107,13 @@ MISTAKES = [
 
             """,
         ),
-        says="the whole sentence so far is fed at every step to a decoder whose cache holds it already",
-        asks="After step 1 the cache holds one word. How many does it hold after step 2, if two are fed?",
+        says=(
+            "the decoder gets the whole sentence so far at every step, although its cache already contains it"
+        ),
+        asks=(
+            "After step 1 the cache holds one word. How many does it hold after step 2, if you pass two "
+            "words?"
+        ),
     ),
     mistake(
         "decode-everything-again",
@@ -127,24 +133,26 @@ MISTAKES = [
 
             """,
         ),
-        says="the whole sentence so far goes through the decoder again at every step, without a cache",
-        asks="How many words go through the decoder for a sentence of ten, your way and with a cache?",
+        says="the whole sentence so far goes through the decoder at every step, without a cache",
+        asks=(
+            "For a sentence of ten words, how many words go through your decoder, and how many with a cache?"
+        ),
         kind="different",
     ),
     mistake(
         "decode-best-of-the-batch",
         edit("scores[:, -1].argmax(dim=-1, keepdim=True)", "scores[:, -1].argmax(dim=0)[: len(src), None]"),
-        says="for each word the best sentence is looked for, not for each sentence the best word",
+        says="the maximum is taken over the sentences instead of the words",
         asks=(
-            "The scores of one step are a table. Do its rows stand for sentences or for words, and along "
-            "which do you search?"
+            "The scores of one step are a table. Are its rows sentences or words, and along which axis do "
+            "you take the maximum?"
         ),
     ),
     mistake(
         "decode-worst-word",
         edit("argmax", "argmin"),
-        says="the worst word is taken at every step",
-        asks="Does a large score speak for a word or against it?",
+        says="every step takes the word with the lowest score",
+        asks="Does a large score mean that a word is likely or unlikely?",
     ),
     mistake(
         "decode-drawn-by-chance",
@@ -152,15 +160,15 @@ MISTAKES = [
             "scores[:, -1].argmax(dim=-1, keepdim=True)",
             "torch.multinomial(scores[:, -1].softmax(dim=-1), 1)",
         ),
-        says="words are drawn by chance instead of the best being taken",
-        asks="Call it twice with the same sentence. Should it write the same?",
+        says="words are sampled at random instead of taking the best",
+        asks="Call it twice with the same sentence. Should the results be equal?",
         steady=False,
     ),
     mistake(
         "decode-in-training-mode",
         edit("model.eval()", "model.train()"),
-        says="the model writes in training mode, where its decoder keeps no cache",
-        asks="What does your decoder do with its cache while it trains?",
+        says="decoding runs in training mode, where the decoder uses no cache",
+        asks="Does the decoder use its cache in training mode?",
     ),
     mistake(
         "decode-source-lens-ignored",
@@ -168,7 +176,7 @@ MISTAKES = [
             "model.decoder.init_state(model.encoder(src, src_valid_len), src_valid_len)",
             "model.decoder.init_state(model.encoder(src), None)",
         ),
-        says="the lengths of the sources are not used, so that their padding is read",
+        says="the lengths of the sources are not used, so padding is attended to",
         asks="Which of your arguments is never used?",
     ),
     mistake(
@@ -177,8 +185,8 @@ MISTAKES = [
             "model.decoder.init_state(model.encoder(src, src_valid_len), src_valid_len)",
             "model.decoder.init_state(model.encoder(src), src_valid_len)",
         ),
-        says="the encoder is not told how long the sources are",
-        asks="Who reads the source first, and does it know where the source ends?",
+        says="the lengths of the sources are not passed to the encoder",
+        asks="Which module reads the source first, and does it get the lengths?",
     ),
     mistake(
         "decode-decoder-without-lens",
@@ -186,13 +194,16 @@ MISTAKES = [
             "model.decoder.init_state(model.encoder(src, src_valid_len), src_valid_len)",
             "model.decoder.init_state(model.encoder(src, src_valid_len), None)",
         ),
-        says="the decoder is not told how long the sources are",
-        asks="The encoder gives a vector for every place, padding too. Who must not look at those?",
+        says="the lengths of the sources are not passed to the decoder",
+        asks=(
+            "The encoder returns a vector for every position, also for padding. Which module must not attend "
+            "to those?"
+        ),
     ),
     device_mistake(
         "decode-start-stays-on-cpu",
         edit(", device=src.device", ""),
-        says="the start is made on the CPU, wherever the source lies",
-        asks="On which device is a tensor made that is not told where?",
+        says="the start token is created on the CPU, whatever device the source is on",
+        asks="On which device is a new tensor by default?",
     ),
 ]
