@@ -9,18 +9,19 @@ from grader.bundle.model import Exercise
 from grader.engine.options import GradingOptions
 from grader.engine.worker_slot import WorkerSlot
 from grader.intake.names import Names
+from grader.intake.recognise import Contract
 
 
 @dataclass(frozen=True)
 class Context:
     """The tables made from the bundles of a course, the worker slot, and the options.
 
-    constructors: exercise → the keywords that every case passes to its class; None for a function.
+    contracts: exercise → how it is called.
     stubs: assignment → the names that its original stub defines.
     """
 
     exercises: Mapping[str, Exercise]
-    constructors: Mapping[str, frozenset[str] | None]
+    contracts: Mapping[str, Contract]
     stubs: Mapping[str, Names]
     slot: WorkerSlot
     options: GradingOptions

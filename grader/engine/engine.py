@@ -14,8 +14,9 @@ from grader.engine.student_parts import Part
 from grader.engine.submission_run import SubmissionRun
 from grader.engine.visibility import order_for_worker_reuse
 from grader.engine.worker_slot import WorkerSlot
-from grader.intake.names import match, read_names
+from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
+from grader.intake.recognise import Contract, contract, match
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.base import Launcher
 from grader.support.version import __version__
@@ -40,7 +41,7 @@ class Engine:
         self.exercises = {e.name: e for b in bundles for e in b.exercises}
         self.context = Context(
             exercises=self.exercises,
-            constructors={e.name: _keywords(e) for e in self.exercises.values()},
+            contracts=contracts_of(bundles),
             stubs={b.assignment: read_names(_stub(b)) for b in bundles},
             slot=slot or WorkerSlot(launcher, options.device, options.reuse_worker),
             options=options,
@@ -51,13 +52,13 @@ class Engine:
         return Engine(self.bundles, self.launcher, replace(self.options, **changes), self.context.slot)
 
     @property
-    def constructors(self) -> Mapping[str, frozenset[str] | None]:
-        """Exercise → the keywords that every case passes to its class; None for a function."""
-        return self.context.constructors
+    def contracts(self) -> Mapping[str, Contract]:
+        """Exercise → how it is called."""
+        return self.context.contracts
 
     def known(self, submission: Submission) -> dict[str, str]:
         """Exercise → the name it has in the submission, for every known exercise that the submission defines."""
-        return match(self.constructors, read_names(submission))
+        return match(self.contracts, read_names(submission))
 
     def grade(
         self, submission: Submission, wanted: Sequence[str] | None = None, parts: Sequence[Part] = ()
@@ -88,6 +89,14 @@ class Engine:
     def close(self) -> None:
         """End the worker, not the launcher. Safe to call twice."""
         self.context.slot.close()
+
+
+def contracts_of(bundles: Sequence[Bundle]) -> dict[str, Contract]:
+    """Exercise → how it is called, from its cases and its original stub."""
+    stubs = {b.assignment: read_names(_stub(b)).definitions for b in bundles}
+    return {
+        e.name: contract(_keywords(e), stubs[b.assignment].get(e.name)) for b in bundles for e in b.exercises
+    }
 
 
 def _keywords(exercise: Exercise) -> frozenset[str] | None:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from grader.bundle.model import Bundle
 from grader.intake.course import Course, choose
-from grader.intake.names import match, read_names, untouched
+from grader.intake.names import read_names, untouched
 from grader.intake.read import Blocked, Submission, Unit, read_submission
+from grader.intake.recognise import Contract, match
 from grader.support.i18n import _
 
 
@@ -32,7 +33,7 @@ def earlier_parts(
     course: Course,
     bundle: Bundle,
     wanted: Collection[str],
-    constructors: Mapping[str, frozenset[str] | None],
+    contracts: Mapping[str, Contract],
 ) -> tuple[Part, ...]:
     """The parts in the files of the assignments before `bundle`; a stub is none, nor a file that cannot be read."""
     out = []
@@ -43,7 +44,7 @@ def earlier_parts(
             submission = read_submission(choose(course.root / earlier.assignment, earlier)[0])
         except Blocked:
             continue
-        names = _written(submission, earlier, wanted, constructors)
+        names = _written(submission, earlier, wanted, contracts)
         if names:
             out.append(Part(submission, names))
     return tuple(out)
@@ -53,14 +54,14 @@ def _written(
     submission: Submission,
     bundle: Bundle,
     wanted: Collection[str],
-    constructors: Mapping[str, frozenset[str] | None],
+    contracts: Mapping[str, Contract],
 ) -> dict[str, str]:
     found = read_names(submission)
     stub = read_names(Submission(submission.path, (Unit(submission.path.name, bundle.stub),)))
     own = {exercise.name for exercise in bundle.exercises if exercise.name in wanted}
     return {
         name: bound
-        for name, bound in match(constructors, found).items()
+        for name, bound in match(contracts, found).items()
         if name in own and not untouched(name, found, stub)
     }
 

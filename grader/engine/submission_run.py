@@ -23,8 +23,9 @@ from grader.engine.student_parts import Part, content, parts_remark
 from grader.engine.visibility import with_requirements
 from grader.engine.worker_slot import CannotLoad
 from grader.given import source
-from grader.intake.names import Names, match, read_names, untouched
+from grader.intake.names import Names, read_names, untouched
 from grader.intake.read import Submission, Unit
+from grader.intake.recognise import match
 from grader.judge.normalise import normalise_layouts
 from grader.judge.observation import Observation
 from grader.judge.redact import Evidence, redact
@@ -54,7 +55,7 @@ class SubmissionRun:
     )  # exercises whose result may be chance, because workers were lost
 
     def __post_init__(self) -> None:
-        self.aliases = match(self.context.constructors, self.names)
+        self.aliases = match(self.context.contracts, self.names)
 
     def grade(self, exercise: Exercise) -> ExerciseResult:
         """Grade one exercise; if a building block of the student is wrong, once more with the reference block."""

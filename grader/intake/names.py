@@ -7,21 +7,43 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from math import inf
 
 from grader.intake.read import Submission, Unit
 from grader.intake.syntax import CannotParse, parse
 
 
 @dataclass(frozen=True)
+class Parameters:
+    """The named parameters of a function or method without `self`, and how many positional arguments it accepts."""
+
+    names: tuple[str, ...]
+    least: int
+    most: float  # inf with `*args`
+
+    def accept(self, count: int) -> bool:
+        """Whether a call with this number of positional arguments is possible."""
+        return self.least <= count <= self.most
+
+
+@dataclass(frozen=True)
 class Definition:
-    """A top-level definition: a hash of its syntax tree, and its place."""
+    """A top-level definition: a hash of its syntax tree, its place, and its parameters."""
 
     name: str
     unit: str
     line: int
     tree: str
     kind: str  # "def", "class" or "name"
-    takes: frozenset[str] | None = None  # the parameters of `__init__` if the class defines it
+    parameters: Parameters | None = None  # of a function; of `__init__` if the class defines it
+    forward: Parameters | None = None  # of `forward` if the class defines it
+
+    @property
+    def takes(self) -> frozenset[str] | None:
+        """The names of the parameters of `__init__` if the class defines it."""
+        if self.kind != "class" or self.parameters is None:
+            return None
+        return frozenset(self.parameters.names)
 
 
 @dataclass(frozen=True)
@@ -64,8 +86,9 @@ def _definitions(unit: Unit) -> Iterator[Definition]:
     for node in _statements(parse(unit.source).body):
         names = _bound(node)
         if names:
-            tree, takes = _hash(node), _takes(node)
-            yield from (Definition(name, unit.name, node.lineno, tree, kind, takes) for name, kind in names)
+            known = (unit.name, node.lineno, _hash(node))
+            called = (_called(node, "__init__"), _called(node, "forward"))
+            yield from (Definition(name, *known, kind, *called) for name, kind in names)
 
 
 def _hash(node: ast.stmt) -> str:
@@ -117,68 +140,27 @@ def _bound(node: ast.stmt) -> list[tuple[str, str]]:
     return []
 
 
-def _takes(node: ast.stmt) -> frozenset[str] | None:
-    """The names of the parameters of `__init__`."""
+def _called(node: ast.stmt, method: str) -> Parameters | None:
+    """The parameters of a function, or of a method that a class defines."""
+    if isinstance(node, ast.FunctionDef):
+        return _parameters(node.args, skip=0) if method == "__init__" else None
     for part in node.body if isinstance(node, ast.ClassDef) else ():
-        if isinstance(part, ast.FunctionDef) and part.name == "__init__":
-            arguments = part.args
-            return frozenset(
-                a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-            ) - {"self"}
+        if isinstance(part, ast.FunctionDef) and part.name == method:
+            return _parameters(part.args, skip=1)
     return None
+
+
+def _parameters(arguments: ast.arguments, skip: int) -> Parameters:
+    positional = [a.arg for a in (*arguments.posonlyargs, *arguments.args)][skip:]
+    named = [a.arg for a in arguments.kwonlyargs]
+    needed = sum(default is None for default in arguments.kw_defaults)
+    least = max(len(positional) - len(arguments.defaults), 0) + needed
+    return Parameters((*positional, *named), least, inf if arguments.vararg else len(positional))
 
 
 def plain(name: str) -> str:
     """A name without case and underscores: `Multi_Head_Attention` and `multiheadAttention` are near."""
     return name.replace("_", "").lower()
-
-
-def match(constructors: Mapping[str, frozenset[str] | None], names: Names) -> dict[str, str]:
-    """Exercise → its name in the submission: the name that the contract asks for, else a near one.
-
-    constructors: every exercise, with the keywords of its constructor (None for functions). The name of a class
-    is only a label in real notebooks. A class with the name of one exercise whose constructor takes the keywords
-    of another exercise is graded as the other one.
-    """
-    out: dict[str, str] = {}
-    for exercise, keywords in constructors.items():
-        candidates = [
-            name
-            for name in names.by_plain_name.get(plain(exercise), ())
-            if name == exercise or names.definitions[name].kind != "name"
-        ]
-        fitting = [name for name in candidates if _fits(names.definitions[name], keywords)]
-        choice = fitting or candidates
-        if choice:
-            out[exercise] = exercise if exercise in choice else choice[-1]
-    for exercise, keywords in constructors.items():
-        if exercise in out or not keywords:
-            continue
-        for named, found in _misnamed(constructors, names):
-            exactly = names.definitions[found].takes
-            if exactly is not None and keywords == exactly - _OFTEN_THERE and exercise != named:
-                out[exercise] = found
-                if out.get(named) == found:
-                    del out[named]
-                break
-    return out
-
-
-_OFTEN_THERE = frozenset({"bias", "debug", "device"})
-
-
-def _misnamed(constructors: Mapping[str, frozenset[str] | None], names: Names) -> list[tuple[str, str]]:
-    """Classes with the name of an exercise whose constructor does not take the keywords of that exercise."""
-    return [
-        (exercise, name)
-        for exercise, keywords in constructors.items()
-        for name in names.by_plain_name.get(plain(exercise), ())
-        if names.definitions[name].kind == "class" and not _fits(names.definitions[name], keywords)
-    ]
-
-
-def _fits(definition: Definition, keywords: frozenset[str] | None) -> bool:
-    return keywords is None or definition.takes is None or keywords <= definition.takes
 
 
 def untouched(name: str, names: Names, stub: Names) -> bool:

@@ -158,7 +158,7 @@ def parts_for(engine: Engine, course: Course, bundle: Bundle, names: Sequence[st
     """Return the student's code from earlier assignments, if one of the exercises is built from it."""
     built = [e for e in bundle.exercises if e.name in names and e.is_made_of_parts]
     wanted = {block for exercise in built for block in exercise.given}
-    return earlier_parts(course, bundle, wanted, engine.constructors) if built else ()
+    return earlier_parts(course, bundle, wanted, engine.contracts) if built else ()
 
 
 def blocked(bundle: Bundle, name: str, message: str) -> ExerciseResult:

@@ -127,10 +127,10 @@ def test_stubs_are_no_parts_and_files_that_cannot_be_read_neither(tmp_path, bund
         (tmp_path / bundle.assignment / f"{bundle.module}.py").write_text(bundle.stub, "utf-8")
     last, wanted = next(b for b in bundles if b.assignment == CAPSTONE), capstone(bundles).given
     course = _Course(tmp_path, bundles)
-    assert earlier_parts(course, last, wanted, engine.constructors) == ()
+    assert earlier_parts(course, last, wanted, engine.contracts) == ()
     (tmp_path / "08_decoder/decoder.py").write_text(solution("08_decoder").source, "utf-8")
     (tmp_path / "07_encoder/encoder.py").write_bytes(b"\xff\xfe")
-    (found,) = earlier_parts(course, last, wanted, engine.constructors)
+    (found,) = earlier_parts(course, last, wanted, engine.contracts)
     assert found.names == {"DecoderBlock": "DecoderBlock", "TransformerDecoder": "TransformerDecoder"}
 
 

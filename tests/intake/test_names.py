@@ -4,14 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.intake.names import match, read_names, untouched
+from grader.intake.names import read_names, untouched
 from grader.intake.read import Submission, Unit
-
-CONSTRUCTORS = {
-    "masked_softmax": None,
-    "MultiHeadAttention": frozenset({"num_hiddens", "num_heads", "dropout"}),
-    "TransparentSelfAttention": frozenset({"embed_dim", "num_heads", "dropout"}),
-}
 
 
 def names(*sources):
@@ -53,32 +47,6 @@ def test_source_that_cannot_be_read_is_told_and_harms_nothing(source):
 
 def test_a_warning_about_a_string_is_no_fault():
     assert names('def a():\n    "\\d"').broken == {}
-
-
-def test_the_contracts_own_name_comes_before_a_near_one():
-    assert match(CONSTRUCTORS, names("def Masked_SoftMax(): ...\ndef masked_softmax(): ...")) == {
-        "masked_softmax": "masked_softmax"
-    }
-
-
-@pytest.mark.parametrize("near", ["multiheadAttention", "Multi_Head_Attention", "MULTIHEADATTENTION"])
-def test_a_near_name_is_taken_where_the_contracts_is_missing(near):
-    assert match(CONSTRUCTORS, names(f"class {near}: ...")) == {"MultiHeadAttention": near}
-
-
-def test_a_variable_under_a_near_name_is_none():
-    assert match(CONSTRUCTORS, names("multi_head_attention = 1")) == {}
-    assert match(CONSTRUCTORS, names("MultiHeadAttention = f")) == {
-        "MultiHeadAttention": "MultiHeadAttention"
-    }
-
-
-def test_a_class_is_matched_by_its_keywords_too():
-    found = match(
-        CONSTRUCTORS,
-        names("class MultiHeadAttention:\n    def __init__(self, embed_dim, num_heads, dropout): ..."),
-    )
-    assert found == {"TransparentSelfAttention": "MultiHeadAttention"}
 
 
 def test_layout_and_comments_do_not_change_a_definition():

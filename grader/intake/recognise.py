@@ -1,0 +1,120 @@
+"""Which exercises a submission defines, and under which names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from grader.intake.names import Definition, Names, Parameters, plain
+
+# Much other code uses these names: they mean an exercise only together with its parameters.
+COMMON = frozenset({"train", "greedy_decode", "TokenEmbedding"})
+# Broken classes that a lesson shows. A class of one's own is never taken for one of them.
+REPAIRS = frozenset({"MixedUpAttention", "TangledSelfAttention", "TransparentSelfAttention"})
+# What a class is for; of several words in a name, the last counts.
+FAMILIES = ("attention", "encoding", "embedding", "norm", "ffn", "encoder", "decoder")
+NEAR = 0.9  # how similar two names have to be
+
+_OFTEN_THERE = frozenset({"bias", "debug", "device"})
+
+
+@dataclass(frozen=True)
+class Contract:
+    """How an exercise is called.
+
+    keywords: what every case passes to the constructor of its class; None for a function.
+    parameters: of the function, or of the constructor, in the original stub; None if it defines no constructor.
+    forward: the number of arguments of `forward` in the original stub; None if it has none.
+    """
+
+    keywords: frozenset[str] | None = None
+    parameters: Parameters | None = None
+    forward: int | None = None
+
+
+def contract(keywords: frozenset[str] | None, stub: Definition | None) -> Contract:
+    """The contract of an exercise. stub: its definition in the original stub."""
+    if stub is None:
+        return Contract(keywords)
+    return Contract(keywords, stub.parameters, len(stub.forward.names) if stub.forward else None)
+
+
+def match(contracts: Mapping[str, Contract], names: Names) -> dict[str, str]:
+    """Exercise → its name in the submission: the name that the contract asks for, else a near one.
+
+    A class under another name is taken for an exercise if its constructor takes the keywords of that exercise,
+    and a second witness agrees: its name is nearly the same, or its `forward` takes as many arguments.
+    """
+    out = {name: found for name, wanted in contracts.items() if (found := _by_name(name, wanted, names))}
+    known = {plain(name) for name in contracts}
+    others = [d for d in names.definitions.values() if d.kind == "class" and plain(d.name) not in known]
+    for name, wanted in contracts.items():
+        if name not in out and name not in REPAIRS:
+            found = next(_by_keywords(name, wanted, others), None)
+            out |= {name: found} if found else {}
+    return out
+
+
+def _by_name(exercise: str, wanted: Contract, names: Names) -> str | None:
+    candidates = [
+        name
+        for name in names.by_plain_name.get(plain(exercise), ())
+        if name == exercise or names.definitions[name].kind != "name"
+    ]
+    if exercise in COMMON:
+        candidates = [name for name in candidates if _parameters_fit(wanted, names.definitions[name])]
+    fitting = [name for name in candidates if _keywords_fit(wanted, names.definitions[name])]
+    choice = fitting or candidates
+    if not choice:
+        return None
+    return exercise if exercise in choice else choice[-1]
+
+
+def _keywords_fit(wanted: Contract, found: Definition) -> bool:
+    return wanted.keywords is None or found.takes is None or wanted.keywords <= found.takes
+
+
+def _parameters_fit(wanted: Contract, found: Definition) -> bool:
+    """Whether the number of parameters fits, and for a function at least half of their names."""
+    if wanted.parameters is None or (found.kind == "class" and found.parameters is None):
+        return True
+    if found.parameters is None or not found.parameters.accept(len(wanted.parameters.names)):
+        return False
+    same = set(wanted.parameters.names) & set(found.parameters.names)
+    return found.kind == "class" or 2 * len(same) >= len(wanted.parameters.names)
+
+
+def _by_keywords(exercise: str, wanted: Contract, classes: list[Definition]) -> Iterator[str]:
+    """The classes that take just the keywords of an exercise and agree in a second way."""
+    if not wanted.keywords:
+        return
+    allowed = wanted.keywords | _OFTEN_THERE | set(wanted.parameters.names if wanted.parameters else ())
+    for found in classes:
+        takes = found.takes
+        if takes is None or not wanted.keywords - _OFTEN_THERE <= takes <= allowed:
+            continue
+        if not _other_family(exercise, found.name) and (
+            is_near(exercise, found.name) or _forward_fits(wanted, found)
+        ):
+            yield found.name
+
+
+def is_near(exercise: str, name: str) -> bool:
+    """Whether a name is nearly that of the exercise: `MultiHeadedAttention`, `MutliHeadAttention`."""
+    return SequenceMatcher(None, plain(exercise), plain(name[:100])).ratio() >= NEAR
+
+
+def _forward_fits(wanted: Contract, found: Definition) -> bool:
+    return wanted.forward is not None and found.forward is not None and found.forward.accept(wanted.forward)
+
+
+def _other_family(exercise: str, name: str) -> bool:
+    mine, theirs = _family(exercise), _family(name)
+    return bool(mine and theirs) and mine != theirs
+
+
+def _family(name: str) -> str:
+    """The last word of a name that says what a class is for; "" if it has none."""
+    at, word = max((plain(name).rfind(word), word) for word in FAMILIES)
+    return word if at >= 0 else ""
