@@ -1,6 +1,6 @@
-"""Cases for multi-head attention, for the repairs, and for the tests that catch what they mend.
+"""Cases for multi-head attention, for the repairs, and for the students' tests of the repairs.
 
-Modules are built with dropout 0.5 and judged in evaluation, so that dropout that stays on is seen at once.
+Modules are built with dropout 0.5 and compared in evaluation mode, so dropout that stays on is detected.
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ from grader.authoring import Case, definition_span, eye, filled, if_accepted, st
 AXES = ("batch", "query", "feature")
 
 
-# Where the work passes by, in order, for answers that use the contract's names.
+# The intermediate results in order, for answers that use the names of the contract.
 STAGES = {
     "W_q": "the projection of the queries",
     "W_k": "the projection of the keys",
@@ -20,9 +20,9 @@ STAGES = {
     "attention__in0": "the queries split into heads",
     "attention__in1": "the keys split into heads",
     "attention__in2": "the values split into heads",
-    "attention__in3": "the lengths handed to the heads",
+    "attention__in3": "the lengths for the heads",
     "attention": "the attention of the heads",
-    "W_o__in0": "joining the heads",
+    "W_o__in0": "the joined heads",
     "W_o": "the output projection",
 }
 
@@ -42,8 +42,8 @@ def attention_cases(draw, exercise):
 
     for id, lens, title, facet in (
         ("no-mask", None, "without a mask", "values"),
-        ("per-sequence", draw.lens(B, S), "one length a sequence (B,)", "masking"),
-        ("per-query", draw.lens((B, T), S), "one length a query (B, T)", "masking"),
+        ("per-sequence", draw.lens(B, S), "with one length per sequence (B,)", "masking"),
+        ("per-query", draw.lens((B, T), S), "with one length per query (B, T)", "masking"),
     ):
         case = Case(id, exercise)
         module = built(case, D, H)
@@ -56,7 +56,7 @@ def attention_cases(draw, exercise):
         case.stages(module, **STAGES)
         Y = case.call(queries, keys, values, valid_lens, on=module, axes=AXES)
         case.check_shape(Y, f"shape and dtype of the result, {title}")
-        case.check_values(Y, f"result {title}", facet)
+        case.check_values(Y, f"result, {title}", facet)
         flow = case.gradients(Y, draw.normal(B, T, D), wrt=[queries, keys, values], parameters=module)
         case.check_gradients(flow, f"gradients of inputs and layers, {title}")
         if lens is None:
@@ -66,14 +66,16 @@ def attention_cases(draw, exercise):
             case.check_same(
                 Y,
                 again,
-                "in evaluation nothing is dropped",
+                "no dropout in evaluation mode",
                 "modes",
-                "two calls in evaluation gave two results",
+                "two calls in evaluation mode returned different results",
             )
         else:
             case.check_unchanged(queries, keys, values, valid_lens)
-        if id == "per-query" and exercise == "MultiHeadAttention":  # a repair mends what it is told to mend
-            case.check_precision(Y, "the result, and its dtype")
+        if (
+            id == "per-query" and exercise == "MultiHeadAttention"
+        ):  # a repair fixes only the faults of its text
+            case.check_precision(Y, "result and dtype")
         yield case
 
     case = Case("own-sizes", exercise)
@@ -90,7 +92,7 @@ def attention_cases(draw, exercise):
         axes=AXES,
     )
     case.check_values(Y, "queries, keys and values of three different sizes")
-    case.check_parameters("every layer takes the size of its own input")
+    case.check_parameters("every layer has the size of its own input")
     yield case
 
     case = Case("three-heads-with-bias", exercise)
@@ -105,8 +107,8 @@ def attention_cases(draw, exercise):
         on=module,
         axes=AXES,
     )
-    case.check_values(Y, "three heads, all layers with a bias")
-    case.check_parameters("with bias=True every layer has one")
+    case.check_values(Y, "three heads, with bias=True")
+    case.check_parameters("every layer has a bias with bias=True")
     yield case
 
     case = Case("zeros-are-keys", exercise)
@@ -123,7 +125,7 @@ def attention_cases(draw, exercise):
         on=module,
         axes=AXES,
     )
-    case.check_values(Y, "a key of zeros is a key like any other", "masking")
+    case.check_values(Y, "a key of zeros is a real key", "masking")
     yield case
 
     case = Case("order-of-keys", exercise)
@@ -147,9 +149,9 @@ def attention_cases(draw, exercise):
     case.check_same(
         left,
         right,
-        "keys and values in another order change nothing",
+        "the order of the keys and values makes no difference",
         "values",
-        "the order of the keys changed the result",
+        "another order of the keys and values changed the result",
     )
     yield case
 
@@ -158,7 +160,7 @@ def attention_cases(draw, exercise):
 
 
 def built(case, D, H, query_size=0, key_size=0, value_size=0, bias=False, dropout=0.5):
-    """The module, by keyword."""
+    """Build the module, with arguments by keyword."""
     return case.build(
         key_size=if_accepted(key_size or D),  # constructors with lazy layers do without these
         query_size=if_accepted(query_size or D),
@@ -171,7 +173,7 @@ def built(case, D, H, query_size=0, key_size=0, value_size=0, bias=False, dropou
 
 
 def kept_in_training(exercise, draw, D, H):
-    """What is kept is what the softmax gave, whatever dropout does to it afterwards."""
+    """The stored weights are the output of the softmax, before dropout."""
     case = Case("kept-in-training", exercise)
     module = built(case, D, H)
     case.load(module, weights.multi_head(draw, D))
@@ -179,15 +181,20 @@ def kept_in_training(exercise, draw, D, H):
     case.seed(3)
     x = case.input("x", draw.normal(3, 5, D))
     left, right = (case.call(x, x, x, None, on=module) for _ in range(2))
-    case.check("modes", "varies", [case.see(left), case.see(right)], "in training two calls give two results")
+    case.check(
+        "modes",
+        "varies",
+        [case.see(left), case.see(right)],
+        "two calls in training mode return different results",
+    )
     case.check_weights(
-        case.weights(module, heads=H), "where weights are kept, they are those before dropout", optional=True
+        case.weights(module, heads=H), "stored weights, if any, are the weights before dropout", optional=True
     )
     return case
 
 
 def dropout_case(exercise, D, H):
-    """All weights equal (no query asks for anything) and all values one: each head's output is the sum
+    """All weights are equal (all queries are zero) and all values are one: each head's output is the sum
     of its dropped weights."""
     B, T, S, p = 64, 32, 8, 0.25
     case = Case("dropout", exercise)
@@ -209,7 +216,7 @@ def dropout_case(exercise, D, H):
         "modes",
         "dropped_weights",
         [case.see(Y)],
-        "in training, attention weights are dropped",
+        "attention weights are dropped in training mode",
         p=p,
         keys=S,
         features=D // H,
@@ -232,19 +239,19 @@ def TangledSelfAttention(draw):
         return case, module
 
     for id, steps, title in (
-        ("longer-than-a-head", T, "a sequence longer than a head is wide"),
-        ("as-long-as-a-head", d, "a sequence as long as a head is wide"),
-        ("shorter-than-a-head", 3, "a sequence shorter than a head is wide"),
+        ("longer-than-a-head", T, "more steps than features per head"),
+        ("as-long-as-a-head", d, "as many steps as features per head"),
+        ("shorter-than-a-head", 3, "fewer steps than features per head"),
     ):
         case, module = start(id)
         x = case.input("x", draw.normal(B, steps, D), grad=True)
         Y = case.call(x, on=module, axes=STEPS)
-        case.check_shape(Y, f"shape and dtype: {title}")
+        case.check_shape(Y, f"shape and dtype, {title}")
         case.check_values(Y, title)
         first = case.part(Y, (None, None), (0, 1), axes=STEPS)
-        case.check_values(first, f"the first step has only itself to look at: {title}", "masking")
+        case.check_values(first, f"the first step sees only itself, {title}", "masking")
         flow = case.gradients(Y, draw.normal(B, steps, D), wrt=[x], parameters=module)
-        case.check_gradients(flow, f"gradients: {title}")
+        case.check_gradients(flow, f"gradients, {title}")
         if steps == T:
             case.check_parameters()
         else:
@@ -254,7 +261,7 @@ def TangledSelfAttention(draw):
     for id, heads, size, steps, title in (
         ("one-step", H, D, 1, "a sequence of one step"),
         ("one-head", 1, 5, 4, "one head"),
-        ("narrow-heads", 3, 6, 5, "heads two features wide"),
+        ("narrow-heads", 3, 6, 5, "two features per head"),
     ):
         case, module = start(id, heads, size)
         Y = case.call(case.input("x", draw.normal(B, steps, size)), on=module, axes=STEPS)
@@ -292,13 +299,13 @@ def check_no_future(case, left, right, steps):
     case.check_same(
         case.part(left, *early, axes=STEPS),
         case.part(right, *early, axes=STEPS),
-        "no step looks at a later one",
+        "no step sees a later step",
         "masking",
         "changing the last step changed the result of an earlier one",
     )
 
 
-# ---- the third repair: causal self-attention that hands out its weights
+# ---- the third repair: causal self-attention that returns its weights
 
 MAPS = ("batch", "head", "query", "key")
 
@@ -317,7 +324,7 @@ def TransparentSelfAttention(draw):
 
     for id, heads, size, steps, title in (
         ("two-heads", H, D, T, "two heads"),
-        ("as-long-as-a-head", H, D, d, "a sequence as long as a head is wide"),
+        ("as-long-as-a-head", H, D, d, "as many steps as features per head"),
         ("three-heads", 3, 6, 5, "three heads"),
         ("one-head", 1, 5, 4, "one head"),
     ):
@@ -330,9 +337,9 @@ def TransparentSelfAttention(draw):
         case.check_shape(Y, f"shape and dtype of the output, {title}")
         case.check_shape(attention, f"shape and dtype of the weights, {title}")
         case.check_values(Y, f"output, {title}")
-        case.check_values(attention, f"weights that come back, {title}", "weights")
+        case.check_values(attention, f"returned weights, {title}", "weights")
         first = case.part(Y, (None, None), (0, 1), axes=STEPS)
-        case.check_values(first, f"the first step has only itself to look at, {title}", "masking")
+        case.check_values(first, f"the first step sees only itself, {title}", "masking")
         if id in ("two-heads", "three-heads"):
             flow = case.gradients(Y, draw.normal(B, steps, size), wrt=[x], parameters=module)
             case.check_gradients(flow, f"gradients of the input and the layers, {title}")
@@ -353,9 +360,9 @@ def TransparentSelfAttention(draw):
     case.check_same(
         left[0],
         right[0],
-        "in evaluation nothing is dropped",
+        "no dropout in evaluation mode",
         "modes",
-        "two calls in evaluation gave two results",
+        "two calls in evaluation mode returned different results",
     )
     yield case
 
@@ -364,12 +371,18 @@ def TransparentSelfAttention(draw):
     x = case.input("x", draw.normal(B, T, D))
     left, right = (case.call(x, on=module, name=name) for name in ("left", "right"))
     case.check(
-        "modes", "varies", [case.see(left[0]), case.see(right[0])], "in training two calls give two outputs"
+        "modes",
+        "varies",
+        [case.see(left[0]), case.see(right[0])],
+        "two calls in training mode return different outputs",
     )
     case.see(left[1], axes=MAPS)
-    case.check_values(left[1], "in training, too, whole weights come back", "weights")
+    case.check_values(left[1], "returned weights in training mode are the weights before dropout", "weights")
     case.check(
-        "weights", "sums_to_one", [case.see(left[1])], "in training, too, weights of a step sum to one"
+        "weights",
+        "sums_to_one",
+        [case.see(left[1])],
+        "the returned weights of a step sum to one in training mode",
     )
     yield case
 
@@ -381,7 +394,7 @@ def transparent_weights(draw, D):
 
 
 def transparent_dropout():
-    """All weights equal and all values one: the last step, which sees all others, shows the sum of its
+    """All weights are equal and all values are one: the last step sees all others and shows the sum of its
     dropped weights in every feature of a head."""
     B, T, D, H, p = 2048, 8, 8, 2, 0.25
     case = Case("dropout", "TransparentSelfAttention")
@@ -396,12 +409,12 @@ def transparent_dropout():
     case.seed(6)
     out = case.call(case.constant("x", (B, T, D)), on=module, name="out")
     last = case.part(out[0], (None, None), (T - 1, T))
-    title = "in training, attention weights are dropped"
+    title = "attention weights are dropped in training mode"
     case.check("modes", "dropped_weights", [case.see(last)], title, p=p, keys=T, features=D // H)
     return case
 
 
-# ---- tests that catch: one built module a case, faulty or sound
+# ---- the students' tests: one built module per case, faulty or correct
 
 REFERENCE = Path(__file__).with_name("multi_head_attention.py").read_text("utf-8")
 IMPORTS = """import math
@@ -422,12 +435,12 @@ class MixedUpAttention(MultiHeadAttention):
 
 
 def handed_out(name):
-    """The broken class as the student gets it: the last definition of the stub."""
+    """Return the given faulty class: the last definition of the stub."""
     return IMPORTS + definition(stub(REFERENCE), name)
 
 
 def mended(name, swap=()):
-    """The mended class, for hidden cases alone. `swap`: pieces in which a fault comes back."""
+    """Return the corrected class, for hidden cases only. `swap` puts faults back: correct code → faulty code."""
     source = definition(REFERENCE, name)
     for old, new in dict(swap).items():
         if old not in source:
@@ -442,20 +455,20 @@ def definition(source, name):
 
 
 def shuffled(draw, cases):
-    """Hidden cases come in an order of their own, so that counting calls is no answer."""
+    """Shuffle the hidden cases, so that a test cannot pass by counting calls."""
     cases = list(cases)
     order = draw.sizes(len(cases), low=0, high=len(cases) - 1) if draw.hidden else range(len(cases))
     return [cases[i] for i in order]
 
 
 def catching(exercise, id, module_of, layers, faulty, title):
-    """A case in which the student's test is given one module. `module_of` makes it in the case."""
+    """Return a case that passes one module to the student's test. `module_of` builds the module in the case."""
     case = Case(id, exercise)
     module = module_of(case)
     case.load(module, layers)
-    says = "your test lets a faulty module pass" if faulty else "your test rejects a sound module"
+    says = "your test accepts a faulty module" if faulty else "your test rejects a correct module"
     if id.startswith("own"):
-        says = "your test rejects your own class: one of the two has a fault left"
+        says = "your test rejects your corrected class, so the class or the test still has a fault"
     case.check_value(case.call(module), want=faulty, facet="values", title=title, says=says)
     return case
 
@@ -479,20 +492,28 @@ def mixed_up_patients(draw):
 
     left_over = broken + "\n\nvaild_lens = torch.tensor([3, 1])\n"
     nothing = broken + "\n\nvaild_lens = None\n"
-    yield patient("handed-out", broken, True, "catches the class as it was handed out")
-    yield patient("sound", GIVEN_MIXED_UP, False, "lets a sound module pass")
+    yield patient("handed-out", broken, True, "rejects the given class")
+    yield patient("sound", GIVEN_MIXED_UP, False, "accepts a correct module")
     yield patient(
-        "handed-out-none", nothing, True, "catches it where a notebook holds a None it leans on", H=1
+        "handed-out-none",
+        nothing,
+        True,
+        "rejects the given class when the notebook defines its global variable as None",
+        H=1,
     )
     yield patient(
-        "sound-sizes", GIVEN_MIXED_UP, False, "lets a sound module of three input sizes pass", q=5, k=6, v=7
+        "sound-sizes", GIVEN_MIXED_UP, False, "accepts a correct module with three input sizes", q=5, k=6, v=7
     )
     yield patient(
-        "handed-out-left-over", left_over, True, "catches it where a notebook holds lengths it leans on", H=4
+        "handed-out-left-over",
+        left_over,
+        True,
+        "rejects the given class when the notebook defines its global variable as lengths",
+        H=4,
     )
-    yield patient("sound-one-head", GIVEN_MIXED_UP, False, "lets a sound module with one head pass", H=1, D=3)
+    yield patient("sound-one-head", GIVEN_MIXED_UP, False, "accepts a correct module with one head", H=1, D=3)
     if not draw.hidden:
-        yield patient("own", "", False, "lets your own mended class pass")
+        yield patient("own", "", False, "accepts your corrected class")
         return
 
     keys = {"self.W_k(keys)": "self.W_q(keys)"}
@@ -509,11 +530,11 @@ def mixed_up_patients(draw):
         ("half-mended-4", mended(name, lens), 2),
         ("half-mended-5", mended(name, lens) + stale, 3),
     ):
-        yield patient(id, source, True, "catches a half-mended class", H=H, D=6)
+        yield patient(id, source, True, "rejects a class with some faults left", H=H, D=6)
     for id, H, D in (("mended-1", 2, 6), ("mended-2", 3, 9), ("mended-3", 1, 4)):
-        yield patient(id, mended(name), False, "lets a mended class pass", H=H, D=D)
+        yield patient(id, mended(name), False, "accepts a corrected class", H=H, D=D)
     yield patient(
-        "mended-sizes", mended(name), False, "lets a mended class of three input sizes pass", q=3, k=7, v=5
+        "mended-sizes", mended(name), False, "accepts a corrected class with three input sizes", q=3, k=7, v=5
     )
 
 
@@ -534,13 +555,13 @@ def tangled_patients(draw):
 
         return catching("catches_tangled", id, module_of, tangled_weights(draw, D), faulty, title)
 
-    yield patient("handed-out", broken, True, "catches the class as it was handed out", 3, 12)
-    yield patient("handed-out-wide", broken, True, "catches it with wider heads", 2, 14)
-    yield patient("handed-out-one-head", broken, True, "catches it with one head", 1, 4)
+    yield patient("handed-out", broken, True, "rejects the given class", 3, 12)
+    yield patient("handed-out-wide", broken, True, "rejects the given class with wider heads", 2, 14)
+    yield patient("handed-out-one-head", broken, True, "rejects the given class with one head", 1, 4)
     if not draw.hidden:
-        yield patient("own", "", False, "lets your own mended class pass", 3, 12)
-        yield patient("own-wide", "", False, "lets your own mended class pass, with wider heads", 2, 14)
-        yield patient("own-one-head", "", False, "lets your own mended class pass, with one head", 1, 4)
+        yield patient("own", "", False, "accepts your corrected class", 3, 12)
+        yield patient("own-wide", "", False, "accepts your corrected class with wider heads", 2, 14)
+        yield patient("own-one-head", "", False, "accepts your corrected class with one head", 1, 4)
         return
 
     scores = {"q @ k.transpose(2, 3) / math": "q @ k.transpose(2, 3) @ q / math"}
@@ -554,9 +575,11 @@ def tangled_patients(draw):
         ({**scores, **size}, 2, 10),
     )
     for number, (swap, H, D) in enumerate(half_mended, 1):
-        yield patient(f"half-mended-{number}", mended(name, swap), True, "catches a half-mended class", H, D)
+        yield patient(
+            f"half-mended-{number}", mended(name, swap), True, "rejects a class with some faults left", H, D
+        )
     for number, (H, D) in enumerate(((3, 12), (2, 14), (1, 5), (4, 4), (2, 8)), 1):
-        yield patient(f"mended-{number}", mended(name), False, "lets a mended class pass", H, D)
+        yield patient(f"mended-{number}", mended(name), False, "accepts a corrected class", H, D)
 
 
 def catches_transparent(draw):
@@ -574,17 +597,19 @@ def transparent_patients(draw):
 
         return catching("catches_transparent", id, module_of, transparent_weights(draw, D), faulty, title)
 
-    yield patient("handed-out", broken, True, "catches the class as it was handed out", 3, 12, 0.1)
-    yield patient("handed-out-one-head", broken, True, "catches it with one head", 1, 5, 0.5)
-    yield patient("handed-out-no-dropout", broken, True, "catches it where nothing is dropped", 2, 8, 0.0)
+    yield patient("handed-out", broken, True, "rejects the given class", 3, 12, 0.1)
+    yield patient("handed-out-one-head", broken, True, "rejects the given class with one head", 1, 5, 0.5)
+    yield patient(
+        "handed-out-no-dropout", broken, True, "rejects the given class with a dropout rate of 0", 2, 8, 0.0
+    )
     if not draw.hidden:
-        yield patient("own", "", False, "lets your own mended class pass", 3, 12, 0.1)
-        yield patient("own-one-head", "", False, "lets your own mended class pass, with one head", 1, 5, 0.5)
+        yield patient("own", "", False, "accepts your corrected class", 3, 12, 0.1)
+        yield patient("own-one-head", "", False, "accepts your corrected class with one head", 1, 5, 0.5)
         yield patient(
             "own-no-dropout",
             "",
             False,
-            "lets your own mended class pass, where nothing is dropped",
+            "accepts your corrected class with a dropout rate of 0",
             2,
             8,
             0.0,
@@ -601,7 +626,13 @@ def transparent_patients(draw):
     half_mended = ((mask, 2, 8, 0.1), (dropped, 3, 9, 0.3), (merge, 2, 10, 0.2), (merge, 3, 12, 0.0))
     for number, (swap, H, D, dropout) in enumerate(half_mended, 1):
         yield patient(
-            f"half-mended-{number}", mended(name, swap), True, "catches a half-mended class", H, D, dropout
+            f"half-mended-{number}",
+            mended(name, swap),
+            True,
+            "rejects a class with some faults left",
+            H,
+            D,
+            dropout,
         )
     for number, (H, D, dropout) in enumerate(((2, 8, 0.1), (3, 12, 0.5), (1, 4, 0.2), (4, 4, 0.0)), 1):
-        yield patient(f"mended-{number}", mended(name), False, "lets a mended class pass", H, D, dropout)
+        yield patient(f"mended-{number}", mended(name), False, "accepts a corrected class", H, D, dropout)

@@ -6,97 +6,83 @@ MISTAKES = [
     mistake(
         "mha-keys-through-wq",
         edit("self.W_k(keys)", "self.W_q(keys)"),
-        says="your keys were made with the query weights",
-        asks=(
-            "Each role has a layer of its own. Which of your four layers has done nothing by the end of "
-            "forward?"
-        ),
+        says="your keys are projected with W_q",
+        asks="Each role has its own layer. Which of your four layers is not used in forward?",
     ),
     mistake(
         "mha-values-through-wq",
         edit("self.W_v(values)", "self.W_q(values)"),
-        says="your values were made with the query weights",
-        asks=(
-            "What a key hands over and what a query asks for are different things. Where do yours become "
-            "the same?"
-        ),
+        says="your values are projected with W_q",
+        asks="Each role has its own layer. Which tensors do you project with the same layer?",
     ),
     mistake(
         "mha-keys-and-values-through-wq",
         edit("self.W_k(keys)", "self.W_q(keys)"),
         edit("self.W_v(values)", "self.W_q(values)"),
-        says="your keys and your values were both made with the query weights",
-        asks=(
-            "Three lines look almost alike. What should differ from one to the next, and what does differ "
-            "in yours?"
-        ),
+        says="your keys and your values are both projected with W_q",
+        asks="Compare your three projections line by line. What should differ between them?",
         seen="a published course notebook: three lines copied, and only the left-hand sides changed",
     ),
     mistake(
         "mha-values-through-wk",
         edit("self.W_v(values)", "self.W_k(values)"),
-        says="your values were made with the key weights",
-        asks=(
-            "What makes a key easy to find need not be what it has to say. Which layer decides what is said?"
-        ),
+        says="your values are projected with W_k",
+        asks="Which layer should determine what a key contributes to the result?",
     ),
     mistake(
         "mha-queries-through-wk",
         edit("self.W_q(queries)", "self.W_k(queries)"),
-        says="your queries were made with the key weights",
-        asks="After a backward pass, which of the layers has no gradient at all?",
+        says="your queries are projected with W_k",
+        asks="After a backward pass, which of the layers has no gradient?",
     ),
     mistake(
         "mha-keys-through-wv",
         edit("self.W_k(keys)", "self.W_v(keys)"),
-        says="your keys were made with the value weights",
-        asks="By which numbers are the keys found, and by which layer should those have been made?",
+        says="your keys are projected with W_v",
+        asks="Which layer should compute the vectors that the queries are compared with?",
     ),
     mistake(
         "mha-queries-through-wv",
         edit("self.W_q(queries)", "self.W_v(queries)"),
-        says="your queries were made with the value weights",
-        asks="Follow the queries from the first line on: which layer is the first that they meet?",
+        says="your queries are projected with W_v",
+        asks="Follow the queries from the first line on. Which layer do they pass through first?",
     ),
     mistake(
         "mha-keys-and-values-exchanged-layers",
         edit("self.W_k(keys)", "self.W_v(keys)"),
         edit("self.W_v(values)", "self.W_k(values)"),
-        says="the layers for keys and for values have changed places",
-        asks=(
-            "All four layers learn. But would somebody who loads your weights find in each what its name "
-            "promises?"
-        ),
+        says="the layers for keys and values are swapped",
+        asks="All four layers learn. But does each layer get the tensor that its name says?",
     ),
     mistake(
         "mha-queries-and-keys-exchanged-layers",
         edit("self.W_q(queries)", "self.W_k(queries)"),
         edit("self.W_k(keys)", "self.W_q(keys)"),
-        says="the layers for queries and for keys have changed places",
-        asks="Queries and keys of different sizes: which layer must take which?",
+        says="the layers for queries and keys are swapped",
+        asks="Queries and keys have different sizes. Which layer must take which size?",
         kind="different",
     ),
     mistake(
         "mha-sizes-exchanged",
         edit("W_q = nn.Linear(query_size", "W_q = nn.Linear(key_size"),
         edit("W_k = nn.Linear(key_size", "W_k = nn.Linear(query_size"),
-        says="the layers for queries and keys were given each other's input size",
-        asks="Which of the size arguments speaks of the tensor that this layer will be handed?",
+        says="the layers for queries and keys are created with each other's input size",
+        asks="Which size does the input of each layer have?",
     ),
     mistake(
         "mha-square-projections",
         edit("nn.Linear(query_size", "nn.Linear(num_hiddens"),
         edit("nn.Linear(key_size", "nn.Linear(num_hiddens"),
         edit("nn.Linear(value_size", "nn.Linear(num_hiddens"),
-        says="every layer takes as many features as it gives, whatever sizes were asked for",
-        asks="Your constructor is told three input sizes. Where do you use them?",
+        says="every layer takes num_hiddens features, whatever input sizes are passed",
+        asks="Your constructor gets three input sizes. Where do you use them?",
     ),
     mistake(
         "mha-one-layer-under-three-names",
         edit("self.W_k = nn.Linear(key_size, num_hiddens, bias=bias)", "self.W_k = self.W_q"),
         edit("self.W_v = nn.Linear(value_size, num_hiddens, bias=bias)", "self.W_v = self.W_q"),
-        says="queries, keys and values share a single layer that goes by three names",
-        asks="How many different matrices does your module own, and how many roles are there?",
+        says="queries, keys and values share a single layer with three names",
+        asks="How many different matrices does your module have, and how many roles are there?",
     ),
     mistake(
         "mha-values-read-from-keys",
@@ -108,7 +94,7 @@ MISTAKES = [
             """,
         ),
         edit("self.W_v(values)", "self.W_v(asked[1])"),
-        says="your values were made from the keys that came in, not from the values",
+        says="the value layer projects the keys instead of the values",
         asks="What happens to your result when only the values that you pass in change?",
     ),
     mistake(
@@ -121,13 +107,13 @@ MISTAKES = [
             """,
         ),
         edit("self.W_v(values)", "self.W_k(asked[1])"),
-        says="the projected keys stand where the projected values belong",
-        asks="Change only the values that you pass in. Does anything about the result change?",
+        says="the projected keys are used as values",
+        asks="Change only the values that you pass in. Does the result change?",
     ),
     mistake(
         "mha-keys-read-from-values",
         edit("self.W_k(keys)", "self.W_k(values)"),
-        says="your keys were made from the values that came in, not from the keys",
+        says="the key layer projects the values instead of the keys",
         asks="What happens to your result when only the keys that you pass in change?",
     ),
     mistake(
@@ -141,35 +127,32 @@ MISTAKES = [
         ),
         edit("self.W_k(keys)", "self.W_k(asked[0])"),
         edit("self.W_v(values)", "self.W_v(asked[0])"),
-        says=(
-            "all three projections were made from the queries: the keys and values that came in are never "
-            "read"
-        ),
-        asks="With which inputs would your module be right, and does the exercise promise those?",
+        says="all three projections use the queries: the keys and values have no effect",
+        asks="For which inputs is your module right, and are all inputs like that?",
     ),
     mistake(
         "mha-relu-on-projections",
         edit("self.W_q(queries)", "torch.relu(self.W_q(queries))"),
         edit("self.W_k(keys)", "torch.relu(self.W_k(keys))"),
         edit("self.W_v(values)", "torch.relu(self.W_v(values))"),
-        says="negative numbers are cut off after each of the three projections",
-        asks="Which scores can two vectors without negative numbers never have?",
+        says="a ReLU is applied after each of the three projections",
+        asks="Which scores are impossible for two vectors without negative elements?",
         kind="different",
     ),
     mistake(
         "mha-no-output-layer",
         edit("self.W_o(transpose_output(heads, self.num_heads))", "transpose_output(heads, self.num_heads)"),
-        says="the joined heads come back as they are: the output layer is built and never used",
-        asks="Which layer lets one head's finding change what becomes of another's?",
+        says="the output layer is created but not used: the joined heads are returned directly",
+        asks="Which layer combines the results of different heads?",
     ),
     mistake(
         "mha-output-layer-not-built",
         edit("self.W_o(transpose_output(heads, self.num_heads))", "transpose_output(heads, self.num_heads)"),
         edit("        self.W_o = nn.Linear(num_hiddens, num_hiddens, bias=bias)\n", ""),
-        says="there is no output layer: the joined heads come back as they are",
+        says="there is no output layer: the joined heads are returned directly",
         asks=(
             "Count the layers in the formula of the lesson, then those in your constructor. Which one is "
-            "not there?"
+            "missing?"
         ),
     ),
     mistake(
@@ -179,8 +162,8 @@ MISTAKES = [
             "return self.W_o(",
             "return nn.Linear(values.shape[-1] * self.num_heads, values.shape[-1] * self.num_heads, bias=False, dtype=values.dtype)(",
         ),
-        says="the output layer is made afresh, with random weights, at every call",
-        asks="Call your module twice on the same input, in evaluation. Why do the results differ?",
+        says="the output layer is created with new random weights at every call",
+        asks="Call your module twice on the same input in evaluation mode. Why do the results differ?",
         steady=False,
     ),
     mistake(
@@ -189,21 +172,21 @@ MISTAKES = [
             "self.W_o(transpose_output(heads, self.num_heads))",
             "self.W_o(self.W_o(transpose_output(heads, self.num_heads)))",
         ),
-        says="the output layer was applied twice",
-        asks="How often does the result pass through the last layer on its way out?",
+        says="the output layer is applied twice",
+        asks="How often does the result pass through the last layer?",
     ),
     mistake(
         "mha-bias-always-on",
         edit(", bias=bias)", ")", times=4),
-        says="every layer has a bias although none was asked for",
-        asks="What does a linear layer do about a bias when it is told nothing?",
+        says="every layer has a bias, even without bias=True",
+        asks="Which default does a linear layer use for its bias?",
         kind="different",
     ),
     mistake(
         "mha-bias-always-off",
         edit("bias=bias", "bias=False", times=4),
-        says="no layer has a bias, even when one was asked for",
-        asks="Build your module with a bias and count its parameters. Where was the wish lost?",
+        says="no layer has a bias, even when one is requested",
+        asks="Build your module with a bias and count its parameters. Which line ignores the argument?",
     ),
     mistake(
         "mha-output-bias-missing",
@@ -211,8 +194,8 @@ MISTAKES = [
             "nn.Linear(num_hiddens, num_hiddens, bias=bias)",
             "nn.Linear(num_hiddens, num_hiddens, bias=False)",
         ),
-        says="the first three layers follow the wish for a bias, the output layer does not",
-        asks="To how many of the four layers does the wish for a bias belong?",
+        says="the first three layers follow the argument bias, but the output layer does not",
+        asks="For how many of the four layers does the argument bias hold?",
     ),
     mistake(
         "mha-input-biases-missing",
@@ -225,8 +208,8 @@ MISTAKES = [
             "nn.Linear(value_size, num_hiddens, bias=bias)",
             "nn.Linear(value_size, num_hiddens, bias=False)",
         ),
-        says="the output layer follows the wish for a bias, the first three layers do not",
-        asks="To how many of the four layers does the wish for a bias belong?",
+        says="the output layer follows the argument bias, but the first three layers do not",
+        asks="For how many of the four layers does the argument bias hold?",
     ),
     mistake(
         "mha-no-scaling",
@@ -240,10 +223,10 @@ MISTAKES = [
             heads = torch.bmm(self.attention.dropout(weights), values)
             """,
         ),
-        says="the scores were not scaled",
+        says="the scores are not scaled",
         asks=(
-            "How large is a dot product of two long random vectors, and what does a softmax make of large "
-            "scores?"
+            "How large is a dot product of two long random vectors, and which weights does a softmax "
+            "compute from large scores?"
         ),
     ),
     mistake(
@@ -258,8 +241,8 @@ MISTAKES = [
             heads = torch.bmm(self.attention.dropout(weights), values)
             """,
         ),
-        says="the scores were made larger by the scaling, not smaller",
-        asks="Should a wide head have calmer or wilder scores after scaling?",
+        says="the scores are multiplied by the scale instead of divided by it",
+        asks="Should the scale make the scores of a wide head larger or smaller?",
     ),
     mistake(
         "mha-scaled-by-all-features",
@@ -273,7 +256,7 @@ MISTAKES = [
             heads = torch.bmm(self.attention.dropout(weights), values)
             """,
         ),
-        says="the scores were scaled by the size of the whole model, not of one head",
+        says="the scores are scaled by the number of all features instead of the features of one head",
         asks="How many products are added up in one score of one head?",
     ),
     mistake(
@@ -288,8 +271,8 @@ MISTAKES = [
             heads = torch.bmm(self.attention.dropout(weights), values)
             """,
         ),
-        says="the scores were scaled by the number of keys, not by the size of a head",
-        asks="Does your scale change when a sentence gets longer? Should it?",
+        says="the scores are scaled by the number of keys instead of the size of a head",
+        asks="Does your scale change when a sentence gets longer, and should it?",
     ),
     mistake(
         "mha-scaled-by-number-of-queries",
@@ -303,8 +286,8 @@ MISTAKES = [
             heads = torch.bmm(self.attention.dropout(weights), values)
             """,
         ),
-        says="the scores were scaled by the number of queries, not by the size of a head",
-        asks="Should the answer to one question depend on how many other questions were asked with it?",
+        says="the scores are scaled by the number of queries instead of the size of a head",
+        asks="Should the answer to one query depend on the number of other queries?",
     ),
     mistake(
         "mha-scaled-twice",
@@ -318,8 +301,8 @@ MISTAKES = [
             heads = torch.bmm(self.attention.dropout(weights), values)
             """,
         ),
-        says="the scores were scaled twice",
-        asks="You scale, and so does a block that you call. How can you tell from the weights?",
+        says="the scores are scaled twice",
+        asks="Which blocks that you call already scale the scores?",
     ),
     mistake(
         "mha-scores-capped",
@@ -333,8 +316,8 @@ MISTAKES = [
             heads = torch.bmm(self.attention.dropout(weights), values)
             """,
         ),
-        says="the scores were squeezed between minus one and one before the softmax",
-        asks="How strongly can one key be preferred to another if no score leaves a narrow band?",
+        says="the scores are limited to the range from minus one to one before the softmax",
+        asks="How much more weight can one key get than another if all scores are in a narrow range?",
         kind="different",
     ),
     mistake(
@@ -343,8 +326,8 @@ MISTAKES = [
             "heads = self.attention(queries, keys, values, valid_lens)",
             "heads = self.attention(keys, queries, values, valid_lens)",
         ),
-        says="keys and queries were handed to the attention in each other's place",
-        asks="Which of the two decides how many rows the result has?",
+        says="keys and queries are swapped in the call of the attention",
+        asks="Which of the two determines how many rows the result has?",
     ),
     mistake(
         "mha-softmax-over-queries",
@@ -359,8 +342,8 @@ MISTAKES = [
             heads = torch.bmm(self.attention.dropout(weights), values)
             """,
         ),
-        says="the softmax runs over the queries, not over the keys",
-        asks="For one query, what do the weights over all keys sum to? What should they?",
+        says="the softmax runs over the queries instead of the keys",
+        asks="For one query, what is the sum of the weights over all keys, and what should it be?",
     ),
     mistake(
         "mha-softmax-over-queries-empty-columns",
@@ -375,11 +358,8 @@ MISTAKES = [
             heads = torch.bmm(self.attention.dropout(weights), values)
             """,
         ),
-        says=(
-            "the softmax runs over the queries, not over the keys, and a key that nobody may see gives no "
-            "number at all"
-        ),
-        asks="For one query, what do the weights over all keys sum to? What should they?",
+        says="the softmax runs over the queries instead of the keys, and padded keys become NaN",
+        asks="For one query, what is the sum of the weights over all keys, and what should it be?",
     ),
     mistake(
         "mha-softmax-over-heads",
@@ -394,10 +374,10 @@ MISTAKES = [
             heads = torch.bmm(self.attention.dropout(weights), values)
             """,
         ),
-        says="the softmax runs over the heads, not over the keys",
+        says="the softmax runs over the heads instead of the keys",
         asks=(
-            "Add up the weights of one query in one head. Add up those of one key over all heads. Which sum"
-            " is one?"
+            "Add up the weights of one query in one head. Add up the weights of one key over all heads. "
+            "Which sum is one?"
         ),
     ),
     mistake(
@@ -413,13 +393,10 @@ MISTAKES = [
             heads = torch.bmm(self.attention.dropout(weights), values)
             """,
         ),
-        says=(
-            "the softmax runs over the heads, not over the keys, and a key that no head may see gives no "
-            "number at all"
-        ),
+        says="the softmax runs over the heads instead of the keys, and padded keys become NaN",
         asks=(
-            "Add up the weights of one query in one head. Add up those of one key over all heads. Which sum"
-            " is one?"
+            "Add up the weights of one query in one head. Add up the weights of one key over all heads. "
+            "Which sum is one?"
         ),
     ),
     mistake(
@@ -435,8 +412,8 @@ MISTAKES = [
             heads = torch.bmm(self.attention.dropout(weights), values)
             """,
         ),
-        says="each key is weighed for itself: the weights of a query do not share a sum of one",
-        asks="If all keys fit well, how large is the mixture of their values compared with a single value?",
+        says="a sigmoid is used instead of the softmax, so the weights of a query do not sum to one",
+        asks="All keys fit well. How large is the weighted sum of their values compared with a single value?",
         kind="different",
     ),
     mistake(
@@ -452,14 +429,14 @@ MISTAKES = [
             heads = torch.bmm(self.attention.dropout(weights), values)
             """,
         ),
-        says="the scores themselves were used as weights: there is no softmax",
-        asks="Can a weight be negative in your module? Should it?",
+        says="the scores are used as weights, and there is no softmax",
+        asks="Can a weight be negative in your module, and should it?",
     ),
     mistake(
         "mha-single-head",
         edit("self.num_heads = num_heads", "self.num_heads = 1"),
-        says="there is one head over all features, whatever number was asked for",
-        asks="Does your result depend on the number of heads? With the same weights, should it?",
+        says="there is one head over all features, whatever number of heads is passed",
+        asks="Does your result depend on the number of heads, and should it?",
     ),
     mistake(
         "mha-heads-by-view",
@@ -475,8 +452,8 @@ MISTAKES = [
             "transpose_qkv(self.W_v(values), self.num_heads)",
             "self.W_v(values).reshape(-1, values.shape[1], self.W_v.out_features // self.num_heads)",
         ),
-        says="the heads were cut out of memory as it lies, so that each head mixes steps",
-        asks="Put the step's number into each feature and split. Which numbers stand in the first head?",
+        says="the tensor is reshaped to heads without moving the head axis, so each head mixes steps",
+        asks="Fill each feature with the number of its step and split. Which values are in the first head?",
     ),
     mistake(
         "mha-merge-by-view",
@@ -484,9 +461,10 @@ MISTAKES = [
             "transpose_output(heads, self.num_heads)",
             "heads.reshape(-1, heads.shape[1], heads.shape[2] * self.num_heads)",
         ),
-        says="the heads were joined in memory as it lies, so that steps and heads are shuffled",
+        says="the heads are reshaped to features without moving the head axis next to them first",
         asks=(
-            "Which features of the first query's result should come from the second head? Which do in yours?"
+            "Which features of the first query's result should come from the second head, and which do in "
+            "your code?"
         ),
     ),
     mistake(
@@ -507,8 +485,8 @@ MISTAKES = [
             "transpose_output(heads, self.num_heads)",
             "heads.reshape(-1, heads.shape[1], heads.shape[2] * self.num_heads)",
         ),
-        says="the heads were split and joined in memory as it lies, without moving an axis",
-        asks="Splitting and joining undo each other in yours. Is that enough for each head to see all steps?",
+        says="the heads are split and joined by reshaping alone, without moving an axis",
+        asks="Your joining undoes your splitting. Does each head also see all steps in between?",
     ),
     mistake(
         "mha-heads-interleaved",
@@ -528,8 +506,8 @@ MISTAKES = [
             "transpose_output(heads, self.num_heads)",
             "heads.unflatten(0, (-1, self.num_heads)).permute(0, 2, 3, 1).flatten(2)",
         ),
-        says="the features are dealt out to the heads one by one, like cards, and not in blocks",
-        asks="Which features belong to the first head: a block of neighbours, or every second one?",
+        says="each head gets features at regular intervals instead of a block of features",
+        asks="Are the features of the first head a block of neighbours, or every second one?",
         kind="different",
     ),
     mistake(
@@ -546,8 +524,8 @@ MISTAKES = [
             "transpose_qkv(self.W_v(values), self.num_heads)",
             "self.W_v(values).unflatten(-1, (-1, self.num_heads)).permute(0, 3, 1, 2).flatten(0, 1)",
         ),
-        says="the features are dealt out to the heads one by one, but joined again in blocks",
-        asks="Split a row that counts its features, join it again: does it come back in its old order?",
+        says="the features are split at regular intervals but joined in blocks",
+        asks="Split a row of numbered features and join it again. Is the order the same?",
     ),
     mistake(
         "mha-heads-interleaved-at-the-end",
@@ -555,8 +533,8 @@ MISTAKES = [
             "transpose_output(heads, self.num_heads)",
             "heads.unflatten(0, (-1, self.num_heads)).permute(0, 2, 3, 1).flatten(2)",
         ),
-        says="the heads' features were joined alternately, not head after head",
-        asks="The first features of the result: do they all come from the first head?",
+        says="the features of the heads are interleaved instead of concatenated",
+        asks="Do the first features of the result all come from the first head?",
     ),
     mistake(
         "mha-heads-joined-backwards",
@@ -564,8 +542,8 @@ MISTAKES = [
             "transpose_output(heads, self.num_heads)",
             "heads.unflatten(0, (-1, self.num_heads)).flip(1).transpose(1, 2).flatten(2)",
         ),
-        says="the heads were joined in reverse order",
-        asks="Whose features come first in the joined row?",
+        says="the heads are joined in reverse order",
+        asks="Which head do the first features of a joined row come from?",
         kind="different",
     ),
     mistake(
@@ -574,8 +552,8 @@ MISTAKES = [
             "transpose_output(heads, self.num_heads)",
             "heads.unflatten(0, (-1, self.num_heads)).mean(1).repeat(1, 1, self.num_heads)",
         ),
-        says="the heads were averaged and the average repeated, not set side by side",
-        asks="After joining, can one still tell what the second head has found?",
+        says="the heads are averaged and the mean is repeated instead of concatenating the heads",
+        asks="After joining, can the output layer distinguish the results of the heads?",
     ),
     mistake(
         "mha-heads-share-query-slice",
@@ -586,7 +564,7 @@ MISTAKES = [
             heads = self.attention(queries, keys, values, valid_lens)
             """,
         ),
-        says="every head asks the first head's question",
+        says="every head uses the queries of the first head",
         asks="Which part of the query weights do your later heads depend on?",
     ),
     mistake(
@@ -598,8 +576,8 @@ MISTAKES = [
             heads = self.attention(queries, keys, values, valid_lens)
             """,
         ),
-        says="every head is a copy of the first",
-        asks="Compare the weights of two heads. Can they ever differ in yours?",
+        says="every head is a copy of the first head",
+        asks="Compare the weights of two heads. Can they differ in your code?",
     ),
     mistake(
         "mha-heads-before-batch",
@@ -610,8 +588,8 @@ MISTAKES = [
             heads = self.attention(queries, keys, values, valid_lens)
             """,
         ),
-        says="the rows were laid out head by head, but lengths and joining count sequence by sequence",
-        asks="In the tall batch, which row comes after head 0 of sequence 0 in each part of your code?",
+        says="the rows are ordered head by head, but the lengths and the joining expect sequence by sequence",
+        asks="Which row comes after head 0 of sequence 0 in each part of your code?",
     ),
     mistake(
         "mha-heads-before-batch-lengths-right",
@@ -624,11 +602,8 @@ MISTAKES = [
             heads = self.attention(queries, keys, values, valid_lens)
             """,
         ),
-        says="the rows were laid out head by head, but joined as if they came sequence by sequence",
-        asks=(
-            "When you join, which rows do you take for the heads of the first sequence, and what stands "
-            "there?"
-        ),
+        says="the rows are ordered head by head, but the joining expects sequence by sequence",
+        asks="Which rows does your joining use as the heads of the first sequence, and what do they contain?",
     ),
     mistake(
         "mha-lens-tiled",
@@ -636,10 +611,10 @@ MISTAKES = [
             "valid_lens = valid_lens.repeat_interleave(self.num_heads, dim=0)",
             "valid_lens = torch.cat([valid_lens] * self.num_heads)",
         ),
-        says="the lengths were repeated as a whole, so that sequences are cut at each other's lengths",
+        says="the list of lengths is repeated as a whole, so sequences get the lengths of other sequences",
         asks=(
-            "Write down which sequence each row of the tall batch belongs to, and beside it the length it "
-            "gets. Do they agree?"
+            "Write down the sequence of each row of the attention's batch, and the length that the row "
+            "gets. Do they match?"
         ),
     ),
     mistake(
@@ -649,12 +624,12 @@ MISTAKES = [
             "valid_lens = torch.cat([valid_lens] * self.num_heads) if valid_lens.dim() == 1 else valid_lens.repeat_interleave(self.num_heads, dim=0)",
         ),
         says=(
-            "lengths given per sequence were repeated as a whole, so that sequences are cut at each other's"
-            " lengths"
+            "the list of lengths per sequence is repeated as a whole, so sequences get the lengths of other "
+            "sequences"
         ),
         asks=(
-            "Write down which sequence each row of the tall batch belongs to, and beside it the length it "
-            "gets. Do they agree?"
+            "Write down the sequence of each row of the attention's batch, and the length that the row "
+            "gets. Do they match?"
         ),
     ),
     mistake(
@@ -663,10 +638,8 @@ MISTAKES = [
             "valid_lens = valid_lens.repeat_interleave(self.num_heads, dim=0)",
             "valid_lens = valid_lens.repeat_interleave(self.num_heads)",
         ),
-        says=(
-            "lengths per query were repeated number by number, so that queries get their neighbours' lengths"
-        ),
-        asks="Lengths may have two axes. Along which of them should there be more rows afterwards?",
+        says="lengths per query are repeated element by element, so queries get the lengths of other queries",
+        asks="Lengths may have two axes. Which of the two should get longer?",
     ),
     mistake(
         "mha-lens-not-repeated",
@@ -674,20 +647,20 @@ MISTAKES = [
             "        if valid_lens is not None:\n            valid_lens = valid_lens.repeat_interleave(self.num_heads, dim=0)",
             "",
         ),
-        says="there is one length a sequence where one a head and sequence is needed, and the call fails",
-        asks="How many rows does the batch have that the attention sees, and how many lengths does it get?",
+        says="the lengths are not repeated for the heads, so the call raises an error",
+        asks="How many rows does the batch of the attention have, and how many lengths does it get?",
     ),
     mistake(
         "mha-lens-truth-value",
         edit("if valid_lens is not None", "if valid_lens"),
-        says="the lengths were asked whether they are true, which several numbers cannot answer",
-        asks="You want to know whether lengths were given. Is that the question that your condition asks?",
+        says="the lengths are used as a condition, but a tensor with several elements has no truth value",
+        asks="Do you want to know whether the lengths are true, or whether there are any?",
     ),
     mistake(
         "mha-unknown-name",
         edit("if valid_lens is not None", "if vaild_lens is not None"),
         says="forward uses a name that does not exist",
-        asks="The message shows the name. Where did you think that it gets its value?",
+        asks="The error message contains the name. Where should it get its value?",
         seen="a published course notebook, where the misspelt name existed by chance as a global",
     ),
     mistake(
@@ -696,7 +669,7 @@ MISTAKES = [
             "heads = self.attention(queries, keys, values, valid_lens)",
             "heads = self.attention(queries, keys, values, None)",
         ),
-        says="the lengths do not reach the attention: padding takes part",
+        says="the lengths are not passed to the attention, so the padding gets weight",
         asks="Change the padding. Why does your result change?",
     ),
     mistake(
@@ -705,8 +678,11 @@ MISTAKES = [
             "valid_lens = valid_lens.repeat_interleave(self.num_heads, dim=0)",
             "valid_lens = valid_lens.reshape(len(valid_lens), -1)[:, 0].repeat_interleave(self.num_heads, dim=0)",
         ),
-        says="where each query has a length of its own, all were cut at the first query's",
-        asks="A decoder gives query number three a length of four. Which length does it get in yours?",
+        says="with one length per query, the length of the first query is used for all queries",
+        asks=(
+            "A decoder passes the length four for its fourth query. Which length does this query get in "
+            "your code?"
+        ),
     ),
     mistake(
         "mha-lens-first-head-only",
@@ -720,8 +696,8 @@ MISTAKES = [
             heads = self.attention(queries, keys, values, valid_lens)
             """,
         ),
-        says="only the first head respects the lengths, the others see the padding",
-        asks="Print the weights of every head of a short sequence. Which of them look beyond its end?",
+        says="only the first head uses the lengths, and the other heads see the padding",
+        asks="Print the weights of every head for a short sequence. Which heads see keys beyond its end?",
     ),
     mistake(
         "mha-lens-one-too-many",
@@ -729,8 +705,8 @@ MISTAKES = [
             "valid_lens = valid_lens.repeat_interleave(self.num_heads, dim=0)",
             "valid_lens = valid_lens.repeat_interleave(self.num_heads, dim=0) + 1",
         ),
-        says="one key too many is let through in every row",
-        asks="A sequence of length two has the keys number zero and one. Which other does yours see?",
+        says="one padded key of every row still gets weight",
+        asks="A sequence of length two has the keys 0 and 1. Which other key does your code allow?",
     ),
     mistake(
         "mha-masked-after-softmax",
@@ -745,8 +721,8 @@ MISTAKES = [
             heads = torch.bmm(self.attention.dropout(weights), values)
             """,
         ),
-        says="the padding lost its weight only after the softmax, so that the rest sums to less than one",
-        asks="What do the weights of one query sum to when half of the keys are padding?",
+        says="the weights of the padding are set to zero after the softmax instead of before it",
+        asks="What is the sum of the weights of one query when half of the keys are padding?",
     ),
     mistake(
         "mha-masked-with-zero",
@@ -761,7 +737,7 @@ MISTAKES = [
             heads = torch.bmm(self.attention.dropout(weights), values)
             """,
         ),
-        says="padded keys were given a score of zero, which is a score like any other",
+        says="padded scores are set to zero instead of a very low value",
         asks="Which weight does a softmax give to a score of zero?",
     ),
     mistake(
@@ -778,14 +754,8 @@ MISTAKES = [
                 heads = self.attention(queries, keys, values, valid_lens)
             """,
         ),
-        says=(
-            "the mask means the opposite of what the attention takes it for: the padding is seen and "
-            "nothing else"
-        ),
-        asks=(
-            "In the mask that you hand over, does a true entry mean look or look away? How could you find "
-            "out?"
-        ),
+        says="the mask is inverted: only the padding gets weight",
+        asks="Does a true element of your mask mean keep or hide, and what does the attention expect?",
     ),
     mistake(
         "mha-always-causal",
@@ -800,8 +770,8 @@ MISTAKES = [
             heads = torch.bmm(self.attention.dropout(weights), values)
             """,
         ),
-        says="later positions are always hidden, although nobody asked for it",
-        asks="Who should decide what a query may see: this module, or the one that calls it?",
+        says="no query can see keys after its own position, although the lengths allow it",
+        asks="Should this module decide what a query may see, or should the calling code?",
     ),
     mistake(
         "mha-mask-added-as-numbers",
@@ -816,11 +786,8 @@ MISTAKES = [
             heads = torch.bmm(self.attention.dropout(weights), values)
             """,
         ),
-        says=(
-            "a mask of zeros and ones was added to the scores: padding is a little less liked, and that is "
-            "all"
-        ),
-        asks="How much less weight does a key get whose score is lower by one?",
+        says="a mask of zeros and ones is added to the scores, so the padding gets only a little less weight",
+        asks="How much less weight does a key get when its score is lower by one?",
     ),
     mistake(
         "mha-mask-added-as-numbers-inverted",
@@ -835,7 +802,7 @@ MISTAKES = [
             heads = torch.bmm(self.attention.dropout(weights), values)
             """,
         ),
-        says="a mask of zeros and ones was added to the scores, so that padding is even preferred",
+        says="a mask of zeros and ones is added to the scores, so the padding gets more weight",
         asks="Which score of a key leads to a weight of zero?",
     ),
     mistake(
@@ -847,8 +814,8 @@ MISTAKES = [
             caller.zero_()
             """,
         ),
-        says="other numbers stand in the caller's lengths after the call",
-        asks="Print the lengths after the call. What will the next layer, which gets the same ones, do?",
+        says="the result is right, but the function overwrites the caller's lengths",
+        asks="Print the lengths after the call. What will the next layer do with them?",
     ),
     mistake(
         "mha-lens-changed-in-place",
@@ -856,8 +823,8 @@ MISTAKES = [
             "valid_lens = valid_lens.repeat_interleave(self.num_heads, dim=0)",
             "valid_lens.data = valid_lens.repeat_interleave(self.num_heads, dim=0)",
         ),
-        says="the caller's lengths have more rows after the call than before",
-        asks="Print the lengths after the call. What will the next layer, which gets the same ones, do?",
+        says="the result is right, but the caller's lengths have more rows after the call",
+        asks="Print the lengths after the call. What will the next layer do with them?",
     ),
     mistake(
         "mha-residual-inside",
@@ -872,8 +839,8 @@ MISTAKES = [
             "self.W_o(transpose_output(heads, self.num_heads))",
             "self.W_o(transpose_output(heads, self.num_heads)) + asked[0]",
         ),
-        says="the queries were added to the result",
-        asks="Which block of a Transformer has the task of adding what went in to what came out?",
+        says="the queries are added to the result",
+        asks="Which block of a Transformer adds the input to the output?",
         kind="different",
     ),
     mistake(
@@ -889,8 +856,8 @@ MISTAKES = [
             "self.W_o(transpose_output(heads, self.num_heads))",
             "self.W_o(transpose_output(heads, self.num_heads)) + (asked[0] if asked[0].shape[-1] == self.W_o.out_features else 0)",
         ),
-        says="the queries were added to the result wherever their size allows it",
-        asks="Which block of a Transformer has the task of adding what went in to what came out?",
+        says="the queries are added to the result if their size allows it",
+        asks="Which block of a Transformer adds the input to the output?",
         kind="different",
     ),
     mistake(
@@ -899,8 +866,8 @@ MISTAKES = [
             "self.W_o(transpose_output(heads, self.num_heads))",
             "self.W_o(transpose_output(heads, self.num_heads)), self.attention.attention_weights",
         ),
-        says="two things come back, the result and the weights, where one was asked for",
-        asks="What does the docstring say comes back?",
+        says="the weights are returned together with the result, as a pair",
+        asks="What should the function return, according to its docstring?",
         kind="different",
     ),
     mistake(
@@ -909,8 +876,8 @@ MISTAKES = [
             "self.W_o(transpose_output(heads, self.num_heads))",
             "nn.functional.layer_norm(self.W_o(transpose_output(heads, self.num_heads)), (self.W_o.out_features,))",
         ),
-        says="the result was normalised over its features",
-        asks="What are the mean and the spread of one row of your result, whatever goes in?",
+        says="the result is normalised over its features",
+        asks="What are the mean and the standard deviation of one row of your result?",
         kind="different",
     ),
     mistake(
@@ -922,8 +889,8 @@ MISTAKES = [
             def forward(
             """,
         ),
-        says="nothing can be learned: gradients were switched off in forward",
-        asks="Your numbers are right. What happens on the way back?",
+        says="gradients are switched off in forward, so nothing can learn",
+        asks="Your values are right. What happens in the backward pass?",
     ),
     mistake(
         "mha-weights-cut-off",
@@ -931,8 +898,10 @@ MISTAKES = [
             "heads = self.attention(queries, keys, values, valid_lens)",
             "heads = self.attention(queries.detach(), keys.detach(), values, valid_lens)",
         ),
-        says="no gradient flows through the attention weights: the layers for queries and keys never learn",
-        asks="After a backward pass, which layers have a gradient that is not zero?",
+        says=(
+            "no gradient flows through the attention weights, so the layers for queries and keys never learn"
+        ),
+        asks="After a backward pass, which layers have a gradient other than zero?",
     ),
     mistake(
         "mha-keys-cut-off",
@@ -941,7 +910,7 @@ MISTAKES = [
             "heads = self.attention(queries, keys.detach(), values, valid_lens)",
         ),
         says="no gradient flows through the keys",
-        asks="After a backward pass, which layers have a gradient that is not zero?",
+        asks="After a backward pass, which layers have a gradient other than zero?",
     ),
     mistake(
         "mha-queries-cut-off",
@@ -950,7 +919,7 @@ MISTAKES = [
             "heads = self.attention(queries.detach(), keys, values, valid_lens)",
         ),
         says="no gradient flows through the queries",
-        asks="After a backward pass, which layers have a gradient that is not zero?",
+        asks="After a backward pass, which layers have a gradient other than zero?",
     ),
     mistake(
         "mha-values-cut-off",
@@ -959,13 +928,13 @@ MISTAKES = [
             "heads = self.attention(queries, keys, values.detach(), valid_lens)",
         ),
         says="no gradient flows through the values",
-        asks="After a backward pass, which layers have a gradient that is not zero?",
+        asks="After a backward pass, which layers have a gradient other than zero?",
     ),
     mistake(
         "mha-no-dropout",
         edit("DotProductAttention(dropout)", "DotProductAttention(0.0)"),
-        says="nothing is ever dropped, whatever rate was asked for",
-        asks="Call your module twice in training on the same input. Should the results agree?",
+        says="no dropout is applied, whatever rate is passed",
+        asks="Call your module twice in training mode on the same input. Should the results be equal?",
     ),
     mistake(
         "mha-dropout-before-softmax",
@@ -979,7 +948,7 @@ MISTAKES = [
             heads = torch.bmm(weights, values)
             """,
         ),
-        says="scores were dropped before the softmax, so that no weight ever is",
+        says="dropout is applied to the scores before the softmax instead of the weights",
         asks="Which weight does a softmax give to a dropped score?",
     ),
     mistake(
@@ -992,8 +961,8 @@ MISTAKES = [
             """,
         ),
         edit("transpose_output(heads, self.num_heads)", "self.drop(transpose_output(heads, self.num_heads))"),
-        says="features of the result were dropped, not attention weights",
-        asks="When a weight is dropped, which numbers of a head change together?",
+        says="dropout is applied to the result of the heads instead of the attention weights",
+        asks="When a weight is dropped, which elements of a head change together?",
     ),
     mistake(
         "mha-dropout-on-values",
@@ -1005,8 +974,8 @@ MISTAKES = [
             """,
         ),
         edit("self.attention(queries, keys, values,", "self.attention(queries, keys, self.drop(values),"),
-        says="features of the values were dropped, not attention weights",
-        asks="When a weight is dropped, which numbers of a head change together?",
+        says="dropout is applied to the values instead of the attention weights",
+        asks="When a weight is dropped, which elements of a head change together?",
     ),
     mistake(
         "mha-dropout-on-result-too",
@@ -1021,8 +990,8 @@ MISTAKES = [
             "self.W_o(transpose_output(heads, self.num_heads))",
             "self.drop(self.W_o(transpose_output(heads, self.num_heads)))",
         ),
-        says="the result is dropped once more after the output layer",
-        asks="Which block of a Transformer drops what comes out of a layer?",
+        says="dropout is also applied after the output layer",
+        asks="Which block of a Transformer applies dropout to the output of a layer?",
         kind="different",
     ),
     mistake(
@@ -1037,14 +1006,17 @@ MISTAKES = [
             heads = torch.bmm(self.attention.dropout(weights) * (1 - self.attention.dropout.p if self.training else 1), values)
             """,
         ),
-        says="weights are dropped and the others are not scaled up to make up for it",
-        asks="What is the mean of your result in training, over many calls, and what in evaluation?",
+        says="the weights that dropout keeps are not scaled up",
+        asks=(
+            "What is the mean of your result over many calls in training mode, and what is it in evaluation "
+            "mode?"
+        ),
     ),
     mistake(
         "mha-dropout-share-inverted",
         edit("DotProductAttention(dropout)", "DotProductAttention(1 - dropout)"),
-        says="the share that should be dropped is kept, and the share that should be kept is dropped",
-        asks="Is the number that you are handed the share that stays or the share that goes?",
+        says="the dropout rate is used as the share to keep instead of the share to drop",
+        asks="Is the rate the share of weights that is kept or the share that is dropped?",
     ),
     mistake(
         "mha-dropout-in-evaluation",
@@ -1058,8 +1030,8 @@ MISTAKES = [
             heads = torch.bmm(nn.functional.dropout(weights, self.attention.dropout.p), values)
             """,
         ),
-        says="weights are dropped in evaluation too",
-        asks="Who tells a function, as opposed to a layer, whether the model is being trained?",
+        says="dropout is also applied in evaluation mode",
+        asks="How does a function, which has no mode, know whether the model is in training mode?",
         steady=False,
     ),
     mistake(
@@ -1073,8 +1045,8 @@ MISTAKES = [
             heads = torch.bmm(self.attention.attention_weights, values)
             """,
         ),
-        says="the weights that are kept are those after dropout",
-        asks="Should a picture of the weights show holes that are there by chance?",
+        says="the stored weights are the weights after dropout",
+        asks="Should a plot of the weights contain random zeros?",
         kind="policy",
         breaks=["weights"],
     ),
@@ -1084,8 +1056,8 @@ MISTAKES = [
             "valid_lens = valid_lens.repeat_interleave(",
             "valid_lens = torch.tensor(valid_lens.tolist()).repeat_interleave(",
         ),
-        says="the lengths go through a Python list and come back on the CPU",
-        asks="On which device are the lengths before that line, and after it?",
+        says="the lengths are converted to a Python list and back, which moves them to the CPU",
+        asks="On which device are the lengths before that line, and on which device after it?",
     ),
     dtype_mistake(
         "mha-fill-minus-1e9",
@@ -1101,16 +1073,13 @@ MISTAKES = [
             heads = self.attention.dropout(self.attention.attention_weights) @ values
             """,
         ),
-        says="hidden scores are filled with a number that is too large for half precision",
-        asks="Which is the lowest number that the dtype of the scores can hold?",
+        says="the fill value for hidden scores is out of range for float16",
+        asks="What is the lowest value that the dtype of the scores can represent?",
     ),
     dtype_mistake(
         "mha-joined-into-float32",
         edit("transpose_output(heads, self.num_heads)", "transpose_output(heads, self.num_heads).float()"),
-        says=(
-            "the joined heads are in single precision when they meet the output layer, whatever dtype its "
-            "weights have"
-        ),
+        says="the joined heads are always in single precision, whatever the dtype of the output layer is",
         asks="In which dtype are the weights of the output layer?",
     ),
 ]

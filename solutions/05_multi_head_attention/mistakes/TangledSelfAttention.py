@@ -6,7 +6,7 @@ MISTAKES = [
     device_mistake(
         "tangled-mask-on-the-cpu",
         edit(", device=x.device", ""),
-        says="the causal mask is made on the CPU, wherever the input lives",
-        asks="What happens when the input lies on a graphics card?",
+        says="the causal mask is always on the CPU, whatever the device of the input is",
+        asks="What happens when the input is on a GPU?",
     ),
 ]
