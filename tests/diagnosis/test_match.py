@@ -137,7 +137,7 @@ class MultiHeadAttention(nn.Module):
         (
             "self.attention(q, k, v, valid_lens)",
             "self.attention(q, k, v, valid_lens) + 0.01",
-            "joining the heads",
+            "the joined heads",
         ),
         ("self.W_k(keys),", "self.W_k(keys).flip(0),", "the keys split into heads"),
     ],
