@@ -1,12 +1,14 @@
 """Grade the reference solutions, then one famous wrong answer, with the public cases.
 
-    python scripts/demo.py
+    python scripts/demo.py [--svg FILE]
 
-Prints both reports. Exits with 0 if every outcome is the expected one, with 1 otherwise.
+Prints both reports; `--svg` also saves the second one as a picture. Exits with 0 if every outcome is the expected
+one, with 1 otherwise.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 import time
 from collections.abc import Sequence
@@ -46,6 +48,13 @@ COMMANDS = (
 
 def main() -> int:
     """Grade and show both; return the exit status."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--svg", type=Path, metavar="FILE", help=_("save the report of the wrong answer as a picture")
+    )
+    svg = parser.parse_args().svg
     console = Console(highlight=False)
     launcher = choose()  # imports torch in another process while this one reads the solutions
     options = GradingOptions(torch_version=version("torch"), quick=True)
@@ -53,7 +62,10 @@ def main() -> int:
     try:
         assignments = read_all(ROOT / "solutions")
         problems = _reference_solutions(engine, assignments, console)
-        problems += _wrong_answer(engine, assignments, console)
+        picture = Console(highlight=False, record=True, width=80, force_terminal=True) if svg else console
+        problems += _wrong_answer(engine, assignments, picture)
+        if svg:
+            picture.save_svg(str(svg), title="grader check MultiHeadAttention")
     finally:
         engine.close()
         launcher.close()

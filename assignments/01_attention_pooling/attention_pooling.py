@@ -93,6 +93,7 @@ import torch
 # Compute one weight per pair of query and key. Two tensors with one axis each become a table with two axes:
 # one row per query, one column per key.
 
+
 # %% exercise="kernel_attention_weights"
 def kernel_attention_weights(
     queries: torch.Tensor, keys: torch.Tensor, w: float | torch.Tensor = 1.0
@@ -110,6 +111,7 @@ def kernel_attention_weights(
 # ## Exercise: `kernel_regression`
 #
 # Use the weights. The answer for a query is the sum of all values, each multiplied by its weight.
+
 
 # %% exercise="kernel_regression"
 def kernel_regression(

@@ -68,6 +68,7 @@ import torch
 # Replace every step at or beyond the length of its row by `value`. `X` may have the shape `(N, T)` or further
 # axes. With further axes, replace all features of a step. You may write into `X` or return a new tensor.
 
+
 # %% exercise="sequence_mask"
 def sequence_mask(X: torch.Tensor, valid_len: torch.Tensor, value: float = 0) -> torch.Tensor:
     """Keep the first `valid_len[n]` steps of row `n` and set the others to `value`.
@@ -87,6 +88,7 @@ def sequence_mask(X: torch.Tensor, valid_len: torch.Tensor, value: float = 0) ->
 #
 # You may call `sequence_mask` or write the mask directly; both are right. If you call it, finish it first.
 # Here, too, you may write into `X` or return a new tensor.
+
 
 # %% exercise="masked_softmax"
 def masked_softmax(X: torch.Tensor, valid_lens: torch.Tensor | None) -> torch.Tensor:

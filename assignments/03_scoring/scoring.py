@@ -112,6 +112,7 @@ from grader.given import masked_softmax
 # Broadcasting adds all `T·S` pairs of a sequence at once, if queries and keys are on different axes. The
 # grader loads its own weights into your layers by name, so use the names that the stub lists.
 
+
 # %% exercise="AdditiveAttention"
 class AdditiveAttention(nn.Module):
     """Attention whose scores come from a network with one hidden layer (Bahdanau et al. 2015)."""
@@ -144,6 +145,7 @@ class AdditiveAttention(nn.Module):
 # The structure is the same, with another score. There are no weights here, so `__init__` creates only the
 # dropout layer. Write the formula yourself. If you call PyTorch's `scaled_dot_product_attention` instead, the
 # report says so.
+
 
 # %% exercise="DotProductAttention"
 class DotProductAttention(nn.Module):

@@ -79,6 +79,7 @@ import torch
 # Split the features into heads and merge the heads into the batch axis. The name comes from its use: queries,
 # keys and values (q, k, v) all pass through it.
 
+
 # %% exercise="transpose_qkv"
 def transpose_qkv(X: torch.Tensor, num_heads: int) -> torch.Tensor:
     """Split the features of every step into heads, one row of the batch per head.
@@ -94,6 +95,7 @@ def transpose_qkv(X: torch.Tensor, num_heads: int) -> torch.Tensor:
 #
 # This is the inverse. Reverse the steps of `transpose_qkv`: which of them is its own inverse, and which one
 # needs the number of sequences?
+
 
 # %% exercise="transpose_output"
 def transpose_output(X: torch.Tensor, num_heads: int) -> torch.Tensor:

@@ -97,6 +97,7 @@ from grader.given import DotProductAttention, transpose_output, transpose_qkv
 # project. Any code with the right result passes. The functions imported above make it short. If you use
 # PyTorch's own `nn.MultiheadAttention`, the report says so, because it leaves nothing for you to write.
 
+
 # %% exercise="MultiHeadAttention"
 class MultiHeadAttention(nn.Module):
     """Several scaled dot-product attentions in parallel (Vaswani et al. 2017, section 3.2.2)."""
@@ -220,6 +221,7 @@ except NotImplementedError as unwritten:
 # `valid_lens`, per sequence or per query, the keys beyond the length get no weight in any head. With `None`,
 # no key is masked. Other variables of the notebook have no effect on the result.
 
+
 # %% exercise="MixedUpAttention"
 class MixedUpAttention(nn.Module):
     """Multi-head attention with one projection for each role."""
@@ -270,6 +272,7 @@ class MixedUpAttention(nn.Module):
 # Write the test. The module has the four linear layers `W_q`, `W_k`, `W_v` and `W_o`. The shapes of their
 # weights show which input sizes it takes.
 
+
 # %% exercise="catches_mixed_up"
 def catches_mixed_up(attention: nn.Module) -> bool:
     """Return True if a built attention module is faulty in the way of the given class above.
@@ -293,6 +296,7 @@ def catches_mixed_up(attention: nn.Module) -> bool:
 # where the mask $M$ has one row per query and one column per key. It is $0$ where the query may attend to the
 # key and $-\infty$ where it may not (Vaswani et al. 2017, sections 3.2.1 and 3.2.3). The class should take
 # sequences of any length and return finite values for all of them.
+
 
 # %% exercise="TangledSelfAttention"
 class TangledSelfAttention(nn.Module):
@@ -330,6 +334,7 @@ class TangledSelfAttention(nn.Module):
 #
 # Write the test. The module has the four linear layers `w_q`, `w_k`, `w_v` and `fc_out`.
 
+
 # %% exercise="catches_tangled"
 def catches_tangled(attention: nn.Module) -> bool:
     """Return True if a built causal self-attention is faulty in the way of the given class above.
@@ -349,6 +354,7 @@ def catches_tangled(attention: nn.Module) -> bool:
 # weight on a later step and sums to one, in training mode and in evaluation mode. In training, dropout acts
 # on the attention as in lesson 03. The output is the concatenated results of the heads, passed through
 # `fc_out`.
+
 
 # %% exercise="TransparentSelfAttention"
 class TransparentSelfAttention(nn.Module):
@@ -387,6 +393,7 @@ class TransparentSelfAttention(nn.Module):
 # Write the test. The module has the four linear layers `W_Q`, `W_K`, `W_V` and `fc_out`, and a layer
 # `dropout`. In evaluation mode a correct module returns the same weights that it uses. So your test can
 # repeat a part of the computation and compare.
+
 
 # %% exercise="catches_transparent"
 def catches_transparent(attention: nn.Module) -> bool:

@@ -87,6 +87,7 @@ from torch import nn
 # Compute the table once, in `__init__`. In `forward`, add its first `T` rows to `X` in the dtype of `X`, then
 # apply dropout to the sum.
 
+
 # %% exercise="PositionalEncoding"
 class PositionalEncoding(nn.Module):
     """Add the sines and cosines of each position, then apply dropout (Vaswani et al. 2017, section 3.5).
@@ -126,6 +127,7 @@ except NotImplementedError as unwritten:
 # Write an embedding table in which every row is trained except the row of the padding. The class already *is*
 # an `nn.Embedding`. You only have to call the constructor of the base class with the right arguments.
 
+
 # %% exercise="TokenEmbedding"
 class TokenEmbedding(nn.Embedding):
     """Map tokens (B, T) to vectors (B, T, d_model).
@@ -144,6 +146,7 @@ class TokenEmbedding(nn.Embedding):
 # Return the matrix of 'A shift is a rotation', for an even number of features. It multiplies `P[i]` from the
 # left, with `P[i]` as a column. (For rows and columns see the box 'Conventions' in lesson 03.) `delta` may be
 # negative or zero.
+
 
 # %% exercise="shift_matrix"
 def shift_matrix(delta: int, num_hiddens: int) -> torch.Tensor:

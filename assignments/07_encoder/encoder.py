@@ -108,6 +108,7 @@ from grader.given import MultiHeadAttention, PositionalEncoding
 # `X` is the input of a sublayer, `Y` its output. `normalized_shape` has the same meaning as in
 # `nn.LayerNorm`: one integer, or a list with the sizes of the last axes.
 
+
 # %% exercise="AddNorm"
 class AddNorm(nn.Module):
     """A residual connection, then layer normalisation (Vaswani et al. 2017, section 3.1; Ba et al. 2016).
@@ -130,6 +131,7 @@ class AddNorm(nn.Module):
 #
 # Two linear layers with biases, and a ReLU between them. `nn.Linear` works on the last axis and leaves the
 # others alone. That is exactly what "the same network at every position" needs.
+
 
 # %% exercise="PositionWiseFFN"
 class PositionWiseFFN(nn.Module):
@@ -178,6 +180,7 @@ except NotImplementedError as unwritten:
 # `normalized_shape` of both `AddNorm` layers. The output of the block has as many features as its input;
 # otherwise the residual connection could not be added.
 
+
 # %% exercise="EncoderBlock"
 class EncoderBlock(nn.Module):
     """Self-attention, AddNorm, the position-wise network, AddNorm (Vaswani et al. 2017, section 3.1).
@@ -216,6 +219,7 @@ class EncoderBlock(nn.Module):
 #
 # Embedding, scaling, positions, blocks. At each call, store the attention weights of all layers in a list
 # `attention_weights`, one tensor `(B·H, T, T)` per layer, first layer first. Assignment 10 reads such lists.
+
 
 # %% exercise="TransformerEncoder"
 class TransformerEncoder(nn.Module):

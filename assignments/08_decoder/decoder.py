@@ -118,6 +118,7 @@ from grader.given import AddNorm, MultiHeadAttention, PositionalEncoding, Positi
 # output and the state. The constructor arguments are those of `EncoderBlock`, without `use_bias` and with
 # `i`. It helps to write the block for training first, and to add the cache when training is right.
 
+
 # %% exercise="DecoderBlock"
 class DecoderBlock(nn.Module):
     """One layer of the decoder (Vaswani et al. 2017, section 3.1).
@@ -159,6 +160,7 @@ class DecoderBlock(nn.Module):
 #
 # The test that every decoder must pass, for your block: five steps at once in training mode, then one at a
 # time in eval mode. The difference should be about 0.0000001, which is the rounding of `float32`.
+
 
 # %%
 def new_state() -> list:
@@ -212,6 +214,7 @@ except NotImplementedError as unwritten:
 # tensor per layer, first layer first. The first list holds the weights of the self-attentions, of shape
 # `(B·H, T, steps so far)`; in training that is `(B·H, T, T)`. The second holds the weights of the
 # cross-attentions, of shape `(B·H, T, S)`.
+
 
 # %% exercise="TransformerDecoder"
 class TransformerDecoder(nn.Module):

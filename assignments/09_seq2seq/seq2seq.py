@@ -90,6 +90,7 @@ from grader.given import AdditiveAttention
 # store the attention weights in `self.attention_weights`, a new list with one tensor `(B, 1, S)` for each
 # target step.
 
+
 # %% exercise="Seq2SeqAttentionDecoder"
 class Seq2SeqAttentionDecoder(nn.Module):
     """A GRU decoder that attends to the source before every word (Bahdanau et al. 2015).
@@ -137,7 +138,10 @@ class Seq2SeqAttentionDecoder(nn.Module):
 # %%
 try:
     decoder = Seq2SeqAttentionDecoder(vocab_size=11, embed_size=4, num_hiddens=6, num_layers=2).eval()
-    encoded = torch.linspace(-1, 1, 60).reshape(5, 2, 6), torch.linspace(1, -1, 24).reshape(2, 2, 6)  # (S, B, D), (L, B, D)
+    encoded = (
+        torch.linspace(-1, 1, 60).reshape(5, 2, 6),
+        torch.linspace(1, -1, 24).reshape(2, 2, 6),
+    )  # (S, B, D), (L, B, D)
     lens = torch.tensor([5, 2])
     words = torch.tensor([[3, 7, 4, 8], [9, 2, 6, 5]])  # (B=2, T=4)
     together, _ = decoder(words, decoder.init_state(encoded, lens))  # (B, T, V)

@@ -70,6 +70,7 @@ from grader.given import MultiHeadAttention, TransformerEncoder, transpose_outpu
 # `"encoder"` for an encoder, and with `"decoder"` and `"cross"` for a decoder. Each value is a list of `L`
 # tensors `(B, H, T, S)`. The first input is a batch of tokens `(B, T)`, so it gives you `B`.
 
+
 # %% exercise="attention_maps"
 def attention_maps(model: nn.Module, *inputs) -> dict[str, list[torch.Tensor]]:
     """Call the model once and return the weights of every layer and head in one layout.
@@ -108,6 +109,7 @@ except (NotImplementedError, ImportError) as unwritten:
 # itself stays as it is: no weight changes, and nothing is left behind in it. Its mode stays too: in training
 # mode, dropout works as usual. Gradients must reach the gates. You may use the module's own parts (`W_q`,
 # `W_k`, `W_v`, `attention`, `W_o`, `num_heads`), or find a shorter way.
+
 
 # %% exercise="gated_attention"
 def gated_attention(
@@ -173,6 +175,7 @@ def gated_attention(
 # query). Measure without dropout, whatever mode the module is in, and leave the module in the mode in which
 # it was.
 
+
 # %% exercise="head_importance"
 def head_importance(mha: nn.Module, batches: list, loss_fn, method: str) -> torch.Tensor:
     """Measure the importance of every head.
@@ -227,6 +230,7 @@ def head_importance(mha: nn.Module, batches: list, loss_fn, method: str) -> torc
 # biases, the dropout rate, training or evaluation mode, the device, and trainable parameters. The indices in
 # `heads` come in any order. They may repeat, and the list may be empty. If no head would be left, raise a
 # `ValueError`.
+
 
 # %% exercise="prune_heads"
 def prune_heads(mha: nn.Module, heads: list[int]) -> nn.Module:
@@ -290,6 +294,7 @@ except NotImplementedError as unwritten:
 #
 # `model(X)` does the same as `model.read(model.attention(X, X, X, None))`. The code follows.
 
+
 # %%
 class Classifier(nn.Module):
     """Classify sequences with one self-attention, the mean over the steps, and one linear layer."""
@@ -331,6 +336,7 @@ class Classifier(nn.Module):
 # drawn once per seed, not once per row. The heads inside a `"removed"` list may be in any order, and so may
 # the rows. Heads that you removed for one row must be back for the next order: work on a copy, or find a way
 # that changes nothing.
+
 
 # %% exercise="removal_experiment"
 def removal_experiment(model: nn.Module, data: tuple) -> list[dict]:

@@ -120,6 +120,7 @@ from grader.given import (
 # Return a list with one list of integers for each sentence: the words before the end token. The start and the
 # end token are not part of it.
 
+
 # %% exercise="greedy_decode"
 def greedy_decode(
     model: nn.Module, src: torch.Tensor, src_valid_len: torch.Tensor, num_steps: int, bos: int, eos: int
@@ -141,6 +142,7 @@ def greedy_decode(
 # steps: Adam with a learning rate of 0.001 to 0.003 does, plain SGD does not.
 #
 # Return `model.state_dict()`.
+
 
 # %% exercise="train"
 def train(model: nn.Module, batches: list[tuple[torch.Tensor, ...]], steps: int) -> dict[str, torch.Tensor]:
