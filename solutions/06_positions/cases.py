@@ -19,7 +19,7 @@ def PositionalEncoding(draw):
     X = case.input("X", draw.normal(B, T, D), grad=True)
     Y = case.call(X, on=module, axes=AXES)
     case.check_shape(Y)
-    case.check_values(Y, "the input plus a sine or a cosine of its position")
+    case.check_values(Y, "the input plus the sine or cosine of its position")
     case.check_gradients(
         case.gradients(Y, draw.normal(B, T, D), wrt=[X]), "the gradient passes to the input as it is"
     )
@@ -28,15 +28,15 @@ def PositionalEncoding(draw):
     case.check_same(
         Y,
         again,
-        "positions start afresh at every call",
+        "positions start at 0 in every call",
         "purity",
-        "a second call on the same input gives another result",
+        "a second call on the same input gives a different result",
     )
     yield case
 
     case = Case("no-weights", name)
     case.load(case.build(num_hiddens=D, dropout=0.0), {})
-    case.check_parameters("there is nothing to train")
+    case.check_parameters("the module has no parameters")
     yield case
 
     case = Case("odd", name)
@@ -44,7 +44,7 @@ def PositionalEncoding(draw):
     case.eval(module)
     Y = case.call(case.input("X", draw.normal(B, T, 5)), on=module, axes=AXES)
     case.check_shape(Y, "an odd number of features")
-    case.check_values(Y, "the result when D is odd: its last feature is a sine without a cosine", "shapes")
+    case.check_values(Y, "odd D: the last feature is a sine without a cosine", "shapes")
     yield case
 
     case = Case("far", name)
@@ -53,7 +53,7 @@ def PositionalEncoding(draw):
     Y = case.call(case.constant("X", (2, 1000, 4), 0.5), on=module, name="all")
     last = case.part(Y, (1, 2), (970, 1000), (None, None), name="last", axes=AXES)
     case.check_values(last, "positions up to 999", tol=1e-4)
-    case.check_precision(last, "positions up to 999, and the dtype", tol=1e-4)
+    case.check_precision(last, "positions up to 999, and dtype", tol=1e-4)
     yield case
 
     case = Case("longer", name)
@@ -61,7 +61,7 @@ def PositionalEncoding(draw):
     case.eval(module)
     Y = case.call(case.constant("X", (2, 1203, 4), 0.5), on=module, name="all")
     last = case.part(Y, (1, 2), (1180, 1203), (None, None), name="last", axes=AXES)
-    case.check_values(last, "the result at the last of as many positions as max_len says", "shapes", tol=1e-4)
+    case.check_values(last, "the last of max_len positions", "shapes", tol=1e-4)
     yield case
 
     case = Case("evaluation", name)
@@ -70,19 +70,19 @@ def PositionalEncoding(draw):
     case.seed(1)  # what a wrong answer gives here is random
     X = case.input("X", draw.normal(B, T, D))
     first, second = (case.call(X, on=module, axes=AXES) for _ in range(2))
-    case.check_values(first, "in evaluation nothing is dropped")
+    case.check_values(first, "no dropout in evaluation")
     case.check_same(
         first,
         second,
-        "in evaluation every call gives the same",
+        "every call in evaluation gives the same result",
         "modes",
-        "two calls in evaluation gave two results",
+        "two calls in evaluation gave different results",
     )
     yield case
 
     for id, value, title in (
-        ("dropout", 2.0, "in training, the sum of input and position is dropped"),
-        ("dropout-of-zeros", 0.0, "in training, positions are dropped even where the input is 0"),
+        ("dropout", 2.0, "in training, dropout is applied to the sum of input and position"),
+        ("dropout-of-zeros", 0.0, "in training, dropout is applied to positions where the input is 0"),
     ):
         case = Case(id, name)
         module = case.build(num_hiddens=40, dropout=P)
@@ -114,16 +114,16 @@ def TokenEmbedding(draw):
     case.check_values(Y, "each token's row of the table")
     case.check_parameters()
     flow = case.gradients(Y, draw.normal(B, T, D), parameters=module)
-    case.check_gradients(flow, "gradient of the table: the rows that were used, but for padding")
+    case.check_gradients(flow, "gradient of the table: only the rows used, and not the padding")
     case.check_unchanged(X)
-    case.check_precision(Y, "each token's row, and the dtype of the table")
+    case.check_precision(Y, "each token's row, and dtype")
     yield case
 
     case = Case("other-sizes", name)
     module = case.build(vocab_size=D + 9, d_model=V)
     case.load(module, {"weight": np.concatenate([np.zeros((2, V)), draw.normal(D + 7, V)])})
     Y = case.call(case.input("X", draw.integers(2, D + 8, T, B)), on=module, axes=AXES)
-    case.check_values(Y, "another vocabulary, other sizes")
+    case.check_values(Y, "a vocabulary of another size")
     yield case
 
     case = Case("padding", name)
@@ -139,14 +139,16 @@ def shift_matrix(draw):
     for id, delta, D, title, tol in (
         ("one-step", 1, 4, "one step, four features", 1e-5),
         ("several", draw.choice([2, 3, 4, 5]), 6, "several steps, six features", 1e-5),
-        ("back", -draw.choice([2, 3, 4, 5]), 8, "back by several steps", 1e-5),
-        ("nowhere", 0, 6, "no step at all", 1e-5),
+        ("back", -draw.choice([2, 3, 4, 5]), 8, "several steps back", 1e-5),
+        ("nowhere", 0, 6, "a shift of zero", 1e-5),
         ("far", draw.choice([117, 128, 139]), 10, "many steps", 1e-4),
         ("one-pair", draw.choice([2, 3]), 2, "a single pair of features", 1e-5),
     ):
         case = Case(id, name)
         M = case.call(delta, D, axes=("row", "column"))
-        case.check("shapes", "shape", [case.see(M)], f"a floating (D, D): {title}", any_float=True)
+        case.check(
+            "shapes", "shape", [case.see(M)], f"a floating-point matrix (D, D): {title}", any_float=True
+        )
         case.check_values(M, f"the matrix: {title}", tol=tol)
         positions = np.array([7, 8, 11, 30, 500])
         case.hold_for_judge("P", table(positions, D))
@@ -155,7 +157,7 @@ def shift_matrix(draw):
             "values",
             "carries",
             [case.see(M)],
-            f"it takes P[i] to P[i + delta] for every i: {title}",
+            f"it maps P[i] to P[i + delta] for every i: {title}",
             rows="P",
             images="moved",
             tol=10 * tol,

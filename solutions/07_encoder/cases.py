@@ -42,12 +42,12 @@ def AddNorm(draw):
     flow = case.gradients(Z, draw.normal(B, T, size), wrt=[X, Y], parameters=module)
     case.check_gradients(flow, "gradients of both inputs and of the normalisation", tol=EPS)
     case.check_unchanged(X, Y)
-    case.check_precision(Z, "the result, and its dtype", tol=EPS)
+    case.check_precision(Z, "result and dtype", tol=EPS)
     yield case
 
     for id, shape, sizes, title in (
-        ("one-number", size, (size,), "the result when normalized_shape is a number"),
-        ("two-axes", [T, size], (T, size), "the result when normalized_shape names two axes"),
+        ("one-number", size, (size,), "normalized_shape is an integer"),
+        ("two-axes", [T, size], (T, size), "normalized_shape has two axes"),
     ):
         case = Case(id, name)
         module = case.build(normalized_shape=shape, dropout=0.0)
@@ -78,7 +78,7 @@ def AddNorm(draw):
     case.train(module)
     case.check_values(
         case.call(*pair(case), on=module, axes=AXES),
-        "with dropout 0, training gives the same",
+        "with dropout 0, training gives the same result",
         "modes",
         tol=EPS,
     )
@@ -98,7 +98,7 @@ def AddNorm(draw):
         "modes",
         "dropped_regions",
         [case.see(Z)],
-        "in training Y is dropped, and neither X nor the sum",
+        "in training, dropout is applied to Y, not to X or the sum",
         **REGIONS,
     )
     yield case
@@ -120,11 +120,11 @@ def PositionWiseFFN(draw):
     Y = case.call(X, on=module, axes=AXES)
     case.check_shape(Y)
     case.check_values(Y, "the result at every position")
-    case.check_parameters("two layers with biases, of the shapes asked for")
+    case.check_parameters("two layers with biases, with the right shapes")
     flow = case.gradients(Y, draw.normal(B, T, out), wrt=[X], parameters=module)
     case.check_gradients(flow, "gradients of the input and of both layers")
     case.check_unchanged(X)
-    case.check_precision(Y, "the result, and its dtype")
+    case.check_precision(Y, "result and dtype")
     yield case
 
     case, module = start("each-position-alone")
@@ -137,7 +137,7 @@ def PositionWiseFFN(draw):
     case.eval(module)
     case.check_values(
         case.call(case.input("X", draw.normal(B, T, into)), on=module, axes=AXES),
-        "as many features out as in",
+        "output size equal to input size",
     )
     yield case
 
@@ -148,9 +148,9 @@ def PositionWiseFFN(draw):
     case.check_same(
         case.call(first, on=module, name="alone", axes=AXES),
         case.part(case.call(X, on=module, name="all"), (None, None), (0, 1), name="among_others", axes=AXES),
-        "a sequence of one position gets the same as within a longer one",
+        "a position alone gives the same result as in a sequence",
         "shapes",
-        "a position gives another result when it is the only one",
+        "a position alone gives a different result than in a sequence",
     )
     yield case
 
@@ -159,13 +159,13 @@ def PositionWiseFFN(draw):
     case.seed(1)
     X = case.input("X", draw.normal(B, T, into))
     first, second = (case.call(X, on=module, axes=AXES) for _ in range(2))
-    case.check_values(first, "training gives the same as evaluation", "modes")
+    case.check_values(first, "training gives the same result as evaluation", "modes")
     case.check_same(
         first,
         second,
-        "nothing is dropped: there is no dropout here",
+        "no dropout in training: this network has none",
         "modes",
-        "two calls in training gave two results",
+        "two calls in training gave different results",
     )
     yield case
 
@@ -205,7 +205,7 @@ def EncoderBlock(draw):
         else:
             case.check_unchanged(X, valid_lens)
         if id == "per-sequence":
-            case.check_precision(Y, "the result, and its dtype")
+            case.check_precision(Y, "result and dtype")
         yield case
 
     case, module = start("with-bias", heads=3, bias=True, norm_shape=D)
@@ -223,7 +223,7 @@ def EncoderBlock(draw):
     X[0, T - 1] = X[1, 0] = 0
     case.check_values(
         case.call(case.input("X", X), None, on=module, axes=AXES),
-        "a vector of zeros is looked at like any other",
+        "a vector of zeros is attended to like any other",
         "masking",
     )
     yield case
@@ -238,9 +238,9 @@ def EncoderBlock(draw):
     case.check_same(
         case.part(left, *real, axes=AXES),
         case.part(right, *real, axes=AXES),
-        "what stands in the padding changes nothing for real words",
+        "values in the padding do not change the results of real positions",
         "masking",
-        "other numbers in the padding changed the result of real positions",
+        "other values in the padding changed the results of real positions",
     )
     yield case
 
@@ -252,9 +252,9 @@ def EncoderBlock(draw):
     case.check_same(
         case.part(left, (None, None), (0, T - 1), axes=AXES),
         case.part(right, (None, None), (1, T), axes=AXES),
-        "positions in another order: the same results in that order",
+        "reordered positions give the same results, reordered",
         "values",
-        "when the positions are moved, their results do not simply move along",
+        "reordered positions give other results, not only another order",
     )
     yield case
 
@@ -276,7 +276,7 @@ def EncoderBlock(draw):
         "modes",
         "dropped_regions",
         [case.see(Y)],
-        "in training: dropout of the weights, then of what attention adds",
+        "in training: dropout of the attention weights, then of the attention's output",
         keys=8 * H,
         **REGIONS,
     )
@@ -293,7 +293,7 @@ def EncoderBlock(draw):
         "modes",
         "dropped_regions",
         [case.see(Y)],
-        "in training: dropout of what the network adds, nowhere else",
+        "in training: dropout of the network's output, and nowhere else",
         **REGIONS,
     )
     yield case
@@ -336,28 +336,28 @@ def TransformerEncoder(draw):
             case.check_same(
                 Y,
                 again,
-                "a second call gives the same",
+                "a second call gives the same result",
                 "purity",
-                "the first call changed something: the second gives another result",
+                "the first call changed the module: the second gives a different result",
             )
         else:
             case.check_unchanged(X, valid_lens)
         if id == "per-sequence":
-            case.check_precision(Y, "the result, and the dtype of the weights")
+            case.check_precision(Y, "result, in the dtype of the weights")
         yield case
 
     for id, layers, title in (("one-layer", 1, "one layer"), ("three-layers", 3, "three layers")):
         case, module = start(id, layers=layers)
         case.eval(module)
         case.check_values(case.call(words(case), None, on=module, axes=AXES), title)
-        case.check_parameters(f"{title}: parameters have the names and shapes asked for")
+        case.check_parameters(f"{title}: names and shapes of the parameters")
         yield case
 
     case, module = start("with-bias", heads=3, bias=True, layers=1)
     case.eval(module)
     Y = case.call(words(case), case.input("valid_lens", draw.lens(B, T)), on=module, axes=AXES)
     case.check_values(Y, "three heads, and projections with a bias")
-    case.check_parameters("use_bias=True is handed on to the blocks")
+    case.check_parameters("use_bias=True is passed to the blocks")
     yield case
 
     case, module = start("padding-is-ignored")
@@ -371,9 +371,9 @@ def TransformerEncoder(draw):
     case.check_same(
         case.part(left, (None, None), (0, T - 1), axes=AXES),
         case.part(right, (None, None), (0, T - 1), axes=AXES),
-        "other words in the padding change nothing for real ones",
+        "other words in the padding do not change the results of real positions",
         "masking",
-        "other words in the padding changed the result of real positions",
+        "other words in the padding changed the results of real positions",
     )
     yield case
 
@@ -403,7 +403,7 @@ def dropout_of_positions():
         "modes",
         "varies",
         [case.see(left), case.see(right)],
-        "in training, words with their positions are dropped",
+        "in training, dropout is applied to the sum of word and position",
     )
     case.check(
         "modes",
@@ -434,7 +434,7 @@ def dropout_of_blocks():
         "modes",
         "dropped_regions",
         [case.see(Y)],
-        "in training, the blocks have their dropout",
+        "in training, the blocks apply dropout",
         keys=8 * H,
         **REGIONS,
     )
@@ -448,8 +448,8 @@ def masks(draw, B, T):
     """No lengths, and both kinds of lengths: id, lengths, words for titles, facet."""
     return (
         ("no-mask", None, "without a mask", "values"),
-        ("per-sequence", draw.lens(B, T), "one length a sequence (B,)", "masking"),
-        ("per-query", draw.lens((B, T), T), "one length a query (B, T)", "masking"),
+        ("per-sequence", draw.lens(B, T), "one length per sequence (B,)", "masking"),
+        ("per-query", draw.lens((B, T), T), "one length per query (B, T)", "masking"),
     )
 
 
@@ -458,13 +458,13 @@ def nothing_dropped(case, module, *args):
     case.eval(module)
     case.seed(1)
     first, second = (case.call(*args, on=module, axes=AXES) for _ in range(2))
-    case.check_values(first, "in evaluation nothing is dropped")
+    case.check_values(first, "no dropout in evaluation")
     case.check_same(
         first,
         second,
-        "in evaluation every call gives the same",
+        "every call in evaluation gives the same result",
         "modes",
-        "two calls in evaluation gave two results",
+        "two calls in evaluation gave different results",
     )
 
 
@@ -489,7 +489,7 @@ def same_positions(case, module, name, *inputs):
     case.check_same(
         case.part(case.call(*args, on=module, name="left"), *early, axes=AXES),
         case.part(case.call(*others, on=module, name="right"), *early, axes=AXES),
-        "every position by itself: changing one changes no other",
+        "each position is separate: changing one changes no other",
         "values",
         "changing the last position changed the result of another one",
     )

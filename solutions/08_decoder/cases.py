@@ -32,7 +32,7 @@ def DecoderBlock(draw):
         (
             "training-with-padding",
             draw.lens(B, S),
-            "encoder outputs beyond enc_valid_lens are not looked at",
+            "encoder outputs beyond enc_valid_lens are ignored",
             "masking",
         ),
     ):
@@ -61,7 +61,7 @@ def DecoderBlock(draw):
         if lens is None:
             case.check_parameters()
         else:
-            case.check_precision(Y, "the result, and its dtype")
+            case.check_precision(Y, "result and dtype")
         yield case
 
     yield block_no_future(draw, B, T, S)
@@ -112,7 +112,7 @@ def block_no_future(draw, B, T, S):
     case.check_same(
         case.part(left[0], *early, axes=AXES),
         case.part(right[0], *early, axes=AXES),
-        "in training no step looks at a later one",
+        "in training no step attends to a later one",
         "masking",
         "changing the last token changed the result of an earlier step",
     )
@@ -128,15 +128,15 @@ def block_step_by_step(draw, B, T, S):
     enc, lens = case.input("enc_outputs", draw.normal(B, S, D)), case.input("enc_valid_lens", draw.lens(B, S))
     first = stepwise(case, module, steps, state_of(case, enc, lens, "state1"), "first")
     again = stepwise(case, module, steps, state_of(case, enc, lens, "state2"), "again")
-    case.check_values(first, "one step a call gives what the whole sequence gives", "modes")
+    case.check_values(first, "one step per call gives the same result as the whole sequence", "modes")
     case.check_same(
         first,
         again,
-        "a fresh state starts afresh",
+        "a new state contains no earlier steps",
         "modes",
-        "decoding the same sequence a second time gave another result",
+        "decoding the same sequence a second time gave a different result",
     )
-    case.check_unchanged(enc, *steps, title="arguments are left as they were while decoding")
+    case.check_unchanged(enc, *steps, title="decoding does not change the arguments")
     return case
 
 
@@ -154,7 +154,9 @@ def block_two_layers(draw, B, T, S):
         top = case.call(middle[0], middle[1], on=upper, name=f"top{t}")
         parts.append(top[0])
         state = top[1]
-    case.check_values(case.join(parts, dim=1, axes=AXES), "two layers, each with a cache of its own", "modes")
+    case.check_values(
+        case.join(parts, dim=1, axes=AXES), "two layers, each with its own cache entry", "modes"
+    )
     return case
 
 
@@ -166,9 +168,7 @@ def block_evaluation(draw, B, T, S):
     case.seed(11)  # an answer that drops here gives other numbers every time: only that it fails tells
     steps = [case.input(f"x{t}", draw.normal(B, 1, D)) for t in range(T)]
     state = state_of(case, case.input("enc_outputs", draw.normal(B, S, D)), None)
-    case.check_values(
-        stepwise(case, module, steps, state, "out"), "in evaluation nothing is dropped", "modes"
-    )
+    case.check_values(stepwise(case, module, steps, state, "out"), "no dropout in evaluation", "modes")
     return case
 
 
@@ -194,7 +194,7 @@ def block_dropout():
         X, state_of(case, case.constant("enc_outputs", (16 * B, 1, WIDE)), None), on=module, name="out"
     )[0]
     last = case.part(Y, (None, None), (S - 1, S), name="last_step")
-    check_dropped(case, last, "dropout of the self-attention: its weights, then its result", H * S)
+    check_dropped(case, last, "dropout of the self-attention: its weights, then its output", H * S)
     yield case
 
     case, module = wide_block(
@@ -208,14 +208,14 @@ def block_dropout():
     )
     X, enc = case.constant("X", (B, T, WIDE)), case.constant("enc_outputs", (B, S, WIDE))
     Y = case.call(X, state_of(case, enc, None), on=module, name="out")[0]
-    check_dropped(case, Y, "dropout of the cross-attention: its weights, then its result", H * S)
+    check_dropped(case, Y, "dropout of the cross-attention: its weights, then its output", H * S)
     yield case
 
     norm = {"addnorm2.ln.weight": zeros(WIDE), "addnorm2.ln.bias": residual}
     case, module = wide_block("dropout-ffn", {**norm, **ones_from_ffn()})
     X, enc = case.constant("X", (B, T, WIDE)), case.constant("enc_outputs", (B, 1, WIDE))
     Y = case.call(X, state_of(case, enc, None), on=module, name="out")[0]
-    check_dropped(case, Y, "dropout of what the feed-forward network gives")
+    check_dropped(case, Y, "dropout of the feed-forward network's output")
     yield case
 
 
@@ -263,7 +263,7 @@ def TransformerDecoder(draw):
         (
             "training-with-padding",
             draw.lens(B, S),
-            "encoder outputs beyond enc_valid_lens are not looked at",
+            "encoder outputs beyond enc_valid_lens are ignored",
             "masking",
         ),
     ):
@@ -286,7 +286,7 @@ def TransformerDecoder(draw):
         if lens is None:
             case.check_parameters()
         else:
-            case.check_precision(Y, "the scores, in the dtype of the weights or a wider one", wider=True)
+            case.check_precision(Y, "scores, in the dtype of the weights or a wider one", wider=True)
         yield case
 
     yield decoder_step_by_step(draw, B, T, S)
@@ -309,15 +309,15 @@ def decoder_step_by_step(draw, B, T, S):
     enc, lens = case.input("enc_outputs", draw.normal(B, S, D)), case.input("enc_valid_lens", draw.lens(B, S))
     first = stepwise(case, module, words, case.method(module, "init_state", enc, lens), "first")
     again = stepwise(case, module, words, case.method(module, "init_state", enc, lens), "again")
-    case.check_one_of(first, "one word a call, with the state that came back", "modes")
+    case.check_one_of(first, "one word per call, with the returned state", "modes")
     case.check_same(
         first,
         again,
-        "a fresh state starts afresh",
+        "a new state contains no earlier steps",
         "modes",
-        "decoding the same words a second time gave other scores",
+        "decoding the same words a second time gave different scores",
     )
-    case.check_unchanged(enc, *words, title="arguments are left as they were while decoding")
+    case.check_unchanged(enc, *words, title="decoding does not change the arguments")
     return case
 
 
@@ -329,17 +329,15 @@ def decoder_evaluation(draw, B, T, S):
     case.seed(11)
     words = [case.input(f"word{t}", draw.integers(0, VOCABULARY - 1, B, 1)) for t in range(3)]
     state = case.method(module, "init_state", case.input("enc_outputs", draw.normal(B, S, D)), None)
-    case.check_one_of(
-        stepwise(case, module, words, state, "out"), "in evaluation nothing is dropped", "modes"
-    )
+    case.check_one_of(stepwise(case, module, words, state, "out"), "no dropout in evaluation", "modes")
     return case
 
 
 def decoder_dropout(draw):
     """Blocks that only normalise and a `dense` that hands its input on show one dropout at a time."""
     case, left, right = wide_decoder("dropout-embedding", 16, 16, {})
-    title = "dropout of embedding and positions"
-    case.check("modes", "varies", [case.see(left), case.see(right)], f"{title}: another one at each call")
+    title = "dropout of the sum of embedding and positions"
+    case.check("modes", "varies", [case.see(left), case.see(right)], f"{title}: different in each call")
     case.check("modes", "dropped_regions", [case.see(left)], title, dropped=[0, WIDE], p=P)
     yield case
 
@@ -355,7 +353,7 @@ def decoder_dropout(draw):
     case, out, _ = wide_decoder(
         "dropout-last", 3, 5, {f"{norm}weight": zeros(WIDE), f"{norm}bias": draw.normal(WIDE)}
     )
-    case.check_values(out, "behind the last block nothing is dropped", "modes")
+    case.check_values(out, "no dropout after the last block", "modes")
     yield case
 
 

@@ -23,7 +23,7 @@ def Seq2SeqAttentionDecoder(draw):
         (
             "with-padding",
             draw.lens(B, S),
-            "encoder outputs beyond enc_valid_lens are not looked at",
+            "encoder outputs beyond enc_valid_lens are ignored",
             "masking",
         ),
     ):
@@ -37,14 +37,14 @@ def Seq2SeqAttentionDecoder(draw):
         case.check_shape(scores, f"shape and dtype: {title}")
         case.check_values(scores, title, facet)
         kept = case.weights(module, axes=KEPT, steps=T)
-        case.check_weights(kept, "one tensor of attention weights is kept for each step")
+        case.check_weights(kept, "one tensor of attention weights per step")
         flow = case.gradients(scores, draw.normal(B, T, VOCABULARY), wrt=[outputs, hidden], parameters=module)
         case.check_gradients(flow, f"gradients: {title}")
         case.check_unchanged(words, outputs, hidden)
         if lens is None:
             case.check_parameters()
         else:
-            case.check_precision(scores, "the scores, in the dtype of the weights or a wider one", wider=True)
+            case.check_precision(scores, "scores, in the dtype of the weights or a wider one", wider=True)
         yield case
 
     yield word_by_word(draw, B, T, S)
@@ -101,14 +101,14 @@ def word_by_word(draw, B, T, S):
             parts.append(out[0])
             state = out[1]
         runs.append(case.join(parts, dim=1, name=name, axes=WORDS))
-    case.check_values(runs[0], "word by word gives what the whole sequence gives", "modes")
+    case.check_values(runs[0], "word by word gives the same scores as the whole sequence", "modes")
     case.check_same(
         *runs,
-        "a fresh state starts afresh",
+        "a new state contains no earlier steps",
         "modes",
-        "decoding the same words a second time gave other scores",
+        "decoding the same words a second time gave different scores",
     )
-    case.check_unchanged(outputs, hidden, lens, title="arguments are left as they were while decoding")
+    case.check_unchanged(outputs, hidden, lens, title="decoding does not change the arguments")
     return case
 
 
@@ -124,7 +124,7 @@ def two_calls(draw, B, T, S):
     case.see(out[0], axes=WORDS)
     case.check_values(out[0], "in training, a second sentence")
     kept = case.weights(module, axes=KEPT, steps=T)
-    case.check_weights(kept, "after a second call, the weights kept are those of that call alone")
+    case.check_weights(kept, "after a second call, the stored weights are those of that call only")
     return case
 
 
@@ -137,7 +137,7 @@ def square(draw):
     words = case.input("words", draw.integers(0, VOCABULARY - 1, size, size))
     out = case.call(words, state_of(case, module, outputs, hidden, None), on=module, name="out")[0]
     case.see(out, axes=WORDS)
-    case.check_values(out, "as many sentences as steps and source steps")
+    case.check_values(out, "equal numbers of sentences, target steps and source steps")
     return case
 
 
@@ -149,7 +149,7 @@ def evaluation(draw, B, T, S):
     words = case.input("words", draw.integers(0, VOCABULARY - 1, B, T))
     out = case.call(words, state_of(case, module, outputs, hidden, None), on=module, name="out")[0]
     case.see(out, axes=WORDS)
-    case.check_values(out, "in evaluation nothing is dropped", "modes")
+    case.check_values(out, "no dropout in evaluation", "modes")
     return case
 
 

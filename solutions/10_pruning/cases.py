@@ -17,8 +17,8 @@ ATTENTION = "from grader.given import MultiHeadAttention\n"
 REFERENCE = Path(__file__).with_name("pruning.py").read_text("utf-8")
 TITLES = {
     "None": "without a mask",
-    "(B,)": "one length a sequence (B,)",
-    "(B, T)": "one length a query (B, T)",
+    "(B,)": "one length per sequence (B,)",
+    "(B, T)": "one length per query (B, T)",
 }
 
 SQUARED_ERROR = """from torch import nn
@@ -61,8 +61,8 @@ LAYOUTS = {
 }
 KEPT_IN = {
     "flat": "heads inside the batch, (B·H, T, S)",
-    "by-head": "heads on an axis of their own, (B, H, T, S)",
-    "listed": "a list with one tensor a head",
+    "by-head": "heads on a separate axis, (B, H, T, S)",
+    "listed": "a list with one tensor per head",
 }
 ENCODER = """from grader.given import TransformerEncoder
 
@@ -90,7 +90,9 @@ def attention_maps(draw):
         B, H, T, S = (2, 3, *draw.sizes(2, low=4, high=7))
         yield kind(draw, layout, layout, B, H, T, S, KEPT_IN[layout])
     T, S = draw.sizes(2, low=4, high=7)
-    yield encoder_maps(draw, "as-many-sentences-as-heads", "flat", 2, 2, T, S, "as many sentences as heads")
+    yield encoder_maps(
+        draw, "as-many-sentences-as-heads", "flat", 2, 2, T, S, "equal numbers of sentences and heads"
+    )
     yield decoder_maps(draw, "one-sentence", "flat", 1, 2, T, S, "one sentence")
     yield encoder_maps(draw, "one-head", "by-head", 3, 1, T, S, "one head", called_before=True)
     yield decoder_maps(
@@ -151,13 +153,13 @@ def check_maps(case, maps, parts, title):
         "shapes",
         "shape",
         [f"maps[{part}][{i}]" for part, i in layers],
-        f"one tensor (B, H, T, S) a layer: {title}",
+        f"one tensor (B, H, T, S) per layer: {title}",
     )
     case.check(
         "values",
         "equal",
         [f"maps[{part}][{i}]" for part, i in layers],
-        f"the weights that were used: {title}",
+        f"the attention weights: {title}",
     )
 
 
@@ -179,16 +181,14 @@ def gated_attention(draw):
         given = asked(case, draw, B, T, S, q, k, v, lens, grad=True)
         Y = case.call(mha, gates, *given, axes=AXES)
         case.check_shape(Y, f"shape and dtype, {TITLES[form]}")
-        case.check_values(
-            Y, f"a gate for every head, {TITLES[form]}", "values" if lens is None else "masking"
-        )
+        case.check_values(Y, f"one gate per head, {TITLES[form]}", "values" if lens is None else "masking")
         flow = case.gradients(Y, draw.normal(B, T, D), wrt=[gates, *given[:3]], parameters=mha)
         case.check_gradients(flow, f"gradients of gates, inputs and layers, {TITLES[form]}")
         case.check_unchanged(gates, *(x for x in given if x is not None))
         yield case
 
     for id, gates, title in (
-        ("ones", np.ones(H), "with all gates at one it is the plain attention"),
+        ("ones", np.ones(H), "all gates at one: the plain attention"),
         ("one-closed", np.array([1.0, 0.0, 1.0]), "one gate at zero"),
         ("all-closed", np.zeros(H), "all gates at zero"),
     ):
@@ -199,8 +199,8 @@ def gated_attention(draw):
         Y = case.call(mha, case.input("gates", gates), *given, axes=AXES)
         case.check_values(Y, title)
         after = case.call(*given, on=mha, axes=AXES)
-        says = "after the call the attention that was handed over gives something else"
-        case.check_same(before, after, f"nothing is left behind in the attention: {title}", "purity", says)
+        says = "after the call the attention gives a different result"
+        case.check_same(before, after, f"the attention is unchanged: {title}", "purity", says)
         yield case
 
     case = Case("training", "gated_attention")
@@ -213,7 +213,7 @@ def gated_attention(draw):
         "modes",
         "varies",
         [case.see(left), case.see(right)],
-        "in training, attention weights are dropped as before",
+        "in training, attention weights are dropped as without gates",
     )
     yield case
 
@@ -251,13 +251,13 @@ def measured(draw, id, method, q, k, v, train=False, batches=((2, 3, 5, False), 
     if train:
         case.check_values(found, f"{title}, measured without dropout", "modes")
         return case
-    case.check_shape(found, f"one number a head: {title}")
+    case.check_shape(found, f"one value per head: {title}")
     case.check_values(found, f"{title}, {'one sample' if len(batches) == 1 else 'batches of unequal size'}")
     again = case.call(mha, listed, loss, method, name="again")
-    says = "a second measurement of the same gave something else"
-    case.check_same(found, again, f"measuring changes nothing: {title}", "purity", says)
+    says = "measuring the same module again gave different values"
+    case.check_same(found, again, f"measuring does not change the module: {title}", "purity", says)
     inputs = [x for batch in listed for x in batch if x is not None]
-    case.check_unchanged(*inputs, title=f"batches are left as they were: {title}")
+    case.check_unchanged(*inputs, title=f"batches are unchanged: {title}")
     return case
 
 
@@ -298,7 +298,11 @@ def planted(draw, method, strength, layers, batches):
     if method != "confidence":  # what the text asks about
         ranked = {"planted": strength.tolist(), "least": 0.9}
         case.check(
-            "pruning", "ranks", [case.see(found)], f"heads rank as they were planted, by {method}", **ranked
+            "pruning",
+            "ranks",
+            [case.see(found)],
+            f"heads are ranked by their known strength, by {method}",
+            **ranked,
         )
     return case
 
@@ -335,7 +339,7 @@ def prune_heads(draw):
         ("one", [1], "one head", False),
         ("unsorted", [3, 0], "two heads, in any order", True),
         ("repeated", [2, 0, 2, 2], "a head that is named more than once", True),
-        ("none", [], "no head at all", True),
+        ("none", [], "no head", True),
         ("one-left", [3, 1, 0], "all heads but one", False),
     ):
         case, mha = start(id, bias=bias)
@@ -347,10 +351,10 @@ def prune_heads(draw):
         case.eval(pruned)
         Y = case.call(*given, on=pruned, axes=AXES, name="out")
         case.check_shape(Y, f"shape and dtype: {title}")
-        case.check_values(Y, f"equals the gated attention: {title}")
+        case.check_values(Y, f"equal to the gated attention: {title}")
         case.check_weights(
             case.weights(pruned, heads=kept),
-            f"the weights kept are of the heads left: {title}",
+            f"attention weights of the remaining heads: {title}",
             optional=True,
         )
         case.check_gradients(
@@ -383,7 +387,7 @@ def prune_heads(draw):
         pruned = case.call(smaller, second, name="pruned")
         case.eval(pruned)
         case.check_values(
-            case.call(*given, on=pruned, axes=AXES), f"{first}, and then {second} of those left"
+            case.call(*given, on=pruned, axes=AXES), f"heads {first}, then {second} of the remaining ones"
         )
         yield case
 
@@ -395,27 +399,25 @@ def prune_heads(draw):
     case.descend(pruned, Y, draw.normal(B, T, H * HEAD), rate=0.05)
     case.check_values(
         case.call(*given, on=pruned, axes=AXES),
-        "after one step of gradient descent on the parameters left",
+        "after one step of gradient descent on the remaining parameters",
         "gradients",
     )
     yield case
 
     for id, heads, title in (
         ("all", [0, 1, 2, 3], "all heads"),
-        ("all-and-more", [1, 0, 3, 2, 1, 1], "all heads, some twice"),
+        ("all-and-more", [1, 0, 3, 2, 1, 1], "all heads, some of them twice"),
     ):
         case, mha = start(id)
         case.call(mha, heads)
-        case.check("values", "raises", [], f"refuses to remove {title}", type="ValueError")
+        case.check("values", "raises", [], f"a ValueError for {title}", type="ValueError")
         yield case
 
     case, mha = start("still-in-evaluation")
     case.seed(5)  # whoever switches dropout on draws
     given = asked(case, draw, B, T, S, q, k, v)
     pruned = case.call(mha, [0], name="pruned")
-    case.check_values(
-        case.call(*given, on=pruned, axes=AXES), "what was in evaluation mode still is", "modes"
-    )
+    case.check_values(case.call(*given, on=pruned, axes=AXES), "evaluation mode is kept", "modes")
     yield case
 
     case, mha = start("still-in-training", train=True)
@@ -427,7 +429,7 @@ def prune_heads(draw):
         "modes",
         "varies",
         [case.see(left), case.see(right)],
-        "what was in training mode still is, with its dropout",
+        "training mode is kept, with its dropout",
     )
     yield case
 
@@ -447,8 +449,8 @@ def same_call_again(draw, B, T, S, sizes):
     for module in pruned:
         case.eval(module)
     left, right = (case.call(*given, on=module, axes=AXES) for module in pruned)
-    says = "the same heads of two attentions that are alike were removed, and what is left is not alike"
-    case.check_same(left, right, "pruning is no matter of chance", "purity", says)
+    says = "removing the same heads from two equal attentions gave different results"
+    case.check_same(left, right, "pruning is deterministic", "purity", says)
     return case
 
 
@@ -535,23 +537,27 @@ def experiment(draw, id, train):
     where = ", on a model in training mode" if train else ""
     known = {"table": right, "total": SAMPLES} | ({} if train else {"draw": "removals"})
     facet = "modes" if train else "values"
-    case.check(facet, "accuracies", [rows], f"accuracies of the model without these heads{where}", **known)
+    case.check(facet, "accuracies", [rows], f"accuracies without the removed heads{where}", **known)
     if not train:
         case.check(
-            "shapes", "all_rows", [rows], "three orders, three seeds, one head more in each row", heads=JURY
+            "shapes",
+            "all_rows",
+            [rows],
+            "three orders, three seeds or more, one more head in each row",
+            heads=JURY,
         )
         ranked = {"planted": strength.tolist(), "least": 0.9}
         case.check(
             "pruning",
             "in_order",
             [rows],
-            "weak heads go first by importance, strong ones in reverse",
+            "weak heads are removed first by importance, strong ones in reverse",
             **ranked,
         )
-        case.check("pruning", "drawn", [rows], "the random order is another one with another seed")
+        case.check("pruning", "drawn", [rows], "the random order depends on the seed")
         after = case.call(data[0], on=model, name="after")
-        says = "after the experiment the model that was handed over gives something else"
-        case.check_same(before, after, "the model is whole again", "pruning", says)
+        says = "after the experiment the model gives a different result"
+        case.check_same(before, after, "the model has all its heads again", "pruning", says)
     return case
 
 

@@ -245,9 +245,9 @@ def train(draw):
 
 
 TITLES = {
-    "small": "a small task, short sentences in reverse",
-    "reverse": "reverse: the words of a sentence, last one first",
-    "induction": "induction: a sequence that begins again goes on as before",
+    "small": "a small task: short sentences, reversed",
+    "reverse": "reverse: the words of a sentence in reverse order",
+    "induction": "induction: a repeated sequence is continued",
 }
 # Of the fresh sequences, word for word: far below what is reached (docs/capstone.md), far above chance.
 LEAST = {"small": 0.4, "reverse": 0.5, "induction": 0.5}
@@ -280,31 +280,29 @@ def loop(draw):
     returned = case.call(module, case.value("batches", batches), steps, name="returned")
     axes = ("sentence", "step")
     for name, facet, title in (
-        ("fed", "values", "the decoder is fed the true words, the start first"),
-        ("aims", "values", "every step learns the word that comes next"),
-        ("beyond", "masking", "padding takes no part in the loss"),
-        ("lens", "masking", "the model is told how long each source is"),
+        ("fed", "values", "the decoder's input is the true words, the start token first"),
+        ("aims", "values", "the label of every step is the next word"),
+        ("beyond", "masking", "padding does not count in the loss"),
+        ("lens", "masking", "the model gets the length of each source"),
     ):
         case.check(facet, "equal", [case.see(module[name], name, axes[: 2 - (name == "lens")])], title)
     case.check_value(
-        module["updates"], steps, "gradients", "as many steps as were asked for",
-        "the weights were not moved as many times as asked for",
+        module["updates"], steps, "gradients", "the number of steps",
+        "the number of weight updates differs from the number of steps",
     )  # fmt: skip
     for name, facet, title, says in (
-        ("all moved", "gradients", "all weights of the model are moved",
-         "some weights of the model are what they were before"),
-        ("fresh", "gradients", "every step begins with fresh gradients",
-         "gradients of earlier steps were still there when a new one came"),
+        ("all moved", "gradients", "training changes all weights of the model",
+         "some weights of the model are unchanged"),
+        ("fresh", "gradients", "gradients are cleared before every step",
+         "the gradients of earlier steps were not cleared"),
         ("training", "modes", "the model trains in training mode",
-         "the model was in evaluation mode while it was trained, or was not trained at all"),
+         "the model was in evaluation mode during the training, or was not trained"),
     ):  # fmt: skip
         case.check(facet, "witnessed", [case.see(module[name], name, axes)], title, says=says)
-    case.check_unchanged(
-        *[ref for batch in batches for ref in batch], title="the batches are left as they were"
-    )
+    case.check_unchanged(*[ref for batch in batches for ref in batch], title="the batches are unchanged")
     state = case.state(module, returned)  # last: it loads what came back, which may be other weights
-    case.check("shapes", "trained", state, "the state dict comes back")
-    case.check("values", "moved", state, "the weights that come back have been trained", module=module.name)
+    case.check("shapes", "trained", state, "the function returns the state dict")
+    case.check("values", "moved", state, "the returned weights are trained", module=module.name)
     return case
 
 
@@ -344,7 +342,7 @@ def training(draw, id, task, size, steps, vocabulary, low, high, *, batches, cos
     batches = case.batches("batches", known, size)
     returned = case.call_training(steps, module, batches, steps, name="returned")
     state = case.state(module, returned)
-    case.check("shapes", "trained", state, f"the state dict comes back: {id}")
+    case.check("shapes", "trained", state, f"the function returns the state dict: {id}")
 
     src, src_lens, tgt, tgt_lens = fresh
     measured = exam.provide(MODEL, "Model", **sizes_of(vocabulary, D))
@@ -400,7 +398,7 @@ def greedy_decode(draw):
     sources, told = case.input("src", src), case.input("src_valid_len", lens)
     out = case.call(module, sources, told, steps, bos, eos, name="out")
     written = case.sentences(out, steps, eos)
-    case.check("values", "sentences", [written], "the words before the end, for a batch of sentences")
+    case.check("values", "sentences", [written], "the words before the end token, for a batch of sentences")
     case.check_unchanged(sources, told)
     yield case
 
@@ -409,7 +407,7 @@ def greedy_decode(draw):
     case.call(module, sources, told, steps, bos, eos, name="once")
     other = case.input("src2", src[::-1].copy()), case.input("src_valid_len2", lens[::-1].copy())
     written = case.sentences(case.call(module, *other, steps, bos, eos, name="out"), steps, eos)
-    case.check("modes", "sentences", [written], "a second batch knows nothing of the first")
+    case.check("modes", "sentences", [written], "a second batch is independent of the first")
     yield case
 
     case, module = given_model("same-call-again", w)
@@ -418,8 +416,8 @@ def greedy_decode(draw):
         case.sentences(case.call(module, sources, told, steps, bos, eos), steps, eos, name=name)
         for name in ("once", "again")
     )
-    says = "the same sources came out otherwise the second time"
-    case.check("purity", "same", [once, again], "the same sources come out the same again", says=says)
+    says = "the same sources gave different sentences the second time"
+    case.check("purity", "same", [once, again], "the same sources give the same sentences again", says=says)
     yield case
 
     short = 3
@@ -428,7 +426,7 @@ def greedy_decode(draw):
         module, case.input("src", src), case.input("src_valid_len", lens), short, bos, eos, name="out"
     )
     written = case.sentences(out, short, eos)
-    case.check("values", "sentences", [written], "no more words than there are steps")
+    case.check("values", "sentences", [written], "no more words than steps")
     yield case
 
     longest = int(np.argmax(lens))
@@ -459,7 +457,7 @@ def padding(draw, S, steps):
         module, case.input("src", src), case.input("src_valid_len", lens), steps, bos, eos, name="out"
     )
     written = case.sentences(out, steps, eos)
-    case.check("masking", "sentences", [written], "what stands behind a source's end is not read")
+    case.check("masking", "sentences", [written], "tokens after the end of a source are ignored")
     return case
 
 
@@ -467,8 +465,8 @@ def one_word_a_call(w, src, lens, steps, bos, eos):
     case, module = given_model("one-word-a-call", w, COUNTING, "Counting")
     case.call(module, case.input("src", src), case.input("src_valid_len", lens), steps, bos, eos, name="out")
     case.check_value(
-        module["most"], 1, "modes", "each call of the decoder brings one new word, the cache has the rest",
-        "the decoder was handed more than one word at a time, or none at all",
+        module["most"], 1, "modes", "each call of the decoder gets one new word, the earlier ones are in the cache",
+        "a call of the decoder got more than one word, or none",
     )  # fmt: skip
     return case
 
@@ -484,7 +482,7 @@ def eval_mode(w, src, lens, steps, bos, eos):
         "modes",
         "sentences",
         [case.sentences(out, steps, eos)],
-        "nothing is dropped while sentences are written",
+        "no dropout while sentences are decoded",
     )
     return case
 

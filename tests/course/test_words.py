@@ -144,7 +144,7 @@ def test_code_and_formulas_are_seen(text):
     assert gives_away(text)
 
 
-ENGLISH = "without a mask it is right, with one it is wrong"  # a fact
+ENGLISH = "correct without a mask, wrong with a mask"  # a fact
 SAYS = next(m.says for a in ASSIGNMENTS for m in a.mistakes() if m.id == "dot-not-scaled")
 
 
