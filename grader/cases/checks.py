@@ -40,7 +40,7 @@ class Checks:
             Check(f"{id}#{taken + 1}" if taken else id, facet, title, judge, tuple(of), params)
         )
 
-    def check_shape(self, ref: Ref, title: str = "shape and dtype of what comes back") -> None:
+    def check_shape(self, ref: Ref, title: str = "shape and dtype of the result") -> None:
         """Shape as the reference's, dtype as what went in; see `grader.judge.structure.shape`."""
         self.check("shapes", "shape", [self.see(ref)], title)
 
@@ -69,12 +69,12 @@ class Checks:
         """`names`: what `gradients` returned. `tol`: as in `check_values`."""
         self.check("gradients", "equal", names, title, **params)
 
-    def check_unchanged(self, *inputs: Ref, title: str = "arguments are left as they were") -> None:
+    def check_unchanged(self, *inputs: Ref, title: str = "the arguments are unchanged") -> None:
         """Inputs hold after all the steps so far exactly what they held before."""
         self.check("purity", "unchanged", self.after(*inputs), title)
 
     def check_parameters(
-        self, title: str = "parameters have the names and shapes asked for", may_have: Sequence[str] = ()
+        self, title: str = "names and shapes of the parameters", may_have: Sequence[str] = ()
     ) -> None:
         """`may_have`: names of further parameters that change no result."""
         self.check(
@@ -86,7 +86,7 @@ class Checks:
         )
 
     def check_weights(
-        self, name: str, title: str = "the weights kept are those that were used", optional: bool = False
+        self, name: str, title: str = "the stored attention weights", optional: bool = False
     ) -> None:
         """`optional`: keeping none, or in a layout of one's own, is no fault."""
         self.check("weights", "kept_weights", [name], title, optional=optional)

@@ -108,7 +108,7 @@ MISTAKES = [
             "super().__init__(vocab_size, d_model, padding_idx=1)",
             "super().__init__(vocab_size, d_model, padding_idx=1)\n\n    def forward(self, tokens):\n        return super().forward(tokens) * self.embedding_dim**0.5",
         ),
-        says="vectors are multiplied by the square root of their length",
+        says="vectors are multiplied by the square root of the number of features",
         asks="Which module applies that factor, the embedding or the encoder?",
         kind="different",
     ),
