@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from grader.classroom.class_run import GradedSubmission
 from grader.report.model import ExerciseResult
 
-OUTCOMES = ("passed", "failed", "not_started", "blocked", "could_not_grade")
+OUTCOMES = ("passed", "failed", "not_started", "blocked", "other_interface", "could_not_grade")
 
 
 @dataclass

@@ -28,9 +28,9 @@ Examples:
 \b
 Exit status:
   0  all exercises passed
-  1  an exercise failed, is blocked or is not started
+  1  an exercise failed, is blocked, is not started or has another interface
   2  wrong use
-  3  an exercise could not be graded because of an error in the grader
+  3  an exercise could not be graded, for example because of an error in the grader
 """)
 
 

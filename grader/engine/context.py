@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from grader.bundle.model import Exercise
+from grader.engine.interface import Source
 from grader.engine.options import GradingOptions
 from grader.engine.worker_slot import WorkerSlot
-from grader.intake.names import Names
 from grader.intake.recognise import Contract
 
 
@@ -17,11 +17,11 @@ class Context:
     """The tables made from the bundles of a course, the worker slot, and the options.
 
     contracts: exercise → how it is called.
-    stubs: assignment → the names that its original stub defines.
+    stubs: assignment → its original stub and what it defines.
     """
 
     exercises: Mapping[str, Exercise]
     contracts: Mapping[str, Contract]
-    stubs: Mapping[str, Names]
+    stubs: Mapping[str, Source]
     slot: WorkerSlot
     options: GradingOptions

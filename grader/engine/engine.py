@@ -9,6 +9,7 @@ from typing import Any
 
 from grader.bundle.model import Bundle, Exercise
 from grader.engine.context import Context
+from grader.engine.interface import Source
 from grader.engine.options import DEFAULTS, GradingOptions
 from grader.engine.student_parts import Part
 from grader.engine.submission_run import SubmissionRun
@@ -42,7 +43,7 @@ class Engine:
         self.context = Context(
             exercises=self.exercises,
             contracts=contracts_of(bundles),
-            stubs={b.assignment: read_names(_stub(b)) for b in bundles},
+            stubs={b.assignment: _stub(b) for b in bundles},
             slot=slot or WorkerSlot(launcher, options.device, options.reuse_worker),
             options=options,
         )
@@ -111,5 +112,6 @@ def _keywords(exercise: Exercise) -> frozenset[str] | None:
     )
 
 
-def _stub(bundle: Bundle) -> Submission:
-    return Submission(Path(f"{bundle.module}.py"), (Unit(f"{bundle.module}.py", bundle.stub),))
+def _stub(bundle: Bundle) -> Source:
+    stub = Submission(Path(f"{bundle.module}.py"), (Unit(f"{bundle.module}.py", bundle.stub),))
+    return Source(stub, read_names(stub))

@@ -31,6 +31,7 @@ class LoadRequest:
     replaced: definitions of the student that the reference blocks replace.
     skip: top-level statements that timed out before, as (file, line).
     parts, own: the parts of earlier files, and of this one, that models may be made of.
+    renamed: keyword of the constructor → the parameter that the submission has in its place.
     """
 
     submission: Submission
@@ -41,6 +42,7 @@ class LoadRequest:
     parts: Sequence[Part] = ()
     own: Mapping[str, str] = field(default_factory=dict)
     history: History = field(default_factory=History, compare=False)
+    renamed: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def content(self) -> str:
@@ -88,15 +90,17 @@ class LoadRequest:
         }
 
 
-def case_message(
-    case: RecordedCase, aliases: Mapping[str, str], forbids: Sequence[str] = ()
-) -> dict[str, Any]:
-    """The message that asks a worker to run a case. forbids: calls whose use the worker notes."""
-    renamed = {name: alias for name, alias in aliases.items() if name != alias}
-    return {
-        "op": "run",
-        "case": {"steps": case.steps, "dtype": case.dtype, "aliases": renamed, "about": forbids},
+def case_message(request: LoadRequest, case: RecordedCase) -> dict[str, Any]:
+    """The message that asks a worker to run a case; it notes the use of calls that the exercise forbids."""
+    exercise = request.exercise
+    described = {
+        "steps": case.steps,
+        "dtype": case.dtype,
+        "aliases": {name: alias for name, alias in request.aliases.items() if name != alias},
+        "about": exercise.forbids,
+        **({"renamed": {exercise.name: dict(request.renamed)}} if request.renamed else {}),
     }
+    return {"op": "run", "case": described}
 
 
 def limits(exercise: Exercise) -> Limits:

@@ -20,6 +20,7 @@ class GradingOptions:
     device: "cpu", "sim" or "cuda".
     hidden: the cases are hidden; results are redacted before anyone sees them.
     quick: skip cases that take more than a few seconds.
+    foreign: the file was not written for the course, and its points are not recorded.
     reuse_worker: all sources are trusted, so one worker may serve them all.
     torch_version: what the report names.
     cache: results of exercises that take long; None grades every time.
@@ -30,6 +31,7 @@ class GradingOptions:
     device: str = "cpu"
     hidden: bool = False
     quick: bool = False
+    foreign: bool = False
     reuse_worker: bool = False
     torch_version: str = ""
     cache: ResultCache | None = None

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from grader.bundle.model import Exercise, RecordedCase
 from grader.engine.context import Context
+from grader.engine.interface import Interface, Source, interface, takes_mask
 from grader.engine.load_request import History, LoadRequest, limits
 from grader.engine.loading import defined_name, load_remarks
 from grader.engine.messages import place_of
@@ -84,7 +85,15 @@ class SubmissionRun:
             for name, run in self._student_blocks(exercise)
             if run.grade(self.context.exercises[name]).outcome in ("failed", "blocked", "not_started")
         )
-        says = _("your {blocks} has an error (see there); graded with the reference {blocks} instead")
+        says = (
+            _("your {blocks} has an error (see there); graded with the reference {blocks} instead")
+            if all(
+                run.done[name].outcome == "failed"
+                for name, run in self._student_blocks(exercise)
+                if name in faulty
+            )
+            else _("your {blocks} could not be used (see there); graded with the reference {blocks} instead")
+        )
         again = self._with_reference_blocks(exercise, result, faulty, says)
         if not exercise.is_made_of_parts or not _by_parts(exercise, again):
             return again
@@ -201,6 +210,10 @@ class SubmissionRun:
             remarks.append(_("treating {found} as {name}").format(found=sanitize(alias), name=exercise.name))
         if exercise.name in self.aliases and self._untouched(exercise, alias):
             return builder.without_checks("not_started")
+        fits = self._interface(exercise, alias)
+        remarks += fits.remarks
+        if fits.other:
+            return builder.without_checks("other_interface", fits.other, remarks)
         try:
             request = self._request(exercise, replaced)
             loaded = self.context.slot.load(request)
@@ -215,15 +228,37 @@ class SubmissionRun:
             remarks.append(parts_remark(loaded.own, known))
         if options.quick and any(case.costly for case in exercise.cases):
             remarks.append(_("--quick: the long training was skipped, so this is not a final score"))
-        return builder.from_cases(self._judged(self._request(exercise, replaced)), remarks)
+        result, evidence = builder.from_cases(self._judged(self._request(exercise, replaced)), remarks)
+        masks = self._takes_mask(exercise, alias) if options.foreign else ""
+        if masks and result.outcome == "failed" and not result.diagnosis.alternatives:
+            return builder.without_checks("other_interface", masks, remarks)
+        return result, evidence
+
+    def _interface(self, exercise: Exercise, alias: str) -> Interface:
+        stub = self.context.stubs[exercise.assignment]
+        return interface(exercise, alias, Source(self.submission, self.names), stub)
+
+    def _takes_mask(self, exercise: Exercise, alias: str) -> str:
+        stub = self.context.stubs[exercise.assignment]
+        return takes_mask(exercise, alias, Source(self.submission, self.names), stub)
 
     def _untouched(self, exercise: Exercise, alias: str) -> bool:
         stub = self.context.stubs.get(exercise.assignment)
-        return stub is not None and alias == exercise.name and untouched(exercise.name, self.names, stub)
+        return (
+            stub is not None and alias == exercise.name and untouched(exercise.name, self.names, stub.names)
+        )
 
     def _request(self, exercise: Exercise, replaced: tuple[str, ...]) -> LoadRequest:
         """What the worker loads; for an exercise made of the student's parts, the earlier files as well."""
-        request = LoadRequest(self.submission, exercise, dict(self.aliases), replaced, history=self.history)
+        alias = self.aliases.get(exercise.name, exercise.name)
+        request = LoadRequest(
+            self.submission,
+            exercise,
+            dict(self.aliases),
+            replaced,
+            history=self.history,
+            renamed=self._interface(exercise, alias).renamed,
+        )
         if not exercise.is_made_of_parts:
             return request
         here = {

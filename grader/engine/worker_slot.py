@@ -135,7 +135,7 @@ class WorkerSlot:
     def _observe(
         self, request: LoadRequest, case: RecordedCase, on_training: Callable[[Training], None] | None
     ) -> Observation:
-        message = case_message(case, request.aliases, request.exercise.forbids)
+        message = case_message(request, case)
         timeout = case_timeout(request.exercise, case)
         for is_last in (False, True):
             loaded = self.load(request)
@@ -165,10 +165,11 @@ class WorkerSlot:
         """
         self.close()
         try:
-            self._hold(LoadRequest(PLAIN_FILE, exercise))
+            plain = LoadRequest(PLAIN_FILE, exercise)
+            self._hold(plain)
             if case is not None:
                 session = self._require_session()
-                words = session.ask(case_message(case, {}), case.body, case_timeout(exercise, case)).words
+                words = session.ask(case_message(plain, case), case.body, case_timeout(exercise, case)).words
                 if "fault" in words:
                     raise WorkerGone("fault", last_line(words["fault"]))
         except WorkerGone as gone:

@@ -11,8 +11,21 @@ from grader.report.words import outcome_name, points, total_points
 from grader.support.i18n import _
 
 SUMMARY = "GITHUB_STEP_SUMMARY"  # names the file that GitHub shows as the summary of a step
-_LEVELS = {"failed": "error", "blocked": "error", "could_not_grade": "warning", "not_started": "notice"}
-_MARKS = {"passed": "✅", "failed": "❌", "blocked": "❌", "could_not_grade": "⚠️", "not_started": "⬜"}
+_LEVELS = {
+    "failed": "error",
+    "blocked": "error",
+    "other_interface": "error",
+    "could_not_grade": "warning",
+    "not_started": "notice",
+}
+_MARKS = {
+    "passed": "✅",
+    "failed": "❌",
+    "blocked": "❌",
+    "other_interface": "❌",
+    "could_not_grade": "⚠️",
+    "not_started": "⬜",
+}
 
 
 def commands(report: Report) -> str:

@@ -59,9 +59,15 @@ def _case(result: ExerciseResult, check: CheckResult) -> ElementTree.Element:
 
 
 def _whole(result: ExerciseResult) -> ElementTree.Element:
-    """Return the case of an exercise without checks: not started, blocked, or not graded."""
+    """Return the case of an exercise without checks, such as one that is not started or blocked."""
     case = ElementTree.Element("testcase", classname=f"{result.assignment}.{result.name}", name=result.name)
-    tag = {"not_started": "skipped", "blocked": "failure", "could_not_grade": "error"}.get(result.outcome)
+    tags = {
+        "not_started": "skipped",
+        "blocked": "failure",
+        "other_interface": "failure",
+        "could_not_grade": "error",
+    }
+    tag = tags.get(result.outcome)
     if tag:
         _child(case, tag, result.message or result.outcome, result.message)
     return case

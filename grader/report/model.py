@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Outcome = Literal["passed", "failed", "not_started", "blocked", "could_not_grade"]
+Outcome = Literal["passed", "failed", "not_started", "blocked", "other_interface", "could_not_grade"]
 CheckOutcome = Literal["passed", "failed", "skipped", "could_not_grade"]
 
 Kind = Literal["exact", "one_of", "different", "unknown", "none"]
@@ -54,7 +54,7 @@ class ExerciseResult:
     score: float | None
     points: float
     title: str = ""
-    message: str = ""  # why it is blocked or could not be graded
+    message: str = ""  # why it is blocked or could not be graded, or which other interface it has
     checks: tuple[CheckResult, ...] = ()
     diagnosis: Diagnosis = NO_DIAGNOSIS
     remarks: tuple[str, ...] = ()
@@ -75,6 +75,7 @@ class Report:
     grader: str
     seed: str = "public"
     remarks: tuple[str, ...] = ()
+    file: str = ""  # the file that was graded instead of a course folder
     extra: Mapping[str, str] = field(default_factory=dict)  # "student", "submission", … of a class report
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -37,6 +38,7 @@ _STYLES = {
     "failed": "red",
     "not_started": "dim",
     "blocked": "red",
+    "other_interface": "red",
     "could_not_grade": "magenta",
     "skipped": "dim",
 }
@@ -59,14 +61,14 @@ def plain(report: Report) -> str:
 
 
 def render(report: Report, *, every: bool = False, full: bool = False) -> RenderableType:
-    """Return a table of all exercises, then details of the first one that needs work.
+    """Return a table of all exercises, then details of one that needs work: if possible, with a known mistake.
 
     every: details of every exercise.
     full: passed and skipped checks one by one too, and details of every exercise.
     """
     every = every or full
     parts: list[RenderableType] = [_Overview(report.exercises)]
-    unsolved = [e for e in report.exercises if e.outcome in ("failed", "blocked", "could_not_grade")]
+    unsolved = _named_first([e for e in report.exercises if e.outcome not in ("passed", "not_started")])
     for result in unsolved if every else unsolved[:1]:
         parts += [Text(), _details(result, full)]
     for result in report.exercises if every else ():
@@ -77,6 +79,11 @@ def render(report: Report, *, every: bool = False, full: bool = False) -> Render
         parts += [Text(), drawn]
     parts += [Text(), *(Text(remark) for remark in report.remarks), _summary(report, unsolved, every)]
     return Group(*parts)
+
+
+def _named_first(results: Sequence[ExerciseResult]) -> list[ExerciseResult]:
+    """Return the exercises with a known mistake, then the other failed ones, then the rest."""
+    return sorted(results, key=lambda e: (not e.diagnosis.alternatives, e.outcome != "failed"))
 
 
 def outcome_text(outcome: str) -> Text:
@@ -191,20 +198,25 @@ def _summary(report: Report, unsolved: Sequence[ExerciseResult], every: bool) ->
     lines = [devices_checked(report), grader_error(report.exercises)]
     if not every and len(unsolved) > 1:
         rest = len(unsolved) - 1
+        command = (
+            f"grader check --file {shlex.quote(report.file)} NAME" if report.file else "grader check NAME"
+        )
         lines.append(
             ngettext(
-                "{n} more exercise needs work. Run `grader check NAME` for details.",
-                "{n} more exercises need work. Run `grader check NAME` for details.",
+                "{n} more exercise did not pass. Run `{command}` for details.",
+                "{n} more exercises did not pass. Run `{command}` for details.",
                 rest,
-            ).format(n=rest)
+            ).format(n=rest, command=command)
         )
     lines.append(_next_step(report, unsolved))
     return Group(total, *(Text(line) for line in lines if line))
 
 
 def _next_step(report: Report, unsolved: Sequence[ExerciseResult]) -> str:
-    """Return the one thing to do next; "" if the student can do nothing."""
-    to_fix = next((e.name for e in unsolved if e.outcome in ("failed", "blocked")), "")
+    """Return the one thing to do next; "" if the student can do nothing, or the file is not of the course."""
+    if report.file:
+        return _("All checks passed.") if report.exit_status == 0 else ""
+    to_fix = next((e.name for e in unsolved if e.outcome in ("failed", "blocked", "other_interface")), "")
     if to_fix:
         return _("Next: fix {name} and run the check again.").format(name=to_fix)
     not_started = next((e.name for e in report.exercises if e.outcome == "not_started"), "")

@@ -12,6 +12,7 @@ MARKS = {
     "failed": "✗",
     "not_started": "○",
     "blocked": "!",
+    "other_interface": "≠",
     "could_not_grade": "?",
     "skipped": "-",
 }
@@ -24,6 +25,7 @@ def outcome_name(outcome: str) -> str:
         "failed": _("failed"),
         "not_started": _("not started"),
         "blocked": _("blocked"),
+        "other_interface": _("other interface"),
         "could_not_grade": _("could not be graded"),
         "skipped": _("skipped"),
     }[outcome]
@@ -92,8 +94,8 @@ def grader_error(results: Sequence[ExerciseResult]) -> str:
     if all(result.outcome != "could_not_grade" for result in results):
         return ""
     return _(
-        "Some exercises could not be graded because of an error in the grader."
-        " No points are deducted. Please report this to your instructor."
+        "Some exercises could not be graded, for the reasons above. No points are deducted."
+        " If the reason is an error in the grader, please report it to your instructor."
     )
 
 

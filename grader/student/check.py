@@ -63,6 +63,7 @@ def check(
         options = GradingOptions(
             hidden=hidden,
             quick=quick,
+            foreign=file is not None,
             torch_version=version("torch"),
             cache=ResultCache(where.root / FOLDER),
             on_exercise=status,
@@ -131,7 +132,7 @@ def _check_file(engine: Engine, extra: Sequence[Engine], file: Path, wanted: Seq
                 file=file.name, unit=broken[0][0], why=broken[0][1]
             )
         )
-    return engine.report(_grade(engine, extra, submission, wanted))
+    return replace(engine.report(_grade(engine, extra, submission, wanted)), file=str(file))
 
 
 def _check_course(engine: Engine, extra: Sequence[Engine], where: Course, wanted: Sequence[str]) -> Report:

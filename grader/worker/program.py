@@ -41,6 +41,7 @@ class Program(Measures):
     ):
         self.names = names
         self.aliases: Mapping[str, str] = case.get("aliases", {})
+        self.renamed: Mapping[str, Mapping[str, str]] = case.get("renamed", {})
         self.dtype: torch.dtype = getattr(torch, case["dtype"])
         self.device = torch.device(device)
         self.with_own, self.progress = with_own, progress
@@ -123,9 +124,10 @@ class Program(Measures):
 
     def _do_build(self, step: Step) -> None:
         build: Callable[..., Any] = self._student(step["of"])
-        kwargs = self._value(step["kwargs"])
+        renamed, accepted = self.renamed.get(step["of"], {}), _named_parameters(build)
+        kwargs = {renamed.get(name, name): value for name, value in self._value(step["kwargs"]).items()}
         for name in step.get("may_drop", ()):
-            if name not in _named_parameters(build):
+            if name not in accepted:
                 kwargs.pop(name, None)
         module = build(**kwargs)
         if isinstance(module, nn.Module):

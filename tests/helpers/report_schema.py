@@ -72,7 +72,7 @@ EXERCISE = {
     "properties": {
         "name": {"type": "string"},
         "assignment": {"type": "string", "pattern": "^[0-9]{2}_"},
-        "outcome": {"enum": ["passed", "failed", "not_started", "blocked", "could_not_grade"]},
+        "outcome": {"enum": ["passed", "failed", "not_started", "blocked", "other_interface", "could_not_grade"]},
         "score": {"type": ["number", "null"], "minimum": 0},
         "points": {"type": "number", "exclusiveMinimum": 0},
         "message": {"type": "string"},
@@ -107,7 +107,11 @@ EXERCISE = {
             "else": {"properties": {"score": {"type": "number"}}},
         },
         {
-            "if": {"properties": {"outcome": {"enum": ["blocked", "could_not_grade"]}}},
+            "if": {"properties": {"outcome": {"const": "other_interface"}}},
+            "then": {"properties": {"checks": {"maxItems": 0}, "score": {"const": 0}}},
+        },
+        {
+            "if": {"properties": {"outcome": {"enum": ["blocked", "other_interface", "could_not_grade"]}}},
             "then": {"properties": {"message": {"minLength": 1}}},
         },
     ],

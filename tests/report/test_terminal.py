@@ -71,10 +71,11 @@ ALL = (
         message="answer.py, line 3: NameError: name 'torhc' is not defined",
     ),
     result("TangledSelfAttention", "not_started", 0.0),
+    result("AddNorm", "other_interface", 0.0, message="this file builds it as `AddNorm(d)`"),
 )
 
 
-def printed(*results, width=80, every=False, full=False, colour=False, remarks=()):
+def printed(*results, width=80, every=False, full=False, colour=False, remarks=(), file=""):
     out = io.StringIO()
     console = Console(
         file=out,
@@ -83,7 +84,7 @@ def printed(*results, width=80, every=False, full=False, colour=False, remarks=(
         color_system="truecolor" if colour else None,
         legacy_windows=False,
     )
-    show(Report(results, "basic", "2.13.0", "0.1.0", remarks=remarks), console, every=every, full=full)
+    show(Report(results, "basic", "2.13.0", "0.1.0", remarks=remarks, file=file), console, every=every, full=full)
     return out.getvalue()
 
 
@@ -142,8 +143,20 @@ def test_the_first_failure_has_problem_where_expected_and_got():
 
 def test_details_of_all_exercises_only_if_asked():
     assert "torhc" not in printed(*ALL)
-    assert "2 more exercises need work" in printed(*ALL)
+    assert "3 more exercises did not pass. Run `grader check NAME`" in " ".join(printed(*ALL).split())
     assert "torhc" in printed(*ALL, every=True)
+
+
+def test_a_named_mistake_is_shown_before_what_has_no_name():
+    text = printed(result("first", message="no name"), *ALL)
+    assert "The mask is added" in text
+    assert "no name" not in text
+
+
+def test_a_file_from_elsewhere_gets_its_own_command_and_no_task():
+    text = " ".join(printed(*ALL, file="my notes.py", width=200).split())
+    assert "Run `grader check --file 'my notes.py' NAME` for details." in text
+    assert "Next:" not in text
 
 
 def test_an_error_of_the_grader_is_explained():

@@ -1,0 +1,206 @@
+"""Decide from the text whether a definition can be built and called as the course does it.
+
+Nothing runs, so an exception inside a student's code is never taken for another interface.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from grader.bundle.model import Exercise
+from grader.intake.names import Names
+from grader.intake.read import Submission
+from grader.intake.signature import Signature, signature
+from grader.support.i18n import _
+from grader.support.sanitize import sanitize
+
+
+@dataclass(frozen=True)
+class Interface:
+    """How the grader calls a definition.
+
+    renamed: keyword of the course's constructor → the parameter in its place.
+    other: one sentence if the definition has another interface; "" if it can be called.
+    remarks: what differs and does not matter, or costs only some calls.
+    """
+
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    other: str = ""
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Source:
+    """A submission or a stub with its definitions."""
+
+    submission: Submission
+    names: Names
+
+    def signature(self, name: str, method: str = "") -> Signature | None:
+        return signature(self.submission, self.names, name, method)
+
+
+def interface(exercise: Exercise, alias: str, source: Source, stub: Source) -> Interface:
+    """Compare what the cases call with what the submission's `alias` accepts. stub: the original stub."""
+    if any(step["do"] == "build" and step["of"] == exercise.name for step in _steps(exercise)):
+        built = _constructor(exercise, alias, source, stub)
+        return built if built.other else _methods(exercise, alias, source, stub, built)
+    found = source.signature(alias)
+    calls = [(n, kw) for on, n, kw in _calls(exercise) if on.get("function") == exercise.name]
+    if found is None or not calls:
+        return Interface()
+    if not any(found.accepts(count, keywords) for count, keywords in calls):
+        return Interface(other=_called_otherwise(alias, found, stub.signature(exercise.name)))
+    return Interface(remarks=_without_default(found, calls, stub.signature(exercise.name)))
+
+
+def takes_mask(exercise: Exercise, alias: str, source: Source, stub: Source) -> str:
+    """One sentence if `forward` has a mask where the course passes lengths; "" otherwise."""
+    found, asked = source.signature(alias, "forward"), stub.signature(exercise.name, "forward")
+    if found is None or asked is None:
+        return ""
+    pairs = zip(found.positional, asked.positional, strict=False)
+    if not any("mask" in mine.lower() and theirs.startswith("valid_len") for mine, theirs in pairs):
+        return ""
+    return _called_otherwise(f"{alias}.forward", found, asked)
+
+
+def _constructor(exercise: Exercise, alias: str, source: Source, stub: Source) -> Interface:
+    found, asked = source.signature(alias, "__init__"), stub.signature(exercise.name, "__init__")
+    if found is None or asked is None:
+        return Interface()
+    builds = [
+        (list(step["kwargs"]), step.get("may_drop", ()))
+        for step in _steps(exercise)
+        if step["do"] == "build" and step["of"] == exercise.name
+    ]
+    if _builds(found, builds, {}):
+        calls = [(0, _passed(found, *build)) for build in builds]
+        return Interface(remarks=_without_default(found, calls, asked))
+    droppable = {name for _keys, may_drop in builds for name in may_drop}
+    for order in (asked.positional, [name for name in asked.positional if name not in droppable]):
+        renamed = renamed_by_position(order, found)
+        if renamed and _builds(found, builds, renamed):
+            pairs = ", ".join(f"`{mine}` ({theirs})" for theirs, mine in renamed.items())
+            remark = _("built by position, because some parameters have other names: {pairs}")
+            return Interface(renamed, remarks=(sanitize(remark.format(pairs=pairs), 400),))
+    return Interface(other=_built_otherwise(alias, exercise.name, found, asked))
+
+
+def renamed_by_position(asked: Sequence[str], found: Signature) -> dict[str, str]:
+    """Keyword → the parameter in the same place, where only names differ; {} if more differs."""
+    renamed = {}
+    for place, name in enumerate(asked):
+        if name in found.names:
+            continue
+        if place >= len(found.positional):
+            return {}
+        mine = found.positional[place]
+        if mine in asked or not _may_mean(name, mine):
+            return {}
+        renamed[name] = mine
+    return renamed
+
+
+# What a parameter is for, by parts of its name. A size may have any name that means nothing else.
+_KINDS = {
+    "dropout": ("drop", "prob", "rate"),
+    "heads": ("head",),
+    "layers": ("layer", "block", "blk"),
+    "bias": ("bias",),
+    "length": ("len", "steps", "max_pos"),
+    "eps": ("eps",),
+    "mask": ("mask",),
+}
+_SHORT = {"p": "dropout", "h": "heads", "n": "layers"}
+_SIZES = ("vocab", "key", "query", "value", "ffn")
+
+
+def _may_mean(asked: str, found: str) -> bool:
+    """Whether a parameter can be what the course asks for in its place."""
+    if _kind(asked) != _kind(found):
+        return False
+    sizes = [next((s for s in _SIZES if s in name.lower()), "") for name in (asked, found)]
+    return sizes[0] == sizes[1] or "" in sizes
+
+
+def _kind(name: str) -> str:
+    plain = name.lower()
+    found = next((kind for kind, parts in _KINDS.items() if any(part in plain for part in parts)), "size")
+    return _SHORT.get(plain, found)
+
+
+def _builds(
+    found: Signature, builds: Sequence[tuple[Sequence[str], Collection[str]]], renamed: Mapping[str, str]
+) -> bool:
+    """Whether at least one case can build the class."""
+    return any(
+        found.accepts(0, _passed(found, [renamed.get(key, key) for key in keys], may_drop))
+        for keys, may_drop in builds
+    )
+
+
+def _passed(found: Signature, keys: Sequence[str], may_drop: Collection[str]) -> list[str]:
+    """The keywords that the worker passes: those that may be dropped only if the constructor names them."""
+    return [key for key in keys if key not in may_drop or key in found.names]
+
+
+def _methods(exercise: Exercise, alias: str, source: Source, stub: Source, built: Interface) -> Interface:
+    """The interface, after a look at the methods that cases call on the module."""
+    modules = {
+        step["name"] for step in _steps(exercise) if step["do"] == "build" and step["of"] == exercise.name
+    }
+    calls: dict[str, list[tuple[int, Collection[str]]]] = {}
+    for on, count, keywords in _calls(exercise):
+        if on.get("ref") in modules and not on.get("at"):
+            calls.setdefault(on.get("method", "forward"), []).append((count, keywords))
+    for method, ways in calls.items():
+        found, asked = source.signature(alias, method), stub.signature(exercise.name, method)
+        if found is not None and not any(found.accepts(*way) for way in ways):
+            return Interface(other=_called_otherwise(f"{alias}.{method}", found, asked))
+        if found is not None:
+            remarks = (*built.remarks, *_without_default(found, ways, asked))
+            built = Interface(built.renamed, remarks=remarks)
+    return built
+
+
+def _without_default(
+    found: Signature, calls: Sequence[tuple[int, Collection[str]]], asked: Signature | None
+) -> tuple[str, ...]:
+    """A remark on a parameter that some calls leave out, and that has a default in the stub only."""
+    if asked is None or all(found.accepts(*call) for call in calls):
+        return ()
+    missing = [n for n in found.positional if n in found.needed and n in asked.names - asked.needed]
+    left_out = [
+        n for n in missing if any(n not in (*found.positional[:count], *keys) for count, keys in calls)
+    ]
+    return tuple(
+        _("`{name}` has no default, and the course calls it without a value too").format(name=sanitize(name))
+        for name in left_out
+    )
+
+
+def _built_otherwise(alias: str, name: str, found: Signature, asked: Signature) -> str:
+    return _("this file builds it as `{alias}({found})`; the course asks for `{name}({asked})`").format(
+        alias=sanitize(alias), found=sanitize(found.text, 200), name=name, asked=asked.text
+    )
+
+
+def _called_otherwise(what: str, found: Signature, asked: Signature | None) -> str:
+    shown = asked.text if asked is not None else ""
+    return _("this file defines `{what}({found})`; the course calls it as `({asked})`").format(
+        what=sanitize(what), found=sanitize(found.text, 200), asked=shown
+    )
+
+
+def _steps(exercise: Exercise) -> Iterator[Mapping[str, Any]]:
+    return (step for case in exercise.cases for step in case.steps)
+
+
+def _calls(exercise: Exercise) -> Iterator[tuple[Mapping[str, Any], int, Collection[str]]]:
+    """What is called, the number of positional arguments, and the keywords."""
+    for step in _steps(exercise):
+        if step["do"] == "call":
+            yield step["on"], len(step["args"]), step["kwargs"]
