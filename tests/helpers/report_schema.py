@@ -72,7 +72,9 @@ EXERCISE = {
     "properties": {
         "name": {"type": "string"},
         "assignment": {"type": "string", "pattern": "^[0-9]{2}_"},
-        "outcome": {"enum": ["passed", "failed", "not_started", "blocked", "other_interface", "could_not_grade"]},
+        "outcome": {
+            "enum": ["passed", "failed", "not_started", "blocked", "other_interface", "could_not_grade"]
+        },
         "score": {"type": ["number", "null"], "minimum": 0},
         "points": {"type": "number", "exclusiveMinimum": 0},
         "message": {"type": "string"},

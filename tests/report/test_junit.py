@@ -41,7 +41,13 @@ def test_one_suite_per_exercise_and_one_case_per_check():
 
 
 @pytest.mark.parametrize(
-    ("outcome", "tag"), [("not_started", "skipped"), ("blocked", "failure"), ("other_interface", "failure"), ("could_not_grade", "error")]
+    ("outcome", "tag"),
+    [
+        ("not_started", "skipped"),
+        ("blocked", "failure"),
+        ("other_interface", "failure"),
+        ("could_not_grade", "error"),
+    ],
 )
 def test_an_exercise_without_checks_is_one_case(outcome, tag):
     (suite,) = tree(ExerciseResult("f", "02_masking", outcome, 0.0, 1.0, message="why"))

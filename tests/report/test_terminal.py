@@ -84,7 +84,12 @@ def printed(*results, width=80, every=False, full=False, colour=False, remarks=(
         color_system="truecolor" if colour else None,
         legacy_windows=False,
     )
-    show(Report(results, "basic", "2.13.0", "0.1.0", remarks=remarks, file=file), console, every=every, full=full)
+    show(
+        Report(results, "basic", "2.13.0", "0.1.0", remarks=remarks, file=file),
+        console,
+        every=every,
+        full=full,
+    )
     return out.getvalue()
 
 
