@@ -94,7 +94,7 @@ class Engine:
 
 def contracts_of(bundles: Sequence[Bundle]) -> dict[str, Contract]:
     """Exercise → how it is called, from its cases and its original stub."""
-    stubs = {b.assignment: read_names(_stub(b)).definitions for b in bundles}
+    stubs = {b.assignment: _stub(b).names.definitions for b in bundles}
     return {
         e.name: contract(_keywords(e), stubs[b.assignment].get(e.name)) for b in bundles for e in b.exercises
     }
