@@ -9,7 +9,7 @@ PASSED = CheckResult("a", "shapes", "shape and dtype for rows of values (N, T)",
 FAILED = CheckResult(
     "b",
     "values",
-    "steps beyond the length are 0: rows of vectors (N, T, F)",
+    "padded steps are 0, input of shape (N, T, F)",
     "failed",
     message="all 168 values differ from the expected output",
     expected=" 0.0623  -0.0772   0.1175  -0.0513   0.2182   0.0554",
