@@ -386,7 +386,7 @@ def TransformerEncoder(draw):
 
 
 def dropout_of_positions():
-    """Blocks that add nothing: what comes out is what the positions' dropout left, normalised."""
+    """Blocks whose sublayers return zero: the result is the positions after their dropout, normalised."""
     case = Case("dropout-of-positions", "TransformerEncoder")
     module = case.build(vocab_size=V, **block_arguments(WIDE, H, HIDDEN, P), num_layers=2)
     loaded = {"embedding.weight": filled(1.0, V, WIDE)}  # times √D far above any position
@@ -417,7 +417,7 @@ def dropout_of_positions():
 
 
 def dropout_of_blocks():
-    """The last block shows the dropout around its attention, the one before hands it a fixed layout."""
+    """The last block shows the dropout around its attention; the block before gives it a fixed layout."""
     case = Case("dropout-of-blocks", "TransformerEncoder")
     module = case.build(vocab_size=V, **block_arguments(WIDE, H, HIDDEN, P), num_layers=2)
     loaded = {"embedding.weight": filled(1.0, V, WIDE)}
@@ -454,7 +454,7 @@ def masks(draw, B, T):
 
 
 def nothing_dropped(case, module, *args):
-    """In evaluation, with dropout 0.5. The seed tells that what a wrong answer gives here is random."""
+    """Check evaluation with dropout 0.5. The seed marks that the result of a wrong answer is random."""
     case.eval(module)
     case.seed(1)
     first, second = (case.call(*args, on=module, axes=AXES) for _ in range(2))

@@ -87,7 +87,7 @@ def state_of(case, enc, lens, name="state"):
 
 
 def stepwise(case, module, steps, state, name):
-    """Decode one step a call; the state that came back goes in again."""
+    """Decode one step per call, with the returned state."""
     parts = []
     for t, x in enumerate(steps):
         out = case.call(x, state, on=module, name=f"{name}{t}")
@@ -165,7 +165,7 @@ def block_evaluation(draw, B, T, S):
     module = add_block(case, weights.decoder_block(draw, D, HIDDEN), dropout=P)
     case.eval(module)
     case.grad(False)
-    case.seed(11)  # an answer that drops here gives other numbers every time: only that it fails tells
+    case.seed(11)  # an answer with dropout here gives other values every time: only its failure counts
     steps = [case.input(f"x{t}", draw.normal(B, 1, D)) for t in range(T)]
     state = state_of(case, case.input("enc_outputs", draw.normal(B, S, D)), None)
     case.check_values(stepwise(case, module, steps, state, "out"), "no dropout in evaluation", "modes")
@@ -220,7 +220,7 @@ def block_dropout():
 
 
 def wide_block(id, loaded):
-    """A block in training with dropout, of which only what `loaded` says gives anything."""
+    """A block in training mode with dropout; all weights but those in `loaded` give zero."""
     case = Case(id, "DecoderBlock")
     module = add_block(case, {**silent_block(), **loaded}, WIDE, 2, P)
     case.train(module)
@@ -229,7 +229,7 @@ def wide_block(id, loaded):
 
 
 def silent_block(prefix=""):
-    """Weights of a wide block that only normalises what comes in."""
+    """Weights of a wide block that only normalises its input."""
     out = {}
     for attention in ("attention1", "attention2"):
         out |= {f"{prefix}{attention}.{W}.weight": zeros(WIDE, WIDE) for W in ("W_q", "W_k", "W_v", "W_o")}
@@ -334,7 +334,7 @@ def decoder_evaluation(draw, B, T, S):
 
 
 def decoder_dropout(draw):
-    """Blocks that only normalise and a `dense` that hands its input on show one dropout at a time."""
+    """Blocks that only normalise and a `dense` that returns its input show one dropout at a time."""
     case, left, right = wide_decoder("dropout-embedding", 16, 16, {})
     title = "dropout of the sum of embedding and positions"
     case.check("modes", "varies", [case.see(left), case.see(right)], f"{title}: different in each call")

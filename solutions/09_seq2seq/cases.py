@@ -72,7 +72,7 @@ def drawn(draw):
 
 
 def encoded(case, draw, B, S):
-    """What an encoder hands over: outputs (S, B, D) and hidden (L, B, D)."""
+    """The results of an encoder: outputs (S, B, D) and hidden (L, B, D)."""
     return (
         case.input("outputs", draw.normal(S, B, D), grad=True),
         case.input("hidden", draw.normal(LAYERS, B, D, std=0.5), grad=True),
@@ -129,7 +129,7 @@ def two_calls(draw, B, T, S):
 
 
 def square(draw):
-    """Where all sizes are equal, exchanged axes raise no error: that tells such mistakes apart."""
+    """Check equal sizes, where swapped axes raise no error: this distinguishes such mistakes."""
     size = 4
     case, module = start("equal-sizes", draw)
     case.eval(module)
@@ -144,7 +144,7 @@ def square(draw):
 def evaluation(draw, B, T, S):
     case, module = start("evaluation", draw, dropout=P)
     case.eval(module)
-    case.seed(11)  # an answer that drops here gives other numbers every time: only that it fails tells
+    case.seed(11)  # an answer with dropout here gives other values every time: only its failure counts
     outputs, hidden = encoded(case, draw, B, S)
     words = case.input("words", draw.integers(0, VOCABULARY - 1, B, T))
     out = case.call(words, state_of(case, module, outputs, hidden, None), on=module, name="out")[0]
@@ -154,7 +154,7 @@ def evaluation(draw, B, T, S):
 
 
 def dropout():
-    """The first layer of the GRU gives the mean of its input, the second hands a region of that on, beside
+    """The first layer of the GRU gives the mean of its input, the second passes on a region of that, beside
     zeros and a constant. All weights of the attention are equal."""
     B, T, S = 32, 16, 16
 

@@ -31,7 +31,7 @@ class SquaredError(nn.Module):
 
 
 def attention(case, draw, H, d, *, name="mha", loaded=None, bias=False, dropout=0.5, train=False, **sizes):
-    """The module that a student's function is handed. `sizes`: query_size, key_size, value_size."""
+    """The module that the student's function gets. `sizes`: query_size, key_size, value_size."""
     D = H * d
     sizes = {key: sizes.get(key, D) for key in ("query_size", "key_size", "value_size")}
     kwargs = {**sizes, "num_hiddens": D, "num_heads": H, "dropout": dropout, "bias": bias}
@@ -241,7 +241,7 @@ def measured(draw, id, method, q, k, v, train=False, batches=((2, 3, 5, False), 
     mha = attention(case, draw, H, HEAD, bias=True, train=train, query_size=q, key_size=k, value_size=v)
     loss = case.provide(SQUARED_ERROR, "SquaredError", "loss")
     if train:
-        case.seed(5)  # whoever leaves dropout on draws
+        case.seed(5)  # an answer that leaves dropout on draws
     listed = []
     for number, (B, T, S, masked) in enumerate(batches):
         given = asked(case, draw, B, T, S, q, k, v, draw.lens(B, S) if masked else None, suffix=str(number))
@@ -414,7 +414,7 @@ def prune_heads(draw):
         yield case
 
     case, mha = start("still-in-evaluation")
-    case.seed(5)  # whoever switches dropout on draws
+    case.seed(5)  # an answer that switches dropout on draws
     given = asked(case, draw, B, T, S, q, k, v)
     pruned = case.call(mha, [0], name="pruned")
     case.check_values(case.call(*given, on=pruned, axes=AXES), "evaluation mode is kept", "modes")
@@ -437,7 +437,7 @@ def prune_heads(draw):
 
 
 def same_call_again(draw, B, T, S, sizes):
-    """Two attentions that are alike, since a function may take the heads out of the one that it is handed."""
+    """Two equal attentions, since a function may remove the heads from the one that it gets."""
     case = Case("same-call-again", "prune_heads")
     layers = weights.multi_head(draw, H * HEAD, bias=True, **sizes)
     twins = [
@@ -527,7 +527,7 @@ def experiment(draw, id, train):
     )
     case.load(model, layers)
     (case.train if train else case.eval)(model)
-    case.seed(1)  # somebody may draw from the common generator
+    case.seed(1)  # an answer may draw from the global generator
     data = [case.input("X", X), case.input("labels", labels)]
     if not train:
         case.grad(False)  # weights that are kept with a graph cannot be copied

@@ -1,6 +1,6 @@
 """Cases for the capstone: what a training loop does, what its weights can do, and what is written with given ones.
 
-How surely each task is learned, over seeds and rates of learning, stands in docs/capstone.md.
+docs/capstone.md has the success rates of each task, over seeds and learning rates.
 """
 
 from functools import cache
@@ -300,7 +300,7 @@ def loop(draw):
     ):  # fmt: skip
         case.check(facet, "witnessed", [case.see(module[name], name, axes)], title, says=says)
     case.check_unchanged(*[ref for batch in batches for ref in batch], title="the batches are unchanged")
-    state = case.state(module, returned)  # last: it loads what came back, which may be other weights
+    state = case.state(module, returned)  # last: it loads the returned weights, which may differ
     case.check("shapes", "trained", state, "the function returns the state dict")
     case.check("values", "moved", state, "the returned weights are trained", module=module.name)
     return case
@@ -331,14 +331,14 @@ def exchanged(src_lens, tgt, tgt_lens):
 
 
 def training(draw, id, task, size, steps, vocabulary, low, high, *, batches, costly=True):
-    """A whole training, and how much of what it never saw comes out right."""
+    """A whole training, and the share of new sentences that are right."""
     case, exam, D = Case(id, "train"), Case(f"{id}-exam", "train"), 32
     sizes = (vocabulary, low, high, lookup(draw, vocabulary))
     known = task(draw, batches * size, *sizes)
     fresh = unseen(task, draw, known, 96 if not costly else 256, *sizes)
     module = case.provide_with_parts(MODEL, "Model", **sizes_of(vocabulary, D))
     case.load(module, untrained(draw, vocabulary, D))
-    case.seed(5)  # for whoever shuffles
+    case.seed(5)  # for answers that shuffle
     batches = case.batches("batches", known, size)
     returned = case.call_training(steps, module, batches, steps, name="returned")
     state = case.state(module, returned)
@@ -378,7 +378,7 @@ def training(draw, id, task, size, steps, vocabulary, low, high, *, batches, cos
 
 
 def check_accuracy(case, facet, scores, tgt, lens, title):
-    """The right words are what a sentence (count, T + 1) holds behind its start; no worker receives them."""
+    """The right words are those of a sentence (count, T + 1) after its start; no worker receives them."""
     labels = case.hold_for_judge(f"{facet} labels", tgt[:, 1:].astype(np.uint8))
     counts = case.hold_for_judge(f"{facet} lens", (lens - 1).astype(np.uint8))
     case.check(facet, "accuracy", [scores], title, labels=labels, lens=counts, least=LEAST[case.id])
@@ -450,7 +450,7 @@ def greedy_decode(draw):
 
 
 def padding(draw, S, steps):
-    """What stands behind the end of a source holds words: reading them changes what is written."""
+    """The positions after the end of a source hold words: attending to them changes the result."""
     w, bos, eos, src, lens = decodable(draw, 4, S, steps, noisy=True)
     case, module = given_model("padding", w)
     out = case.call(
