@@ -193,9 +193,9 @@ def results_without_grading(
 
 def _why_nothing(submission: Submission) -> str:
     name = shown(submission.path)
-    for unit, why in read_names(submission).broken.items():
+    for fault in read_names(submission).faults:
         return _("{file} defines no exercise that is graded here; it does not parse ({unit}, {why})").format(
-            file=name, unit=sanitize(unit), why=sanitize(why)
+            file=name, unit=sanitize(fault.unit), why=sanitize(fault.why)
         )
     return _("{file} defines no exercise that is graded here").format(file=name)
 

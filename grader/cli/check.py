@@ -38,7 +38,9 @@ Exit status:
     help=_("Grade your exercises, all or those named, and show what is wrong and where."), epilog=EXAMPLES
 )
 @click.argument("exercises", nargs=-1)
-@click.option("--file", "file", type=click.Path(path_type=Path), help=_("Grade this .py or .ipynb file."))
+@click.option(
+    "--file", "file", type=click.Path(path_type=Path), help=_("Grade this .py, .ipynb, .md or .txt file.")
+)
 @course_option
 @click.option("--hidden", is_flag=True, help=_("Use hidden cases (needs solutions/)."))
 @click.option(

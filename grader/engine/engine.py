@@ -15,9 +15,9 @@ from grader.engine.student_parts import Part
 from grader.engine.submission_run import SubmissionRun
 from grader.engine.visibility import order_for_worker_reuse
 from grader.engine.worker_slot import WorkerSlot
-from grader.intake.names import read_names
+from grader.intake.names import Names, read_names
 from grader.intake.read import Submission, Unit
-from grader.intake.recognise import Contract, contract, match
+from grader.intake.recognise import Contract, contract, lost_exercises, match
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.base import Launcher
 from grader.support.version import __version__
@@ -58,8 +58,14 @@ class Engine:
         return self.context.contracts
 
     def known(self, submission: Submission) -> dict[str, str]:
-        """Exercise → the name it has in the submission, for every known exercise that the submission defines."""
-        return match(self.contracts, read_names(submission))
+        """Exercise → the name it has in the submission, for every known exercise that the submission defines.
+
+        Definitions that Python cannot read are among them.
+        """
+        return self._known(read_names(submission))
+
+    def _known(self, names: Names) -> dict[str, str]:
+        return lost_exercises(self.contracts, names) | match(self.contracts, names)
 
     def grade(
         self, submission: Submission, wanted: Sequence[str] | None = None, parts: Sequence[Part] = ()
@@ -70,7 +76,9 @@ class Engine:
         *blocked*. parts: what its author wrote in earlier files, for exercises that are made of such parts.
         """
         run = SubmissionRun(self.context, submission, read_names(submission), tuple(parts))
-        names = [n for n in self.exercises if n in wanted] if wanted is not None else list(run.aliases)
+        names = (
+            [n for n in self.exercises if n in wanted] if wanted is not None else list(self._known(run.names))
+        )
         exercises = [exercise for name, exercise in self.exercises.items() if name in names]
         for exercise in order_for_worker_reuse(exercises):
             self.options.on_exercise(exercise.name)

@@ -6,6 +6,7 @@ from grader.engine.load_request import LoadRequest
 from grader.engine.messages import of_note
 from grader.engine.worker_slot import CannotLoad, Loaded
 from grader.intake.names import Names
+from grader.intake.recognise import lost
 from grader.judge.observation import student_error
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
@@ -22,9 +23,15 @@ def defined_name(request: LoadRequest, loaded: Loaded, names: Names) -> str:
         if name is not None and name in loaded.names:
             return name
     _raise_note(loaded, alias or wanted, names)
-    if names.broken:
-        unit, why = next(iter(names.broken.items()))
-        raise CannotLoad(_("{file}, {why}").format(file=unit, why=sanitize(why)))
+    fault = lost(wanted, names)
+    if fault is not None:
+        raise CannotLoad(
+            _("{name} is in {file}, but Python cannot read it: {why}").format(
+                name=wanted, file=fault.unit, why=sanitize(fault.why)
+            )
+        )
+    for fault in names.faults:
+        raise CannotLoad(_("{file}, {why}").format(file=fault.unit, why=sanitize(fault.why)))
     file = sanitize(request.submission.path.name)
     raise CannotLoad(_("{name} is not defined in {file}").format(name=wanted, file=file))
 

@@ -16,7 +16,7 @@ def is_changed(path: Path, read: Callable[[], bytes], stub: str, exercises: Sequ
         found = read_names(submission_from(path, read()))
     except (Blocked, OSError):
         return True
-    return bool(found.broken) or any(_tree(found, name) != _tree(original, name) for name in exercises)
+    return bool(found.faults) or any(_tree(found, name) != _tree(original, name) for name in exercises)
 
 
 def _tree(names: Names, name: str) -> str | None:

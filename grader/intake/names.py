@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import inf
 
+from grader.intake.prefix import Fault, defined_in
 from grader.intake.read import Submission, Unit
 from grader.intake.syntax import CannotParse, parse
 
@@ -48,13 +49,15 @@ class Definition:
 
 @dataclass(frozen=True)
 class Names:
-    """All top-level definitions of a submission. Of several with one name, the last counts.
-
-    broken: why a unit cannot be parsed, by its name.
-    """
+    """All top-level definitions of a submission. Of several with one name, the last counts."""
 
     definitions: Mapping[str, Definition]
-    broken: Mapping[str, str] = field(default_factory=dict)
+    faults: tuple[Fault, ...] = ()
+
+    @property
+    def lost(self) -> Mapping[str, Fault]:
+        """The names that are defined only in code that cannot be parsed."""
+        return {name: fault for fault in self.faults for name in fault.lost if name not in self.definitions}
 
     @cached_property
     def by_plain_name(self) -> Mapping[str, list[str]]:
@@ -67,19 +70,20 @@ class Names:
 
 def read_names(submission: Submission) -> Names:
     """Parse every unit. A unit that cannot be parsed is noted, and the others count."""
-    return _names_in(submission.units)
+    found = _names_in(submission.units)
+    return replace(found, faults=submission.faults + found.faults)
 
 
 @lru_cache(maxsize=8)
 def _names_in(units: tuple[Unit, ...]) -> Names:
     found: dict[str, Definition] = {}
-    broken: dict[str, str] = {}
+    faults: list[Fault] = []
     for unit in units:
         try:
             found |= {definition.name: definition for definition in _definitions(unit)}
         except CannotParse as error:
-            broken[unit.name] = str(error)
-    return Names(found, broken)
+            faults.append(Fault(unit.name, error.line, error.reason, defined_in(unit.source)))
+    return Names(found, tuple(faults))
 
 
 def _definitions(unit: Unit) -> Iterator[Definition]:

@@ -9,12 +9,15 @@ from functools import cached_property
 from pathlib import Path
 
 from grader.intake.limits import MAX_FILE_BYTES, MAX_SOURCE_BYTES, TooLarge, check_sources
-from grader.intake.notebook import NotANotebook, code_cells
+from grader.intake.notebook import NotANotebook, code_cells, plain_python
+from grader.intake.notes import code_of_notes
+from grader.intake.prefix import Fault, prefix
 from grader.support.errors import GraderError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
-KINDS = (".py", ".ipynb")
+KINDS = (".py", ".ipynb")  # what a class hands in
+NOTES = (".md", ".txt")  # what `--file` reads as well
 
 
 class Blocked(GraderError):
@@ -35,6 +38,7 @@ class Submission:
 
     path: Path
     units: tuple[Unit, ...]
+    faults: tuple[Fault, ...] = ()  # syntax errors; `units` hold the code before them
 
     @cached_property
     def content(self) -> str:
@@ -42,11 +46,12 @@ class Submission:
         parts = hashlib.sha256()
         for unit in self.units:
             parts.update(unit.name.encode() + b"\0" + unit.source.encode("utf-8", "surrogatepass") + b"\0")
+        parts.update(repr(self.faults).encode("utf-8", "backslashreplace") if self.faults else b"")
         return parts.hexdigest()
 
 
 def read_submission(path: Path) -> Submission:
-    """Read a `.py` or `.ipynb` file. Raises Blocked with one clear sentence."""
+    """Read a script, a notebook or notes (`KINDS` and `NOTES`). Raises Blocked with one clear sentence."""
     return _submission(path, read_text(path))
 
 
@@ -63,12 +68,27 @@ def _submission(path: Path, text: str) -> Submission:
             cells = code_cells(text)
         except NotANotebook as error:
             raise Blocked(_("{file} is not a notebook: {reason}").format(file=name, reason=error)) from None
-        return Submission(path, _cells(name, cells))
+        return _up_to_faults(path, [Unit(f"{name} cell {number}", source) for number, source in cells])
     try:
+        if path.suffix in NOTES:
+            source, faults = code_of_notes(text, name)
+            if not source.strip():
+                raise Blocked(
+                    _("{file} has no code; code is read from blocks between ``` lines").format(file=name)
+                )
+            return Submission(path, (Unit(name, source),), faults)
         check_sources([text])
     except TooLarge as error:
         raise Blocked(_("{file} {reason}").format(file=name, reason=error)) from None
-    return Submission(path, (Unit(name, text),))
+    return _up_to_faults(path, [Unit(name, plain_python(text))])
+
+
+def _up_to_faults(path: Path, units: Sequence[Unit]) -> Submission:
+    """Every unit up to its first syntax error."""
+    read = [(unit.name, prefix(unit.source)) for unit in units]
+    faults = [part.fault(name, alone=len(units) == 1) for name, part in read]
+    kept = tuple(Unit(name, part.source) for name, part in read)
+    return Submission(path, kept, tuple(fault for fault in faults if fault is not None))
 
 
 def shown(path: Path) -> str:
@@ -82,8 +102,8 @@ def read_text(path: Path) -> str:
     try:
         if path.is_dir():
             raise Blocked(_("{file} is a folder, not a file").format(file=name))
-        if path.suffix not in KINDS:
-            raise Blocked(_("{file}: only .py and .ipynb files can be graded").format(file=name))
+        if path.suffix not in (*KINDS, *NOTES):
+            raise Blocked(_("{file}: only .py, .ipynb, .md and .txt files can be graded").format(file=name))
         if not path.is_file():
             raise Blocked(_("{file} is not there").format(file=sanitize(str(path))))
         if path.is_symlink() and path.resolve().parent != path.parent.resolve():
@@ -124,7 +144,3 @@ def _decoded(name: str, data: bytes) -> str:
     if not text.strip():
         raise Blocked(_("{file} is empty").format(file=name))
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _cells(name: str, cells: Sequence[tuple[int, str]]) -> tuple[Unit, ...]:
-    return tuple(Unit(f"{name} cell {number}", source) for number, source in cells)

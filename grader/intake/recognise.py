@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from grader.intake.names import Definition, Names, Parameters, plain
+from grader.intake.prefix import Fault
 
 # Much other code uses these names: they mean an exercise only together with its parameters.
 COMMON = frozenset({"train", "greedy_decode", "TokenEmbedding"})
@@ -54,6 +55,24 @@ def match(contracts: Mapping[str, Contract], names: Names) -> dict[str, str]:
             found = next(_by_keywords(name, wanted, others), None)
             out |= {name: found} if found else {}
     return out
+
+
+def lost_exercises(contracts: Mapping[str, Contract], names: Names) -> dict[str, str]:
+    """Exercise → its name, for those whose definitions Python cannot read."""
+    found = {exercise: lost_name(exercise, names) for exercise in contracts}
+    return {exercise: name for exercise, name in found.items() if name}
+
+
+def lost(exercise: str, names: Names) -> Fault | None:
+    """The syntax error that costs the definition of an exercise."""
+    return names.lost.get(lost_name(exercise, names))
+
+
+def lost_name(exercise: str, names: Names) -> str:
+    """The name of an exercise in code that Python cannot read; "" if it is not there."""
+    if exercise in COMMON:
+        return ""
+    return next((name for name in names.lost if plain(name) == plain(exercise)), "")
 
 
 def _by_name(exercise: str, wanted: Contract, names: Names) -> str | None:

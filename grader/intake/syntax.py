@@ -13,10 +13,11 @@ from grader.support.i18n import _
 
 
 class CannotParse(GraderError):
-    """The source cannot be parsed; the message says where and why, and `line` is 0 if that is not known."""
+    """The source cannot be parsed; the message says where and why. `line` is 0 if that is not known."""
 
-    def __init__(self, message: str, line: int = 0):
-        super().__init__(message)
+    def __init__(self, reason: str, line: int = 0):
+        super().__init__(_("line {line}: {reason}").format(line=line, reason=reason) if line else reason)
+        self.reason = reason
         self.line = line
 
 
@@ -59,8 +60,7 @@ def _parsed(source: str) -> ast.Module:
             warnings.simplefilter("ignore")  # of a string such as "\d"
             return ast.parse(source)
     except SyntaxError as error:
-        line = error.lineno or 0
-        raise CannotParse(_("line {line}: {reason}").format(line=line, reason=error.msg), line) from None
+        raise CannotParse(error.msg, error.lineno or 0) from None
     except UnicodeEncodeError:
         raise CannotParse(_("holds half a character")) from None
     except (RecursionError, MemoryError):

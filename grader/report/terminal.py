@@ -67,7 +67,7 @@ def render(report: Report, *, every: bool = False, full: bool = False) -> Render
     full: passed and skipped checks one by one too, and details of every exercise.
     """
     every = every or full
-    parts: list[RenderableType] = [_Overview(report.exercises)]
+    parts: list[RenderableType] = [*(Text(remark) for remark in report.remarks), _Overview(report.exercises)]
     unsolved = _named_first([e for e in report.exercises if e.outcome not in ("passed", "not_started")])
     for result in unsolved if every else unsolved[:1]:
         parts += [Text(), _details(result, full)]
@@ -77,7 +77,7 @@ def render(report: Report, *, every: bool = False, full: bool = False) -> Render
     drawn = pruning.section([e.figures for e in report.exercises])
     if drawn is not None and (every or len({e.assignment for e in report.exercises}) == 1):
         parts += [Text(), drawn]
-    parts += [Text(), *(Text(remark) for remark in report.remarks), _summary(report, unsolved, every)]
+    parts += [Text(), _summary(report, unsolved, every)]
     return Group(*parts)
 
 

@@ -25,6 +25,7 @@ from grader.student import progress
 from grader.student.status_line import status_line
 from grader.support.errors import GraderError
 from grader.support.i18n import _
+from grader.support.sanitize import sanitize
 
 
 def check(
@@ -122,17 +123,23 @@ def _check_file(engine: Engine, extra: Sequence[Engine], file: Path, wanted: Seq
         raise GraderError(str(blocked)) from None
     known = engine.known(submission)
     if not known and wanted is None:
-        broken = list(read_names(submission).broken.items())
+        faults = read_names(submission).faults
         raise GraderError(
             _("no exercise of this course found in {file}; run `grader` to list their names").format(
                 file=file.name
             )
-            if not broken
+            if not faults
             else _("no exercise of this course found in {file}; it has a syntax error: {unit}, {why}").format(
-                file=file.name, unit=broken[0][0], why=broken[0][1]
+                file=file.name, unit=faults[0].unit, why=faults[0].why
             )
         )
-    return replace(engine.report(_grade(engine, extra, submission, wanted)), file=str(file))
+    report = engine.report(_grade(engine, extra, submission, wanted))
+    return replace(report, file=str(file), remarks=_of_faults(submission))
+
+
+def _of_faults(submission: Submission) -> tuple[str, ...]:
+    """A sentence for each syntax error of a file."""
+    return tuple(sanitize(fault.sentence()) for fault in read_names(submission).faults)
 
 
 def _check_course(engine: Engine, extra: Sequence[Engine], where: Course, wanted: Sequence[str]) -> Report:
@@ -146,7 +153,9 @@ def _check_course(engine: Engine, extra: Sequence[Engine], where: Course, wanted
         remarks += [remark] if remark else []
         try:
             parts = parts_for(engine, where, bundle, mine)
-            results += _grade(engine, extra, read_submission(path), mine, parts)
+            submission = read_submission(path)
+            remarks += _of_faults(submission)
+            results += _grade(engine, extra, submission, mine, parts)
         except Blocked as why:
             results += [blocked(bundle, name, str(why)) for name in mine]
     report = replace(engine.report(results), remarks=tuple(remarks))

@@ -92,9 +92,10 @@ def test_the_newer_of_two_changed_files_is_graded(course):
         ("zeros.py", b"x = 1\0\n", "holds null characters"),
         ("broken.ipynb", b'{"cells": [', "is not a notebook"),
         ("list.ipynb", b"[1, 2]", "is not a notebook"),
-        ("notes.txt", b"def masked_softmax(): pass", "only .py and .ipynb"),
+        ("notes.rst", b"def masked_softmax(): pass", "only .py, .ipynb, .md and .txt"),
+        ("notes.txt", b"def masked_softmax(): pass", "notes.txt has no code"),
         ("nothing.py", b"x = 1\n", "no exercise of this course found in nothing.py"),
-        ("half.py", b"def masked_softmax(X:\n", "it has a syntax error: half.py, line 1"),
+        ("half.py", b"def other(X:\n", "it has a syntax error: half.py, line 1"),
         ("deep.ipynb", b"[" * 200_000, "is not a notebook"),
     ],
 )

@@ -62,9 +62,10 @@ def read(kind, suffix=".py"):
     """What intake makes of one hostile source: the sentence of a refusal, or the names of the exercises found."""
     import json
 
-    from grader.intake.names import match, read_names
+    from grader.intake.names import read_names
     from grader.intake.policy import uses
     from grader.intake.read import Blocked, submission_from
+    from grader.intake.recognise import Contract, match
 
     source = HOSTILE[kind]()
     if suffix == ".ipynb":
@@ -75,4 +76,4 @@ def read(kind, suffix=".py"):
         return str(blocked)
     names = read_names(submission)
     uses(submission, "masked_softmax", ["nn.MultiheadAttention"])
-    return sorted(match({"masked_softmax": None}, names)) or sorted(names.broken.values())
+    return sorted(match({"masked_softmax": Contract()}, names)) or sorted(fault.why for fault in names.faults)

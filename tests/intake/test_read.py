@@ -6,7 +6,8 @@ import os
 import pytest
 
 from grader.intake.limits import MAX_SOURCE_BYTES
-from grader.intake.read import Blocked, read_submission
+from grader.intake.names import read_names
+from grader.intake.read import Blocked, read_submission, submission_from
 
 
 def write(tmp_path, data, name="answer.py"):
@@ -49,9 +50,9 @@ def test_what_is_no_text_is_refused_with_the_line(tmp_path, data, sentence):
     assert sentence in refused(write(tmp_path, data))
 
 
-@pytest.mark.parametrize("name", ["answer.txt", "answer", "answer.PY", "answer.py.exe", "answer.pkl"])
+@pytest.mark.parametrize("name", ["answer.rst", "answer", "answer.PY", "answer.py.exe", "answer.pkl"])
 def test_other_kinds_of_files_are_refused(tmp_path, name):
-    assert "only .py and .ipynb files" in refused(write(tmp_path, "x = 1", name))
+    assert "only .py, .ipynb, .md and .txt files" in refused(write(tmp_path, "x = 1", name))
 
 
 def test_a_folder_is_refused(tmp_path):
@@ -154,3 +155,29 @@ def test_cells_are_units_under_the_numbers_that_editors_show(tmp_path):
     ]
     (unit,) = read_submission(write(tmp_path, json.dumps({"cells": cells}), "a.ipynb")).units
     assert (unit.name, unit.source) == ("a.ipynb cell 2", "x = 1\ny = 2")
+
+
+def test_a_script_counts_up_to_its_first_syntax_error(tmp_path):
+    source = "import torch\n\ndef sequence_mask(X, n): ...\n\ndef masked_softmax(X, lens):\n    return X[\n"
+    read = submission_from(tmp_path / "a.py", source.encode())
+    names = read_names(read)
+    assert names.definitions.keys() == {"sequence_mask"}
+    assert names.lost.keys() == {"masked_softmax"}
+    assert [fault.why for fault in read.faults] == ["line 6: '[' was never closed"]
+    assert read.content != submission_from(tmp_path / "a.py", source.replace("X[", "X(").encode()).content
+
+
+def test_lines_that_only_a_notebook_understands_are_skipped_in_a_script(tmp_path):
+    source = "# %%\n%matplotlib inline\nimport torch\n!pip install x\n\n# %%\nx = 7 \\\n%2\n"
+    (unit,) = submission_from(tmp_path / "a.py", source.encode()).units
+    assert unit.source == source.replace("%matplotlib inline", "pass").replace("!pip install x", "pass")
+
+
+def test_a_cell_that_does_not_parse_costs_itself_only(tmp_path):
+    cells = ["x = 1\ny = = 2", "z = 3"]
+    book = {"nbformat": 4, "cells": [{"cell_type": "code", "source": source} for source in cells]}
+    read = submission_from(tmp_path / "a.ipynb", json.dumps(book).encode())
+    assert [unit.source for unit in read.units] == ["x = 1", "z = 3"]
+    assert [fault.sentence() for fault in read.faults] == [
+        "a.ipynb cell 1, line 2 has a syntax error: invalid syntax; the rest of this cell or block was skipped"
+    ]

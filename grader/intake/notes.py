@@ -1,0 +1,117 @@
+"""The code of notes: fenced blocks of Markdown, and the cells of a notebook that was copied as text.
+
+    ```python                 In [3]:
+    code                      code
+    ```                       what it printed, and prose
+
+Every line of code keeps its line number; all other lines become empty.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from grader.intake.limits import check_sources
+from grader.intake.notebook import plain_python
+from grader.intake.prefix import Fault, Prefix, defined_in, prefix
+from grader.intake.syntax import parse
+
+_FENCE = re.compile(r"[ \t]*(?P<mark>`{3,}|~{3,})(?P<info>[^`\n]*)$")
+_CELL = re.compile(r"In ?\[(?:None|[\d *]{0,9})\]:[ \t]*(?P<code>.*)$")
+_OUTPUT = re.compile(r"Out ?\[\d{1,9}\]:")
+_LANGUAGE = re.compile(r"\{?\.?(?:code-cell\}?[ \t]*)?(?P<name>[\w+#-]*)")
+_TAB = re.compile(r"\s*(?:#@tab|%%tab)\s+(?P<names>[^\n]*)\n")
+_PYTHON = frozenset({"python", "python3", "py", "py3", "ipython", "ipython3", "jupyter-python"})
+_FIRST_WORDS = re.compile(r"^(?:class|def|import|from)\b", re.M)
+
+
+@dataclass
+class Block:
+    """Lines that may be code: a fenced block, with the language that it names, or a copied cell (None)."""
+
+    first: int  # the number of its first line, from 0
+    language: str | None
+    lines: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return textwrap.dedent("\n".join(self.lines))
+
+
+def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...]]:
+    """The code of a document as one source, and the syntax errors in it. A block with an error costs itself only.
+
+    Raises TooLarge.
+    """
+    blocks = list(_of_this_framework(list(_blocks(text))))
+    check_sources(block.text for block in blocks)
+    source, faults = [""] * (text.count("\n") + 1), []
+    for block in blocks:
+        read = prefix(plain_python(block.text))
+        if not _is_code(block, read):
+            continue
+        kept = read.source.split("\n")
+        source[block.first : block.first + len(kept)] = kept
+        fault = read.fault(unit, alone=False)
+        if fault is not None and not _ends_in_output(block, read):
+            line = fault.line + block.first if fault.line else 0
+            faults.append(Fault(unit, line, fault.reason, fault.lost, alone=False))
+    return "\n".join(source), tuple(faults)
+
+
+def _blocks(text: str) -> Iterator[Block]:
+    """The fenced blocks and copied cells of a document, in order."""
+    block: Block | None = None
+    fence = ""  # the mark that ends the block
+    for number, line in enumerate(text.split("\n")):
+        begins, ends = _begin(line, number), bool(_OUTPUT.match(line))
+        if fence:
+            mark = _FENCE.match(line)
+            begins, ends = None, bool(mark and mark["mark"].startswith(fence) and not mark["info"].strip())
+        if block is not None and (begins is not None or ends):
+            yield block
+            block, fence = None, ""
+        elif block is not None:
+            block.lines.append(line)
+        if begins is not None:
+            block, fence = begins
+    if block is not None:
+        yield block
+
+
+def _begin(line: str, number: int) -> tuple[Block, str] | None:
+    """The block that begins in a line, and the mark that ends it, if there is one."""
+    fence, cell = _FENCE.match(line), _CELL.match(line)
+    if fence:
+        named = _LANGUAGE.match(fence["info"].strip())
+        return Block(number + 1, named["name"].lower() if named else ""), fence["mark"]
+    return (Block(number, None, [cell["code"]]), "") if cell else None
+
+
+def _of_this_framework(blocks: list[Block]) -> Iterator[Block]:
+    """Without the blocks for other frameworks, in a chapter that has one block for each (`#@tab pytorch`)."""
+    tabs = [_TAB.match(block.text) for block in blocks]
+    several = any(tab and "pytorch" in tab["names"] for tab in tabs)
+    for block, tab in zip(blocks, tabs, strict=True):
+        if not several or block.language is None or (tab and re.search(r"\b(?:pytorch|all)\b", tab["names"])):
+            yield block
+
+
+def _is_code(block: Block, read: Prefix) -> bool:
+    """Whether a block is Python: by its language, or without one if it defines or imports something."""
+    if block.language is None or block.language in _PYTHON:
+        return True
+    if block.language:
+        return False
+    if read.error is not None:
+        return bool(_FIRST_WORDS.search(block.text))
+    return any(not isinstance(node, ast.Expr) for node in parse(read.source).body)
+
+
+def _ends_in_output(block: Block, read: Prefix) -> bool:
+    """Whether what does not parse is what a copied cell printed, or prose below it."""
+    return block.language is None and not defined_in(read.rest)

@@ -1,0 +1,101 @@
+"""Read a source up to its first syntax error: the complete top-level statements before it count."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from grader.intake.syntax import CannotParse, parse
+from grader.support.i18n import _
+
+MAX_ATTEMPTS = 16  # places at which the source is cut before it is given up
+
+# A line that begins a top-level statement. A clause such as `else:` belongs to the statement above it.
+_BEGINS = re.compile(r"(?!(?:else|elif|except|finally)\b)[^\s#)\]}]")
+_HEADER = re.compile(
+    r"^ {0,3}(?:class[ \t]+(\w+)|(?:async[ \t]+)?def[ \t]+(\w++)(?![ \t]*\([ \t]*self\b))", re.M
+)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A syntax error in a unit, and the names whose definitions were lost with the code after it.
+
+    alone: the unit is a whole script, so that everything after the error is lost.
+    """
+
+    unit: str
+    line: int  # 0 if it is not known
+    reason: str
+    lost: tuple[str, ...] = ()
+    alone: bool = True
+
+    @property
+    def why(self) -> str:
+        """ "line 14: invalid syntax"."""
+        if not self.line:
+            return self.reason
+        return _("line {line}: {reason}").format(line=self.line, reason=self.reason)
+
+    def sentence(self) -> str:
+        """What was graded in spite of it."""
+        place = _("{file}, line {line}").format(file=self.unit, line=self.line) if self.line else self.unit
+        if self.alone:
+            return _("{place} has a syntax error: {reason}; the code before it was graded").format(
+                place=place, reason=self.reason
+            )
+        return _("{place} has a syntax error: {reason}; the rest of this cell or block was skipped").format(
+            place=place, reason=self.reason
+        )
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """A source up to its first syntax error: its complete statements, the rest, and the error."""
+
+    source: str
+    rest: str = ""
+    error: CannotParse | None = None
+
+    def fault(self, unit: str, alone: bool = True) -> Fault | None:
+        """The error as a fault of the unit; None if there is none."""
+        if self.error is None:
+            return None
+        return Fault(unit, self.error.line, self.error.reason, defined_in(self.rest), alone)
+
+
+def prefix(source: str) -> Prefix:
+    """The longest beginning of a source that consists of complete top-level statements, and the rest."""
+    try:
+        parse(source)
+    except CannotParse as error:
+        return _before(source, error)
+    return Prefix(source)
+
+
+def _before(source: str, error: CannotParse) -> Prefix:
+    lines = source.split("\n")
+    at = error.line
+    for _attempt in range(MAX_ATTEMPTS):
+        at = _beginning(lines, at)
+        kept = "\n".join(lines[: max(at - 1, 0)])
+        try:
+            parse(kept)
+        except CannotParse as earlier:
+            at = min(at - 1, earlier.line)
+        else:
+            return Prefix(kept, "\n".join(lines[max(at - 1, 0) :]), error)
+    return Prefix("", source, error)
+
+
+def _beginning(lines: list[str], at: int) -> int:
+    """The last line up to `at` that begins a top-level statement, from 1; 0 if there is none."""
+    at = min(at, len(lines))
+    while at > 0 and not _BEGINS.match(lines[at - 1]):
+        at -= 1
+    return at
+
+
+def defined_in(text: str) -> tuple[str, ...]:
+    """The names of the classes and functions whose headers are in a text that need not parse."""
+    return tuple(dict.fromkeys(found[1] or found[2] for found in _HEADER.finditer(text)))

@@ -1,0 +1,110 @@
+"""The code of notes: fenced blocks, and cells that were copied as text."""
+
+import pytest
+
+from grader.intake.names import read_names
+from grader.intake.notes import code_of_notes
+from grader.intake.read import Blocked, submission_from
+
+
+def code(text):
+    """The lines of code by their numbers."""
+    source, _faults = code_of_notes(text, "notes.md")
+    assert source.count("\n") == text.count("\n")
+    return {number: line for number, line in enumerate(source.split("\n"), 1) if line}
+
+
+@pytest.mark.parametrize(
+    "info",
+    ["", "python", "Python", " py", "python3", "python title=a", "{.python .input}", "{python}", "{code-cell} ipython3", "ipython"],
+)  # fmt: skip
+def test_python_fences_are_code_and_lines_keep_their_numbers(info):
+    assert code(f"# Notes\n\n```{info}\nimport torch\n\nx = 1\n```\ntext\n") == {
+        4: "import torch",
+        6: "x = 1",
+    }
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "```bash\npip install torch\n```",
+        "```text\nx = 1\n```",
+        "```output\nx = 1\n```",
+        '```json\n{"a": 1}\n```',
+        "```\ntensor([[0., 1.], [2., 3.]])\n```",
+        "```\ntorch.Size([2, 3])\n```",
+        "```\n$ python train.py\n```",
+        "```\nepoch 3, loss 0.2\n```",
+        "```python\n!pip install torch\n```",
+    ],
+)
+def test_outputs_and_shell_commands_are_no_code(block):
+    found = code(f"{block}\n~~~py\ny = 2\n~~~")
+    assert [line for line in found.values() if line != "pass"] == ["y = 2"]
+    assert code_of_notes(block, "notes.md")[1] == ()
+
+
+def test_a_fence_ends_at_a_mark_of_its_kind():
+    assert code("````python\nx = 1\n```\n~~~~\n````\ny") == {2: "x = 1"}
+    assert code("~~~python\nx = 1\n```\n~~~") == {2: "x = 1"}
+    assert code('````python\nx = """\n```\n"""\n````\ny') == {2: 'x = """', 3: "```", 4: '"""'}
+
+
+def test_a_fence_in_a_list_and_one_that_never_ends_count():
+    assert code("- so:\n   ```py\n   if x:\n       y = 1\n   ```\n```py\nz = 1") == {
+        3: "if x:",
+        4: "    y = 1",
+        7: "z = 1",
+    }
+
+
+def test_a_block_that_does_not_parse_costs_itself_only():
+    text = "```python\nx = 1\nclass A(B)：\n    y = 1\n```\n\n```python\nz = 2\n```"
+    source, (fault,) = code_of_notes(text, "notes.md")
+    assert source.split() == ["x", "=", "1", "z", "=", "2"]
+    assert (fault.unit, fault.line, fault.lost) == ("notes.md", 3, ("A",))
+
+
+def test_copied_cells_are_code_up_to_what_they_printed():
+    text = (
+        "Title\n\nIn [None]:\nimport torch\n  from .auto import tqdm\n\nIn [2]:\nX = 1\n\nPrinted: 3, 4\n\n"
+        "In [ ]: y = 2\nOut[3]: z = 3\n\n```python\nw = 1\n```\nIn [*]:\n%time\nv = 1"
+    )
+    assert code(text) == {4: "import torch", 8: "X = 1", 12: "y = 2", 16: "w = 1", 19: "pass", 20: "v = 1"}
+    assert code_of_notes(text, "notes.md")[1] == ()
+
+
+def test_a_definition_lost_in_a_copied_cell_is_reported():
+    _source, (fault,) = code_of_notes("In [1]:\nx = 1\n\ndef masked_softmax(X:\n    return X\n", "notes.md")
+    assert (fault.line, fault.lost) == (4, ("masked_softmax",))
+
+
+def test_of_a_chapter_for_several_frameworks_one_counts():
+    chapter = (
+        "```{.python .input}\nfrom d2l import mxnet as d2l\n```\n```{.python .input}\n#@tab pytorch\nimport torch\n```\n"
+        "```{.python .input}\n#@tab tensorflow\nx = 1\n```\n```{.python .input}\n%%tab mxnet, pytorch\nx = 2\n```\n"
+        "```{.python .input}\n#@tab all\ny = 3\n```"
+    )
+    assert [line for line in code(chapter).values() if line[0] not in "#p"] == [
+        "import torch",
+        "x = 2",
+        "y = 3",
+    ]
+
+
+@pytest.mark.parametrize("kind", ["md", "txt"])
+def test_notes_are_read_as_a_submission(tmp_path, kind):
+    path = tmp_path / f"notes.{kind}"
+    text = b"```\ndef masked_softmax(X, valid_lens):\n    return X\n```\n"
+    (unit,) = submission_from(path, text).units
+    assert unit.name == path.name
+    definition = read_names(submission_from(path, text)).definitions["masked_softmax"]
+    assert definition.line == 2
+    with pytest.raises(Blocked, match="has no code; code is read from blocks between"):
+        submission_from(path, b"def masked_softmax(X, valid_lens): ...")
+
+
+@pytest.mark.parametrize("text", ["`" * 200_000, "```\n" * 30_000, "In [1]:\n" * 30_000, "~~~\n(\n" * 10_000])
+def test_hostile_notes_are_read_quickly(text):
+    code_of_notes(text, "notes.md")

@@ -1,0 +1,58 @@
+"""A source up to its first syntax error."""
+
+import pytest
+
+from grader.intake.prefix import defined_in, prefix
+
+
+def test_a_source_without_errors_stays_whole():
+    read = prefix("x = 1\n")
+    assert (read.source, read.rest, read.fault("a.py")) == ("x = 1\n", "", None)
+
+
+@pytest.mark.parametrize(
+    ("before", "rest"),
+    [
+        ("def f():\n    return 1\n\n", "y = = 2\nz = 3"),
+        ("def f():\n    return 1\n", "def g():\n    a = 1\n    b = = 2\n    return a"),
+        ("x = 1", "def g(x):\nreturn x\ny = 2"),
+        ("x = 1", "class A\n    y = 1"),
+        ("x = 1", "@decorated\nclass A:\n    y = = 1"),
+        ("x = 1", "y = [\n1,\n2 3,\n4]"),
+        ("x = 1", "y = f(1,\nz = 2\nw = 3"),
+        ("x = 1", "y = '''text\nnever ends\n"),
+        ("x = 1", "try:\n    y = 1\nexcept E\n    z = 1"),
+        ("x = 1", "if x:\n    y = 1\nelse\n    z = 1"),
+        ("x = 1", "class A：\n    y = 1"),
+        ("if x:\n    y = 1\nelse:\n    y = 2", "print 'a'"),
+        ("", "y = = 1\nx = 1"),
+    ],
+)
+def test_only_complete_statements_before_an_error_are_kept(before, rest):
+    read = prefix(f"{before}\n{rest}" if before else rest)
+    assert (read.source, read.rest) == (before, rest)
+    assert read.error is not None
+
+
+def test_a_fault_names_what_was_lost():
+    read = prefix("def f(): ...\n\nclass A(B)：\n    def g(self): ...\n\n def h(x): ...\ndef i（x）: ...")
+    fault = read.fault("a.py")
+    assert (fault.line, fault.lost) == (3, ("A", "h", "i"))
+    assert fault.sentence().startswith("a.py, line 3 has a syntax error: invalid character")
+    assert fault.sentence().endswith("; the code before it was graded")
+    assert read.fault("a.py", alone=False).sentence().endswith("; the rest of this cell or block was skipped")
+
+
+def test_methods_are_no_lost_functions():
+    assert defined_in("class A:\n   def forward(self, x):\n    def train(self): ...") == ("A",)
+
+
+@pytest.mark.parametrize("source", ["(" * 10_000, "x = '\ud800'", "-" * 100_000 + "1", "[\n" * 20_000, "x\0"])
+def test_whatever_cannot_be_read_is_lost_quickly(source):
+    read = prefix(source)
+    assert read.error is not None
+    assert read.source == ""
+
+
+def test_many_statements_in_an_open_bracket_take_few_attempts():
+    assert prefix("x = 1\ny = [\n" + "1,\n" * 10_000 + "1 2\n]").source == "x = 1"
