@@ -11,7 +11,7 @@ from grader.report import words
 from grader.report.model import CheckOutcome, ExerciseResult, Outcome
 
 
-@pytest.mark.parametrize("outcome", {*get_args(Outcome), *get_args(CheckOutcome)})
+@pytest.mark.parametrize("outcome", sorted({*get_args(Outcome), *get_args(CheckOutcome)}))
 def test_every_outcome_has_a_name_and_a_mark(outcome):
     assert words.outcome_name(outcome)
     assert len(words.MARKS[outcome]) == 1
