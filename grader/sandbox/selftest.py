@@ -103,7 +103,6 @@ def _named(folder: str, file: str, port: int) -> dict[str, Any]:
         "needed": [os.__file__, *filter(os.path.exists, torch)],
         "memory_bytes": _LIMITS.memory_bytes + (64 << 20),  # a process may have let go of some of its own
         "file_bytes": _LIMITS.file_bytes,
-        "processes": _LIMITS.processes,
     }
 
 

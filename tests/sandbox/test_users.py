@@ -15,6 +15,7 @@ from grader.sandbox.visible_paths import site_folders
 ENTRIES = Path(__file__).with_name("entries")
 ROOT = Path(__file__).parents[2]
 NOBODY = 65534
+UNUSED = 60_123  # a user without other processes
 
 
 def run_as(user: int, python: str, *arguments: str, cache: Path) -> subprocess.CompletedProcess[str]:
@@ -89,3 +90,22 @@ def test_without_namespaces_landlock_is_left(report):
     assert told["auto"] == "landlock"
     assert told["landlock"][1:] == [[], 2.0, ["0" * 16]]
     assert basic[1]
+
+
+ALLOWS = """
+import os, resource, sys
+sys.path.insert(0, sys.argv[1])
+from grader.sandbox import resources
+from grader.sandbox.canaries.attacks import _attempt, start_many_threads
+limit = resources.tasks_of(os.geteuid()) + 52
+resource.setrlimit(resource.RLIMIT_NPROC, (limit, limit))
+print(_attempt(start_many_threads, {}))
+"""
+
+
+def test_a_limit_that_allows_for_threads_that_exited_is_still_a_limit(tmp_path):
+    """The kernel counts the threads of a user on the whole machine, and 40 exit after a worker counted them."""
+    user = UNUSED if os.geteuid() == 0 else os.geteuid()
+    python = python_of(user, tmp_path)
+    done = run_as(user, python, "-c", ALLOWS, str(ROOT), cache=tmp_path)
+    assert done.stdout.strip() == "None", done.stderr

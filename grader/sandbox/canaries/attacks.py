@@ -124,10 +124,15 @@ def take_memory(targets: dict[str, Any]) -> str | None:
 
 
 def start_many_threads(targets: dict[str, Any]) -> str | None:
+    """The kernel counts all threads of a user. Where the user has other threads, the limit allows for them, and
+    this process may start more when some of them exit."""
+    limit = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+    if limit == resource.RLIM_INFINITY:
+        return "has no limit on threads"
     go = threading.Event()
     threads: list[threading.Thread] = []
     try:
-        for _ in range(targets["processes"] + 1):
+        for _ in range(limit + 1):
             thread = threading.Thread(target=go.wait)
             thread.start()
             threads.append(thread)
