@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 
 from grader.report.model import CheckResult
 
+FORM = frozenset(("shapes", "purity"))  # facets that a result passes whose values are arbitrary
+FORM_ALONE = 0.5  # of their weight, where no other facet passes
+
 
 def score(points: float, weights: Mapping[str, float], checks: Sequence[CheckResult], trivial: bool) -> float:
     """Points of an exercise. `weights`: facet → weight, 1 where none is given.
 
-    An answer whose values are wrong gets at most a quarter, a trivial one nothing. Facets with a check
-    that could not be graded leave the sum.
+    An answer whose values are wrong gets at most a quarter, a trivial one nothing. Facets of form alone count
+    half. Facets with a check that could not be graded leave the sum.
     """
     if trivial or not checks:
         return 0.0
@@ -22,6 +25,8 @@ def score(points: float, weights: Mapping[str, float], checks: Sequence[CheckRes
     if not total:
         return 0.0
     share = sum(weights.get(f, 1.0) for f in passed) / total
+    if passed <= FORM and not facets <= FORM:
+        share *= FORM_ALONE
     if "values" in facets and "values" not in passed:
         share = min(share, 0.25)
     return round(points * share, 6)

@@ -26,7 +26,9 @@ def checks(**outcomes):
             5.0,
         ),  # a facet is all of its checks
         ({"values": "passed", "masking": "skipped", "shapes": "passed"}, 5.0),
-        ({"values": "failed", "masking": "failed", "shapes": "passed"}, 1.0),
+        ({"values": "failed", "masking": "failed", "shapes": "passed"}, 0.5),  # form alone counts half
+        ({"values": "failed", "masking": "failed", "shapes": "passed", "purity": "passed"}, 0.875),
+        ({"shapes": "passed", "purity": "failed"}, 3.5),  # nothing but form is checked
         ({"values": "failed", "masking": "passed", "shapes": "passed"}, 1.75),  # at most a quarter
         ({"values": "passed", "masking": "could_not_grade", "shapes": "passed"}, 7.0),  # leaves the sum
         ({"values": "passed", "masking": "failed could_not_grade", "shapes": "passed"}, 7.0),

@@ -1,0 +1,111 @@
+"""How many points replies earn that know the shapes, the arguments and the names, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from grader.bundle.model import Bundle, Exercise, RecordedCase
+from grader.bundle.safetensors import Array
+from grader.engine.result import ResultBuilder
+from grader.intake.read import Submission
+from grader.judge.observation import Observation, Seen, StudentError
+from grader.judge.verdict import judge_case
+
+MOST = 10.0  # points of 100
+
+Recipe = Callable[[np.random.Generator, tuple[int, ...]], Array]
+RECIPES: Mapping[str, Recipe] = {
+    "zeros": lambda rng, shape: np.zeros(shape),
+    "ones": lambda rng, shape: np.ones(shape),
+    "noise": lambda rng, shape: rng.standard_normal(shape),
+    "little noise": lambda rng, shape: 1e-4 * rng.standard_normal(shape),
+    "equal rows": lambda rng, shape: np.broadcast_to(rng.standard_normal(shape[-1:]), shape),
+    "rows that sum to one": lambda rng, shape: _sums_to_one(rng.random(shape)),
+    "even rows that sum to one": lambda rng, shape: _sums_to_one(np.ones(shape)),
+    "one seed for all": lambda rng, shape: np.random.default_rng(0).standard_normal(shape),
+    "one seed, some zeros": lambda rng, shape: _some_zeros(np.random.default_rng(0).standard_normal(shape)),
+    "words": lambda rng, shape: rng.integers(0, 9, shape),
+}
+# Recipes that see an argument of the shape that is asked for.
+ARGUMENTS: Mapping[str, Callable[[Array], Array]] = {
+    "an argument": lambda array: array,
+    "an argument and a half": lambda array: 1.5 * array,
+    "the mean of an argument": lambda array: np.broadcast_to(array.mean(keepdims=True), array.shape),
+}
+
+
+def _sums_to_one(array: Array) -> Array:
+    return array / array.sum(-1, keepdims=True) if array.ndim else array
+
+
+def _some_zeros(array: Array) -> Array:
+    return np.maximum(array, 0.0)
+
+
+def observation(case: RecordedCase, recipe: str, *, knows_values: bool) -> Observation:
+    """What a reply says that answers every structural question as asked, and fills every tensor by a recipe."""
+    rng = np.random.default_rng(1)
+    seen: dict[str, Seen] = {}
+    for name, header in case.headers.items():
+        if header.dtype == "value":
+            continue
+        argument = case.tensors.get(name.removeprefix("after "))
+        if name.startswith("after ") and argument is not None:
+            array = argument
+        elif recipe in RECIPES:
+            array = RECIPES[recipe](rng, header.shape)
+        else:
+            fitting = [t for t in case.tensors.values() if t.shape == header.shape and t.dtype.kind == "f"]
+            array = (
+                ARGUMENTS[recipe](fitting[0].astype(np.float64))
+                if fitting
+                else rng.standard_normal(header.shape)
+            )
+        dtype = "float32" if header.dtype == "bfloat16" else header.dtype
+        seen[name] = Seen(header.shape, header.dtype, np.asarray(array).astype(dtype))
+    wants = {check.of[0]: check.params["want"] for check in case.checks if check.judge == "value"}
+    refused = [check.params["type"] for check in case.checks if check.judge == "raises"]
+    return Observation(
+        seen,
+        error=StudentError(refused[0], "", None, "") if refused else None,
+        parameters={
+            "missing": [],
+            "misshapen": [],
+            "unexpected": [],
+            "shared": [],
+            "shapes": {},
+            "layout": "",
+        },
+        values=wants if knows_values else {},
+    )
+
+
+def points(exercise: Exercise, recipe: str) -> float:
+    # What `catches_*` are asked for is a value: to answer it as wanted is to do the exercise.
+    knows = not exercise.name.startswith("catches_")
+    judged = [judge_case(case, observation(case, recipe, knows_values=knows)) for case in exercise.cases]
+    nobody = Submission(Path("nothing.py"), ())
+    builder = ResultBuilder(exercise, nobody, exercise.name, 0.0)
+    result, _evidence = builder.from_cases(judged, ())
+    assert result.outcome == "failed", f"{exercise.name} passes with {recipe}"
+    assert result.score is not None
+    return result.score
+
+
+def best(bundles: list[Bundle]) -> dict[str, tuple[float, str]]:
+    """Exercise → the most points that one recipe earns there, and which."""
+    return {
+        exercise.name: max((points(exercise, recipe), recipe) for recipe in (*RECIPES, *ARGUMENTS))
+        for bundle in bundles
+        for exercise in bundle.exercises
+    }
+
+
+def test_a_file_that_knows_nothing_earns_at_most_ten_points_of_a_hundred(bundles: list[Bundle]):
+    found = best(bundles)
+    total = sum(exercise.points for bundle in bundles for exercise in bundle.exercises)
+    reached = sum(score for score, _recipe in found.values())
+    assert 100 * reached / total <= MOST, found
