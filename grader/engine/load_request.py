@@ -11,6 +11,7 @@ from grader.bundle.model import Exercise, RecordedCase
 from grader.engine.student_parts import Part, content
 from grader.engine.visibility import visible_blocks, with_requirements
 from grader.given import BLOCKS, source
+from grader.intake.customary import units_to_run
 from grader.intake.read import Submission
 from grader.sandbox.base import SHORT_SECONDS, Limits
 
@@ -80,7 +81,7 @@ class LoadRequest:
         return {
             "op": "load",
             "device": device,
-            "units": [vars(unit) for unit in self.submission.units],
+            "units": [vars(unit) for unit in units_to_run(self.submission)],
             "given": {name: source(name) for name in allowed},
             "withheld": [name for name in BLOCKS if name not in allowed],
             "replace": list(self.replaced),

@@ -5,7 +5,9 @@ from __future__ import annotations
 from grader.engine.load_request import LoadRequest
 from grader.engine.messages import of_note
 from grader.engine.worker_slot import CannotLoad, Loaded
+from grader.intake.customary import IMPORTS, UNIT, missing_imports
 from grader.intake.names import Names
+from grader.intake.read import Submission
 from grader.intake.recognise import lost
 from grader.judge.observation import student_error
 from grader.support.i18n import _
@@ -51,10 +53,10 @@ def _raise_note(loaded: Loaded, name: str, names: Names) -> None:
             )
 
 
-def load_remarks(loaded: Loaded) -> list[str]:
-    """What the worker left out of the file."""
-    out = []
-    for note in loaded.notes[:3]:
+def load_remarks(loaded: Loaded, submission: Submission) -> list[str]:
+    """What the grader added to the file, and what the worker left out of it."""
+    out = _added_imports(loaded, submission)
+    for note in [note for note in loaded.notes if note.get("file") != UNIT][:3]:
         error = student_error(note.get("error"))
         if note.get("endless"):
             out.append(
@@ -65,3 +67,17 @@ def load_remarks(loaded: Loaded) -> list[str]:
         elif error is not None:
             out.append(_("skipped because of an error: {what}").format(what=of_note(note, error)))
     return [sanitize(line, 400) for line in out]
+
+
+def _added_imports(loaded: Loaded, submission: Submission) -> list[str]:
+    names = [name for name in missing_imports(submission) if name in loaded.names]
+    if not names:
+        return []
+    used = ", ".join(f"`{name}`" for name in names)
+    lines = ", ".join(f"`{IMPORTS[name]}`" for name in names)
+    says = (
+        _("the file uses {names} without importing it; the grader added {imports}")
+        if len(names) == 1
+        else _("the file uses {names} without importing them; the grader added {imports}")
+    )
+    return [says.format(names=used, imports=lines)]

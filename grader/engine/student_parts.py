@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from grader.bundle.model import Bundle
 from grader.intake.course import Course, choose
+from grader.intake.customary import units_to_run
 from grader.intake.names import read_names, untouched
 from grader.intake.read import Blocked, Submission, Unit, read_submission
 from grader.intake.recognise import Contract, match
@@ -24,7 +25,7 @@ class Part:
     def request(self, without: Collection[str]) -> dict[str, object]:
         """What a worker needs of it."""
         return {
-            "units": [vars(unit) for unit in self.submission.units],
+            "units": [vars(unit) for unit in units_to_run(self.submission)],
             "names": {name: bound for name, bound in self.names.items() if name not in without},
         }
 

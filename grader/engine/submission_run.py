@@ -222,7 +222,7 @@ class SubmissionRun:
             return builder.without_checks("blocked", str(why), remarks)
         except SandboxError as error:
             return builder.without_checks("could_not_grade", str(error))
-        remarks += load_remarks(loaded)
+        remarks += load_remarks(loaded, self.submission)
         if exercise.is_made_of_parts:
             known = [name for name in exercise.given if name in self.context.exercises]
             remarks.append(parts_remark(loaded.own, known))

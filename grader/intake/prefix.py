@@ -75,17 +75,28 @@ def prefix(source: str) -> Prefix:
 
 def _before(source: str, error: CannotParse) -> Prefix:
     lines = source.split("\n")
-    at = error.line
+    at = error.line if _is_indented_output(lines, error) else _beginning(lines, error.line)
     for _attempt in range(MAX_ATTEMPTS):
-        at = _beginning(lines, at)
         kept = "\n".join(lines[: max(at - 1, 0)])
         try:
             parse(kept)
         except CannotParse as earlier:
-            at = min(at - 1, earlier.line)
+            at = _beginning(lines, min(at - 1, earlier.line))
         else:
             return Prefix(kept, "\n".join(lines[max(at - 1, 0) :]), error)
     return Prefix("", source, error)
+
+
+def _is_indented_output(lines: list[str], error: CannotParse) -> bool:
+    """Whether the error is an indented line below a statement that has no block, which is complete."""
+    if error.reason != "unexpected indent":
+        return False
+    above = _beginning(lines, error.line - 1)
+    try:
+        statements = parse("\n".join(lines[max(above - 1, 0) : error.line - 1])).body
+    except CannotParse:
+        return False
+    return not any(hasattr(statement, "body") for statement in statements)
 
 
 def _beginning(lines: list[str], at: int) -> int:

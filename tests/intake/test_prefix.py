@@ -17,6 +17,8 @@ def test_a_source_without_errors_stays_whole():
         ("def f():\n    return 1\n", "def g():\n    a = 1\n    b = = 2\n    return a"),
         ("x = 1", "def g(x):\nreturn x\ny = 2"),
         ("x = 1", "class A\n    y = 1"),
+        ("x = 1\ny = 2", "  z = 3"),
+        ("x = 1", "def g(x):\n    y = 1\n      z = 2\n    return x"),
         ("x = 1", "@decorated\nclass A:\n    y = = 1"),
         ("x = 1", "y = [\n1,\n2 3,\n4]"),
         ("x = 1", "y = f(1,\nz = 2\nw = 3"),

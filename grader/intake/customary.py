@@ -1,0 +1,70 @@
+"""Customary names, such as `nn`, that a file uses and never binds."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+from grader.intake.read import Submission, Unit
+from grader.intake.syntax import CannotParse, parse
+
+IMPORTS = {
+    "torch": "import torch",
+    "nn": "from torch import nn",
+    "F": "from torch.nn import functional as F",
+    "Variable": "from torch.autograd import Variable",
+    "math": "import math",
+    "np": "import numpy as np",
+    "d2l": "from d2l import torch as d2l",
+    "plt": "from matplotlib import pyplot as plt",
+}
+UNIT = "added imports"  # the name of the unit that binds them
+
+
+def missing_imports(submission: Submission) -> tuple[str, ...]:
+    """The customary names that a submission uses and binds nowhere. After `import *` this is not known."""
+    return _missing(submission.units)
+
+
+def units_to_run(submission: Submission) -> tuple[Unit, ...]:
+    """The units of a submission, after one that imports the missing names if there are any."""
+    lines = [IMPORTS[name] for name in missing_imports(submission)]
+    return (Unit(UNIT, "\n".join(lines)), *submission.units) if lines else submission.units
+
+
+@lru_cache(maxsize=8)
+def _missing(units: tuple[Unit, ...]) -> tuple[str, ...]:
+    used: set[str] = set()
+    bound: set[str] = set()
+    for node in _nodes(units):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            used.add(node.id)
+        else:
+            bound |= set(bound_by(node))
+    return () if "*" in bound else tuple(name for name in IMPORTS if name in used - bound)
+
+
+def _nodes(units: Iterable[Unit]) -> Iterator[ast.AST]:
+    for unit in units:
+        try:
+            yield from ast.walk(parse(unit.source))
+        except CannotParse:
+            continue
+
+
+def bound_by(node: ast.AST) -> list[str]:
+    """The names that one node binds, in whatever scope; "*" for `import *`."""
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return [alias.asname or alias.name.partition(".")[0] for alias in node.names]
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return [node.name]
+    if isinstance(node, ast.arg):
+        return [node.arg]
+    if isinstance(node, ast.Name):
+        return [] if isinstance(node.ctx, ast.Load) else [node.id]
+    if isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
+        return [node.name] if node.name else []
+    if isinstance(node, ast.MatchMapping):
+        return [node.rest] if node.rest else []
+    return []

@@ -1,0 +1,57 @@
+"""What the grader reports of a file that Python reads only in part, or that forgets its imports."""
+
+import json
+from pathlib import Path
+
+from grader.intake.read import submission_from
+
+MASKED = """def masked_softmax(X, valid_lens):
+    if valid_lens is not None:
+        lens = valid_lens if valid_lens.dim() == 2 else valid_lens[:, None]
+        real = torch.arange(X.shape[-1], device=X.device) < lens[..., None]
+        X = torch.where(real, X, -1e6)
+    return F.softmax(X, dim=-1)
+"""
+
+
+def graded(engine, name, text, wanted=None):
+    return engine.grade(submission_from(Path(name), text.encode()), wanted).exercises
+
+
+def test_names_that_the_file_forgets_to_import_are_offered(engine):
+    (result,) = graded(engine, "masking.py", MASKED)
+    assert result.outcome == "passed"
+    assert result.remarks[0] == (
+        "the file uses `torch`, `F` without importing them; the grader added `import torch`, "
+        "`from torch.nn import functional as F`"
+    )
+
+
+def test_a_file_that_imports_its_names_gets_no_remark(engine):
+    (result,) = graded(engine, "masking.py", f"import torch\nfrom torch.nn import functional as F\n{MASKED}")
+    assert (result.outcome, result.remarks) == ("passed", ())
+
+
+def test_a_definition_before_a_syntax_error_is_graded_and_one_after_it_is_blocked(engine):
+    text = f"import torch\nimport torch.nn.functional as F\n\n{MASKED}\n\ndef sequence_mask(X, valid_len:\n    return X\n"
+    before, after = sorted(graded(engine, "masking.py", text), key=lambda result: result.name)
+    assert (before.name, before.outcome) == ("masked_softmax", "passed")
+    assert (after.name, after.outcome) == ("sequence_mask", "blocked")
+    assert after.message.startswith("sequence_mask is in masking.py, but Python cannot read it: line 12: ")
+
+
+def test_notes_and_scripts_with_magics_are_graded(engine):
+    notes = f"# Masking\n\n```python\nimport torch, torch.nn.functional as F\n```\nand\n```\n{MASKED}```\n```python\nx ＝ 1\n```\n"
+    script = f"# %%\n%matplotlib inline\nimport torch\nimport torch.nn.functional as F\n# %%\n{MASKED}!ls\n"
+    for name, text in (("notes.md", notes), ("masking.py", script)):
+        (result,) = graded(engine, name, text)
+        assert result.outcome == "passed", name
+
+
+def test_a_line_of_notes_is_named_as_in_the_file(engine):
+    text = "# Masking\n\n```python\nimport torch\n\ndef masked_softmax(X, valid_lens):\n    return X.softmaxx(-1)\n```\n"
+    (result,) = graded(engine, "notes.md", text)
+    assert result.outcome == "failed"
+    assert any("notes.md, line 7" in check.where for check in result.checks), json.dumps(
+        [check.where for check in result.checks]
+    )

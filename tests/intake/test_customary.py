@@ -1,0 +1,56 @@
+"""Customary names that a file uses and never binds."""
+
+from pathlib import Path
+
+import pytest
+
+from grader.intake.customary import IMPORTS, missing_imports, units_to_run
+from grader.intake.read import Submission, Unit
+
+
+def missing(*sources):
+    units = tuple(Unit(f"cell {number}", source) for number, source in enumerate(sources, 1))
+    return missing_imports(Submission(Path("a.ipynb"), units))
+
+
+def test_names_that_are_used_and_never_bound_are_missing():
+    assert missing("class A(nn.Module):\n    x = math.sqrt(2)", "y = F.relu(torch.ones(2))") == (
+        "torch",
+        "nn",
+        "F",
+        "math",
+    )
+
+
+@pytest.mark.parametrize(
+    "bound",
+    [
+        "import math",
+        "from x import math",
+        "import y as math",
+        "math = 1",
+        "def math(): ...",
+        "def f(math): ...",
+        "for math in x: ...",
+        "with x as math: ...",
+        "try: ...\nexcept E as math: ...",
+        "(math := 1)",
+        "[math for math in x]",
+        "match x:\n    case {**math}: ...",
+        "match x:\n    case [*math]: ...",
+        "from maths import *",
+    ],
+)
+def test_a_name_that_is_bound_anywhere_is_not_missing(bound):
+    assert missing("math.sqrt(2)", bound) == ()
+
+
+def test_other_names_are_not_offered():
+    assert missing("einops.rearrange(x)", "x = y = =") == ()
+
+
+@pytest.mark.parametrize("name", IMPORTS)
+def test_each_import_binds_its_name(name):
+    unit, _own = units_to_run(Submission(Path("a.py"), (Unit("a.py", f"{name}.x"),)))
+    assert unit.source == IMPORTS[name]
+    assert missing(unit.source, f"{name}.x") == ()
