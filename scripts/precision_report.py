@@ -29,6 +29,7 @@ from grader.intake.names import match, read_names
 from grader.intake.read import Submission, Unit
 from grader.judge import decide
 from grader.judge.finding import TOLERANCE
+from grader.worker.constructors import accepted_forms
 
 ROOT = Path(__file__).resolve().parents[1]
 ANSWERS = ROOT / "tests" / "answers"
@@ -89,11 +90,8 @@ def _judged(assignment: Assignment, exercise: str, seed: str, given: Sequence[st
 def _alias(source: str, exercise: str, cases: Sequence[RecordedCase]) -> str:
     """Return a line that defines the name that the cases call, for an answer under a similar name."""
     built = [step for case in cases for step in case.steps if step["do"] == "build"]
-    keywords = (
-        frozenset.intersection(*(frozenset(s["kwargs"]) - frozenset(s["may_drop"]) for s in built))
-        if built
-        else None
-    )
+    forms = [frozenset(f) for s in built for f in accepted_forms(s["of"], s["kwargs"])]
+    keywords = frozenset.intersection(*forms) if forms else None
     names = read_names(Submission(Path("answer.py"), (Unit("answer.py", source),)))
     found = match({exercise: keywords}, names).get(exercise, exercise)
     return "" if found == exercise else f"\n\n{exercise} = {found}\n"

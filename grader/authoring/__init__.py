@@ -17,7 +17,7 @@ from grader.bundle.repeat import round_to
 from grader.cases import weights
 from grader.cases.arguments import block_arguments
 from grader.cases.case import Case
-from grader.cases.ref import Filled, Ref, eye, filled, if_accepted, zeros
+from grader.cases.ref import Filled, Ref, eye, filled, zeros
 from grader.judge.head_ranking import spearman
 from grader.support.source import definition_span
 from grader.support.stub import stub
@@ -38,7 +38,6 @@ __all__ = [
     "edit",
     "eye",
     "filled",
-    "if_accepted",
     "mistake",
     "mutant",
     "round_to",

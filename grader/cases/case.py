@@ -24,7 +24,7 @@ from grader.bundle.repeat import round_to
 from grader.bundle.safetensors import Array
 from grader.cases.checks import Again, Checks
 from grader.cases.measures import Measures
-from grader.cases.ref import Filled, IfAccepted, Ref
+from grader.cases.ref import Filled, Ref
 
 Json = Any
 
@@ -96,13 +96,9 @@ class Case(Measures, Checks):
     def build(self, of: str = "", name: str = "module", /, **kwargs: Any) -> Ref:
         """Construct the exercise's class, or the class `of` of the submission, by keyword.
 
-        A keyword whose value is `if_accepted(…)` is left out where the constructor does not name it.
+        `grader.worker.constructors` lists the classes for which a second constructor is accepted.
         """
-        may_drop = [key for key, value in kwargs.items() if isinstance(value, IfAccepted)]
-        given = {
-            key: value.value if isinstance(value, IfAccepted) else value for key, value in kwargs.items()
-        }
-        self._step("build", name=name, of=of or self.exercise, kwargs=_plain(given), may_drop=may_drop)
+        self._step("build", name=name, of=of or self.exercise, kwargs=_plain(kwargs))
         return Ref(name)
 
     def load(self, module: Ref, weights: Mapping[str, Array | Filled]) -> None:

@@ -24,13 +24,6 @@ class Ref:
 
 
 @dataclass(frozen=True)
-class IfAccepted:
-    """A keyword argument that is left out where the constructor does not name it."""
-
-    value: Any
-
-
-@dataclass(frozen=True)
 class Filled:
     """A large tensor of one number, or with one number on its diagonal, stored as its shape.
 
@@ -41,11 +34,6 @@ class Filled:
     value: float = 0.0
     diagonal: bool = False
     rows: int | None = None
-
-
-def if_accepted(value: Any) -> IfAccepted:
-    """Pass this keyword only to a constructor that names it."""
-    return IfAccepted(value)
 
 
 def zeros(*shape: int) -> Filled:

@@ -21,6 +21,7 @@ from grader.intake.recognise import Contract, contract, lost_exercises, match
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.base import Launcher
 from grader.support.version import __version__
+from grader.worker.constructors import accepted_forms
 
 
 class Engine:
@@ -109,15 +110,12 @@ def contracts_of(bundles: Sequence[Bundle]) -> dict[str, Contract]:
 
 
 def _keywords(exercise: Exercise) -> frozenset[str] | None:
-    """The keywords that every case builds the exercise's class with; None for a function."""
+    """The keywords of every call and every accepted constructor of the exercise's class; None for a function."""
     built = [
         s for case in exercise.cases for s in case.steps if s["do"] == "build" and s["of"] == exercise.name
     ]
-    return (
-        frozenset.intersection(*(frozenset(s["kwargs"]) - frozenset(s["may_drop"]) for s in built))
-        if built
-        else None
-    )
+    forms = [frozenset(f) for s in built for f in accepted_forms(s["of"], s["kwargs"])]
+    return frozenset.intersection(*forms) if forms else None
 
 
 def _stub(bundle: Bundle) -> Source:

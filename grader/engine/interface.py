@@ -15,6 +15,7 @@ from grader.intake.read import Submission
 from grader.intake.signature import Signature, signature
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
+from grader.worker.constructors import accepted_forms
 
 
 @dataclass(frozen=True)
@@ -72,15 +73,14 @@ def _constructor(exercise: Exercise, alias: str, source: Source, stub: Source) -
     if found is None or asked is None:
         return Interface()
     builds = [
-        (list(step["kwargs"]), step.get("may_drop", ()))
+        accepted_forms(exercise.name, step["kwargs"])
         for step in _steps(exercise)
         if step["do"] == "build" and step["of"] == exercise.name
     ]
     if _builds(found, builds, {}):
-        calls = [(0, _passed(found, *build)) for build in builds]
+        calls = [(0, _passed(found, forms)) for forms in builds]
         return Interface(remarks=_without_default(found, calls, asked))
-    droppable = {name for _keys, may_drop in builds for name in may_drop}
-    for order in (asked.positional, [name for name in asked.positional if name not in droppable]):
+    for order in (asked.positional, *(list(form) for form in builds[0][1:])):
         renamed = renamed_by_position(order, found)
         if renamed and _builds(found, builds, renamed):
             pairs = ", ".join(f"`{mine}` ({theirs})" for theirs, mine in renamed.items())
@@ -133,18 +133,17 @@ def _kind(name: str) -> str:
 
 
 def _builds(
-    found: Signature, builds: Sequence[tuple[Sequence[str], Collection[str]]], renamed: Mapping[str, str]
+    found: Signature, builds: Sequence[Sequence[Collection[str]]], renamed: Mapping[str, str]
 ) -> bool:
-    """Whether at least one case can build the class."""
+    """Whether at least one case can build the class, with one of the accepted constructors."""
     return any(
-        found.accepts(0, _passed(found, [renamed.get(key, key) for key in keys], may_drop))
-        for keys, may_drop in builds
+        found.accepts(0, [renamed.get(key, key) for key in form]) for forms in builds for form in forms
     )
 
 
-def _passed(found: Signature, keys: Sequence[str], may_drop: Collection[str]) -> list[str]:
-    """The keywords that the worker passes: those that may be dropped only if the constructor names them."""
-    return [key for key in keys if key not in may_drop or key in found.names]
+def _passed(found: Signature, forms: Sequence[Collection[str]]) -> Collection[str]:
+    """The keywords that the worker passes: those of the first constructor that the class has."""
+    return next((form for form in forms if found.needed <= set(form) <= found.names), forms[0])
 
 
 def _methods(exercise: Exercise, alias: str, source: Source, stub: Source, built: Interface) -> Interface:

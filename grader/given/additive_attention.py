@@ -2,7 +2,6 @@
 
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 from grader.given import masked_softmax
 
@@ -34,12 +33,11 @@ class AdditiveAttention(nn.Module):
 
         valid_lens: None, (B,) or (B, T). Returns (B, T, v).
         """
-        # Concatenate every query with every key, so that one matrix [W_q W_k] projects the pair.
+        # Pair every query with every key, then project both halves of each pair.
         num_queries, num_keys = queries.size(1), keys.size(1)
         each_query = queries.unsqueeze(2).expand(-1, -1, num_keys, -1)  # (B, T, S, q)
         each_key = keys.unsqueeze(1).expand(-1, num_queries, -1, -1)  # (B, T, S, k)
-        pairs = torch.cat((each_query, each_key), dim=-1)  # (B, T, S, q+k)
-        hidden = F.linear(pairs, torch.cat((self.W_q.weight, self.W_k.weight), dim=1)).tanh()  # (B, T, S, D)
+        hidden = torch.add(self.W_q(each_query), self.W_k(each_key)).tanh()  # (B, T, S, D)
         scores = self.w_v(hidden).flatten(-2)  # (B, T, S)
         self.attention_weights = masked_softmax(scores, valid_lens)  # (B, T, S)
         return torch.einsum("bts,bsv->btv", self.dropout(self.attention_weights), values)

@@ -31,6 +31,7 @@ from grader.intake.names import Names
 from grader.intake.read import Submission, Unit, read_submission
 from grader.sandbox import kernel
 from grader.sandbox.basic import ColdLauncher
+from grader.worker.constructors import accepted_forms
 
 _NAME = "TRIED"  # stands for the name that a candidate gets
 SECONDS = 20.0  # for one request, the loading of everything included
@@ -172,7 +173,8 @@ def _can_be_called(candidate: Candidate, exercise: Exercise) -> bool:
         return True
     for step in exercise.cases[0].steps:
         if step["do"] == "build" and step["of"] == exercise.name:
-            return _accepts(candidate.takes, 0, set(step["kwargs"]) - set(step["may_drop"]))
+            forms = accepted_forms(step["of"], step["kwargs"])
+            return any(_accepts(candidate.takes, 0, set(form)) for form in forms)
         if step["do"] == "call" and step["on"] == {"function": exercise.name}:
             return _accepts(candidate.takes, len(step["args"]), set(step["kwargs"]))
     return True

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+
+from grader.worker import structure
 
 View = Callable[[Tensor], Tensor]
 Own = Mapping[str, Tensor]
@@ -44,6 +46,7 @@ class Fit:
     misshapen: list[str] = field(default_factory=list)
     shared: list[list[str]] = field(default_factory=list)
     layout: str = ""
+    own_names: Mapping[str, str] = field(default_factory=dict)  # of misshapen ones, where they have others
 
     @property
     def complete(self) -> bool:
@@ -51,7 +54,35 @@ class Fit:
 
 
 def fit(own: Own, wanted: Shapes) -> Fit:
-    """Match a module's parameters to the contract's names and shapes: by name first, then by layout."""
+    """Match a module's parameters to the contract's names and shapes: by name, by layout, then by structure."""
+    found = _by_layout(own, wanted)
+    if found.complete:
+        return found
+    shapes = {name: tuple(t.shape) for name, t in own.items()}
+    names = structure.names_by_structure(shapes, wanted, _role)
+    placed = _by_layout({name: own[mine] for name, mine in names.items()}, wanted)
+    if not placed.complete:
+        names_of_layers = structure.layers_in_order(shapes, wanted, _role)
+        if names_of_layers:
+            names = names_of_layers
+            placed = _by_layout({name: own[mine] for name, mine in names.items()}, wanted)
+    if len(placed.slots) > len(found.slots):
+        return _under_own_names(placed, names)
+    return found
+
+
+def _under_own_names(placed: Fit, names: Mapping[str, str]) -> Fit:
+    """The same fit for a module whose parameters have other names: contract-like name → own name."""
+    return replace(
+        placed,
+        slots=[replace(slot, own=names[slot.own]) for slot in placed.slots],
+        unexpected=[names[name] for name in placed.unexpected],
+        own_names={name: names[name] for name in placed.misshapen},
+        layout=placed.layout or "other names",
+    )
+
+
+def _by_layout(own: Own, wanted: Shapes) -> Fit:
     by_name = _by_name(own, wanted)
     if by_name.complete:
         return by_name
@@ -300,6 +331,22 @@ _LAYOUTS: tuple[tuple[str, Callable[[str, Shapes, Own], list[Slot]]], ...] = (
     ("projections per head", _heads),
     ("other names, same order", _in_order),
 )
+
+
+def fill_lazy_layers(module: nn.Module, contract: Mapping[str, Tensor]) -> None:
+    """Give lazy layers their sizes and weights: by name, else in the order of the layers."""
+    module.load_state_dict(contract, strict=False)
+    own: dict[str, tuple[int | None, ...]] = {}
+    for path, layer in module.named_modules():
+        prefix, lazy = f"{path}." if path else "", isinstance(layer, nn.LazyLinear)
+        for leaf, parameter in layer.named_parameters(recurse=False):
+            known = not isinstance(parameter, nn.UninitializedParameter)
+            out = layer.out_features if lazy else None
+            own[prefix + leaf] = (
+                tuple(parameter.shape) if known else ((out, None) if leaf == "weight" else (out,))
+            )
+    names = structure.layers_in_order(own, {n: tuple(t.shape) for n, t in contract.items()}, _role)
+    module.load_state_dict({mine: contract[name] for name, mine in names.items()}, strict=False)
 
 
 def write(found: Fit, own: Own, contract: Mapping[str, Tensor]) -> None:

@@ -6,7 +6,6 @@ the observation, together with everything seen before.
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Callable, Collection, Mapping
 from contextlib import nullcontext
@@ -16,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from grader.worker import layouts
+from grader.worker.constructors import fitting_form
 from grader.worker.errors import definition, describe
 from grader.worker.forbidden_calls import watching
 from grader.worker.measures import Measures
@@ -124,12 +124,11 @@ class Program(Measures):
 
     def _do_build(self, step: Step) -> None:
         build: Callable[..., Any] = self._student(step["of"])
-        renamed, accepted = self.renamed.get(step["of"], {}), _named_parameters(build)
-        kwargs = {renamed.get(name, name): value for name, value in self._value(step["kwargs"]).items()}
-        for name in step.get("may_drop", ()):
-            if name not in accepted:
-                kwargs.pop(name, None)
-        module = build(**kwargs)
+        kwargs, renamed = self._value(step["kwargs"]), self.renamed.get(step["of"], {})
+        fitting = fitting_form(step["of"], build, kwargs, renamed)
+        if fitting is None:
+            fitting = {renamed.get(name, name): value for name, value in kwargs.items()}
+        module = build(**fitting)
         if isinstance(module, nn.Module):
             self._move(module)
         self.env[step["name"]] = module
@@ -151,7 +150,7 @@ class Program(Measures):
         module, weights = self.env[step["module"]], step["weights"]
         wanted = {name: self._weight(key) for name, key in weights.items()}
         if any(isinstance(p, nn.UninitializedParameter) for p in module.parameters()):
-            module.load_state_dict(wanted, strict=False)
+            layouts.fill_lazy_layers(module, wanted)
             self._move(module)  # the parameters that loading has just created
         everything = dict(module.named_parameters(remove_duplicate=False))
         # Still lazy, because no weight has this name.
@@ -168,7 +167,8 @@ class Program(Measures):
             "shared": found.shared,
             "layout": found.layout,
             "shapes": {
-                name: list(t.shape) for name, t in own.items() if name in found.unexpected + found.misshapen
+                name: list(own[found.own_names.get(name, name)].shape)
+                for name in found.unexpected + found.misshapen
             },
         }
 
@@ -340,22 +340,15 @@ class Program(Measures):
             self.reply["odd"][name] = copy
 
 
-def _named_parameters(build: Any) -> frozenset[str]:
-    try:
-        return frozenset(inspect.signature(build).parameters)
-    except (TypeError, ValueError):
-        return frozenset()
-
-
 def _fill_the_rest(own: Mapping[str, Tensor], found: layouts.Fit) -> None:
     """Fill parameters that the contract does not have with fixed values, so that every run is the same."""
     with torch.no_grad():
+        if found.layout and found.complete:
+            return
         for name in (*found.unexpected, *found.misshapen):
-            if not found.layout:
-                own[name].copy_(
-                    torch.cos(torch.arange(own[name].numel(), dtype=torch.float64)).reshape(own[name].shape)
-                    / 2
-                )
+            target = own[found.own_names.get(name, name)]
+            numbers = torch.arange(target.numel(), dtype=torch.float64)
+            target.copy_(torch.cos(numbers).reshape(target.shape) / 2)
 
 
 def _gradients(total: Any, leaves: list[Tensor]) -> list[Tensor]:

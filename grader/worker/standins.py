@@ -15,13 +15,20 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from typing import Any
 
+from grader.worker.constructors import accept_both
+
 _offered: set[str] = set()  # names of modules that were put where `import` finds them
 
 Switch = Callable[[], AbstractContextManager[None]]
 
 
+# The names of edition 1.x for blocks of the course.
+_EDITION_1 = {"TransformerEncoderBlock": "EncoderBlock", "TransformerDecoderBlock": "DecoderBlock"}
+_WITHOUT_EFFECT = ("logger", "Logger", "init_seq2seq")
+
+
 class _Silent:
-    """Stands for the book's logger and progress boards: any call, any attribute, no effect."""
+    """Stands for the book's logger, progress boards and initialisers: any call, any attribute, no effect."""
 
     def __init__(self, *args: Any, **kwargs: Any):
         pass
@@ -87,7 +94,7 @@ class _Given(types.ModuleType):
         sys.modules[module.__name__] = module
         _offered.add(module.__name__)
         exec(_compiled(source, file), module.__dict__)
-        block = getattr(module, name)
+        block = accept_both(getattr(module, name))
         setattr(self, name, block)
         return block
 
@@ -108,10 +115,10 @@ class _Book(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        if name in ("logger", "Logger"):
+        if name in _WITHOUT_EFFECT:
             return _Silent
         try:
-            return getattr(self._given, name)
+            return getattr(self._given, _EDITION_1.get(name, name))
         except AttributeError:
             raise AttributeError(
                 f"{self.__name__}.{name} is not here: the grader offers this course's blocks only"

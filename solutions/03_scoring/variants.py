@@ -28,6 +28,24 @@ def dot(body):
 
 VARIANTS = [
     variant(
+        "edition-1",
+        "AdditiveAttention",
+        """
+        class AdditiveAttention(nn.Module):
+            def __init__(self, num_hiddens, dropout, **kwargs):
+                super().__init__(**kwargs)
+                self.W_k, self.W_q = (nn.LazyLinear(num_hiddens, bias=False) for _ in range(2))
+                self.w_v = nn.LazyLinear(1, bias=False)
+                self.dropout = nn.Dropout(dropout)
+
+            def forward(self, queries, keys, values, valid_lens):
+                pairs = self.W_q(queries)[:, :, None] + self.W_k(keys)[:, None]
+                scores = self.w_v(pairs.tanh())[..., 0]
+                self.attention_weights = masked_softmax(scores, valid_lens)
+                return self.dropout(self.attention_weights) @ values
+        """,
+    ),
+    variant(
         "step-by-step",
         "AdditiveAttention",
         additive("""

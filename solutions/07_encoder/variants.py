@@ -4,6 +4,19 @@ from grader.authoring import edit, trivial, variant
 
 ADD_NORM = [
     variant(
+        "addnorm-edition-1",
+        "AddNorm",
+        """
+        class AddNorm(nn.Module):
+            def __init__(self, norm_shape, dropout):
+                super().__init__()
+                self.dropout, self.ln = nn.Dropout(dropout), nn.LayerNorm(norm_shape)
+
+            def forward(self, X, Y):
+                return self.ln(X + self.dropout(Y))
+        """,
+    ),
+    variant(
         "functional",
         "AddNorm",
         """
@@ -131,6 +144,35 @@ ADD_NORM = [
 
 FFN = [
     variant(
+        "ffn-edition-1",
+        "PositionWiseFFN",
+        """
+        class PositionWiseFFN(nn.Module):
+            def __init__(self, ffn_num_hiddens, ffn_num_outputs):
+                super().__init__()
+                self.dense1 = nn.LazyLinear(ffn_num_hiddens)
+                self.dense2 = nn.LazyLinear(ffn_num_outputs)
+
+            def forward(self, X):
+                return self.dense2(self.dense1(X).relu())
+        """,
+    ),
+    variant(
+        "ffn-edition-1-own-names",
+        "PositionWiseFFN",
+        """
+        class PositionWiseFFN(nn.Module):
+            def __init__(self, ffn_num_hiddens, ffn_num_outputs):
+                super().__init__()
+                self.net = nn.Sequential(
+                    nn.LazyLinear(ffn_num_hiddens), nn.ReLU(), nn.LazyLinear(ffn_num_outputs)
+                )
+
+            def forward(self, X):
+                return self.net(X)
+        """,
+    ),
+    variant(
         "convolutions",
         "PositionWiseFFN",
         """
@@ -227,6 +269,25 @@ FFN = [
 ]
 
 BLOCK = [
+    variant(
+        "block-edition-1",
+        "EncoderBlock",
+        """
+        from d2l import torch as d2l
+
+        class EncoderBlock(nn.Module):
+            def __init__(self, num_hiddens, ffn_num_hiddens, num_heads, dropout, use_bias=False):
+                super().__init__()
+                self.attention = d2l.MultiHeadAttention(num_hiddens, num_heads, dropout, use_bias)
+                self.addnorm1 = d2l.AddNorm(num_hiddens, dropout)
+                self.ffn = d2l.PositionWiseFFN(ffn_num_hiddens, num_hiddens)
+                self.addnorm2 = d2l.AddNorm(num_hiddens, dropout)
+
+            def forward(self, X, valid_lens):
+                X = self.addnorm1(X, self.attention(X, X, X, valid_lens))
+                return self.addnorm2(X, self.ffn(X))
+        """,
+    ),
     variant(
         "in-a-loop",
         "EncoderBlock",
@@ -392,6 +453,45 @@ ENCODER = [
         "padding-never-learns",
         "TransformerEncoder",
         edit("nn.Embedding(vocab_size, num_hiddens)", "nn.Embedding(vocab_size, num_hiddens, padding_idx=1)"),
+    ),
+    variant(
+        "blocks-numbered",
+        "TransformerEncoder",
+        edit("self.blks = nn.Sequential()", "self.blks = nn.ModuleList()", times=2),
+        edit('self.blks.add_module(f"block{i}", block)', "self.blks.append(block)"),
+    ),
+    variant(
+        "blocks-under-another-name",
+        "TransformerEncoder",
+        edit("self.blks = nn.Sequential()", "self.layers = nn.Sequential()", times=2),
+        edit('self.blks.add_module(f"block{i}", block)', "self.layers.append(block)"),
+        edit("for block in self.blks:", "for block in self.layers:"),
+    ),
+    variant(
+        "encoder-edition-1",
+        "TransformerEncoder",
+        """
+        from d2l import torch as d2l
+
+        class TransformerEncoder(d2l.Encoder):
+            def __init__(self, vocab_size, num_hiddens, ffn_num_hiddens, num_heads, num_blks, dropout, use_bias=False):
+                super().__init__()
+                self.num_hiddens = num_hiddens
+                self.embedding = nn.Embedding(vocab_size, num_hiddens)
+                self.pos_encoding = d2l.PositionalEncoding(num_hiddens, dropout)
+                self.blks = nn.Sequential()
+                for i in range(num_blks):
+                    block = d2l.TransformerEncoderBlock(num_hiddens, ffn_num_hiddens, num_heads, dropout, use_bias)
+                    self.blks.add_module(f"block{i}", block)
+
+            def forward(self, X, valid_lens):
+                X = self.pos_encoding(self.embedding(X) * math.sqrt(self.num_hiddens))
+                self.attention_weights = []
+                for block in self.blks:
+                    X = block(X, valid_lens)
+                    self.attention_weights.append(block.attention.attention.attention_weights)
+                return X
+        """,
     ),
     variant(
         "blocks-in-a-dict",

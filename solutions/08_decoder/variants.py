@@ -33,6 +33,33 @@ class TransformerDecoder(nn.Module):
 """
 
 BLOCKS = [
+    variant(
+        "block-edition-1",
+        "DecoderBlock",
+        """
+from d2l import torch as d2l
+
+class DecoderBlock(nn.Module):
+    def __init__(self, num_hiddens, ffn_num_hiddens, num_heads, dropout, i):
+        super().__init__()
+        self.i = i
+        for number in (1, 2):
+            setattr(self, f"attention{number}", d2l.MultiHeadAttention(num_hiddens, num_heads, dropout))
+        self.addnorm1, self.addnorm2, self.addnorm3 = (d2l.AddNorm(num_hiddens, dropout) for _ in range(3))
+        self.ffn = d2l.PositionWiseFFN(ffn_num_hiddens, num_hiddens)
+
+    def forward(self, X, state):
+        source, source_lens, kept = state
+        seen = X if kept[self.i] is None else torch.cat((kept[self.i], X), dim=1)
+        kept[self.i] = seen
+        lens = None
+        if self.training:
+            lens = torch.arange(1, X.shape[1] + 1, device=X.device).repeat(X.shape[0], 1)
+        Y = self.addnorm1(X, self.attention1(X, seen, seen, lens))
+        Z = self.addnorm2(Y, self.attention2(Y, source, source, source_lens))
+        return self.addnorm3(Z, self.ffn(Z)), state
+""",
+    ),
     also(
         "decblock-as-in-the-book",
         "DecoderBlock",
@@ -173,6 +200,57 @@ class DecoderBlock(nn.Module):
 ]
 
 DECODERS = [
+    variant(
+        "decoder-blocks-numbered",
+        "TransformerDecoder",
+        edit("self.blks = nn.Sequential()", "self.blks = nn.ModuleList()", times=2),
+        edit('self.blks.add_module(f"block{i}", block)', "self.blks.append(block)"),
+    ),
+    variant(
+        "decoder-blocks-under-another-name",
+        "TransformerDecoder",
+        edit("self.blks = nn.Sequential()", "self.layers = nn.Sequential()", times=2),
+        edit('self.blks.add_module(f"block{i}", block)', "self.layers.append(block)"),
+        edit("for block in self.blks:", "for block in self.layers:"),
+    ),
+    variant(
+        "decoder-edition-1",
+        "TransformerDecoder",
+        """
+from d2l import torch as d2l
+
+class TransformerDecoder(d2l.AttentionDecoder):
+    def __init__(self, vocab_size, num_hiddens, ffn_num_hiddens, num_heads, num_blks, dropout):
+        super().__init__()
+        self.num_hiddens, self.num_blks = num_hiddens, num_blks
+        self.embedding = nn.Embedding(vocab_size, num_hiddens)
+        self.pos_encoding = d2l.PositionalEncoding(num_hiddens, dropout)
+        self.blks = nn.Sequential()
+        for i in range(num_blks):
+            block = d2l.TransformerDecoderBlock(num_hiddens, ffn_num_hiddens, num_heads, dropout, i)
+            self.blks.add_module(f"block{i}", block)
+        self.dense = nn.LazyLinear(vocab_size)
+
+    def init_state(self, enc_outputs, enc_valid_lens):
+        return [enc_outputs, enc_valid_lens, [None] * self.num_blks]
+
+    def forward(self, X, state):
+        cached = None if self.training else state[2][0]
+        earlier = 0 if cached is None else cached.shape[1]
+        X = self.embedding(X) * math.sqrt(self.num_hiddens)
+        X = self.pos_encoding.dropout(X + self.pos_encoding.P[:, earlier : earlier + X.shape[1]].to(X))
+        self._attention_weights = [[], []]
+        for block in self.blks:
+            X, state = block(X, state)
+            self._attention_weights[0].append(block.attention1.attention.attention_weights)
+            self._attention_weights[1].append(block.attention2.attention.attention_weights)
+        return self.dense(X), state
+
+    @property
+    def attention_weights(self):
+        return self._attention_weights
+""",
+    ),
     also(
         "decoder-positions-restart",
         "TransformerDecoder",

@@ -17,6 +17,41 @@ BATCH_FIRST = HEAD.replace("dropout=dropout)", "dropout=dropout, batch_first=Tru
 
 VARIANTS = [
     variant(
+        "edition-1",
+        "Seq2SeqAttentionDecoder",
+        """
+from d2l import torch as d2l
+
+class Seq2SeqAttentionDecoder(d2l.AttentionDecoder):
+    def __init__(self, vocab_size, embed_size, num_hiddens, num_layers, dropout=0):
+        super().__init__()
+        self.attention = d2l.AdditiveAttention(num_hiddens, dropout)
+        self.embedding = nn.Embedding(vocab_size, embed_size)
+        self.rnn = nn.GRU(embed_size + num_hiddens, num_hiddens, num_layers, dropout=dropout)
+        self.dense = nn.LazyLinear(vocab_size)
+        self.apply(d2l.init_seq2seq)
+
+    def init_state(self, enc_outputs, enc_valid_lens):
+        return enc_outputs[0].swapaxes(0, 1), enc_outputs[1], enc_valid_lens
+
+    def forward(self, X, state):
+        source, hidden, lens = state
+        steps, self._attention_weights = [], []
+        for word in self.embedding(X).swapaxes(0, 1):
+            context = self.attention(hidden[-1].unsqueeze(1), source, source, lens)
+            self._attention_weights.append(self.attention.attention_weights)
+            joined = torch.cat((context, word.unsqueeze(1)), dim=2)
+            step, hidden = self.rnn(joined.swapaxes(0, 1), hidden)
+            steps.append(step)
+        scores = self.dense(torch.cat(steps))
+        return scores.swapaxes(0, 1), (source, hidden, lens)
+
+    @property
+    def attention_weights(self):
+        return self._attention_weights
+""",
+    ),
+    variant(
         "batch-first",
         "Seq2SeqAttentionDecoder",
         BATCH_FIRST

@@ -10,13 +10,13 @@ from grader.authoring.content import ContentError, read
 from grader.authoring.scaffold import scaffold
 from grader.bundle.repeat import round_to
 from grader.cases.case import Case
-from grader.cases.ref import eye, filled, if_accepted, zeros
+from grader.cases.ref import eye, filled, zeros
 
 
 def test_a_case_is_data_that_travels_as_json():
     case = Case("one", "MultiHeadAttention")
     X = case.input("X", np.ones((2, 3)), grad=True)
-    module = case.build(num_hiddens=8, bias=if_accepted(False))
+    module = case.build(num_hiddens=8, bias=False)
     case.load(
         module,
         {
@@ -116,18 +116,6 @@ def test_large_tensors_of_one_number_are_stored_as_their_shape():
     case.load(case.build(), {"W.weight": filled(0.5, 1000, 1000)})
     case.constant("X", (4000, 4000))
     assert case.tensors == {}
-
-
-def test_a_keyword_may_be_left_to_the_constructor():
-    case = Case("one", "Head")
-    case.build(name="kept", size=if_accepted(8), of=2)
-    assert case.steps[-1] == {
-        "do": "build",
-        "name": "module",
-        "of": "Head",
-        "kwargs": {"name": "kept", "size": 8, "of": 2},
-        "may_drop": ["size"],
-    }
 
 
 def test_the_steps_of_a_training_are_reported():

@@ -10,7 +10,7 @@ import torch
 from helpers.attentions import EVEN, LAYOUTS, SIZES, WITHOUT_BIAS_ONLY, B, D, Fused, H, Lazy, S, T, renamed
 from torch import Tensor, nn
 
-from grader.given import MultiHeadAttention
+from grader.given import EncoderBlock, MultiHeadAttention, PositionWiseFFN, TransformerEncoder
 from grader.worker import layouts
 from grader.worker.program import Program
 
@@ -147,9 +147,22 @@ def test_no_other_projection_replaces_a_missing_one():
     assert set(fit.missing) == {"W_q.weight", "W_k.weight", "W_v.weight", "W_o.weight"}
 
 
-def test_lazy_layers_with_unknown_names_are_reported():
+def test_lazy_layers_with_unknown_names_are_filled_in_their_order():
     class Odd(Lazy):
         names = ("first", "second", "third", "last")
+
+    got, want = run(lambda: Odd(**SIZES, bias=False), SIZES, bias=False), reference(SIZES, bias=False)
+    assert got.reply["parameters"]["missing"] == []
+    torch.testing.assert_close(got.observed["out"], want.observed["out"])
+
+
+def test_one_lazy_layer_too_many_is_reported():
+    class Odd(Lazy):
+        names = ("first", "second", "third", "last")
+
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            self.more = nn.LazyLinear(3)
 
     program = run(lambda: Odd(**SIZES, bias=False), SIZES, bias=False)
     assert program.reply["parameters"]["missing"] == ["W_q.weight", "W_k.weight", "W_v.weight", "W_o.weight"]
@@ -158,6 +171,8 @@ def test_lazy_layers_with_unknown_names_are_reported():
         "second.weight",
         "third.weight",
         "last.weight",
+        "more.weight",
+        "more.bias",
     ]
 
 
@@ -187,3 +202,132 @@ def test_layouts_are_found_under_a_prefix_beside_other_layers():
     layouts.write(fit, own, wanted)
     assert torch.equal(module.attention.qkv.weight[D : 2 * D], wanted["attention.W_k.weight"])
     assert torch.equal(module.norm.weight, wanted["ln.weight"])
+
+
+# ---- modules in modules
+
+
+class Block(nn.Module):
+    """An encoder block with names of its own, and a normalisation without a module around it."""
+
+    def __init__(self, *sizes):
+        super().__init__()
+        block = EncoderBlock(*sizes)
+        self.norm1, self.norm2 = block.addnorm1.ln, block.addnorm2.ln
+        self.self_attn, self.mlp = block.attention, nn.Sequential()
+        self.mlp.append(block.ffn.dense1).append(nn.ReLU()).append(block.ffn.dense2)
+
+    def forward(self, X, valid_lens):
+        X = self.norm1(X + self.self_attn(X, X, X, valid_lens))
+        return self.norm2(X + self.mlp(X))
+
+
+class Encoder(TransformerEncoder):
+    """The course's encoder, whose blocks are found under other names."""
+
+    def __init__(self, made=EncoderBlock, kept="blks", numbered=nn.ModuleList):
+        super().__init__(9, 6, 6, 6, 6, [6], 6, 5, 2, 2, 0.0)
+        del self.blks
+        blocks = [made(6, 6, 6, 6, [6], 6, 5, 2, 0.0) for _ in range(2)]
+        if numbered is None:
+            for i, block in enumerate(blocks):
+                setattr(self, f"{kept}{i}", block)
+        else:
+            setattr(self, kept, numbered(blocks))
+        self.order = blocks
+
+    def forward(self, X, valid_lens):
+        X = self.pos_encoding(self.embedding(X) * self.num_hiddens**0.5)
+        for block in self.order:
+            X = block(X, valid_lens)
+        return X
+
+
+class Renamed(Encoder):
+    def __init__(self):
+        super().__init__(Block, "layers")
+        self.token_embedding = self.embedding
+        del self.embedding
+
+    def forward(self, X, valid_lens):
+        self.embedding = self.token_embedding
+        try:
+            return super().forward(X, valid_lens)
+        finally:
+            del self.embedding
+
+
+def encoded(build):
+    """Load the same weights by the contract's names into a module, and run it."""
+    torch.manual_seed(3)
+    contract = TransformerEncoder(9, 6, 6, 6, 6, [6], 6, 5, 2, 2, 0.0)
+    weights = {name: torch.randn(p.shape, dtype=torch.float64) for name, p in contract.named_parameters()}
+    tokens = {"X": torch.randint(9, (3, 4)).double(), "lens": torch.tensor([2, 4, 3]).double()}
+    steps = [
+        {"do": "tokens", "name": "X"},
+        {"do": "tokens", "name": "lens"},
+        {"do": "build", "name": "m", "of": "Answer", "kwargs": {}},
+        {"do": "load", "module": "m", "weights": {name: name for name in weights}},
+        {
+            "do": "call",
+            "name": "out",
+            "on": {"ref": "m"},
+            "args": [{"ref": "X"}, {"ref": "lens"}],
+            "kwargs": {},
+        },
+        {"do": "see", "name": "out", "of": {"ref": "out"}},
+    ]
+    program = Program({"Answer": build}, {"steps": steps, "dtype": "float64"}, tokens | weights)
+    program.run(frozenset())
+    assert "error" not in program.reply, program.reply
+    return program
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        Encoder,
+        lambda: Encoder(numbered=lambda blocks: nn.Sequential(*blocks)),
+        lambda: Encoder(kept="layers"),
+        lambda: Encoder(kept="block", numbered=None),
+        lambda: Encoder(Block, "blks"),
+        lambda: Encoder(Block, "block", numbered=None),
+        Renamed,
+    ],
+    ids=["blks.0", "sequential", "layers.0", "block0", "other parts", "parts without a list", "all names"],
+)
+def test_blocks_are_found_by_structure(build):
+    want = encoded(lambda: TransformerEncoder(9, 6, 6, 6, 6, [6], 6, 5, 2, 2, 0.0)).observed["out"]
+    got = encoded(build)
+    found = got.reply["parameters"]
+    assert (found["missing"], found["unexpected"], found["misshapen"]) == ([], [], [])
+    torch.testing.assert_close(got.observed["out"], want)
+
+
+def test_a_wrong_size_inside_a_numbered_block_is_the_only_thing_reported():
+    class Wrong(nn.Module):
+        def __init__(self, *sizes):
+            super().__init__()
+            block = EncoderBlock(*sizes)
+            self.attention, self.addnorm1, self.addnorm2 = block.attention, block.addnorm1, block.addnorm2
+            self.ffn = PositionWiseFFN(6, 5, 6)
+            self.ffn.dense1 = nn.Linear(6, 7)
+
+        def forward(self, X, valid_lens):
+            return X
+
+    found = encoded(lambda: Encoder(Wrong)).reply["parameters"]
+    wrong = [f"blks.block{i}.ffn.dense1.{leaf}" for i in (0, 1) for leaf in ("weight", "bias")]
+    assert (found["missing"], found["unexpected"], found["misshapen"]) == ([], [], wrong)
+    assert found["shapes"][wrong[0]] == [7, 6]
+
+
+def test_blocks_of_another_number_are_reported():
+    class Short(Encoder):
+        def __init__(self):
+            super().__init__()
+            self.blks = self.blks[:1]
+            self.order = self.order[:1]
+
+    found = encoded(Short).reply["parameters"]
+    assert found["missing"]

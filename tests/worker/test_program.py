@@ -191,20 +191,6 @@ def test_odd_attention_weights_are_reported_without_raising(value, sentence):
     assert program.reply["odd"]["w"]["is"] == sentence
 
 
-def test_optional_keywords_that_a_constructor_lacks_are_dropped():
-    step = {
-        "do": "build",
-        "name": "m",
-        "of": "Net",
-        "kwargs": {"size": 2, "bias": True},
-        "may_drop": ["bias"],
-    }
-    program = run(None, step, Net=lambda size: size)
-    assert program.env["m"] == 2
-    program = run(None, step, Net=lambda size, bias: (size, bias))
-    assert program.env["m"] == (2, True)
-
-
 def test_plain_values_are_told_and_others_named():
     for value, told in (
         (True, True),

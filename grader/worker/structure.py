@@ -1,0 +1,141 @@
+"""Find by structure which parts of a module are which parts of the contract, whatever their names.
+
+`blks.0.attn.q.weight` may be the contract's `blks.block0.attention.W_q.weight`: both modules are trees of the
+same form. Parts are paired by name, else in their order, if they hold equally many values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from math import prod
+
+Shapes = Mapping[str, tuple[int, ...]]
+OwnShapes = Mapping[str, tuple[int | None, ...]]
+Role = Callable[[str], str]
+
+
+@dataclass
+class _Part:
+    """A module of a tree: its own parameters and its parts. `size`: the number of values in all of them."""
+
+    path: str
+    parameters: dict[str, str] = field(default_factory=dict)  # the last piece of a name → the whole name
+    parts: dict[str, _Part] = field(default_factory=dict)
+    size: int = 0
+
+    def names(self) -> Iterator[tuple[str, str]]:
+        """Every parameter: its name below this part, and its whole name."""
+        yield from self.parameters.items()
+        for segment, part in self.parts.items():
+            yield from ((f"{segment}.{below}", name) for below, name in part.names())
+
+
+def names_by_structure(own: Shapes, wanted: Shapes, role: Role) -> dict[str, str]:
+    """Return the names that a module's parameters would have in the contract → their names in the module.
+
+    role: what a name says that a layer does, such as to project the keys; "" for nothing. Parameters without a
+    place in the contract keep the name that they have below the nearest part with a place.
+    """
+    return dict(_renamed(_tree(own), _tree(wanted), role))
+
+
+def _tree(shapes: Shapes) -> _Part:
+    root = _Part("")
+    for name, shape in shapes.items():
+        *segments, last = name.split(".")
+        part = root
+        part.size += prod(shape)
+        for segment in segments:
+            part = part.parts.setdefault(segment, _Part(f"{part.path}{segment}."))
+            part.size += prod(shape)
+        part.parameters[last] = name
+    return _without_wrappers(root)
+
+
+def _without_wrappers(part: _Part) -> _Part:
+    """Leave out modules that hold one other module and nothing else."""
+    while len(part.parts) == 1 and not part.parameters:
+        (part,) = part.parts.values()
+    part.parts = {segment: _without_wrappers(inner) for segment, inner in part.parts.items()}
+    return part
+
+
+def _renamed(own: _Part, wanted: _Part, role: Role) -> Iterator[tuple[str, str]]:
+    pairs = _pairs(own.parts, wanted.parts, role)
+    for segment, name in pairs.items():
+        yield from _renamed(own.parts[segment], wanted.parts[name], role)
+    for below, name in own.names():
+        if below.split(".")[0] not in pairs:
+            yield wanted.path + below, name
+
+
+def _pairs(own: Mapping[str, _Part], wanted: Mapping[str, _Part], role: Role) -> dict[str, str]:
+    """Pair the parts of two modules: by name; then in order if they are alike in role and size, or in names."""
+    pairs = {segment: segment for segment in own if segment in wanted}
+    free = [segment for segment in own if segment not in pairs]
+    left = [segment for segment in wanted if segment not in pairs]
+
+    def equal_sizes(a: str, b: str) -> bool:
+        return own[a].size == wanted[b].size
+
+    def equal_roles(a: str, b: str) -> bool:
+        return equal_sizes(a, b) and role(a) == role(b)
+
+    def equal_names(a: str, b: str) -> bool:
+        return {below for below, _ in own[a].names()} == {below for below, _ in wanted[b].names()}
+
+    for alike in (equal_roles, equal_sizes, equal_names):
+        found = _in_order(free, left, alike)
+        if len(found) == len(free) == len(left):
+            return pairs | found
+    return pairs
+
+
+def _in_order(free: list[str], left: list[str], alike: Callable[[str, str], bool]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for segment in free:
+        match = next((name for name in left if name not in found.values() and alike(segment, name)), None)
+        if match is not None:
+            found[segment] = match
+    return found
+
+
+def layers_in_order(own: OwnShapes, wanted: Shapes, role: Role) -> dict[str, str]:
+    """Return contract names → own names, for modules with the same layers in the same order in another tree.
+
+    A size of an own parameter may be None: a lazy layer does not know it yet. Returns {} if some layer has no
+    counterpart.
+    """
+    mine, theirs = _layers(own), _layers(wanted)
+
+    def fits(a: str, b: str) -> bool:
+        return mine[a].keys() == theirs[b].keys() and all(
+            _alike(own[name], wanted[theirs[b][leaf]]) for leaf, name in mine[a].items()
+        )
+
+    def also_in_role(a: str, b: str) -> bool:
+        return fits(a, b) and role(_last(a)) == role(_last(b))
+
+    for alike in (also_in_role, fits):
+        found = _in_order(list(mine), list(theirs), alike)
+        if len(found) == len(mine) == len(theirs):
+            return {theirs[b][leaf]: name for a, b in found.items() for leaf, name in mine[a].items()}
+    return {}
+
+
+def _alike(own: tuple[int | None, ...], wanted: tuple[int, ...]) -> bool:
+    return len(own) == len(wanted) and all(a in (None, b) for a, b in zip(own, wanted, strict=True))
+
+
+def _layers(names: Mapping[str, object]) -> dict[str, dict[str, str]]:
+    """Path of each layer → the last piece of each parameter's name → the whole name."""
+    out: dict[str, dict[str, str]] = {}
+    for name in names:
+        path, _, leaf = name.rpartition(".")
+        out.setdefault(path, {})[leaf] = name
+    return out
+
+
+def _last(path: str) -> str:
+    return path.rpartition(".")[2]

@@ -1,0 +1,144 @@
+"""The grader accepts the constructors of the course and those of edition 1.x of Dive into Deep Learning."""
+
+import inspect
+
+import pytest
+import torch
+from torch import nn
+
+from grader.given import BLOCKS, source
+from grader.worker import standins
+from grader.worker.constructors import EDITION_1, accepted_forms, fitting_form
+from grader.worker.program import Program
+
+
+def build(of, kwargs, made):
+    step = {"do": "build", "name": "m", "of": of, "kwargs": kwargs}
+    program = Program({of: made}, {"steps": [step], "dtype": "float32"}, {})
+    program.run(frozenset())
+    return program
+
+
+SIZES = {"ffn_num_input": 2, "ffn_num_hiddens": 3, "ffn_num_outputs": 4}
+
+
+@pytest.mark.parametrize(
+    ("made", "built"),
+    [
+        (lambda ffn_num_input, ffn_num_hiddens, ffn_num_outputs: "course", "course"),
+        (lambda ffn_num_outputs, ffn_num_input, ffn_num_hiddens, bias=True: "course", "course"),
+        (lambda ffn_num_hiddens, ffn_num_outputs: (ffn_num_hiddens, ffn_num_outputs), (3, 4)),
+        (lambda ffn_num_hiddens, ffn_num_outputs, **others: others, {}),
+        (lambda *, ffn_num_outputs, ffn_num_hiddens: ffn_num_outputs, 4),
+        (lambda **everything: everything, SIZES),
+    ],
+)
+def test_a_class_is_built_with_the_first_accepted_constructor_that_it_has(made, built):
+    assert build("PositionWiseFFN", SIZES, made).env["m"] == built
+
+
+def test_a_parameter_may_have_another_name_in_edition_1():
+    program = build(
+        "AddNorm", {"normalized_shape": [4], "dropout": 0.5}, lambda norm_shape, dropout: norm_shape
+    )
+    assert program.env["m"] == [4]
+
+
+@pytest.mark.parametrize("made", [lambda height: 1, lambda ffn_num_hiddens: 1, lambda: 1])
+def test_any_other_constructor_is_called_as_the_course_asks(made):
+    assert fitting_form("PositionWiseFFN", made, SIZES) is None
+    assert build("PositionWiseFFN", SIZES, made).reply["error"]["type"] == "TypeError"
+
+
+def test_a_class_without_another_constructor_has_one_form():
+    assert accepted_forms("DotProductAttention", {"dropout": 0.5}) == [{"dropout": 0.5}]
+
+
+# ---- the building blocks
+
+ARGUMENTS = {
+    "key_size": 6,
+    "query_size": 6,
+    "value_size": 6,
+    "num_hiddens": 6,
+    "norm_shape": [6],
+    "normalized_shape": [6],
+    "ffn_num_input": 6,
+    "ffn_num_hiddens": 5,
+    "ffn_num_outputs": 6,
+    "num_heads": 2,
+    "dropout": 0.0,
+    "bias": True,
+    "use_bias": True,
+    "i": 0,
+    "vocab_size": 9,
+    "num_layers": 2,
+}
+BUILT = sorted(EDITION_1.keys() & BLOCKS.keys())
+
+
+@pytest.fixture
+def book():
+    standins.install({name: source(name) for name in BLOCKS})
+    from d2l import torch as d2l
+
+    return d2l
+
+
+def inputs(name):
+    X, tokens = torch.randn(2, 4, 6), torch.randint(9, (2, 4))
+    state = [torch.randn(2, 3, 6), torch.tensor([2, 3]), [None, None]]
+    return {
+        "AdditiveAttention": (X, X, X, torch.tensor([2, 4])),
+        "MultiHeadAttention": (X, X, X, torch.tensor([2, 4])),
+        "AddNorm": (X, X),
+        "PositionWiseFFN": (X,),
+        "EncoderBlock": (X, torch.tensor([2, 4])),
+        "TransformerEncoder": (tokens, torch.tensor([2, 4])),
+        "DecoderBlock": (X, state),
+        "TransformerDecoder": (tokens, state),
+    }[name]
+
+
+@pytest.mark.parametrize("by_place", [False, True], ids=["by keyword", "by position"])
+@pytest.mark.parametrize("name", BUILT)
+def test_a_block_built_as_in_edition_1_computes_what_it_computes_otherwise(book, name, by_place):
+    block = getattr(book, name)
+    asked = inspect.signature(block).parameters
+    ours, theirs = accepted_forms(name, {p: ARGUMENTS[p] for p in asked if p in ARGUMENTS})
+    want = block(**ours)
+    got = block(*theirs.values()) if by_place else block(**theirs)
+    got.load_state_dict(want.state_dict())
+    torch.testing.assert_close(result(got, name), result(want, name))
+
+
+def result(module, name):
+    torch.manual_seed(0)
+    out = module(*inputs(name))
+    return out[0] if isinstance(out, tuple) else out
+
+
+def test_a_block_built_as_in_edition_1_takes_its_sizes_from_the_first_input(book):
+    attention = book.MultiHeadAttention(6, 2, 0.0)
+    attention(torch.randn(2, 3, 5), torch.randn(2, 4, 7), torch.randn(2, 4, 8), None)
+    assert [layer.in_features for layer in (attention.W_q, attention.W_k, attention.W_v)] == [5, 7, 8]
+
+
+def test_a_subclass_of_a_block_may_use_either_constructor(book):
+    class Twice(book.PositionWiseFFN):
+        def __init__(self, size):
+            super().__init__(size, size)
+
+    assert isinstance(Twice(4).dense1, nn.LazyLinear)
+    assert book.PositionWiseFFN(3, 4, 5).dense1.in_features == 3
+
+
+def test_wrong_arguments_are_refused_as_the_course_names_them(book):
+    with pytest.raises(TypeError, match="ffn_num_outputs"):
+        book.PositionWiseFFN(3)
+
+
+def test_blocks_have_their_names_of_edition_1(book):
+    assert book.TransformerEncoderBlock is book.EncoderBlock
+    assert book.TransformerDecoderBlock is book.DecoderBlock
+    nn.Linear(2, 2).apply(book.init_seq2seq)
