@@ -84,7 +84,8 @@ class Engine:
         for exercise in order_for_worker_reuse(exercises):
             self.options.on_exercise(exercise.name)
             run.grade(exercise)
-        return self.report([run.done[exercise.name] for exercise in exercises])
+        report = self.report([run.done[exercise.name] for exercise in exercises])
+        return replace(report, remarks=run.skipped(exercises))
 
     def report(self, results: Sequence[ExerciseResult]) -> Report:
         """Put results into a report that names the sandbox, the versions and the seed."""

@@ -22,6 +22,7 @@ class History:
 
     endless: list[tuple[str, int]] = field(default_factory=list)  # statements that timed out: file, line
     lost: int = 0  # workers lost over it
+    notes: tuple[dict[str, Any], ...] = ()  # on its top level, of the last worker that had run no case
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class LoadRequest:
     def files(self) -> frozenset[str]:
         """Names of the files whose lines a report may name."""
         read = (self.submission, *(part.submission for part in self.parts))
-        return frozenset(unit.name for file in read for unit in file.units)
+        return frozenset(unit.name for file in read for unit in (*file.units, *file.neighbours))
 
     def message(self, device: str) -> dict[str, Any]:
         """The message that asks a worker to load it."""
@@ -82,6 +83,7 @@ class LoadRequest:
             "op": "load",
             "device": device,
             "units": [vars(unit) for unit in units_to_run(self.submission)],
+            "neighbours": [vars(one) for one in self.submission.neighbours],
             "given": {name: source(name) for name in allowed},
             "withheld": [name for name in BLOCKS if name not in allowed],
             "replace": list(self.replaced),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
 from grader.engine.load_request import LoadRequest
 from grader.engine.messages import of_note
 from grader.engine.worker_slot import CannotLoad, Loaded
@@ -9,9 +12,11 @@ from grader.intake.customary import IMPORTS, UNIT, missing_imports
 from grader.intake.names import Names
 from grader.intake.read import Submission
 from grader.intake.recognise import lost
-from grader.judge.observation import student_error
-from grader.support.i18n import _
+from grader.judge.observation import StudentError, student_error
+from grader.support.i18n import _, ngettext
 from grader.support.sanitize import sanitize
+
+MAX_REMARKS = 5  # of one exercise, on what was left out of the file
 
 
 def defined_name(request: LoadRequest, loaded: Loaded, names: Names) -> str:
@@ -53,24 +58,67 @@ def _raise_note(loaded: Loaded, name: str, names: Names) -> None:
             )
 
 
-def load_remarks(loaded: Loaded, submission: Submission) -> list[str]:
-    """What the grader added to the file, and what the worker left out of it."""
-    out = _added_imports(loaded, submission)
-    for note in [note for note in loaded.notes if note.get("file") != UNIT][:3]:
+def definition_errors(notes: Iterable[Mapping[str, Any]], name: str) -> list[StudentError]:
+    """The exceptions of the statements that should have defined a name."""
+    found = [student_error(note.get("error")) for note in notes if name in _texts(note.get("defines"))]
+    return [error for error in found if error is not None]
+
+
+def load_remarks(
+    notes: Iterable[Mapping[str, Any]], needed: frozenset[str], visible: Collection[str]
+) -> list[str]:
+    """What the worker left out of the file, or took from elsewhere, among the names that an exercise needs.
+
+    visible: the building blocks that the exercise may use.
+    """
+    out = []
+    for note in notes:
+        block, file = note.get("block"), sanitize(str(note.get("file")), 100)
         error = student_error(note.get("error"))
-        if note.get("endless"):
+        if isinstance(block, str) and block in needed and block in visible:
+            module = sanitize(str(note.get("module")).lstrip("."), 100)
             out.append(
-                _("{file}, line {line}: this statement timed out and was skipped").format(
-                    file=note.get("file"), line=note.get("line")
+                _("`{module}` cannot be imported here, so the reference {block} was used").format(
+                    module=module, block=sanitize(block, 100)
                 )
             )
-        elif error is not None:
+        elif note.get("neighbour"):
+            out.append(_("{file} beside the file was used too").format(file=file))
+        elif error is not None and not needed.isdisjoint(_texts(note.get("defines"))):
             out.append(_("skipped because of an error: {what}").format(what=of_note(note, error)))
-    return [sanitize(line, 400) for line in out]
+    return [sanitize(line, 400) for line in dict.fromkeys(out)][:MAX_REMARKS]
 
 
-def _added_imports(loaded: Loaded, submission: Submission) -> list[str]:
-    names = [name for name in missing_imports(submission) if name in loaded.names]
+def summary_of_skipped(notes: Iterable[Mapping[str, Any]], needed: frozenset[str]) -> tuple[str, ...]:
+    """One sentence about the statements that raised or timed out, and that define nothing needed."""
+    endless, raised = [], []
+    for note in notes:
+        error = student_error(note.get("error"))
+        if note.get("file") == UNIT:
+            continue
+        if note.get("endless"):
+            place = _("{file}, line {line}").format(file=note.get("file"), line=note.get("line"))
+            endless.append(_("{place}: this statement timed out and was skipped").format(place=place))
+        elif error is not None and needed.isdisjoint(_texts(note.get("defines"))):
+            raised.append(of_note(note, error))
+    if raised:
+        endless.append(
+            ngettext(
+                "{n} statement that no exercise needs raised an exception and was skipped: {what}",
+                "{n} statements that no exercise needs raised exceptions and were skipped; the first: {what}",
+                len(raised),
+            ).format(n=len(raised), what=raised[0])
+        )
+    return tuple(sanitize(line, 400) for line in endless)
+
+
+def _texts(value: object) -> frozenset[str]:
+    return frozenset(t for t in value if isinstance(t, str)) if isinstance(value, list) else frozenset()
+
+
+def import_remarks(loaded: Loaded, submission: Submission, needed: frozenset[str]) -> list[str]:
+    """What the grader imported for the file, among the names that an exercise needs."""
+    names = [name for name in missing_imports(submission) if name in loaded.names & needed]
     if not names:
         return []
     used = ", ".join(f"`{name}`" for name in names)

@@ -14,8 +14,9 @@ from grader.bundle.model import Exercise, RecordedCase
 from grader.engine.context import Context
 from grader.engine.interface import Interface, Source, interface, takes_mask
 from grader.engine.load_request import History, LoadRequest, limits
-from grader.engine.loading import defined_name, load_remarks
+from grader.engine.loading import defined_name, definition_errors, load_remarks, summary_of_skipped
 from grader.engine.messages import place_of
+from grader.engine.missing import blamed, is_package, missing_names, needs_gpu, of_gpu, of_missing
 from grader.engine.post_training import examined
 from grader.engine.result import ResultBuilder
 from grader.engine.result_cache import key
@@ -25,10 +26,11 @@ from grader.engine.visibility import with_requirements
 from grader.engine.worker_slot import CannotLoad
 from grader.given import source
 from grader.intake.names import Names, read_names, untouched
+from grader.intake.needs import needs
 from grader.intake.read import Submission, Unit
 from grader.intake.recognise import match
 from grader.judge.normalise import normalise_layouts
-from grader.judge.observation import Observation
+from grader.judge.observation import Observation, StudentError
 from grader.judge.redact import Evidence, redact
 from grader.judge.verdict import Budget, JudgedCase, judge_case, lost_case, unseen_case
 from grader.report.model import CheckOutcome, ExerciseResult
@@ -63,6 +65,12 @@ class SubmissionRun:
         if exercise.name not in self.done:
             self.done[exercise.name] = self._cached(exercise) or self._anew(exercise)
         return self.done[exercise.name]
+
+    def skipped(self, exercises: Sequence[Exercise]) -> tuple[str, ...]:
+        """A sentence about statements that raised and that none of these exercises needs, if there are any."""
+        bound = [self.aliases.get(exercise.name, exercise.name) for exercise in exercises]
+        needed = frozenset().union(*(needs(self.submission, self.names, name) for name in bound))
+        return summary_of_skipped(self.history.notes, needed)
 
     def _anew(self, exercise: Exercise) -> ExerciseResult:
         before = self._lost()
@@ -219,20 +227,57 @@ class SubmissionRun:
             loaded = self.context.slot.load(request)
             self.aliases[exercise.name] = defined_name(request, loaded, self.names)
         except CannotLoad as why:
-            return builder.without_checks("blocked", str(why), remarks)
+            errors = definition_errors(self.history.notes, alias)
+            return self._for_want_of(exercise, builder, errors, remarks) or builder.without_checks(
+                "blocked", str(why), remarks
+            )
         except SandboxError as error:
             return builder.without_checks("could_not_grade", str(error))
-        remarks += load_remarks(loaded, self.submission)
+        needed = needs(self.submission, self.names, self.aliases[exercise.name])
+        remarks += import_remarks(loaded, self.submission, needed)
+        remarks += load_remarks(self.history.notes, needed, request.visible_blocks)
         if exercise.is_made_of_parts:
             known = [name for name in exercise.given if name in self.context.exercises]
             remarks.append(parts_remark(loaded.own, known))
         if options.quick and any(case.costly for case in exercise.cases):
             remarks.append(_("--quick: the long training was skipped, so this is not a final score"))
-        result, evidence = builder.from_cases(self._judged(self._request(exercise, replaced)), remarks)
+        judged = self._judged(self._request(exercise, replaced))
+        result, evidence = builder.from_cases(judged, remarks)
+        if result.outcome == "failed" and not result.score:
+            errors = [j.observation.error for j in judged if j.observation and j.observation.error]
+            wanting = self._for_want_of(exercise, builder, errors, remarks)
+            if wanting is not None:
+                return wanting
         masks = self._takes_mask(exercise, alias) if options.foreign else ""
         if masks and result.outcome == "failed" and not result.diagnosis.alternatives:
             return builder.without_checks("other_interface", masks, remarks)
         return result, evidence
+
+    def _for_want_of(
+        self,
+        exercise: Exercise,
+        builder: ResultBuilder,
+        errors: Sequence[StudentError],
+        remarks: Sequence[str],
+    ) -> tuple[ExerciseResult, Evidence] | None:
+        """The result if the code lacks a module, a package or a GPU; None if its exceptions say something else.
+
+        In a course this must not excuse an exercise: only a package that is not installed does, and not when
+        hidden cases decide the points. See docs/decisions/21.
+        """
+        options = self.context.options
+        if options.foreign and options.device == "cpu" and needs_gpu(errors):
+            return builder.without_checks("could_not_grade", of_gpu(), remarks)
+        missing = missing_names(self.history.notes)
+        name = blamed(errors, missing)
+        if not name:
+            return None
+        says, package = of_missing(name, missing[name]), is_package(missing[name])
+        if options.foreign or (package and not options.hidden):
+            return builder.without_checks("could_not_grade", says, remarks)
+        if package:
+            remarks = [*remarks, _("for the instructor: grade again where this package is installed")]
+        return builder.without_checks("blocked", says, remarks)
 
     def _interface(self, exercise: Exercise, alias: str) -> Interface:
         stub = self.context.stubs[exercise.assignment]

@@ -91,6 +91,8 @@ class WorkerSlot:
         while True:
             try:
                 loaded = self._hold(replace(request, skip=tuple(history.endless)))
+                if not loaded.reloaded:
+                    history.notes = loaded.notes
                 if not loaded.reloaded or loaded.names & request.names:
                     return loaded
                 self.close()  # what the first loading defines, and reports, is what counts

@@ -33,18 +33,26 @@ class Unit:
 
 
 @dataclass(frozen=True)
+class Neighbour(Unit):
+    """A module beside a submission, and the names that imports use for it."""
+
+    modules: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Submission:
     """What is graded: source text and where it came from."""
 
     path: Path
     units: tuple[Unit, ...]
     faults: tuple[Fault, ...] = ()  # syntax errors; `units` hold the code before them
+    neighbours: tuple[Neighbour, ...] = ()  # taken only where an import fails
 
     @cached_property
     def content(self) -> str:
         """A hash of all that can influence the outcome."""
         parts = hashlib.sha256()
-        for unit in self.units:
+        for unit in (*self.units, *self.neighbours):
             parts.update(unit.name.encode() + b"\0" + unit.source.encode("utf-8", "surrogatepass") + b"\0")
         parts.update(repr(self.faults).encode("utf-8", "backslashreplace") if self.faults else b"")
         return parts.hexdigest()

@@ -17,6 +17,7 @@ from grader.engine.result_cache import FOLDER, ResultCache
 from grader.engine.student_parts import Part, earlier_parts
 from grader.intake.course import Course, choose, find, wanted_exercises
 from grader.intake.names import read_names
+from grader.intake.neighbours import with_neighbours
 from grader.intake.read import Blocked, Submission, read_submission
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.base import Launcher
@@ -108,12 +109,13 @@ def _grade(
     submission: Submission,
     wanted: Sequence[str] | None,
     parts: Sequence[Part] = (),
-) -> list[ExerciseResult]:
+) -> Report:
     """Grade on the CPU, then repeat what passed on each other device."""
-    results = list(engine.grade(submission, wanted, parts).exercises)
+    submission = with_neighbours(submission)
+    report = engine.grade(submission, wanted, parts)
     for other in extra:
-        results = check_on_device(other, submission, results)
-    return results
+        report = replace(report, exercises=tuple(check_on_device(other, submission, report.exercises)))
+    return report
 
 
 def _check_file(engine: Engine, extra: Sequence[Engine], file: Path, wanted: Sequence[str] | None) -> Report:
@@ -133,8 +135,8 @@ def _check_file(engine: Engine, extra: Sequence[Engine], file: Path, wanted: Seq
                 file=file.name, unit=faults[0].unit, why=faults[0].why
             )
         )
-    report = engine.report(_grade(engine, extra, submission, wanted))
-    return replace(report, file=str(file), remarks=_of_faults(submission))
+    report = _grade(engine, extra, submission, wanted)
+    return replace(report, file=str(file), remarks=(*_of_faults(submission), *report.remarks))
 
 
 def _of_faults(submission: Submission) -> tuple[str, ...]:
@@ -154,8 +156,9 @@ def _check_course(engine: Engine, extra: Sequence[Engine], where: Course, wanted
         try:
             parts = parts_for(engine, where, bundle, mine)
             submission = read_submission(path)
-            remarks += _of_faults(submission)
-            results += _grade(engine, extra, submission, mine, parts)
+            report = _grade(engine, extra, submission, mine, parts)
+            results += report.exercises
+            remarks += (*_of_faults(submission), *report.remarks)
         except Blocked as why:
             results += [blocked(bundle, name, str(why)) for name in mine]
     report = replace(engine.report(results), remarks=tuple(remarks))

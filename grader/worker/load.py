@@ -4,6 +4,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import importlib
 import io
 import linecache
 import sys
@@ -22,8 +23,12 @@ _FUTURE_FLAGS = {name: getattr(__future__, name).compiler_flag for name in __fut
 class Loaded:
     """A submission after its top level has run: its names, and notes on statements that failed."""
 
-    def __init__(self, files: Collection[str]):
+    def __init__(self, files: Collection[str], neighbours: Sequence[Mapping[str, Any]] = ()):
         self.files = frozenset(files)
+        self.neighbours = {name: one for one in reversed(neighbours) for name in one["modules"]}
+        self.modules: dict[str, types.ModuleType] = {}  # the neighbours that were loaded, by file
+        self.skip: Collection[tuple[str, int]] = ()
+        self.offered: frozenset[str] = frozenset()  # blocks that take the place of a missing import
         self.module = types.ModuleType("submission")
         self.notes: list[dict[str, Any]] = []
         self.own: dict[
@@ -44,6 +49,7 @@ def load(
     withheld: Collection[str] = (),
     parts: Sequence[Mapping[str, Any]] = (),
     own: Mapping[str, str] | None = None,
+    neighbours: Sequence[Mapping[str, Any]] = (),
 ) -> Loaded:
     """Run the units (a file, or a notebook's cells) in order in one fresh module.
 
@@ -52,10 +58,13 @@ def load(
     statements that timed out before. withheld: blocks that may be imported, and not
     used. parts: earlier files with parts that the student wrote, `{"units", "names"}` each, where `names` says
     under which name a part stands there; each file is a module of its own. own: the same for the parts that
-    the submission itself defines. Such parts are met within the context `with_own` alone.
+    the submission itself defines. Such parts are met within the context `with_own` alone. neighbours: modules
+    for imports that fail, `{"name", "source", "modules"}` each.
     """
-    files = [unit["name"] for part in parts for unit in part["units"]] + [unit["name"] for unit in units]
-    loaded = Loaded(files)
+    files = [unit["name"] for part in parts for unit in part["units"]]
+    files += [unit["name"] for unit in (*units, *neighbours)]
+    loaded = Loaded(files, neighbours)
+    loaded.offered, loaded.skip = frozenset(given), skip
     loaded.with_own = standins.install(given, withheld, loaded.own)
     for part in parts:
         _run_part(loaded, part, replace, skip)
@@ -106,10 +115,93 @@ def _run_unit(
         try:
             exec(_compiled(source, file, place, frozenset(replace)), loaded.names)
         except BaseException as error:
-            loaded.notes.append(
-                {"file": file, "line": first, "defines": _defined(node), **_error_note(error, loaded)}
-            )
+            missing = None
+            if isinstance(error, ImportError) and isinstance(node, (ast.Import, ast.ImportFrom)):
+                missing = bring(loaded, node, file)
+            if missing is None or missing:
+                note = {"file": file, "line": first, "defines": missing or _defined(node)}
+                origin = {"missing": missing or [], "module": _module_of(node)}
+                loaded.notes.append({**note, **origin, **_error_note(error, loaded)})
         _restore(loaded.names, before)
+
+
+def bring(loaded: Loaded, node: ast.Import | ast.ImportFrom, file: str) -> list[str]:
+    """Bind what a failed import should have bound: what is there, a building block, or what a neighbour has.
+
+    Returns the names that nothing provides.
+    """
+    missing = []
+    for alias in node.names:
+        bound = alias.asname or alias.name.split(".")[0]
+        try:
+            values = _brought(loaded, node, alias, file)
+        except ImportError:
+            missing.append(bound)
+        else:
+            loaded.names.update(values)
+    return missing
+
+
+def _module_of(node: ast.stmt) -> str:
+    """The module that an import statement names; "" for other statements."""
+    if isinstance(node, ast.ImportFrom):
+        return "." * node.level + (node.module or node.names[0].name)
+    return node.names[0].name if isinstance(node, ast.Import) else ""
+
+
+def _brought(
+    loaded: Loaded, node: ast.Import | ast.ImportFrom, alias: ast.alias, file: str
+) -> dict[str, Any]:
+    """The names that one alias of an import binds. Raises ImportError if nothing provides it."""
+    bound = alias.asname or alias.name
+    if isinstance(node, ast.Import):
+        if "." in bound:
+            raise ImportError(bound)
+        return {bound: _imported(loaded, alias.name) or _neighbour(loaded, alias.name)}
+    module = "." * node.level + (node.module or "")
+    there = _imported(loaded, module)
+    if there is not None and hasattr(there, alias.name):
+        return {bound: getattr(there, alias.name)}
+    if alias.name in loaded.offered:
+        loaded.notes.append({"file": file, "line": node.lineno, "block": alias.name, "module": module})
+        return {bound: getattr(sys.modules["grader.given"], alias.name)}
+    if alias.name == "*":
+        found = vars(_neighbour(loaded, module))
+        public = found.get("__all__") or [name for name in found if not name.startswith("_")]
+        return {name: found[name] for name in public if name in found}
+    whole = f"{module}{'' if module.endswith('.') else '.'}{alias.name}"
+    if whole in loaded.neighbours:
+        return {bound: _neighbour(loaded, whole)}
+    found = vars(_neighbour(loaded, module))
+    if alias.name not in found:
+        raise ImportError(alias.name)
+    return {bound: found[alias.name]}
+
+
+def _imported(loaded: Loaded, module: str) -> types.ModuleType | None:
+    """A module that `import` finds; None for others."""
+    if module.startswith(".") or not module:
+        return None
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        return None
+
+
+def _neighbour(loaded: Loaded, module: str) -> types.ModuleType:
+    """A file beside the submission as a module. Raises ImportError if there is none."""
+    one = loaded.neighbours.get(module)
+    if one is None:
+        raise ImportError(module)
+    if one["name"] not in loaded.modules:
+        inner = Loaded(loaded.files, ())
+        inner.neighbours, inner.modules, inner.offered = loaded.neighbours, loaded.modules, loaded.offered
+        inner.notes = loaded.notes
+        loaded.modules[one["name"]] = inner.module  # before it runs: neighbours may import one another
+        loaded.notes.append({"file": one["name"], "line": 0, "neighbour": True})
+        inner.skip = loaded.skip
+        _run_unit(inner, one["name"], one["source"], (), loaded.skip)
+    return loaded.modules[one["name"]]
 
 
 def _restore(names: dict[str, Any], before: Mapping[str, Any]) -> None:

@@ -61,6 +61,7 @@ def _load(request: dict[str, Any]) -> Loaded:
         request["withheld"],
         request.get("parts", ()),
         request.get("own", {}),
+        request.get("neighbours", ()),
     )
 
 

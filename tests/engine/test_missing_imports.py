@@ -1,0 +1,172 @@
+"""Imports that fail: a building block, a neighbouring file, or one true sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.intake.neighbours import MAX_NEIGHBOURS, with_neighbours
+from grader.intake.read import read_submission
+
+HEAD = "import math\nimport torch\nfrom torch import nn\n"
+SOFTMAX = """
+def masked_softmax(X, valid_lens):
+    if valid_lens is None:
+        return X.softmax(-1)
+    lens = valid_lens[:, None] if valid_lens.dim() == 1 else valid_lens
+    keep = torch.arange(X.shape[-1], device=X.device) < lens[:, :, None]
+    return X.masked_fill(~keep, -torch.inf).softmax(-1)
+"""
+BODY = """
+class DotProductAttention(nn.Module):
+    def __init__(self, dropout):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, q, k, v, lens=None):
+        self.attention_weights = {softmax}(q @ k.transpose(1, 2) / math.sqrt(q.shape[-1]), lens)
+        return self.dropout(self.attention_weights) @ v
+"""
+NAME = "DotProductAttention"
+
+
+def dot(imports, softmax="masked_softmax"):
+    return HEAD + imports + BODY.format(softmax=softmax)
+
+
+@pytest.fixture
+def foreign(engine):
+    return engine.with_options(foreign=True)
+
+
+def graded(engine, folder, source, files=(), name=NAME):
+    for path, text in dict(files).items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    (folder / "answer.py").write_text(source)
+    report = engine.grade(with_neighbours(read_submission(folder / "answer.py")), [name])
+    return report.exercises[0], report
+
+
+@pytest.mark.parametrize(
+    "imports", ["from masks import masked_softmax\n", "from .masks import masked_softmax\n"]
+)
+def test_a_missing_block_is_offered_with_a_remark(grade_one, imports):
+    result = grade_one(dot(imports), NAME)
+    assert result.outcome == "passed"
+    assert "`masks` cannot be imported here, so the reference masked_softmax was used" in result.remarks
+
+
+@pytest.mark.parametrize(
+    ("imports", "softmax", "file"),
+    [
+        ("from masks import soft\n", "soft", "masks.py"),
+        ("from .masks import soft as s\n", "s", "masks.py"),
+        ("import masks as m\n", "m.soft", "masks.py"),
+        ("import masks\n", "masks.soft", "masks.py"),
+        ("from . import masks\n", "masks.soft", "masks.py"),
+        ("from masks import *\n", "soft", "masks.py"),
+        ("from lib.masks import soft\n", "soft", "lib/masks.py"),
+        ("from project.lib.masks import soft\n", "soft", "lib/masks.py"),
+        ("from lib import masks\n", "masks.soft", "lib/masks.py"),
+        ("from lib import soft\n", "soft", "lib/__init__.py"),
+    ],
+)
+def test_a_neighbouring_file_is_part_of_the_submission(foreign, tmp_path, imports, softmax, file):
+    own = HEAD + SOFTMAX.replace("masked_softmax", "soft")
+    result, _report = graded(foreign, tmp_path, dot(imports, softmax), {file: own})
+    assert result.outcome == "passed"
+    assert f"{file} beside the file was used too" in result.remarks
+
+
+def test_neighbours_import_one_another_and_their_lines_are_named(foreign, tmp_path):
+    files = {
+        "a.py": "from b import inner\ndef soft(X, lens):\n    return inner(X, lens)\n",
+        "b.py": "from a import soft\ndef inner(X, lens):\n    return X.no_such_method()\n",
+    }
+    result, _report = graded(foreign, tmp_path, dot("from a import soft\n", "soft"), files)
+    assert result.outcome == "failed"
+    assert any(check.where.startswith("b.py, line 3") for check in result.checks)
+
+
+def test_only_plain_files_inside_the_folder_are_read(tmp_path):
+    outside = tmp_path / "outside"
+    inside = tmp_path / "inside"
+    (inside / "sub").mkdir(parents=True)
+    outside.mkdir()
+    (outside / "secret.py").write_text("x = 1\n")
+    (inside / "linked.py").symlink_to(outside / "secret.py")
+    (inside / "folder").symlink_to(outside)
+    (inside / "near.py").symlink_to(inside / "plain.py")
+    (inside / "plain.py").write_text("x = 1\n")
+    names = ["linked", "folder.secret", "..outside.secret", "near", "plain", "answer"]
+    lines = [f"from {name} import x\n" for name in names]
+    (inside / "answer.py").write_text("".join(lines))
+    found = with_neighbours(read_submission(inside / "answer.py"))
+    assert [one.name for one in found.neighbours] == ["plain.py"]
+
+
+def test_the_number_and_the_size_of_neighbours_are_bounded(tmp_path):
+    for i in range(MAX_NEIGHBOURS + 5):
+        (tmp_path / f"m{i}.py").write_text(f"x = {i}\n")
+    (tmp_path / "answer.py").write_text("".join(f"import m{i}\n" for i in range(MAX_NEIGHBOURS + 5)))
+    assert len(with_neighbours(read_submission(tmp_path / "answer.py")).neighbours) == MAX_NEIGHBOURS
+    for i in range(3):
+        (tmp_path / f"m{i}.py").write_text("#" * 600_000)
+    assert len(with_neighbours(read_submission(tmp_path / "answer.py")).neighbours) == 1
+
+
+@pytest.mark.parametrize("base", ["nn.Module", "Base"])
+def test_a_file_from_elsewhere_loses_no_points_for_a_missing_module(foreign, tmp_path, base):
+    source = dot("from parts import soft, Base\n", "soft").replace("(nn.Module)", f"({base})")
+    result, report = graded(foreign, tmp_path, source)
+    assert (result.outcome, result.score) == ("could_not_grade", None)
+    assert "comes from `parts`, which was not submitted" in result.message
+    assert report.exit_status == 3
+
+
+def test_in_a_course_a_missing_module_of_the_student_costs_the_points(engine, tmp_path):
+    result, _report = graded(engine, tmp_path, dot("from parts import soft\n", "soft"))
+    assert (result.outcome, result.score) == ("blocked", 0)
+    assert "`soft` comes from `parts`" in result.message
+
+
+def test_a_package_that_is_not_installed_is_named(engine, tmp_path):
+    source = dot("from wandb import soft\n", "soft")
+    result, _report = graded(engine, tmp_path, source)
+    assert (result.outcome, result.score) == ("could_not_grade", None)
+    assert result.message.startswith("the package wandb is not installed here")
+
+
+def test_hidden_cases_decide_against_a_missing_package_and_tell_the_instructor(bundles, engine, tmp_path):
+    hidden = engine.with_options(hidden=True)
+    result, _report = graded(hidden, tmp_path, dot("from wandb import soft\n", "soft"))
+    assert (result.outcome, result.score) == ("blocked", 0)
+    assert result.message.startswith("the package wandb is not installed here")
+    assert any(remark.startswith("for the instructor") for remark in result.remarks)
+
+
+def test_another_name_error_is_the_code_s_own(foreign, tmp_path):
+    result, _report = graded(foreign, tmp_path, dot("from parts import other\n", "sotf"))
+    assert result.outcome == "failed"
+
+
+def test_code_that_needs_a_gpu_could_not_be_graded_here(foreign, engine, tmp_path):
+    source = dot("", "masked_softmax") + SOFTMAX
+    source = source.replace("def __init__", "device = 'cuda'\n    def __init__").replace(
+        "(X, valid_lens):\n", "(X, valid_lens):\n    X = X.cuda()\n"
+    )
+    result, _report = graded(foreign, tmp_path, source)
+    assert (result.outcome, result.score) == ("could_not_grade", None)
+    assert result.message == "this code needs a GPU, and this machine has none"
+    assert graded(engine, tmp_path, source, name="masked_softmax")[0].outcome == "failed"
+
+
+def test_lines_that_no_exercise_needs_are_one_note_of_the_report(engine, tmp_path):
+    demo = "\nimport no_such_plotter\nplot = no_such_plotter.show\nshow(1)\nshow(2)\n"
+    result, report = graded(engine, tmp_path, dot("from grader.given import masked_softmax\n") + demo)
+    assert result.outcome == "passed"
+    assert result.remarks == ()
+    (note,) = report.remarks
+    assert note.startswith(
+        "4 statements that no exercise needs raised exceptions and were skipped; the first: "
+    )
