@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from grader.bundle.model import Exercise
 from grader.diagnosis.match import Diagnosed, diagnose
 from grader.diagnosis.signature import fingerprint, named_by
+from grader.engine.causes import Cause, cause
 from grader.engine.figures import figures
 from grader.engine.messages import of_layout, of_use
 from grader.engine.scoring import score
@@ -110,13 +111,15 @@ class ResultBuilder:
         reached = exercise.points if passed else self._reached(checks, observations)
         diagnosed = Diagnosed() if passed else diagnose(exercise, by_id, checks)
         unknown = diagnosed.diagnosis.kind == "unknown"
+        shown = Cause(tuple(checks)) if passed or diagnosed.diagnosis.alternatives else cause(cases)
         observed = [*_layouts(observations.values()), *_measured(exercise, checks)]
         of_uses = [of_use(use, exercise.forbids_costs) for use in used]
         result = replace(
             bare,
             outcome="passed" if passed else "failed",
             score=round(reached * (1 - exercise.forbids_costs), 6) if used else reached,
-            checks=tuple(checks),
+            message=shown.message,
+            checks=shown.checks,
             diagnosis=diagnosed.diagnosis,
             remarks=(*remarks, *(text for _code, text in observed), *of_uses),
             fingerprint=fingerprint(named_by(exercise.cases), by_id) if unknown else "",
@@ -124,7 +127,8 @@ class ResultBuilder:
             partial=self.quick and any(case.costly for case in exercise.cases),
         )
         observed_codes = tuple(code for code, _text in observed)
-        return result, self._evidence(codes, diagnosed.facts, (*remarks, *of_uses), observed_codes)
+        safe = (*remarks, *of_uses, shown.message)
+        return result, self._evidence({**codes, **shown.codes}, diagnosed.facts, safe, observed_codes)
 
     def _evidence(
         self,

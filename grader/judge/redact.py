@@ -142,6 +142,7 @@ def _of_any_judge() -> dict[str, str]:
         "skipped": _("skipped"),
         "skipped-timeouts": _("skipped: earlier cases timed out"),
         "skipped-failed": _("skipped: earlier checks failed"),
+        "skipped-weights": _("skipped: the weights of the case could not be loaded"),
         "no-memory": _("GPU out of memory: close other programs and run the check again"),
         "fault": _("a hidden case could not be graded"),
     }

@@ -1,0 +1,85 @@
+"""Report one cause instead of its many effects, after an answer was judged and no mistake has a name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from grader.judge.observation import Observation
+from grader.judge.verdict import SKIPPED, JudgedCase
+from grader.report.model import CheckResult
+from grader.support.i18n import _
+
+RANDOM = "skipped-weights"
+
+
+@dataclass(frozen=True)
+class Cause:
+    """What to show instead of the judged checks.
+
+    message: one sentence about all of them. codes: check id → the new code of a check that became skipped.
+    """
+
+    checks: tuple[CheckResult, ...]
+    message: str = ""
+    codes: dict[str, str] = field(default_factory=dict)
+
+
+def cause(judged: Sequence[JudgedCase]) -> Cause:
+    """The checks with one cause first, and those that only show its effect as skipped."""
+    checks = tuple(check for one in judged for check in one.checks)
+    return _one_exception(judged, checks) or _weights(judged, checks) or Cause(checks)
+
+
+def _one_exception(judged: Sequence[JudgedCase], checks: tuple[CheckResult, ...]) -> Cause | None:
+    """If every case ended in the same exception: its first failed check alone."""
+    errors = [one.observation.error if one.observation else None for one in judged]
+    same = {(e.type, e.message, e.where) if e else None for e in errors}
+    if len(judged) < 2 or len(same) != 1 or None in same:
+        return None
+    failed = [check for check in checks if check.outcome == "failed"]
+    if len(failed) < 2:
+        return None
+    return Cause(
+        _skipping(checks, {check.id for check in failed[1:]}, _("skipped: the same exception")),
+        _("every call ended in the same exception"),
+        {check.id: SKIPPED for check in failed[1:]},
+    )
+
+
+def _weights(judged: Sequence[JudgedCase], checks: tuple[CheckResult, ...]) -> Cause | None:
+    """If weights could not be loaded: the check of the parameters first, and no values of random weights."""
+    of_weights = {check.id for one in judged for check in one.case.checks if check.judge == "parameters"} & {
+        check.id for check in checks if check.outcome == "failed"
+    }
+    if not of_weights:
+        return None
+    random = {
+        check.id
+        for one in judged
+        if one.observation is not None and _unmatched(one.observation)
+        for check in one.checks
+        if check.outcome == "failed" and check.facet != "shapes" and not one.codes[check.id].startswith("!")
+    } - of_weights
+    first = tuple(check for check in checks if check.id in of_weights)
+    rest = tuple(check for check in checks if check.id not in of_weights)
+    why = _("skipped: the weights of the case could not be loaded")
+    return Cause(
+        (*first, *_skipping(rest, random, why)),
+        _("the weights of the cases could not be loaded, because the parameters have other names or shapes"),
+        dict.fromkeys(random, RANDOM),
+    )
+
+
+def _unmatched(observation: Observation) -> bool:
+    """Whether a parameter of the module has another value than the case asks for."""
+    found = observation.parameters or {}
+    return bool(found.get("missing") or found.get("misshapen"))
+
+
+def _skipping(checks: Sequence[CheckResult], ids: set[str], why: str) -> tuple[CheckResult, ...]:
+    """The checks, with those of `ids` as skipped."""
+    return tuple(
+        replace(c, outcome="skipped", message=why, expected="", got="", where="") if c.id in ids else c
+        for c in checks
+    )

@@ -1,0 +1,74 @@
+"""One cause is shown once, and not as all its effects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from grader.intake.read import Submission, Unit
+
+HEAD = "import math\nimport torch\nfrom torch import nn\nfrom grader.given import masked_softmax\n"
+ADDITIVE = """
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, {outputs}, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens):
+        {first}
+        features = torch.tanh(self.W_q(queries).unsqueeze(2) + self.W_k(keys).unsqueeze(1))
+        scores = self.w_v(features).mean(-1)
+        self.attention_weights = masked_softmax(scores, valid_lens)
+        return torch.bmm(self.dropout(self.attention_weights), values)
+"""
+
+
+def failed(result):
+    return [check for check in result.checks if check.outcome == "failed"]
+
+
+def test_the_same_exception_of_every_call_is_one_failed_check(grade_one):
+    result = grade_one(HEAD + ADDITIVE.format(outputs=1, first="no_such_name"), "AdditiveAttention")
+    (check,) = failed(result)
+    assert result.message == "every call ended in the same exception"
+    assert "no_such_name" in check.message
+    assert check.where.startswith("answer.py, line")
+    assert {c.message for c in result.checks if c.outcome == "skipped"} <= {
+        "skipped",
+        "skipped: the same exception",
+    }
+
+
+def test_different_exceptions_are_shown_one_by_one(grade_one):
+    first = "assert valid_lens is None, valid_lens.shape"
+    result = grade_one(HEAD + ADDITIVE.format(outputs=1, first=first), "AdditiveAttention")
+    assert result.message == ""
+    assert len(failed(result)) > 1
+
+
+def test_weights_that_fit_nothing_come_first_and_values_are_not_judged(grade_one):
+    result = grade_one(HEAD + ADDITIVE.format(outputs=5, first="pass"), "AdditiveAttention")
+    check = failed(result)[0]
+    assert result.checks[0] == check
+    assert "w_v" in check.message
+    assert "w_v" in check.expected
+    assert result.message.startswith("the weights of the cases could not be loaded")
+    assert not [c for c in failed(result) if c.facet in ("values", "gradients", "masking")]
+    assert any(c.message == "skipped: the weights of the case could not be loaded" for c in result.checks)
+
+
+def test_hidden_cases_say_the_same_without_what_the_code_could_choose(engine):
+    hidden = engine.with_options(hidden=True)
+    for outputs, first, says in (
+        (5, "pass", "the weights of the cases could not be loaded"),
+        (1, "no_such_name", "every call ended in the same exception"),
+    ):
+        source = HEAD + ADDITIVE.format(outputs=outputs, first=first)
+        report = hidden.grade(
+            Submission(Path("answer.py"), (Unit("answer.py", source),)), ["AdditiveAttention"]
+        )
+        (result,) = report.exercises
+        assert result.message.startswith(says)
+        assert all(check.expected is None for check in result.checks)
