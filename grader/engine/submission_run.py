@@ -14,7 +14,13 @@ from grader.bundle.model import Exercise, RecordedCase
 from grader.engine.context import Context
 from grader.engine.interface import Interface, Source, interface, takes_mask
 from grader.engine.load_request import History, LoadRequest, limits
-from grader.engine.loading import defined_name, definition_errors, load_remarks, summary_of_skipped
+from grader.engine.loading import (
+    defined_name,
+    definition_errors,
+    import_remarks,
+    load_remarks,
+    summary_of_skipped,
+)
 from grader.engine.messages import place_of
 from grader.engine.missing import blamed, is_package, missing_names, needs_gpu, of_gpu, of_missing
 from grader.engine.post_training import examined

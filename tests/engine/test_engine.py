@@ -80,8 +80,8 @@ def test_a_file_that_cannot_be_loaded_blocks_with_file_and_line(grade_one, sourc
     [
         ("masked_softmax = 3\n", "TypeError: 'int' object is not callable"),
         (
-            "def masked_softmax(X, valid_lens):\n    return torch.softmax(X, -1)\n",
-            "name 'torch' is not defined",
+            "def masked_softmax(X, valid_lens):\n    return softmaxx(X, -1)\n",
+            "name 'softmaxx' is not defined",
         ),
         ("def masked_softmax(X, valid_lens):\n    return None\n", "expected a tensor, got None"),
         ("def masked_softmax(X, valid_lens):\n    return (X, X)\n", "expected a tensor, got a tuple of 2"),
