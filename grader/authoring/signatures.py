@@ -29,16 +29,18 @@ def signatures(
     *,
     paired: Sequence[str],
 ) -> Signatures:
-    """Record what the reference (the first row), each mistake, and each independent pair among `paired` give."""
+    """Record what the reference (the first row), the answers on an equal footing with it, each mistake, and each
+    independent pair among `paired` give."""
     reference = definitions(assignment.source)
     others = assignment.alternatives(mistakes[0].of)
     table = _Table(cases, given)
-    rows = [table.reference(reference)]
+    right = [table.reference(source) for source in _forms([], reference, others)]
+    rows = list(right)
     for one in mistakes:
-        rows += [table.row([one], source, rows[0]) for source in _forms([one], reference, others)]
+        rows += [table.row([one], source, right) for source in _forms([one], reference, others)]
     for pair in combinations([m for m in mistakes if m.steady and m.id in paired], 2):
         if _independent(*pair, reference):
-            rows += [table.row(pair, source, rows[0]) for source in _forms(pair, reference, others)]
+            rows += [table.row(pair, source, right) for source in _forms(pair, reference, others)]
     kept = list(_distinct(rows))
     return Signatures(
         slots=slots(cases),
@@ -70,19 +72,19 @@ class _Table:
     def reference(self, source: str) -> _Row:
         return self._with_dtypes(self._in_float64((), source, 0), source, 0)
 
-    def row(self, mistakes: Sequence[KnownAnswer], source: str, reference: _Row) -> _Row:
+    def row(self, mistakes: Sequence[KnownAnswer], source: str, right: Sequence[_Row]) -> _Row:
         """The row of one mistake or of several at once. Only random values make several runs necessary."""
         runs = 1 if all(mistake.steady for mistake in mistakes) else RNG_REPEATS
-        return _agreed([self._run(mistakes, source, reference, rng_seed) for rng_seed in range(runs)])
+        return _agreed([self._run(mistakes, source, right, rng_seed) for rng_seed in range(runs)])
 
-    def _run(self, mistakes: Sequence[KnownAnswer], source: str, reference: _Row, rng_seed: int) -> _Row:
+    def _run(self, mistakes: Sequence[KnownAnswer], source: str, right: Sequence[_Row], rng_seed: int) -> _Row:
         """A mistake that float32 shows keeps its name whatever it does in other dtypes: these are left open."""
         explains = tuple(mistake.id for mistake in mistakes)
         if all(m.kind == "policy" and m.breaks == ("precision",) for m in mistakes):
-            row = reference._replace(explains=explains)  # in float64, in which all is recorded, it may raise
+            row = right[0]._replace(explains=explains)  # in float64, in which all is recorded, it may raise
         else:
             row = self._in_float64(explains, source, rng_seed)
-        if not _alike(row, reference):
+        if not any(_alike(row, one) for one in right):
             return row._replace(dtype_states=(ANY,) * sum(len(case.checks) for case in self.dtype_cases))
         return self._with_dtypes(row, source, rng_seed)
 

@@ -10,20 +10,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grader.bundle.model import Exercise, KnownMistake, RecordedCase, Signatures
+from grader.bundle.model import Exercise, KnownMistake, RecordedCase
 from grader.bundle.safetensors import Array
 from grader.diagnosis import facts
+from grader.diagnosis.company import together
+from grader.diagnosis.distance import FAR, NEAR, distances
 from grader.diagnosis.facts import Fact
-from grader.diagnosis.signature import ANY, named_by, signature
+from grader.diagnosis.signature import named_by, signature
 from grader.judge.finding import TOLERANCE, departures, wrong_form
 from grader.judge.named import says_and_asks
 from grader.judge.observation import Observation
 from grader.judge.verdict import JudgedCase
 from grader.report.model import NO_DIAGNOSIS, CheckResult, Diagnosis, Kind
 from grader.support.i18n import _
-
-# One's own mistake is found again within about 1e-6 in float32; the nearest other one is about 1e-2 away.
-NEAR, FAR = 1e-4, 1e-2
 
 
 @dataclass(frozen=True)
@@ -58,29 +57,16 @@ def explanations(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> tuple[
     table = exercise.signatures
     if table is None:
         return ()
-    distances = _distances(table, *signature(named_by(exercise.cases), judged))
-    near = dict.fromkeys(table.explains[row] for row in np.flatnonzero(distances < NEAR))
-    doubtful = {table.explains[row] for row in np.flatnonzero((distances >= NEAR) & (distances < FAR))}
+    cases = named_by(exercise.cases)
+    states, numbers = signature(cases, judged)
+    whole = distances(table, states, numbers).max(axis=1, initial=0.0)
+    near = dict.fromkeys(table.explains[row] for row in np.flatnonzero(whole < NEAR))
+    doubtful = {table.explains[row] for row in np.flatnonzero((whole >= NEAR) & (whole < FAR))}
+    if not near and not doubtful:
+        return together(table, cases, states, numbers)
     # A pair that hardly moves what one of its mistakes alone explains puts that one in no doubt.
     sure = all(any(set(one) <= set(ids) for one in near) for ids in doubtful)
     return tuple(sorted(near, key=len)) if sure and () not in near else ()
-
-
-def _distances(table: Signatures, states: Sequence[str], numbers: Array) -> Array:
-    """For every row the largest departure over all slots, relative to the size of what stands there;
-    infinite where a state differs."""
-    mine = np.array(states, dtype=object)
-    agree = ((table.states == mine) | (table.states == ANY) | (mine == ANY)).all(axis=1)
-    out = np.full(len(table.explains), np.inf)
-    rows = table.numbers[agree]
-    if rows.size:
-        free = (table.states[agree] == ANY) | (mine == ANY)
-        departs = np.abs(rows - numbers).max(axis=2) / (1 + np.abs(rows).max(axis=2))
-        free |= np.isnan(rows).any(axis=2)
-        out[agree] = np.where(free, 0.0, np.nan_to_num(departs, nan=np.inf)).max(axis=1)
-    elif agree.any():
-        out[agree] = 0.0
-    return out
 
 
 def _named(exercise: Exercise, known: tuple[tuple[str, ...], ...]) -> Diagnosis:

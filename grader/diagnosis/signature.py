@@ -150,16 +150,25 @@ def _of_tensor(name: str, observation: Observation | None) -> tuple[str, Array]:
 
 
 _DTYPES = re.compile(r"torch\.\w*Tensor|\b(Float|Double|float|double)\b")  # the bank is recorded in float64
+_NAMES = re.compile(r"'[^']*'|\"[^\"]*\"|\b\w+(\.<?\w+>?)*\(\)")  # the author's own, in what Python says
+# What torch says of two sizes that do not fit; which operation says it depends on how a product is written.
+_SIZES = (
+    re.compile(r"\(\d+x(\d+) and (\d+)x\d+\)"),
+    re.compile(r"to be: \[(\d+), \d+\] but got: \[(?!\1,)(\d+), \d+\]"),
+    re.compile(r"to be: \[(\d+), (\d+)\] but got: \[\1, (\d+)\]"),
+    re.compile(r"has size (\d+) for operand \d+ which does not broadcast with previously seen size (\d+)"),
+    re.compile(r"size[^(]*\((\d+)\) must match the (?:existing )?size[^(]*\((\d+)\)"),
+)
 
 
 def _raised(error: StudentError) -> str:
-    """An exception as a state. Torch's own errors say which operation met which obstacle: without the sizes,
-    that tells one crash from another. Other messages hold names, which are the author's own."""
-    words = _DTYPES.sub("", error.message.split("\n")[0]) if error.type == "RuntimeError" else ""
-    words = re.sub(r"\d+", "#", words)
-    return f"!{error.type}" + (
-        f" {hashlib.sha256(words.encode('utf-8', 'backslashreplace')).hexdigest()[:8]}" if words else ""
-    )
+    """An exception as a state: its type, the step that raised, and the message without names and other sizes than
+    two that do not fit."""
+    first = error.message.split("\n")[0]
+    words = _DTYPES.sub("", first) if error.type == "RuntimeError" else _NAMES.sub("", first)
+    misfit = next((found.groups()[-2:] for sizes in _SIZES if (found := sizes.search(words))), None)
+    words = "sizes " + " ".join(sorted(misfit)) if misfit else re.sub(r"\d+", "#", words)
+    return f"!{error.type} {error.step} {hashlib.sha256(words.encode('utf-8', 'backslashreplace')).hexdigest()[:8]}"
 
 
 def project(array: Array) -> Array:

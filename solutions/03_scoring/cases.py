@@ -14,14 +14,16 @@ UNNEEDED = ("w_v.bias",)  # adds the same value to all scores of a row, which th
 def AdditiveAttention(draw):
     B, T, S = draw.sizes(3, low=3, high=7)
     q, k, v, h = draw.sizes(4, low=2, high=9, avoid=(B, T, S))
-    yield from attention_cases(Additive(draw, q, k, h), draw, (B, T, S), v)
+    elsewhere = (q, k, *draw.sizes(1, low=5, high=12, avoid=(B, T, S, v)))
+    yield from attention_cases(Additive(draw, q, k, h, elsewhere), draw, (B, T, S), v)
     yield equal_sizes(draw, B, T, S, v)
 
 
 def DotProductAttention(draw):
     B, T, S = draw.sizes(3, low=3, high=7)
     d, v = draw.sizes(2, low=2, high=8, avoid=(B, T, S))
-    yield from attention_cases(DotProduct(draw, d), draw, (B, T, S), v)
+    other_d, other_v = draw.sizes(2, low=5, high=12, avoid=(B, T, S, d, v))
+    yield from attention_cases(DotProduct(draw, d, (other_d, other_d, other_v)), draw, (B, T, S), v)
     yield lengths_left_out(draw, B, T, S, d, v)
 
 
@@ -42,13 +44,17 @@ def lengths_left_out(draw, B, T, S, d, v):
 
 
 class Additive:
-    """Builds an additive attention for a case."""
+    """Builds an additive attention for a case.
+
+    elsewhere: the features of queries, keys and values in one case, so that no other size, nor a small constant,
+    can be taken for one of them in all cases.
+    """
 
     exercise = "AdditiveAttention"
     of_parameters = "names and shapes of the parameters"
 
-    def __init__(self, draw, query_size, key_size, num_hiddens):
-        self.draw = draw
+    def __init__(self, draw, query_size, key_size, num_hiddens, elsewhere=None):
+        self.draw, self.elsewhere = draw, elsewhere
         self.query_size, self.key_size, self.num_hiddens = query_size, key_size, num_hiddens
 
     def build(self, case, dropout=0.0):
@@ -76,13 +82,13 @@ class Additive:
 
 
 class DotProduct:
-    """How to build a dot-product attention for a case: it has no weights."""
+    """How to build a dot-product attention for a case: it has no weights. elsewhere: see `Additive`."""
 
     exercise = "DotProductAttention"
     of_parameters = "there are no parameters"
 
-    def __init__(self, draw, d):
-        self.draw = draw
+    def __init__(self, draw, d, elsewhere):
+        self.draw, self.elsewhere = draw, elsewhere
         self.query_size = self.key_size = d
 
     def build(self, case, dropout=0.0):
@@ -101,10 +107,11 @@ def attention_cases(attention, draw, sizes, v):
         case = Case(id, attention.exercise)
         return case, attention.build(case, dropout)
 
-    def given(case, grad=False, batch=B, steps=T):
-        queries = case.input("queries", draw.normal(batch, steps, q), grad=grad)
-        keys = case.input("keys", draw.normal(batch, S, k), grad=grad)
-        return queries, keys, case.input("values", draw.normal(batch, S, v), grad=grad)
+    def given(case, grad=False, batch=B, steps=T, features=(q, k, v)):
+        of_query, of_key, of_value = features
+        queries = case.input("queries", draw.normal(batch, steps, of_query), grad=grad)
+        keys = case.input("keys", draw.normal(batch, S, of_key), grad=grad)
+        return queries, keys, case.input("values", draw.normal(batch, S, of_value), grad=grad)
 
     for id, lens, title, facet in (
         ("no-mask", None, "without a mask", "values"),
@@ -140,7 +147,7 @@ def attention_cases(attention, draw, sizes, v):
 
     case, module = start("as-many-queries-as-keys")
     case.eval(module)
-    Y = case.call(*given(case, steps=S), None, on=module, axes=AXES)
+    Y = case.call(*given(case, steps=S, features=attention.elsewhere), None, on=module, axes=AXES)
     case.check_values(Y, "as many queries as keys")
     yield case
 

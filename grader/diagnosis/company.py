@@ -1,0 +1,142 @@
+"""Name known mistakes that occur together, though nobody has recorded them together.
+
+Every slot of the answer must be explained: by the expected result, by the one mistake that changes this slot, or,
+where several change it, by one of these or by anything that is wrong. Each named mistake needs slots of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from grader.bundle.model import RecordedCase, Signatures
+from grader.bundle.safetensors import Array
+from grader.diagnosis.distance import NEAR, distances
+from grader.diagnosis.signature import ANY
+
+TOGETHER = 3  # rows of the table, each one mistake or a recorded pair
+CANDIDATES = 24  # rows that may take part; an answer that equals more of them here and there is like none
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One row of the table beside the answer. Slots are sets of their numbers.
+
+    changes: where it differs from every right answer. fits: where the answer does not contradict it.
+    shows: where it changes something and the answer has exactly that.
+    """
+
+    number: int
+    ids: frozenset[str]
+    changes: frozenset[int]
+    fits: frozenset[int]
+    shows: frozenset[int]
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """wrong: the slots that differ from every right answer. open: wrong slots that need no explanation."""
+
+    table: Signatures
+    sizes: Sequence[str]  # of the case of each slot
+    wrong: frozenset[int]
+    open: frozenset[int] = frozenset()
+
+
+def together(
+    table: Signatures, cases: Sequence[RecordedCase], states: Sequence[str], numbers: Array
+) -> tuple[tuple[str, ...], ...]:
+    """The fewest known mistakes that together explain an answer which no row of the table equals.
+
+    If there are none, the checks that ended in an exception are left out.
+    """
+    right = [row for row, ids in enumerate(table.explains) if not ids]
+    apart = distances(table, states, numbers)
+    wrong = _slots((apart[right] >= NEAR).all(axis=0))
+    rows = list(_rows(table, apart, right, wrong))
+    raised = frozenset(slot for slot in wrong if states[slot].startswith("!"))
+    sizes = _sizes(table, cases)
+    for left_out in (frozenset[int](), raised) if raised < wrong else (frozenset[int](),):
+        if found := _explained(rows, _Answer(table, sizes, wrong, left_out)):
+            return found
+    return ()
+
+
+def _slots(where: Array) -> frozenset[int]:
+    return frozenset(np.flatnonzero(where).tolist())
+
+
+def _sizes(table: Signatures, cases: Sequence[RecordedCase]) -> list[str]:
+    """For each slot a word for the sizes of its case."""
+    of = {case.id: repr(sorted({tensor.shape for tensor in case.tensors.values()})) for case in cases}
+    return [of[slot.split("|")[0]] for slot in table.slots]
+
+
+def _rows(table: Signatures, apart: Array, right: Sequence[int], wrong: frozenset[int]) -> Iterator[_Row]:
+    """Yield the rows that the answer shows somewhere."""
+    changed = np.ones_like(apart, dtype=bool)
+    for row in right:
+        changed &= distances(table, table.states[row], table.numbers[row]) >= NEAR
+    is_open = (table.states == ANY) | np.isnan(table.numbers).any(axis=2)
+    near = apart < NEAR
+    shown = changed & near & ~is_open
+    for number, ids in enumerate(table.explains):
+        shows = _slots(shown[number]) & wrong
+        if ids and shows:
+            yield _Row(number, frozenset(ids), _slots(changed[number]), _slots(near[number]), shows)
+
+
+def _explained(rows: Iterable[_Row], answer: _Answer) -> tuple[tuple[str, ...], ...]:
+    """The sets of fewest mistakes that explain all slots but the open ones; of several, what is in all of them."""
+    able = [row for row in rows if row.changes <= row.fits | answer.wrong | answer.open]
+    if len(able) > CANDIDATES:
+        return ()
+    sets = [
+        frozenset[str]().union(*(row.ids for row in chosen))
+        for count in range(1, TOGETHER + 1)
+        for chosen in combinations(able, count)
+        if _explain(chosen, answer)
+    ]
+    fewest = dict.fromkeys(ids for ids in sets if len(ids) == min(map(len, sets)))
+    common = frozenset[str].intersection(*fewest) if fewest else frozenset[str]()
+    return tuple(tuple(sorted(ids)) for ids in ([common] if common else fewest))
+
+
+def _explain(chosen: Sequence[_Row], answer: _Answer) -> bool:
+    if len(frozenset[str]().union(*(row.ids for row in chosen))) < sum(len(row.ids) for row in chosen):
+        return False
+    touched = frozenset[int]().union(*(row.changes for row in chosen))
+    untouched = answer.wrong - answer.open - touched
+    if not all(any(slot in row.fits for row in chosen) for slot in untouched):  # left open by one of them
+        return False
+    return all(_is_seen(row, [other for other in chosen if other is not row], answer) for row in chosen)
+
+
+def _is_seen(row: _Row, others: Sequence[_Row], answer: _Answer) -> bool:
+    """Whether the answer has all that this row alone changes, and shows it in two cases of different sizes.
+
+    A mistake that changes cases of one size alone must be seen in these. An exception shows a mistake only if the
+    mistake gives nothing but exceptions.
+    """
+    elsewhere = frozenset[int]().union(*(other.changes for other in others))
+    if not row.changes - elsewhere - answer.open <= row.fits:
+        return False
+    shown = row.shows - answer.open
+    for other in others:
+        shown -= _alike(answer.table, row, other, shown & other.shows)
+    raises = {slot for slot in row.changes if answer.table.states[row.number][slot].startswith("!")}
+    if raises < row.changes:
+        shown -= raises
+    needed = min(2, len({answer.sizes[slot] for slot in row.changes}))
+    return len({answer.sizes[slot] for slot in shown}) >= needed
+
+
+def _alike(table: Signatures, row: _Row, other: _Row, slots: frozenset[int]) -> frozenset[int]:
+    """Those of the slots in which two rows have the same."""
+    if not slots:
+        return slots
+    apart = distances(table, table.states[other.number], table.numbers[other.number], [row.number])[0]
+    return slots & _slots(apart < NEAR)
