@@ -13,15 +13,17 @@ import json
 import re
 import time
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
+from common_pairs import pairs
 
 from grader.bundle.files import load_all
 from grader.bundle.model import Exercise, Signatures
 from grader.diagnosis import match as diagnosis
+from grader.diagnosis.distance import distances
 from grader.diagnosis.signature import named_by
 from grader.engine.engine import Engine
 from grader.engine.options import GradingOptions
@@ -94,9 +96,9 @@ def _graded(engine: Engine, exercise: Exercise, path: Path, labels: dict[str, li
         started = time.process_time()
         found = ask(exercise, judged)
         spent[0] += time.process_time() - started
-        numbers = diagnosis.signature(named_by(exercise.cases), judged)
-        rows = diagnosis._distances(exercise.signatures, *numbers)
-        kept.append(float(rows[1:].min(initial=np.inf)))
+        mine = diagnosis.signature(named_by(exercise.cases), judged)
+        rows = distances(exercise.signatures, *mine).max(axis=1, initial=0.0)
+        kept.append(float(rows[[bool(ids) for ids in exercise.signatures.explains]].min(initial=np.inf)))
         return found
 
     with patch.object(diagnosis, "explanations", watched):
@@ -115,6 +117,7 @@ def report(exercises: dict[str, Exercise], graded: list[Graded]) -> str:
     known = [g for g in wrong if g.equals]
     named = [g for g in wrong if g.named]
     unknown = [g for g in wrong if not g.equals]
+    two = list(pairs(exercises))
     right, rounding = ([g for g in graded if g.right and g.rounds == rounds] for rounds in (False, True))
     lines = [
         "# How well the grader names mistakes",
@@ -130,6 +133,9 @@ def report(exercises: dict[str, Exercise], graded: list[Graded]) -> str:
         f"| named answers whose name is right (precision) | {_share(sum(g.correctly for g in named), len(named))} |",
         f"| wrong answers that equal no known mistake | {len(unknown)} |",
         f"| … of these, the grader gave a name (false names) | {_share(sum(g.named for g in unknown), len(unknown))} |",
+        f"| average over the known mistakes of the share that is named (macro coverage) | {_macro(known)} |",
+        f"| two of the commonest mistakes at once, each with a trace: both named | {_share(sum(p.both_named for p in two), len(two))} |",
+        f"| … with a name of a mistake that is not there | {_share(sum(p.falsely for p in two), len(two))} |",
         f"| right answers with a name | {sum(g.named for g in right)} of {len(right)} |",
         f"| answers that are wrong only in another dtype, with a name | {sum(g.named for g in rounding)} of {len(rounding)} |",
         f"| CPU time of a diagnosis | {_times(named)} |",
@@ -141,9 +147,9 @@ def report(exercises: dict[str, Exercise], graded: list[Graded]) -> str:
     ]
     for name, exercise in exercises.items():
         mine = [g for g in known if g.exercise == name]
-        pairs = sum(len(ids) == 2 for ids in exercise.signatures.explains)
+        recorded = sum(len(ids) == 2 for ids in exercise.signatures.explains)
         lines.append(
-            f"| {name} | {len(exercise.mistakes)} | {pairs} | {len(mine)} | {sum(g.named for g in mine)} | {sum(g.correctly for g in mine)} |"
+            f"| {name} | {len(exercise.mistakes)} | {recorded} | {len(mine)} | {sum(g.named for g in mine)} | {sum(g.correctly for g in mine)} |"
         )
     lines += [
         "",
@@ -152,6 +158,12 @@ def report(exercises: dict[str, Exercise], graded: list[Graded]) -> str:
         *_left_out(exercises),
     ]
     lines += ["", "## Names for each acceptance threshold", "", *_thresholds(wrong)]
+    lines += ["", "## Pairs of the commonest mistakes without both names", ""]
+    lines += [
+        f"- {p.exercise}: {'+'.join(sorted(p.ids))}; the grader named {_ids_of(p.named)}"
+        for p in two
+        if not p.both_named
+    ]
     lines += ["", "## Answers without a name, or with a wrong name", ""]
     lines += [
         f"- {g.name}: equals {_ids(g.equals)}; the grader named {_said(g)}"
@@ -165,6 +177,15 @@ def _share(part: int, whole: int) -> str:
     return f"{part} of {whole} ({100 * part / whole:.1f} %)" if whole else "none"
 
 
+def _macro(known: list[Graded]) -> str:
+    """Every mistake, or pair, counts once, however many answers make it."""
+    shares = defaultdict(list)
+    for g in known:
+        shares[(g.exercise, frozenset(g.equals or ()))].append(g.correctly)
+    average = sum(sum(found) / len(found) for found in shares.values()) / max(1, len(shares))
+    return f"{100 * average:.1f} % of {len(shares)}"
+
+
 def _times(graded: list[Graded]) -> str:
     seconds = sorted(g.seconds for g in graded)
     return f"under {50 * (int(1000 * seconds[-1]) // 50 + 1)} ms each" if seconds else "none"
@@ -175,7 +196,11 @@ def _ids(equals: tuple[frozenset[str], ...] | None) -> str:
 
 
 def _said(graded: Graded) -> str:
-    return " or ".join("+".join(names) for names in graded.result.diagnosis.alternatives) or "nothing"
+    return _ids_of(graded.result.diagnosis.alternatives)
+
+
+def _ids_of(alternatives: tuple[tuple[str, ...], ...]) -> str:
+    return " or ".join("+".join(names) for names in alternatives) or "nothing"
 
 
 def _left_out(exercises: dict[str, Exercise]) -> list[str]:
@@ -187,19 +212,25 @@ def _left_out(exercises: dict[str, Exercise]) -> list[str]:
             if mistake.kind == "policy":  # passes on the CPU in float32, so it gets no diagnosis
                 continue
             rows = [row for row, ids in enumerate(table.explains) if ids == (mistake.id,)]
-            rest = np.array([mistake.id not in ids and ids != () for ids in table.explains])
+            rest = without(table, mistake.id)
             total += 1
-            claimed[exercise.name] += any(_claims(table, row, rest) for row in rows)
+            claimed[exercise.name] += any(
+                diagnosis.known_rows(
+                    rest, named_by(exercise.cases), table.states[row].tolist(), table.numbers[row]
+                )
+                for row in rows
+            )
     lines = [
         f"{_share(sum(claimed.values()), total)} of the mistakes then get the name of another one. By exercise:"
     ]
     return lines + [f"- {name}: {count}" for name, count in claimed.items() if count]
 
 
-def _claims(table: Signatures, row: int, rest: np.ndarray) -> bool:
-    distances = diagnosis._distances(table, table.states[row], table.numbers[row])[rest]
-    near, between = distances < diagnosis.NEAR, (distances >= diagnosis.NEAR) & (distances < diagnosis.FAR)
-    return bool(near.any() and not between.any())
+def without(table: Signatures, id: str) -> Signatures:
+    """Return the table of a bank that never had this mistake, alone or in a pair."""
+    rest = np.array([id not in ids for ids in table.explains])
+    kept = tuple(ids for ids, stays in zip(table.explains, rest, strict=True) if stays)
+    return replace(table, explains=kept, states=table.states[rest], numbers=table.numbers[rest])
 
 
 def _thresholds(wrong: list[Graded]) -> list[str]:

@@ -77,7 +77,9 @@ class _Table:
         runs = 1 if all(mistake.steady for mistake in mistakes) else RNG_REPEATS
         return _agreed([self._run(mistakes, source, right, rng_seed) for rng_seed in range(runs)])
 
-    def _run(self, mistakes: Sequence[KnownAnswer], source: str, right: Sequence[_Row], rng_seed: int) -> _Row:
+    def _run(
+        self, mistakes: Sequence[KnownAnswer], source: str, right: Sequence[_Row], rng_seed: int
+    ) -> _Row:
         """A mistake that float32 shows keeps its name whatever it does in other dtypes: these are left open."""
         explains = tuple(mistake.id for mistake in mistakes)
         if all(m.kind == "policy" and m.breaks == ("precision",) for m in mistakes):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from grader.diagnosis.signature import ANY
 
 TOGETHER = 3  # rows of the table, each one mistake or a recorded pair
 CANDIDATES = 24  # rows that may take part; an answer that equals more of them here and there is like none
+VAGUE = ("!", "values")  # states that many mistakes have: an exception, and the finding "wrong values"
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def together(
     return ()
 
 
-def _slots(where: Array) -> frozenset[int]:
+def _slots(where: Any) -> frozenset[int]:
     return frozenset(np.flatnonzero(where).tolist())
 
 
@@ -91,7 +93,11 @@ def _rows(table: Signatures, apart: Array, right: Sequence[int], wrong: frozense
 
 def _explained(rows: Iterable[_Row], answer: _Answer) -> tuple[tuple[str, ...], ...]:
     """The sets of fewest mistakes that explain all slots but the open ones; of several, what is in all of them."""
-    able = [row for row in rows if row.changes <= row.fits | answer.wrong | answer.open]
+    able = [
+        row
+        for row in rows
+        if row.changes <= row.fits | answer.wrong | answer.open and _enough(row, row.shows, answer)
+    ]
     if len(able) > CANDIDATES:
         return ()
     sets = [
@@ -118,18 +124,27 @@ def _explain(chosen: Sequence[_Row], answer: _Answer) -> bool:
 def _is_seen(row: _Row, others: Sequence[_Row], answer: _Answer) -> bool:
     """Whether the answer has all that this row alone changes, and shows it in two cases of different sizes.
 
-    A mistake that changes cases of one size alone must be seen in these. An exception shows a mistake only if the
-    mistake gives nothing but exceptions.
+    A mistake that changes cases of one size alone must be seen in these.
     """
     elsewhere = frozenset[int]().union(*(other.changes for other in others))
     if not row.changes - elsewhere - answer.open <= row.fits:
         return False
-    shown = row.shows - answer.open
+    shown = row.shows
     for other in others:
         shown -= _alike(answer.table, row, other, shown & other.shows)
-    raises = {slot for slot in row.changes if answer.table.states[row.number][slot].startswith("!")}
-    if raises < row.changes:
-        shown -= raises
+    return _enough(row, shown, answer)
+
+
+def _enough(row: _Row, shown: frozenset[int], answer: _Answer) -> bool:
+    """Whether these slots show a row in two cases of different sizes, or in all sizes if it changes only one.
+
+    That a value is wrong, or that something raised, shows a mistake only if the mistake shows nothing else.
+    """
+    states = answer.table.states[row.number]
+    vague = {slot for slot in row.changes if states[slot].startswith(VAGUE)}
+    shown -= answer.open
+    if vague < row.changes:
+        shown -= vague
     needed = min(2, len({answer.sizes[slot] for slot in row.changes}))
     return len({answer.sizes[slot] for slot in shown}) >= needed
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grader.bundle.model import Exercise, KnownMistake, RecordedCase
+from grader.bundle.model import Exercise, KnownMistake, RecordedCase, Signatures
 from grader.bundle.safetensors import Array
 from grader.diagnosis import facts
 from grader.diagnosis.company import together
@@ -50,15 +50,22 @@ def diagnose(
 
 
 def explanations(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> tuple[tuple[str, ...], ...]:
-    """Mistakes and pairs that an answer cannot be told from, fewest mistakes first.
+    """The mistakes that explain an answer: each alternative is a set of ids, fewest mistakes first."""
+    if exercise.signatures is None:
+        return ()
+    cases = named_by(exercise.cases)
+    found = known_rows(exercise.signatures, cases, *signature(cases, judged))
+    kinds = {mistake.id: mistake.kind for mistake in exercise.mistakes}
+    return tuple(tuple(sorted(ids, key=lambda id: kinds[id] == "policy")) for ids in found)
+
+
+def known_rows(
+    table: Signatures, cases: Sequence[RecordedCase], states: Sequence[str], numbers: Array
+) -> tuple[tuple[str, ...], ...]:
+    """Mistakes and pairs that an answer with this signature equals; else several mistakes that explain it together.
 
     None when another known one is too close to be sure: better no name than a wrong one.
     """
-    table = exercise.signatures
-    if table is None:
-        return ()
-    cases = named_by(exercise.cases)
-    states, numbers = signature(cases, judged)
     whole = distances(table, states, numbers).max(axis=1, initial=0.0)
     near = dict.fromkeys(table.explains[row] for row in np.flatnonzero(whole < NEAR))
     doubtful = {table.explains[row] for row in np.flatnonzero((whole >= NEAR) & (whole < FAR))}

@@ -1,0 +1,139 @@
+"""The mistakes that are made most often, two at a time: which pairs the grader names.
+
+    python scripts/common_pairs.py
+
+Prints the pairs without a right name. `scripts/diagnosis_report.py` and the tests use `pairs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from grader.authoring.bank import KnownAnswer, apply
+from grader.authoring.content import read_all
+from grader.authoring.observe import definitions, observe
+from grader.bundle.files import load_all
+from grader.bundle.model import Exercise
+from grader.bundle.safetensors import Array
+from grader.diagnosis.match import explanations
+from grader.diagnosis.signature import named_by, signature
+from grader.judge.verdict import JudgedCase, judge_all
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# What public code does wrong most often, and what books and courses warn of.
+COMMONEST: dict[str, tuple[str, ...]] = {
+    "masked_softmax": (
+        "softmax-over-queries",
+        "softmax-masked-too-late",
+        "softmax-fills-zero",
+        "softmax-one-key-too-many",
+    ),
+    "DotProductAttention": (
+        "dot-not-scaled",
+        "dot-scaled-up",
+        "dot-keeps-no-weights",
+        "dot-no-dropout",
+    ),
+    "MultiHeadAttention": (
+        "mha-keys-through-wq",
+        "mha-values-through-wq",
+        "mha-values-through-wk",
+        "mha-keys-and-values-through-wq",
+        "mha-scaled-by-all-features",
+        "mha-lens-tiled",
+        "mha-no-output-layer",
+        "mha-lens-not-repeated",
+        "mha-no-dropout",
+    ),
+    "PositionalEncoding": (
+        "pos-base-thousand",
+        "pos-input-changed",
+        "pos-sines-only",
+        "pos-no-dropout",
+        "pos-odd-crash",
+    ),
+    "DecoderBlock": (
+        "decblock-wrong-triangle",
+        "decblock-cache-unused",
+        "decblock-cache-shared-by-layers",
+        "decblock-cross-without-lengths",
+    ),
+}
+SAME = 1e-5
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two mistakes in one answer, and what the grader named."""
+
+    exercise: str
+    ids: frozenset[str]
+    named: tuple[tuple[str, ...], ...]
+
+    @property
+    def both_named(self) -> bool:
+        return any(set(names) == self.ids for names in self.named)
+
+    @property
+    def falsely(self) -> bool:
+        """Whether a name is given and every alternative names a mistake that is not there."""
+        return bool(self.named) and not any(set(names) <= self.ids for names in self.named)
+
+
+def pairs(exercises: Mapping[str, Exercise]) -> Iterator[Pair]:
+    """Yield the pairs in which each mistake leaves a trace: the answer differs from either mistake alone.
+
+    A pair that computes the same as a third known mistake is left out: it is that mistake.
+    """
+    assignments = {e["name"]: a for a in read_all(ROOT / "solutions") for e in a.exercises}
+    for name, ids in COMMONEST.items():
+        bank = {m.id: m for m in assignments[name].mistakes(name)}
+        reference = definitions(assignments[name].source)
+        yield from _pairs(exercises[name], [bank[id] for id in ids], reference)
+
+
+def _pairs(exercise: Exercise, mistakes: list[KnownAnswer], reference: str) -> Iterator[Pair]:
+    cases = named_by(exercise.cases)
+    alone = {m.id: signature(cases, _judged(exercise, apply(m, reference))) for m in mistakes}
+    for one, other in combinations(mistakes, 2):
+        try:
+            source = apply([one, other], reference, exactly=False)
+            if source != apply([other, one], reference, exactly=False):
+                continue
+        except ValueError:  # both change the same place
+            continue
+        judged = _judged(exercise, source)
+        found = signature(cases, judged)
+        if any(_same(found, alone[known]) for known in alone):
+            continue
+        yield Pair(exercise.name, frozenset((one.id, other.id)), explanations(exercise, judged))
+
+
+def _judged(exercise: Exercise, source: str) -> dict[str, JudgedCase]:
+    """What the judges find, in the dtype in which students' code runs."""
+    cases = named_by(exercise.cases)
+    seen = {case.id: observe(source, exercise.given, [case], case.dtype)[case.id] for case in cases}
+    return judge_all(cases, seen)
+
+
+def _same(one: tuple[tuple[str, ...], Array], other: tuple[tuple[str, ...], Array]) -> bool:
+    return one[0] == other[0] and bool(np.abs(one[1] - other[1]).max(initial=0.0) < SAME)
+
+
+def main() -> None:
+    exercises = {e.name: e for b in load_all(ROOT / "assignments") for e in b.exercises}
+    found = list(pairs(exercises))
+    for pair in found:
+        if not pair.both_named:
+            print(f"{pair.exercise}: {' + '.join(sorted(pair.ids))}: {pair.named or 'no name'}")
+    print(f"{sum(pair.both_named for pair in found)} of {len(found)} pairs named")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,243 @@
+"""Known mistakes in company: two or three at once are all named, and nothing is named that is not there."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from grader.bundle.check import Check
+from grader.bundle.model import Header, RecordedCase, Signatures
+from grader.diagnosis.company import together
+from grader.diagnosis.signature import ANY, signature
+from grader.judge.observation import Observation, StudentError
+from grader.judge.verdict import judge_all
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+
+from common_pairs import COMMONEST, pairs
+
+# As in many books: an odd number of features makes it raise, and the table stays in single precision.
+POSITIONS = """
+import torch
+from torch import nn
+
+class PositionalEncoding(nn.Module):
+    def __init__(self, num_hiddens, dropout, max_len=1000):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+        steps = torch.arange(max_len, dtype=torch.float32).unsqueeze(1)
+        speeds = torch.pow(10000, torch.arange(0, num_hiddens, 2, dtype=torch.float32) / num_hiddens)
+        self.table = torch.zeros((1, max_len, num_hiddens))
+        self.table[:, :, 0::2] = torch.sin(steps / speeds)
+        self.table[:, :, 1::2] = torch.cos(steps / speeds)
+
+    def forward(self, X):
+        X = X + self.table[:, : X.shape[1], :].to(X.device)
+        return self.dropout(X)
+"""
+THOUSAND = ("10000", "1000")
+IN_PLACE = ("X = X +", "X +=")
+SINES = ("torch.cos(", "torch.sin(")
+NO_DROPOUT = ("return self.dropout(X)", "return X")
+
+# The weights are not kept.
+SCORES = """
+import math
+import torch
+from torch import nn
+from grader.given import masked_softmax
+
+class DotProductAttention(nn.Module):
+    def __init__(self, dropout):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
+        return torch.bmm(self.dropout(masked_softmax(scores, valid_lens)), values)
+"""
+UNSCALED = (" / math.sqrt(queries.shape[-1])", "")
+BY_AXES = ("queries.shape[-1]", "queries.dim()")
+
+
+def changed(source: str, *changes: tuple[str, str]) -> str:
+    for old, new in changes:
+        assert source.count(old) == 1
+        source = source.replace(old, new)
+    return source
+
+
+@pytest.mark.parametrize(
+    ("changes", "ids"),
+    [
+        ((THOUSAND,), {"pos-base-thousand"}),
+        ((IN_PLACE,), {"pos-input-changed"}),
+        ((SINES,), {"pos-sines-only"}),
+        ((NO_DROPOUT,), {"pos-no-dropout"}),
+        ((THOUSAND, IN_PLACE), {"pos-base-thousand", "pos-input-changed"}),
+    ],
+    ids=["base-1000", "in-place", "both-sines", "no-dropout", "base-1000-in-place"],
+)
+def test_mistakes_are_named_beside_the_policies_of_the_book(grade_one, changes, ids):
+    (names,) = grade_one(changed(POSITIONS, *changes), "PositionalEncoding").diagnosis.alternatives
+    assert ids <= set(names) <= ids | {"pos-odd-crash", "positions-table-in-float32"}
+
+
+def test_no_scaling_is_named_beside_weights_that_are_not_kept(grade_one):
+    (names,) = grade_one(changed(SCORES, UNSCALED), "DotProductAttention").diagnosis.alternatives
+    assert set(names) == {"dot-not-scaled", "dot-keeps-no-weights"}
+
+
+def test_a_small_constant_is_not_taken_for_a_size(grade_one):
+    named = grade_one(changed(SCORES, BY_AXES), "DotProductAttention").diagnosis.alternatives
+    sizes = {"dot-scaled-by-values", "dot-scaled-by-keys", "dot-scaled-by-queries", "dot-scaled-by-batch"}
+    assert not sizes & {id for names in named for id in names}
+
+
+@pytest.mark.slow
+def test_two_of_the_commonest_mistakes_at_once_are_both_named(bundles):
+    exercises = {e.name: e for b in bundles for e in b.exercises}
+    found = list(pairs(exercises))
+    assert sum(map(len, COMMONEST.values())) >= 20
+    assert len(found) >= 50
+    assert sum(pair.both_named for pair in found) >= 0.95 * len(found)
+    assert not [pair for pair in found if pair.falsely]
+
+
+# ---- the rules, on a table made by hand: three cases of different sizes with one value each
+
+
+CASES = [
+    RecordedCase(id, "f", "float32", (), (), {"X": np.zeros(size)}, {"out": Header((size,), "float32")}, {})
+    for id, size in (("a", 5), ("b", 6), ("c", 7))
+]
+SLOTS = tuple(f"{case.id}|out" for case in CASES)
+RIGHT = [1.0, 1.0, 1.0]
+
+
+def table(**rows: list[float | str]) -> Signatures:
+    """Known mistakes and what they give in the cases: a value, or a state without one."""
+    all_rows = [RIGHT, *rows.values()]
+    return Signatures(
+        SLOTS,
+        ((), *((id,) for id in rows)),
+        np.array([[states(v) for v in row] for row in all_rows], dtype=object),
+        np.array([[values(v) for v in row] for row in all_rows]),
+    )
+
+
+def states(value: float | str) -> str:
+    return value if isinstance(value, str) else "#1"
+
+
+def values(value: float | str) -> list[float]:
+    return [0.0, 0.0] if isinstance(value, str) else [value, value]
+
+
+def named(known: Signatures, *answer: float | str) -> set[frozenset[str]]:
+    found = together(known, CASES, [states(v) for v in answer], np.array([values(v) for v in answer]))
+    return {frozenset(ids) for ids in found}
+
+
+ONE = frozenset({"one"})
+BOTH = frozenset({"one", "two"})
+
+
+def test_each_slot_belongs_to_the_mistake_that_changes_it():
+    known = table(one=[2.0, 2.0, 1.0], two=[1.0, 1.0, "!E call"])
+    assert named(known, 2.0, 2.0, "!E call") == {BOTH}
+    assert named(known, 2.0, 2.0, 3.0) == set()
+
+
+def test_where_several_change_a_slot_it_may_have_any_wrong_value():
+    known = table(one=[2.0, 2.0, 2.0], two=[1.0, 1.0, "odd"])
+    assert named(known, 2.0, 2.0, "odd") == {BOTH}
+    known = table(one=[2.0, 2.0, 2.0], two=[1.0, "odd", "odd"])
+    assert named(known, 2.0, 9.0, "odd") == set()  # one is seen in one size only
+
+
+def test_a_mistake_is_not_named_if_what_it_changes_is_right():
+    known = table(one=[2.0, 2.0, 2.0], two=[1.0, 1.0, "odd"])
+    assert named(known, 2.0, 1.0, "odd") == set()
+
+
+def test_what_ran_names_a_mistake_if_the_rest_raised():
+    known = table(one=[2.0, 2.0, 2.0])
+    assert named(known, 2.0, 2.0, "!E call") == {ONE}
+    assert named(known, 2.0, "!E call", "!E call") == set()  # one size only
+    assert named(known, 2.0, 2.01, "!E call") == set()
+
+
+def test_an_exception_alone_does_not_show_a_mistake_that_gives_values():
+    known = table(one=[2.0, 2.0, "odd"], two=["!E call", "!E call", 3.0])
+    assert named(known, "!E call", "!E call", "odd") == set()
+
+
+def test_of_several_explanations_the_common_part_is_named():
+    known = table(one=[2.0, 2.0, 1.0], two=[1.0, 1.0, "odd"], three=[1.0, 1.0, "odd"])
+    assert named(known, 2.0, 2.0, "odd") == {ONE}
+
+
+def test_what_a_mistake_leaves_open_does_not_show_it():
+    known = table(one=[2.0, 2.0, 1.0], two=[1.0, 1.0, ANY])
+    assert named(known, 2.0, 2.0, 5.0) == set()
+
+
+# ---- exceptions
+
+
+def state(message: str, type: str = "RuntimeError", step: str = "call") -> str:
+    case = RecordedCase(
+        "c",
+        "f",
+        "float32",
+        (),
+        (Check("c/v", "values", "", "equal", ("out",)),),
+        {},
+        {"out": Header((2,), "float32")},
+        {"out": np.zeros(2)},
+    )
+    seen = {"c": Observation({}, error=StudentError(type, message, None, step))}
+    return signature([case], judge_all([case], seen))[0][0]
+
+
+def test_exceptions_agree_in_type_step_and_what_they_say():
+    one = "Index put requires the source and destination dtypes match"
+    assert state(one) != state("value cannot be converted to type c10::Half without overflow")
+    assert state(one) != state(one, type="IndexError")
+    assert state(one) != state(one, step="build")
+    assert state("shape '[2, 3]' is invalid for input of size 8") == state(
+        "shape '[4, 5]' is invalid for input of size 9"
+    )
+    assert state("name 'vaild_lens' is not defined", "NameError") == state(
+        "name 'valid_len' is not defined", "NameError"
+    )
+
+
+def test_a_product_of_sizes_that_do_not_fit_is_one_exception_however_it_is_written():
+    by_bmm = "Expected size for first two dimensions of batch2 tensor to be: [6, 8] but got: [6, 7]."
+    by_einsum = (
+        "einsum(): subscript j has size 7 for operand 1 which does not broadcast with previously seen size 8"
+    )
+    by_linear = "mat1 and mat2 shapes cannot be multiplied (30x8 and 7x5)"
+    assert state(by_bmm) == state(by_einsum) == state(by_linear)
+    assert state(by_bmm) != state(by_bmm.replace("[6, 7]", "[6, 5]"))
+
+
+def test_a_row_with_another_exception_does_not_explain(bundles):
+    """One failing check with another exception than the known mistake raises."""
+    exercise = next(e for b in bundles for e in b.exercises if e.name == "PositionalEncoding")
+    known = exercise.signatures
+    row = next(r for r, ids in enumerate(known.explains) if ids == ("pos-odd-crash",))
+    single = replace(
+        known,
+        explains=(known.explains[0], known.explains[row]),
+        states=known.states[[0, row]],
+        numbers=known.numbers[[0, row]],
+    )
+    other = [s if not s.startswith("!") else "!RuntimeError call 00000000" for s in known.states[row]]
+    assert together(single, exercise.cases, other, known.numbers[row]) == ()
