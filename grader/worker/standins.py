@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from typing import Any
 
-from grader.worker.constructors import accept_both
+from grader.worker.both_editions import accept_both
 
 _offered: set[str] = set()  # names of modules that were put where `import` finds them
 
