@@ -18,7 +18,7 @@ Made by `python scripts/attack_table.py` from `tests/attacks/`; do not edit.
 
 {count} hostile submissions. `tests/attacks/test_attacks.py` grades each in every sandbox tier of the machine and
 asserts four things: it is *failed* or *blocked*, never passed and never taken out of the sum as *could not be
-graded*; no file, connection, process or segment tells of its success; an attack marked ● does succeed in the
+graded*; no file, connection, process or segment shows its success; an attack marked ● does succeed in the
 tier `basic`, which fences nothing, so that its failure elsewhere means something; and the submission graded
 right after it, honest, gets full marks.
 

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Each pattern, and what to write instead.
 RETIRED = {
-    r"\b(tell|tells|told)\b(?! apart)": "say, show, report",
+    r"\b(tell|tells|told)\b(?! you| apart)": "say, show, report",
     r"\bdeparts?\b": "differs",
     r"\bmend(s|ed|ing)?\b": "fix",
     r"\bhand(s|ed|ing)? (in|out|back|over|on)\b|\b(is|are|was|were|be|been) handed\b": "submit, return, pass",
