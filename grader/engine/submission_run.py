@@ -27,6 +27,7 @@ from grader.engine.post_training import examined
 from grader.engine.result import ResultBuilder
 from grader.engine.result_cache import key
 from grader.engine.session import WorkerGone
+from grader.engine.slip_remarks import with_slips
 from grader.engine.student_parts import Part, content, parts_remark
 from grader.engine.visibility import with_requirements
 from grader.engine.worker_slot import CannotLoad
@@ -35,6 +36,7 @@ from grader.intake.names import Names, read_names, untouched
 from grader.intake.needs import needs
 from grader.intake.read import Submission, Unit
 from grader.intake.recognise import match
+from grader.intake.slips import slips
 from grader.judge.normalise import normalise_layouts
 from grader.judge.observation import Observation, StudentError
 from grader.judge.redact import Evidence, redact
@@ -192,7 +194,9 @@ class SubmissionRun:
             return self._redacted(*self._unjudged(exercise, error))
 
     def _redacted(self, result: ExerciseResult, evidence: Evidence) -> ExerciseResult:
-        return redact(result, evidence) if self.context.options.hidden else result
+        shown = redact(result, evidence) if self.context.options.hidden else result
+        found = slips(self.submission, self.aliases.get(result.name, result.name))
+        return with_slips(shown, found, evidence.codes)
 
     def _unjudged(self, exercise: Exercise, error: Exception) -> tuple[ExerciseResult, Evidence]:
         """*Failed* if a plain file is graded without an exception; *could not be graded* otherwise."""

@@ -1,6 +1,5 @@
 """What the grader reports of a file that Python reads only in part, or that forgets its imports."""
 
-import json
 from pathlib import Path
 
 from grader.intake.read import submission_from
@@ -52,6 +51,56 @@ def test_a_line_of_notes_is_named_as_in_the_file(engine):
     text = "# Masking\n\n```python\nimport torch\n\ndef masked_softmax(X, valid_lens):\n    return X.softmaxx(-1)\n```\n"
     (result,) = graded(engine, "notes.md", text)
     assert result.outcome == "failed"
-    assert any("notes.md, line 7" in check.where for check in result.checks), json.dumps(
-        [check.where for check in result.checks]
+    assert any("notes.md, line 7" in check.where for check in result.checks)
+
+
+SCORING = """import math
+import torch
+from torch import nn
+from grader.given import masked_softmax
+
+
+class DotProductAttention(nn.Module):
+    def __init__(self, dropout):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        scores = queries @ keys.transpose(1, 2) / math.sqrt(queries.shape[-1])
+        self.attention_weights = masked_softmax(scores, valid_lens)
+        return self.dropout(self.attention_weights) @ values
+"""
+
+
+def test_a_slip_begins_the_diagnosis_of_an_exception(engine):
+    (result,) = graded(engine, "scoring.py", SCORING.replace("keys.transpose", "keys.tranpose"))
+    assert result.outcome == "failed"
+    slip = "scoring.py, line 13: there is no `.tranpose`; did you mean `.transpose`?"
+    assert result.diagnosis.says.startswith(slip)
+    assert slip not in result.remarks
+
+
+def test_a_slip_is_a_remark_where_the_failure_is_no_exception(engine):
+    source = SCORING.replace(
+        " / math.sqrt(queries.shape[-1])", "\n        if False:\n            keys.tranpose(1, 2)"
+    )
+    (result,) = graded(engine, "scoring.py", source)
+    assert result.outcome == "failed"
+    assert "scoring.py, line 15: there is no `.tranpose`; did you mean `.transpose`?" in result.remarks
+
+
+def test_a_slip_is_not_shown_where_the_exercise_passes(engine):
+    source = SCORING.replace(
+        "        scores", "        if False:\n            keys.tranpose(1, 2)\n        scores"
+    )
+    (result,) = graded(engine, "scoring.py", source)
+    assert result.outcome == "passed"
+    assert not any("tranpose" in remark for remark in result.remarks)
+
+
+def test_a_constructor_under_another_name_is_explained(engine):
+    (result,) = graded(engine, "scoring.py", SCORING.replace("def __init__", "def init__"))
+    assert result.outcome in ("failed", "other_interface")
+    assert "the method is called `init__`; Python calls `__init__`" in " ".join(
+        (result.diagnosis.says, *result.remarks)
     )

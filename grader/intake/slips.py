@@ -1,0 +1,301 @@
+"""Slips of Python in the syntax tree of a definition: code that is certain to raise, or that Python never calls.
+
+Only what is certain is reported: a name that may come from elsewhere is no slip.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
+
+from grader.intake.customary import IMPORTS, bound_by
+from grader.intake.names import plain
+from grader.intake.read import Submission, Unit
+from grader.intake.syntax import CannotParse, parse
+from grader.support.i18n import _
+
+MAX_SLIPS = 3
+NEAR = 0.8  # how similar a name has to be to be offered instead
+
+_BASES = frozenset({"nn.Module", "torch.nn.Module", "Module", "object"})
+_CONSTRUCTORS = frozenset(
+    {"init__", "_init_", "__init", "__init_", "_init__", "__int__", "__inti__", "__ini__"}
+)
+_LAYERS = ["Linear", "Dropout", "LayerNorm", "Embedding", "ModuleList", "Sequential", "Softmax", "ReLU", "GELU", "GRU", "LSTM", "Module", "functional", "Identity", "ParameterList", "ModuleDict", "Conv1d", "BatchNorm1d"]  # fmt: skip
+_METHODS = ["permute", "transpose", "masked_fill", "contiguous", "reshape", "repeat_interleave", "unsqueeze", "squeeze", "softmax", "flatten", "append", "register_buffer"]  # fmt: skip
+_ATTRIBUTES_OF_MODULE = """
+T_destination add_module apply bfloat16 buffers call_super_init children compile cpu cuda double dump_patches eval
+extra_repr float forward get_buffer get_extra_state get_parameter get_submodule half ipu load_state_dict
+modules mtia named_buffers named_children named_modules named_parameters parameters register_backward_hook
+register_buffer register_forward_hook register_forward_pre_hook register_full_backward_hook
+register_full_backward_pre_hook register_load_state_dict_post_hook register_load_state_dict_pre_hook
+register_module register_parameter register_state_dict_post_hook register_state_dict_pre_hook requires_grad_
+set_extra_state set_submodule share_memory state_dict to to_empty train training type xpu zero_grad
+"""
+_OF_MODULE = frozenset(_ATTRIBUTES_OF_MODULE.split())
+_DYNAMIC = frozenset({"setattr", "__dict__", "__getattr__", "__setattr__", "add_module", "register_module"})
+_OF_KERNELS = frozenset({"get_ipython", "display", "In", "Out", "exit", "quit"})
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A slip, with its place."""
+
+    unit: str
+    line: int
+    says: str
+
+    def sentence(self) -> str:
+        return _("{file}, line {line}: {slip}").format(file=self.unit, line=self.line, slip=self.says)
+
+
+def slips(submission: Submission, name: str) -> list[Slip]:
+    """The slips in the definition of a name, by line; at most a few."""
+    text = _text(submission.units)
+    found = (
+        Slip(unit, line, says)
+        for unit, node in text.definitions.get(name, ())
+        for line, says in _of_definition(node, text)
+    )
+    return sorted(dict.fromkeys(found), key=lambda slip: slip.line)[:MAX_SLIPS]
+
+
+@dataclass(frozen=True)
+class _Text:
+    """What a submission binds and sets anywhere, and its top-level definitions."""
+
+    definitions: dict[str, list[tuple[str, ast.stmt]]]
+    bound: frozenset[str]
+    attributes: frozenset[str]  # that are set anywhere, methods included
+    words: frozenset[str]  # all texts: one may be the name of a buffer
+    torch_nn: bool  # `nn` can only be torch.nn
+
+
+@lru_cache(maxsize=2)
+def _text(units: tuple[Unit, ...]) -> _Text:
+    definitions: dict[str, list[tuple[str, ast.stmt]]] = {}
+    bound, attributes, words, other_nn = set[str](), set[str](), set[str](), False
+    for unit in units:
+        try:
+            tree = parse(unit.source)
+        except CannotParse:
+            continue
+        for statement in tree.body:
+            if isinstance(statement, (ast.ClassDef, ast.FunctionDef)):
+                definitions[statement.name] = [(unit.name, statement)]  # the last one counts
+        for node in ast.walk(tree):
+            bound |= set(bound_by(node))
+            attributes |= set(_sets(node))
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                words.add(node.value)
+            other_nn = other_nn or _is_other_nn(node)
+    return _Text(definitions, frozenset(bound), frozenset(attributes), frozenset(words), not other_nn)
+
+
+def _sets(node: ast.AST) -> list[str]:
+    """The attributes that a node sets: of an object, or in the body of a class."""
+    if isinstance(node, ast.Attribute):
+        return [] if isinstance(node.ctx, ast.Load) else [node.attr]
+    if isinstance(node, ast.ClassDef):
+        return [name for part in node.body for inner in ast.walk(part) for name in bound_by(inner)]
+    return [node.name] if isinstance(node, ast.FunctionDef) else []
+
+
+def _is_other_nn(node: ast.AST) -> bool:
+    """Whether a node binds `nn` to something else than `torch.nn`."""
+    if isinstance(node, ast.ImportFrom) and node.module == "torch":
+        return any(alias.asname == "nn" != alias.name for alias in node.names)
+    if isinstance(node, ast.Import):
+        return any(alias.asname == "nn" and alias.name != "torch.nn" for alias in node.names)
+    return "nn" in bound_by(node)
+
+
+_Found = Iterator[tuple[int, str]]
+
+
+def _of_definition(node: ast.stmt, text: _Text) -> _Found:
+    if isinstance(node, ast.ClassDef):
+        yield from _of_class(node, text)
+    hints = {id(part) for hint in _annotations(node) for part in ast.walk(hint)}
+    for part in ast.walk(node):
+        if isinstance(part, ast.Attribute):
+            yield from _of_attribute(part, text)
+        elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and id(part) not in hints:
+            yield from _of_name(part, node, text)
+
+
+def _annotations(node: ast.AST) -> Iterator[ast.AST]:
+    """Annotations, which Python may never evaluate."""
+    for part in ast.walk(node):
+        found = [getattr(part, "annotation", None), getattr(part, "returns", None)]
+        yield from (hint for hint in found if isinstance(hint, ast.AST))
+
+
+def _of_class(node: ast.ClassDef, text: _Text) -> _Found:
+    methods = {part.name: part for part in node.body if isinstance(part, ast.FunctionDef)}
+    bases = [ast.unparse(base) if isinstance(base, (ast.Name, ast.Attribute)) else "" for base in node.bases]
+    used = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+    if bases[:2] == ["nn", "Module"] and text.torch_nn:
+        yield node.lineno, _("`nn,Module` has a comma; write `nn.Module`")
+    yield from _of_super(node)
+    if any(base in text.definitions for base in bases):
+        return  # what the class inherits is not known
+    if "__init__" not in methods:
+        for name in sorted(methods.keys() & _CONSTRUCTORS - used):
+            if name != "__int__" or len(methods[name].args.args) > 1:
+                says = _("the method is called `{name}`; Python calls `__init__`").format(name=name)
+                yield methods[name].lineno, says
+    if text.torch_nn and bases in (["nn.Module"], ["torch.nn.Module"]):
+        yield from _of_forward(methods, used)
+        yield from _without_super(methods["__init__"]) if "__init__" in methods else ()
+    if set(bases) <= _BASES and not _DYNAMIC & (methods.keys() | _names(node) | used):
+        yield from _of_self(node, text)
+
+
+def _of_forward(methods: dict[str, ast.FunctionDef], used: set[str]) -> _Found:
+    if "forward" in methods or "forward" in used:
+        return
+    for name in get_close_matches("forward", sorted(methods.keys() - used), n=1, cutoff=0.85):
+        yield (
+            methods[name].lineno,
+            _("the method is called `{name}`; PyTorch calls `forward`").format(name=name),
+        )
+    for inner in methods["__init__"].body if "__init__" in methods else ():
+        if isinstance(inner, ast.FunctionDef) and inner.name == "forward":
+            yield inner.lineno, _("`forward` is defined inside `__init__`; indent it less")
+
+
+def _of_super(node: ast.ClassDef) -> _Found:
+    for part in ast.walk(node):
+        if not isinstance(part, ast.Attribute):
+            continue
+        if isinstance(part.value, ast.Name) and part.value.id == "super":
+            yield (
+                part.lineno,
+                _("`super.{name}` has no brackets; write `super().{name}`").format(name=part.attr),
+            )
+        elif _is_super(part.value) and part.attr in _CONSTRUCTORS:
+            yield (
+                part.lineno,
+                _("`super().{name}` is not there; write `super().__init__`").format(name=part.attr),
+            )
+    for part in ast.walk(node):
+        if (
+            isinstance(part, ast.Expr)
+            and isinstance(part.value, ast.Attribute)
+            and _is_super(part.value.value)
+            and part.value.attr == "__init__"
+        ):
+            yield part.lineno, _("`super().__init__` is not called; add `()`")
+
+
+def _is_super(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+
+
+def _without_super(built: ast.FunctionDef) -> _Found:
+    """Layers that are set where `nn.Module.__init__` was not called before."""
+    for statement in built.body:
+        names = {part.attr for part in ast.walk(statement) if isinstance(part, ast.Attribute)}
+        if "super" in _names(statement) or names & {"__init__", *_CONSTRUCTORS}:
+            return
+        if isinstance(statement, ast.Assign) and _sets_layer(statement):
+            yield statement.lineno, _("a layer is set before `super().__init__()` is called")
+            return
+
+
+def _sets_layer(statement: ast.Assign) -> bool:
+    value, (target, *_rest) = statement.value, statement.targets
+    return (
+        isinstance(target, ast.Attribute)
+        and isinstance(target.value, ast.Name)
+        and isinstance(value, ast.Call)
+        and ast.unparse(value.func) in {f"nn.{layer}" for layer in _LAYERS}
+    )
+
+
+def _of_self(node: ast.ClassDef, text: _Text) -> _Found:
+    """Attributes of `self` that nothing sets, where something nearly so named is set."""
+    own = {name for part in ast.walk(node) for name in _sets(part)}
+    known = text.attributes | text.words | _OF_MODULE
+    for part in ast.walk(node):
+        if (
+            isinstance(part, ast.Attribute)
+            and isinstance(part.ctx, ast.Load)
+            and isinstance(part.value, ast.Name)
+            and part.value.id == "self"
+            and not part.attr.startswith("_")
+            and part.attr not in known
+        ):
+            near = _near(part.attr, own)
+            if near:
+                yield (
+                    part.lineno,
+                    _("nothing sets `self.{name}`; did you mean `self.{near}`?").format(
+                        name=part.attr, near=near
+                    ),
+                )
+
+
+def _of_attribute(node: ast.Attribute, text: _Text) -> _Found:
+    if node.attr in text.attributes:
+        return
+    if isinstance(node.value, ast.Name) and node.value.id == "nn":
+        if not text.torch_nn:
+            return
+        near = next(
+            (layer for layer in _LAYERS if plain(layer) == plain(node.attr) and layer != node.attr), ""
+        )
+        if near:
+            yield (
+                node.lineno,
+                _("there is no `nn.{name}`; did you mean `nn.{near}`?").format(name=node.attr, near=near),
+            )
+        return
+    if not (isinstance(node.value, ast.Name) and node.value.id == "self"):
+        near = next((method for method in _METHODS if _is_misspelt(node.attr, method)), "")
+        if near:
+            yield (
+                node.lineno,
+                _("there is no `.{name}`; did you mean `.{near}`?").format(name=node.attr, near=near),
+            )
+
+
+def _is_misspelt(name: str, right: str) -> bool:
+    """Whether a name lacks one letter or one underscore of the right one, or has two letters swapped."""
+    if name == right or name in _METHODS:
+        return False
+    if len(name) == len(right) - 1:
+        return any(name == right[:at] + right[at + 1 :] for at in range(len(right)))
+    different = [at for at, (a, b) in enumerate(zip(name, right, strict=False)) if a != b]
+    swapped = len(different) == 2 and different[1] == different[0] + 1
+    return len(name) == len(right) and swapped and sorted(name) == sorted(right)
+
+
+def _of_name(name: ast.Name, inside: ast.stmt, text: _Text) -> _Found:
+    """A name that nothing binds, where something nearly so named is bound."""
+    known = text.bound | set(dir(builtins)) | set(IMPORTS) | _OF_KERNELS
+    if "*" in text.bound or name.id in known or name.id.startswith("__"):
+        return
+    local = {bound for node in ast.walk(inside) for bound in bound_by(node)}
+    near = _near(name.id, local | set(text.definitions))
+    if near:
+        yield (
+            name.lineno,
+            _("nothing is called `{name}`; did you mean `{near}`?").format(name=name.id, near=near),
+        )
+
+
+def _near(name: str, names: Iterable[str]) -> str:
+    """The only name that is nearly this one; "" if there is none, or more than one."""
+    same = [other for other in names if plain(other) == plain(name)]
+    found = same or get_close_matches(name[:100], sorted(names), n=2, cutoff=NEAR)
+    return found[0] if len(found) == 1 and len(name) > 2 else ""
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}

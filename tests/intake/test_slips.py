@@ -1,0 +1,122 @@
+"""Slips of Python that are certain from the text, and code that only looks like one."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from grader.intake.read import Submission, Unit
+from grader.intake.slips import _LAYERS, _METHODS, _OF_MODULE, _is_misspelt, slips
+
+MODULE = """
+class A(nn.Module):
+    def __init__(self, dropout):
+        super().__init__()
+        self.W_q = nn.Linear(2, 3)
+        self.drop = nn.Dropout(dropout)
+
+    def transpose_output(self, X):
+        return X.transpose(0, 1)
+
+    def forward(self, query):
+        return self.drop(self.transpose_output(self.W_q(query)))
+"""
+
+
+def found(source, name="A"):
+    submission = Submission(Path("a.py"), (Unit("a.py", f"from torch import nn\n{source}"),))
+    return [(slip.line - 1, slip.says) for slip in slips(submission, name)]
+
+
+def test_a_definition_without_slips_has_none():
+    assert found(MODULE) == []
+    assert found("def f(x): ...") == found(MODULE, "B") == []
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "line", "says"),
+    [
+        ("def __init__(", "def init__(", 3, "the method is called `init__`; Python calls `__init__`"),
+        ("def __init__(", "def _init_(", 3, "the method is called `_init_`; Python calls `__init__`"),
+        ("def __init__(", "def __int__(", 3, "the method is called `__int__`; Python calls `__init__`"),
+        ("super()", "super", 4, "`super.__init__` has no brackets; write `super().__init__`"),
+        ("super().__init__", "super()._init_", 4, "`super()._init_` is not there; write `super().__init__`"),
+        ("super().__init__()", "super().__init__", 4, "`super().__init__` is not called; add `()`"),
+        ("        super().__init__()\n", "", 4, "a layer is set before `super().__init__()` is called"),
+        ("    def forward", "        def forward", None, None),
+        ("def forward", "def foward", 11, "the method is called `foward`; PyTorch calls `forward`"),
+        ("nn.Module", "nn,Module", 2, "`nn,Module` has a comma; write `nn.Module`"),
+        ("nn.Linear", "nn.linear", 5, "there is no `nn.linear`; did you mean `nn.Linear`?"),
+        ("self.W_q(", "self.w_q(", 12, "nothing sets `self.w_q`; did you mean `self.W_q`?"),
+        ("def transpose_output", "def tranpose_output", 12, "nothing sets `self.transpose_output`; did you mean `self.tranpose_output`?"),
+        ("(self.W_q(query))", "(self.W_q(querry))", 12, "nothing is called `querry`; did you mean `query`?"),
+        ("X.transpose(0, 1)", "X.tranpose(0, 1)", 9, "there is no `.tranpose`; did you mean `.transpose`?"),
+        ("X.transpose(0, 1)", "X.premute(0, 1)", 9, "there is no `.premute`; did you mean `.permute`?"),
+        ("X.transpose(0, 1)", "X.maskedfill(X > 0, 1)", 9, "there is no `.maskedfill`; did you mean `.masked_fill`?"),
+        ("X.transpose(0, 1)", "nn.Functional.relu(X)", 9, "there is no `nn.Functional`; did you mean `nn.functional`?"),
+    ],
+)  # fmt: skip
+def test_a_slip_is_found_with_its_line(right, wrong, line, says):
+    assert right in MODULE
+    if says is not None:
+        assert (line, says) in found(MODULE.replace(right, wrong))
+
+
+def test_forward_inside_the_constructor_is_found():
+    head, _middle, tail = MODULE.partition("    def forward")
+    nested = head.replace("    def transpose_output(self, X):\n        return X.transpose(0, 1)\n\n", "")
+    nested += "        def forward(self, query):\n            return self.W_q(query)\n"
+    assert [says for _line, says in found(nested)] == [
+        "`forward` is defined inside `__init__`; indent it less"
+    ]
+    assert tail
+
+
+def test_a_misspelt_call_of_a_function_is_found():
+    source = "def tranpose_qkv(X): ...\n\ndef f(X):\n    return transpose_qkv(X)"
+    assert found(source, "f") == [(4, "nothing is called `transpose_qkv`; did you mean `tranpose_qkv`?")]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class A:\n    def _init_(self): ...\n    def __init__(self):\n        self._init_()",
+        "class A:\n    def __int__(self):\n        return 1",
+        "class A(B):\n    def _init_(self, x): ...\n\nclass B:\n    def __init__(self):\n        self._init_(1)",
+        "class A(nn.Module):\n    def __init__(self):\n        nn.Module.__init__(self)\n        self.x = nn.Linear(1, 1)",
+        "class A(nn.Module):\n    def __init__(self):\n        super(A, self).__init__()\n        self.x = nn.Linear(1, 1)",
+        "class A(nn.Module):\n    def __init__(self):\n        self.size = 3\n        super().__init__()\n        self.x = nn.Linear(1, 1)",
+        "class A(Other):\n    def __init__(self):\n        self.x = nn.Linear(1, 1)",
+        "class A(Other):\n    W_q = 1\n    def forward(self):\n        return self.w_q",
+        "class A(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('mask_1', None)\n        self.mask_2 = 1\n    def forward(self):\n        return self.mask_1",
+        "class A(nn.Module):\n    heads_1 = 1\n    heads_2 = 2\n    def forward(self):\n        return self.heads_1",
+        "class A(nn.Module):\n    def __init__(self):\n        super().__init__()\n        setattr(self, n, 1)\n        self.head_2 = 1\n    def forward(self):\n        return self.head_1",
+        "class A(nn.Module):\n    def __init__(self):\n        super().__init__()\n        def forward(x): return x\n        self.forward = forward",
+        "class A(nn.Module):\n    def forward(self, x: Tensor, tensor=None) -> Tensor:\n        return x",
+        "class A(nn.Module):\n    def forward(self, x):\n        return self.train_ if False else self.parameters",
+        "from helpers import *\ndef A(query):\n    return querry",
+        "def A(query):\n    return [querry for querry in query]",
+        "import linen as nn\nclass A(nn.Module):\n    x = nn.linear",
+        "def A(x):\n    x.apend = 1\n    return x.apend",
+    ],
+)
+def test_what_may_be_right_is_no_slip(source):
+    assert found(source) == []
+
+
+def test_the_tables_agree_with_pytorch():
+    assert {name for name in dir(torch.nn.Module()) if name[0] != "_"} <= _OF_MODULE
+    existing = {
+        *dir(torch.Tensor),
+        *dir(torch.nn.Module()),
+        *dir(list),
+        *dir(torch),
+        *dir(torch.nn.functional),
+        *dir(dict),
+    }
+    for layer in _LAYERS:
+        assert hasattr(torch.nn, layer)
+        assert [n for n in dir(torch.nn) if n.lower() == layer.lower()] == [layer]
+    for method in _METHODS:
+        assert method in existing
+        assert [name for name in existing if _is_misspelt(name, method)] == []
