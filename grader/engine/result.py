@@ -114,6 +114,7 @@ class ResultBuilder:
         shown = Cause(tuple(checks)) if passed or diagnosed.diagnosis.alternatives else cause(cases)
         observed = [*_layouts(observations.values()), *_measured(exercise, checks)]
         of_uses = [of_use(use, exercise.forbids_costs) for use in used]
+        remarks = (*remarks, *_unjudged(codes))
         result = replace(
             bare,
             outcome="passed" if passed else "failed",
@@ -153,6 +154,17 @@ class ResultBuilder:
         known = {use.call for use in found}
         made = {call for observation in observations for call in observation.used} - known
         return found + [Use(call, "", 0) for call in forbids if call in made]
+
+
+def _unjudged(codes: Mapping[str, str]) -> list[str]:
+    """A remark on the checks whose judge raised: they failed, and the grader may be at fault."""
+    checks = ", ".join(id for id, code in codes.items() if code == "unjudged")
+    if not checks:
+        return []
+    says = _(
+        "for the instructor: the grader raised an exception while it judged {checks}; look at this submission"
+    )
+    return [says.format(checks=checks)]
 
 
 def _layouts(observations: Iterable[Observation]) -> list[tuple[str, str]]:

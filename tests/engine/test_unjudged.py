@@ -6,8 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from grader import judge
+from grader.classroom.store import Store, StoreKey
+from grader.classroom.worker_process import RunConfig, Task
+from grader.classroom.worker_process import grade as grade_task
 from grader.engine import result
 from grader.intake.read import Submission, Unit
+from grader.student import notebook
+from grader.student.check import check
 
 SPOILT = "import torch\ndef sequence_mask(X, valid_len, value=0):\n    return X * 2\n"
 ATTACK = "# attack\n"
@@ -67,3 +73,58 @@ def test_half_a_character_in_an_exception_is_a_failure_like_others(engine, hidde
     assert (found.outcome, found.score) == ("failed", 0.0)
     assert "RuntimeError" in found.checks[0].message
     assert not found.remarks
+
+
+# ---- a judge that raises
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def by_check(_engine, folder, _monkeypatch):
+    file = folder / "masking.py"
+    file.write_text(SPOILT, "utf-8")
+    return check(["sequence_mask"], file=file, course=ROOT / "assignments", quiet=True).exercises
+
+
+def by_grade(engine, folder, _monkeypatch):
+    key = StoreKey("cases", "grader", "strict", b"secret")
+    store = Store(folder / "store", key)
+    config = RunConfig(ROOT / "assignments", folder / "store", key, only=("sequence_mask",))
+    task = Task(0, Path("masking.py"), SPOILT.encode, ("sequence_mask",))
+    try:
+        return grade_task(engine.with_options(hidden=True), store, config, task).results
+    finally:
+        store.close()
+
+
+def by_nbgrader(engine, folder, _monkeypatch):
+    engine_cache = pytest.importorskip("grader.nbgrader.engine_cache")
+    key = StoreKey("cases", "grader", "strict", b"secret")
+    grader = engine_cache.CourseGrader(engine.with_options(hidden=True), key, trusted=False)
+    return grader.grade(submission(SPOILT), ["sequence_mask"], folder / "none", print).exercises
+
+
+def by_cell(engine, _folder, monkeypatch):
+    shown = []
+    monkeypatch.setattr(notebook._grader, "_ready", lambda: engine)
+    monkeypatch.setattr(notebook, "_history", lambda: [SPOILT])
+    monkeypatch.setattr(notebook, "_show", shown.append)
+    notebook.check("sequence_mask")
+    return shown[0].exercises
+
+
+@pytest.mark.parametrize("graded_by", [by_check, by_grade, by_nbgrader, by_cell])
+def test_a_judge_that_raises_fails_its_checks_with_a_remark(engine, tmp_path, monkeypatch, graded_by):
+    def raises(*_given):
+        raise OverflowError("SECRET")
+
+    monkeypatch.setitem(judge.JUDGES, "equal", raises)
+    (found,) = graded_by(engine, tmp_path, monkeypatch)
+    assert (found.outcome, found.name) == ("failed", "sequence_mask")
+    assert found.score is not None
+    assert found.score < found.points
+    assert "the result could not be checked" in [c.message for c in found.checks]
+    assert any(
+        remark.startswith("for the instructor: the grader raised an exception") for remark in found.remarks
+    )
+    assert "SECRET" not in repr(found)
