@@ -14,6 +14,11 @@ def called(id: str, tries: str, body: str) -> Attack:
 
 
 ATTACKS = (
+    called(
+        "stack-on-one-line",
+        "prints 120 KB that look like the start of a stack, on one line, and exits",
+        "os.write(2, b'Timeout (0:00:01)!' + b'File \"' * 20_000 + b'\\n')\nos._exit(1)",
+    ),
     called("loop", "loops for ever", "while True: pass"),
     called("sleep", "sleeps for ever", "import time\ntime.sleep(1e6)"),
     called(

@@ -66,6 +66,15 @@ ATTACKS = (
         FORGE + "forge({'score': 100, 'passed': True}, own=False)",
     ),
     calling(
+        "forged-empty-tensor",
+        "answers with a tensor of 2^46 rows without a value",
+        FORGE
+        + """
+header = json.dumps({"out": {"dtype": "I64", "shape": [1 << 46, 0], "data_offsets": [0, 0]}}).encode()
+forge({}, struct.pack("<Q", len(header)) + header)
+""",
+    ),
+    calling(
         "forged-fault",
         "says that the worker broke down, to lose no points",
         FORGE + "forge({'fault': 'MemoryError: the machine is out of memory'})",

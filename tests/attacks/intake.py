@@ -126,6 +126,25 @@ ATTACKS = (
         + ",".join(f"a{i}" for i in range(20_000)),
         success=ENDLESS,
     ),
+    file(
+        "dots-in-the-answer",
+        "names an attribute of an attribute, 1500 times, in a function that the answer calls",
+        "import torch\ndef masked_softmax(X, valid_lens):\n    return help()  # MultiheadAttention\n"
+        "def help(): return torch" + ".a" * 1500 + "\n",
+        success="the grader fails, and no zero is given",
+    ),
+    file(
+        "import-over-lines",
+        "imports a name of 30,000 parts, a part on each line",
+        START + "\nimport " + ".\\\n".join("a" * 30_000),
+        success=ENDLESS,
+    ),
+    file("short-lines", "holds four million lines of one letter", "a\n" * (4 << 20), success=ENDLESS),
+    notebook(
+        "half-character-in-text",
+        "holds half a character in a text cell",
+        {"cell_type": "markdown", "source": "\ud800"},
+    ),
     file("too-large", "is larger than any answer", b"#" * (2 << 20), success="the grader reads it"),
     file(
         "traversal-name",

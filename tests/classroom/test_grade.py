@@ -21,6 +21,7 @@ from xml.etree import ElementTree
 import jsonschema
 import psutil
 import pytest
+from attacks.forging import FORGE
 from helpers.files import fill
 from helpers.hostile_archives import HOSTILE as HOSTILE_ARCHIVES
 from helpers.hostile_sources import HOSTILE as HOSTILE_SOURCES
@@ -30,6 +31,8 @@ from helpers.report_schema import REPORT
 from grader.classroom.formats import plain
 from grader.classroom.progress import speed
 from grader.classroom.store import default_store
+from grader.sandbox.choose import report_on
+from grader.sandbox.tiers import CONFINED
 
 ROOT = Path(__file__).resolve().parents[2]
 GRADER = Path(sys.executable).with_name("grader")
@@ -317,33 +320,76 @@ COSTLY = {
     "letters": ("eight million letters", "larger than 1 MiB"),
     "short": ("many short lines", "more than 100000 words and symbols"),
 }
+WRONG = "import os, sys\nimport torch\ndef transpose_qkv(X, num_heads):\n{}    return X * 1.37\n"
+EMPTY = """    import json
+    head = json.dumps({"out": {"dtype": "I64", "shape": [1 << 46, 0], "data_offsets": [0, 0]}}).encode()
+    forge({}, struct.pack("<Q", len(head)) + head)
+"""
+DISK = """    for number in range(64):
+        try:
+            with open(f"hole{number}", "wb") as file:
+                os.posix_fallocate(file.fileno(), 0, 32 << 20)
+        except OSError:
+            pass
+"""
+STACK = """    os.write(2, b"Timeout (0:00:01)!" + b\'File "\' * 20_000 + b"\\n")
+    os._exit(1)
+"""
+# What hostile code does in a worker, and a part of the sentence about it.
+INSIDE = {
+    "surrogate": (WRONG.format('    raise RuntimeError("\\ud800")\n'), "RuntimeError"),
+    "empty": (WRONG.format("".join(f"    {line}\n" for line in FORGE.strip().splitlines()) + EMPTY), ""),
+    "disk": (WRONG.format(DISK), ""),
+    "stack": (WRONG.format(STACK), "exited"),
+}
 PACKED = ("bzip2.zip", "name.tar.gz", "broken.zip", "members.tar.gz")
 
 
 def costly(kind: str) -> str:
-    return HOSTILE_SOURCES[COSTLY[kind][0]]().replace("masked_softmax", "transpose_qkv")
+    source = HOSTILE_SOURCES[COSTLY[kind][0]]()
+    named = source.replace("masked_softmax", "transpose_qkv").replace("valid_lens=None", "num_heads")
+    return named.replace("transpose_qkv(X)", "transpose_qkv(X, num_heads)")
 
 
-def test_costly_submissions_leave_their_neighbours_alone(school, records):
-    """Every one ends as failed or blocked with a sentence, and no process of the grader needs more than 1 GiB."""
-    folder = school / "costly"
+def hostile_class(folder: Path) -> Path:
+    """Make a folder of hostile submissions of every kind beside two honest ones."""
     for kind in COSTLY:
         fill(folder / kind, {"heads.py": costly(kind)})
         (folder / kind / "heads.ipynb").write_text("{}", "utf-8")
         os.utime(folder / kind / "heads.ipynb", (1, 1))
+    for kind, (source, _sentence) in INSIDE.items():
+        fill(folder / kind, {"heads.py": source})
+    half = {"cells": [{"cell_type": "markdown", "source": "\ud800"}, {"cell_type": "code", "source": KNOWN}]}
+    fill(folder / "half", {"heads.ipynb": json.dumps(half)})
+    fill(folder / "planted", {"heads.py": KNOWN, "conftest.py": f"open({str(folder / 'ran')!r}, 'w')\n"})
+    (folder / "linked").symlink_to(folder / "zoe")
     for name in PACKED:
         HOSTILE_ARCHIVES[name][0](folder / name)
-    fill(folder, {"ada.py": RIGHT, "zoe/heads.py": RIGHT})
-    command = [GRADER, "grade", folder, "--format", "jsonl", "--jobs", "1"]
+    return fill(folder, {"ada.py": RIGHT, "zoe/heads.py": RIGHT})
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="measures processes as Linux does")
+@pytest.mark.parametrize("tier", CONFINED)
+def test_hostile_submissions_leave_their_neighbours_alone(school, records, tier):
+    """Every one ends as failed or blocked with a sentence, and no process of the grader needs more than 1 GiB."""
+    if not report_on(tier).available:
+        pytest.skip(f"no {tier} sandbox on this machine")
+    folder = hostile_class(school / f"hostile in {tier}")
+    command = [GRADER, "grade", folder, "--format", "jsonl", "--jobs", "1", "--sandbox", tier]
     done, peak = run_measured(command, cwd=school, timeout=200, env=environment(school))
     assert "Traceback" not in done.stdout + done.stderr, done.stderr
     found = {record["submission"]: record for record in lines(done)}
     assert outcome(found["ada.py"]) == outcome(found["zoe/heads.py"]) == "passed"
-    for kind, (_source, sentence) in COSTLY.items():
+    sentences = {kind: sentence for kind, (_source, sentence) in (COSTLY | INSIDE).items()}
+    for kind, sentence in sentences.items():
         record = found[f"{kind}/heads.py"]
-        said = [e["message"] for e in record["exercises"] if e["name"] == "transpose_qkv"]
-        assert outcome(record) == ("blocked" if sentence else "failed"), kind
-        assert sentence in said[0]
+        (result,) = [e for e in record["exercises"] if e["name"] == "transpose_qkv"]
+        assert outcome(record) == ("blocked" if kind in COSTLY and sentence else "failed"), kind
+        said = [result["message"], *(check["message"] for check in result["checks"])]
+        assert any(text and sentence in text for text in said), (kind, said)
+    assert outcome(found["half/heads.ipynb"]) == outcome(found["planted/heads.py"]) == "failed"
+    assert not (folder / "ran").exists()
+    assert not [place for place, record in found.items() if "linked" in place and record["score"]]
     for name in PACKED:
         problems = [
             r for place, remarks in found.items() if place.startswith(name) for r in remarks["remarks"]
