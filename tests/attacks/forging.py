@@ -65,6 +65,20 @@ ATTACKS = (
         "the same without the request's token",
         FORGE + "forge({'score': 100, 'passed': True}, own=False)",
     ),
+    Attack(
+        "forged-empty-sentences",
+        "answers with 2^46 sentences without a word",
+        "import os, sys, torch\n"
+        + FORGE
+        + """
+def greedy_decode(model, src, src_valid_len, num_steps, bos, eos):
+    header = json.dumps({"sentences": {"dtype": "I64", "shape": [1 << 46, 0], "data_offsets": [0, 0]}}).encode()
+    forge({}, struct.pack("<Q", len(header)) + header)
+    return [[eos]] * len(src)
+""",
+        exercise="greedy_decode",
+        success="the grader does not end, or takes all memory",
+    ),
     calling(
         "forged-empty-tensor",
         "answers with a tensor of 2^46 rows without a value",

@@ -16,6 +16,7 @@ from pathlib import Path
 import click
 import psutil
 import pytest
+from helpers.hostile_sources import HOSTILE
 
 pytest.importorskip("watchfiles")
 pty = pytest.importorskip("pty")
@@ -120,6 +121,29 @@ def test_saving_another_exercise_switches_to_it(watch):
     watch.process.send_signal(signal.SIGINT)
     assert watch.process.wait(20) == 0
     assert not psutil.wait_procs(offspring, timeout=10)[1]
+
+
+HOSTILE_SAVES = {
+    "a dotted name in the answer": "joins more than 100 names by dots",
+    "one chain of assignments": "failed",
+    "an import with spaces and dots": "joins more than 100 names by dots",
+    "eight million letters": "larger than 1 MiB",
+}
+
+
+def test_hostile_files_neither_hang_nor_end_it(watch):
+    watch.until(READY)
+    watch.save(RIGHT.replace("    B, T", '    raise RuntimeError("\\ud800")\n    B, T'))
+    assert "RuntimeError" in watch.until(READY)
+    for kind, sentence in HOSTILE_SAVES.items():
+        source = HOSTILE[kind]().replace("masked_softmax", "transpose_qkv")
+        watch.save("\n\n" + source.replace("valid_lens=None", "num_heads"))
+        assert sentence in " ".join(watch.until(READY).split()), kind
+    watch.save(RIGHT)
+    assert "All checks passed." in watch.until(READY)
+    assert watch.process.poll() is None
+    watch.press("q")
+    assert watch.process.wait(20) == 0
 
 
 def test_without_watchfiles_it_says_how_to_install_it(course, monkeypatch):
