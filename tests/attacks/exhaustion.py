@@ -23,7 +23,7 @@ ATTACKS = (
     called("sleep", "sleeps for ever", "import time\ntime.sleep(1e6)"),
     called(
         "deadlock",
-        "waits for a lock that nobody opens",
+        "waits for a lock that no thread releases",
         "import threading\nlock = threading.Lock()\nlock.acquire()\nlock.acquire()",
     ),
     called(

@@ -194,7 +194,7 @@ forge({}, struct.pack("<Q", len(header)) + header)
     ),
     calling(
         "edited-told",
-        "writes into what will be told of the run",
+        "writes into the record of the run",
         """
         import gc
         for thing in gc.get_objects():

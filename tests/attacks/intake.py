@@ -48,17 +48,17 @@ def _zipped(name: str) -> bytes:
 
 
 ATTACKS = (
-    file("pickle", "hands in a pickle under the name of a script", pickle.dumps(_Pickle())),
-    file("weights", "hands in an archive of torch under the name of a script", _zipped("archive/data.pkl")),
+    file("pickle", "submits a pickle under the name of a script", pickle.dumps(_Pickle())),
+    file("weights", "submits an archive of torch under the name of a script", _zipped("archive/data.pkl")),
     file(
         "zip-as-notebook",
-        "hands in an inflating archive under the name of a notebook",
+        "submits an inflating archive under the name of a notebook",
         _zipped("../../answer.ipynb"),
         "answer.ipynb",
     ),
     file(
         "python-archive",
-        "hands in an archive that Python would run",
+        "submits an archive that Python would run",
         b"#!/usr/bin/env python\n" + _zipped("__main__.py"),
     ),
     file(
@@ -66,7 +66,7 @@ ATTACKS = (
         "hides a line in UTF-7 behind a coding line",
         f"# -*- coding: utf-7 -*-\n# +AAo-{TOUCH}\n{START}",
     ),
-    file("utf-16", "hands in UTF-16", START.encode("utf-16")),
+    file("utf-16", "submits UTF-16", START.encode("utf-16")),
     file("rot13", "names an encoding that runs code to decode", f"# coding: rot13\n{START}"),
     file(
         "latin-1",

@@ -172,7 +172,7 @@ ATTACKS = (
     ),
     gated(
         "open-descriptors",
-        "looks for files that somebody left open",
+        "looks for open file descriptors",
         """
         for number in range(3, 256):
             try:
