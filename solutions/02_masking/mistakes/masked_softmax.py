@@ -300,4 +300,35 @@ MISTAKES = [
         ),
         asks="What is the first integer that `bfloat16` cannot represent?",
     ),
+    mistake(
+        "softmax-over-queries-without-lengths",
+        edit("return X.softmax(dim=-1)", "return X.softmax(dim=1)"),
+        says="without lengths the softmax runs over the queries instead of the keys",
+        asks="Your function has two softmaxes. Do both run over the same axis?",
+    ),
+    mistake(
+        "softmax-none-not-handled",
+        edit(
+            """
+            if valid_lens is None:
+                return X.softmax(dim=-1)
+            """,
+            "",
+        ),
+        says="the function fails without lengths, because it uses None as a tensor",
+        asks="What should the function return when valid_lens is None?",
+    ),
+    mistake(
+        "softmax-flat-mask",
+        edit(
+            "return X.masked_fill(~keep, lowest).softmax(dim=-1)",
+            """
+            X = X * 1
+            X[~keep.expand(X.shape).flatten(0, 1)] = lowest
+            return X.softmax(dim=-1)
+            """,
+        ),
+        says="the mask has one row per query of the whole batch, but the scores still have three axes",
+        asks="Which shape does your mask have, and which shape do your scores have?",
+    ),
 ]

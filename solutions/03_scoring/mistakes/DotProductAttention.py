@@ -355,4 +355,10 @@ MISTAKES = [
             "In which dtype are the values, and in which dtype are the weights that they are multiplied with?"
         ),
     ),
+    mistake(
+        "dot-scaled-by-number-of-axes",
+        edit("queries.shape[-1]", "queries.dim()"),
+        says="the scale is computed from the number of axes instead of the size of the last axis",
+        asks="What does `dim()` of a tensor of shape (2, 5, 8) return?",
+    ),
 ]

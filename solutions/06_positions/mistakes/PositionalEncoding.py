@@ -311,4 +311,23 @@ MISTAKES = [
             "angle there?"
         ),
     ),
+    mistake(
+        "pos-table-stays-zero",
+        edit("P[..., 0::2] = angles.sin()", "sines = angles.sin()"),
+        edit("P[..., 1::2] = angles[:, : num_hiddens // 2].cos()", "cosines = angles.cos()"),
+        says="the table is never filled, so every position is zero",
+        asks="After you compute the angles, which line writes their sines into the table?",
+    ),
+    mistake(
+        "pos-cosines-over-sines",
+        edit("P[..., 1::2] = angles[:, : num_hiddens // 2].cos()", "P[..., 0::2] = angles.cos()"),
+        says="the cosines are written over the sines, and the odd columns stay zero",
+        asks="Which columns does `0::2` select, and which does `1::2` select?",
+    ),
+    mistake(
+        "pos-frequencies-per-step",
+        edit("torch.arange(0, num_hiddens, 2, ", "torch.arange(0, max_len, 2, "),
+        says="the frequencies are computed for the steps of the table instead of its features",
+        asks="How many columns does the table have, and how many frequencies do you compute?",
+    ),
 ]
