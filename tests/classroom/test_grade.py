@@ -363,6 +363,8 @@ def hostile_class(folder: Path) -> Path:
     fill(folder / "half", {"heads.ipynb": json.dumps(half)})
     fill(folder / "planted", {"heads.py": KNOWN, "conftest.py": f"open({str(folder / 'ran')!r}, 'w')\n"})
     (folder / "linked").symlink_to(folder / "zoe")
+    (folder / "linked inside").mkdir()
+    (folder / "linked inside" / "04_heads").symlink_to(folder / "zoe")
     for name in PACKED:
         HOSTILE_ARCHIVES[name][0](folder / name)
     return fill(folder, {"ada.py": RIGHT, "zoe/heads.py": RIGHT})
