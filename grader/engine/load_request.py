@@ -82,7 +82,7 @@ class LoadRequest:
         return {
             "op": "load",
             "device": device,
-            "units": [vars(unit) for unit in units_to_run(self.submission)],
+            "units": [vars(unit) for unit in units_to_run(self.submission, sorted(self.visible_blocks))],
             "neighbours": [vars(one) for one in self.submission.neighbours],
             "given": {name: source(name) for name in allowed},
             "withheld": [name for name in BLOCKS if name not in allowed],

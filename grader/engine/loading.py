@@ -8,9 +8,8 @@ from typing import Any
 from grader.engine.load_request import LoadRequest
 from grader.engine.messages import of_note
 from grader.engine.worker_slot import CannotLoad, Loaded
-from grader.intake.customary import IMPORTS, UNIT, missing_imports
+from grader.intake.customary import UNIT, missing_imports
 from grader.intake.names import Names
-from grader.intake.read import Submission
 from grader.intake.recognise import lost
 from grader.judge.observation import StudentError, student_error
 from grader.support.i18n import _, ngettext
@@ -116,13 +115,14 @@ def _texts(value: object) -> frozenset[str]:
     return frozenset(t for t in value if isinstance(t, str)) if isinstance(value, list) else frozenset()
 
 
-def import_remarks(loaded: Loaded, submission: Submission, needed: frozenset[str]) -> list[str]:
+def import_remarks(loaded: Loaded, request: LoadRequest, needed: frozenset[str]) -> list[str]:
     """What the grader imported for the file, among the names that an exercise needs."""
-    names = [name for name in missing_imports(submission) if name in loaded.names & needed]
+    missing = missing_imports(request.submission, sorted(request.visible_blocks))
+    names = [name for name in missing if name in loaded.names & needed]
     if not names:
         return []
     used = ", ".join(f"`{name}`" for name in names)
-    lines = ", ".join(f"`{IMPORTS[name]}`" for name in names)
+    lines = ", ".join(f"`{missing[name]}`" for name in names)
     says = (
         _("the file uses {names} without importing it; the grader added {imports}")
         if len(names) == 1

@@ -244,7 +244,7 @@ class SubmissionRun:
         except SandboxError as error:
             return builder.without_checks("could_not_grade", str(error))
         needed = needs(self.submission, self.names, self.aliases[exercise.name])
-        remarks += import_remarks(loaded, self.submission, needed)
+        remarks += import_remarks(loaded, request, needed)
         remarks += load_remarks(self.history.notes, needed, request.visible_blocks)
         if exercise.is_made_of_parts:
             known = [name for name in exercise.given if name in self.context.exercises]

@@ -1,4 +1,4 @@
-"""Customary names, such as `nn`, that a file uses and never binds."""
+"""Customary names, such as `nn` and `masked_softmax`, that a file uses and never binds."""
 
 from __future__ import annotations
 
@@ -22,19 +22,24 @@ IMPORTS = {
 UNIT = "added imports"  # the name of the unit that binds them
 
 
-def missing_imports(submission: Submission) -> tuple[str, ...]:
-    """The customary names that a submission uses and binds nowhere. After `import *` this is not known."""
-    return _missing(submission.units)
+def missing_imports(submission: Submission, blocks: Iterable[str] = ()) -> dict[str, str]:
+    """Name → its import, for names that a submission uses and binds nowhere. After `import *` this is not known.
+
+    blocks: the building blocks that may be offered, besides the customary names.
+    """
+    unbound = _unbound(submission.units)
+    offered = IMPORTS | {block: f"from grader.given import {block}" for block in blocks}
+    return {name: line for name, line in offered.items() if name in unbound}
 
 
-def units_to_run(submission: Submission) -> tuple[Unit, ...]:
+def units_to_run(submission: Submission, blocks: Iterable[str] = ()) -> tuple[Unit, ...]:
     """The units of a submission, after one that imports the missing names if there are any."""
-    lines = [IMPORTS[name] for name in missing_imports(submission)]
+    lines = missing_imports(submission, blocks).values()
     return (Unit(UNIT, "\n".join(lines)), *submission.units) if lines else submission.units
 
 
 @lru_cache(maxsize=8)
-def _missing(units: tuple[Unit, ...]) -> tuple[str, ...]:
+def _unbound(units: tuple[Unit, ...]) -> frozenset[str]:
     used: set[str] = set()
     bound: set[str] = set()
     for node in _nodes(units):
@@ -42,7 +47,7 @@ def _missing(units: tuple[Unit, ...]) -> tuple[str, ...]:
             used.add(node.id)
         else:
             bound |= set(bound_by(node))
-    return () if "*" in bound else tuple(name for name in IMPORTS if name in used - bound)
+    return frozenset() if "*" in bound else frozenset(used - bound)
 
 
 def _nodes(units: Iterable[Unit]) -> Iterator[ast.AST]:

@@ -104,3 +104,11 @@ def test_a_constructor_under_another_name_is_explained(engine):
     assert "the method is called `init__`; Python calls `__init__`" in " ".join(
         (result.diagnosis.says, *result.remarks)
     )
+
+
+def test_a_building_block_that_the_file_forgets_to_import_is_offered(engine):
+    (result,) = graded(engine, "scoring.py", SCORING.replace("from grader.given import masked_softmax\n", ""))
+    assert result.outcome == "passed"
+    assert result.remarks == (
+        "the file uses `masked_softmax` without importing it; the grader added `from grader.given import masked_softmax`",
+    )

@@ -10,7 +10,7 @@ from grader.intake.read import Submission, Unit
 
 def missing(*sources):
     units = tuple(Unit(f"cell {number}", source) for number, source in enumerate(sources, 1))
-    return missing_imports(Submission(Path("a.ipynb"), units))
+    return tuple(missing_imports(Submission(Path("a.ipynb"), units), ["masked_softmax"]))
 
 
 def test_names_that_are_used_and_never_bound_are_missing():
@@ -43,6 +43,11 @@ def test_names_that_are_used_and_never_bound_are_missing():
 )
 def test_a_name_that_is_bound_anywhere_is_not_missing(bound):
     assert missing("math.sqrt(2)", bound) == ()
+
+
+def test_a_building_block_is_offered_where_it_is_not_defined():
+    assert missing("def f(X):\n    return masked_softmax(X, None)") == ("masked_softmax",)
+    assert missing("def masked_softmax(X, lens): ...", "masked_softmax(X, None)") == ()
 
 
 def test_other_names_are_not_offered():
