@@ -15,6 +15,7 @@ from grader.support.errors import GraderError, UsageError
 from grader.support.i18n import _
 
 MARK = "headway.toml"
+BUNDLED = Path(__file__).resolve().parents[1] / "course"  # a wheel has the course there; see pyproject.toml
 
 
 class NoCourse(GraderError):
@@ -64,6 +65,27 @@ def find(start: Path) -> Course:
             mark=MARK, start=start.resolve()
         )
     )
+
+
+def bundled() -> Course:
+    """Return the course that comes with the installed package, or that of a checkout. Raises NoCourse."""
+    for folder in (BUNDLED, BUNDLED.parents[1] / "assignments"):
+        if (folder / MARK).is_file():
+            return Course(folder)
+    raise NoCourse(_("this installation has no course; name a course folder with --course"))
+
+
+def find_for_file(named: Path | None) -> Course:
+    """Find the course for `--file`: the folder that was named, else that of the working directory, else the bundled one.
+
+    Raises NoCourse.
+    """
+    if named is not None:
+        return find(named)
+    try:
+        return find(Path.cwd())
+    except NoCourse:
+        return bundled()
 
 
 def _upwards(start: Path) -> Iterator[Path]:

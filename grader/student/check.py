@@ -15,7 +15,7 @@ from grader.engine.options import GradingOptions
 from grader.engine.result import result_without_checks
 from grader.engine.result_cache import FOLDER, ResultCache
 from grader.engine.student_parts import Part, earlier_parts
-from grader.intake.course import Course, choose, find, wanted_exercises
+from grader.intake.course import BUNDLED, Course, choose, find, find_for_file, wanted_exercises
 from grader.intake.names import read_names
 from grader.intake.neighbours import with_neighbours
 from grader.intake.read import Blocked, Submission, read_submission
@@ -52,7 +52,7 @@ def check(
     with ExitStack() as opened:
         launcher = choose_tier(sandbox)  # torch is imported in another process while this one reads files
         opened.callback(launcher.close)
-        where = find(course or Path.cwd())
+        where = find(course or Path.cwd()) if file is None else find_for_file(course)
         bundles = _bundles(where, hidden)
         extra = [
             Engine(bundles, other, GradingOptions(device=name, hidden=hidden, quick=quick))
@@ -67,7 +67,7 @@ def check(
             quick=quick,
             foreign=file is not None,
             torch_version=version("torch"),
-            cache=ResultCache(where.root / FOLDER),
+            cache=ResultCache(where.root / FOLDER) if where.root != BUNDLED else None,
             on_exercise=status,
             on_training=status.training,
         )

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import tomllib
+from pathlib import Path
 from xml.etree import ElementTree
 
 import jsonschema
 import pytest
 from helpers.command_line import RIGHT, WRONG, run
 from helpers.report_schema import REPORT
+
+from grader.intake.course import BUNDLED
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_an_untouched_course_is_not_started(course):
@@ -107,3 +113,31 @@ def test_a_file_that_cannot_be_read_is_one_sentence(course, tmp_path, name, cont
     assert sentence in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert not done.stdout
+
+
+def test_a_file_is_graded_outside_any_course(tmp_path):
+    file = tmp_path / "notes.py"
+    file.write_text(RIGHT, "utf-8")
+    done = run("check", "--file", str(file), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "All checks passed." in done.stdout
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["notes.py"]
+
+
+def test_a_wheel_has_the_course_where_it_is_looked_for():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    included = settings["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    assert included == {"assignments": BUNDLED.relative_to(BUNDLED.parents[1]).as_posix()}
+
+
+def test_another_interface_in_every_format(course, tmp_path):
+    file = tmp_path / "other.py"
+    file.write_text("def transpose_qkv(X):\n    return X\n", "utf-8")
+    record = json.loads(run("check", "--file", str(file), "--format", "json", cwd=course).stdout)
+    jsonschema.validate(record, REPORT)
+    (result,) = record["exercises"]
+    assert result["outcome"] == "other_interface"
+    for form in ("text", "html", "junit", "github", "markdown"):
+        done = run("check", "--file", str(file), "--format", form, cwd=course)
+        assert done.returncode == 1
+        assert "transpose_qkv(X)" in done.stdout.replace("\\", "").replace("&#39;", "'"), form
