@@ -323,4 +323,13 @@ MISTAKES = [
         says="if no lengths are passed, the block creates them on the CPU",
         asks="On which device is X, and on which device are the lengths that you create?",
     ),
+    mistake(
+        "encblock-ffn-ends-in-hidden-size",
+        edit(
+            "PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)",
+            "PositionWiseFFN(ffn_num_input, ffn_num_hiddens, ffn_num_hiddens)",
+        ),
+        says="the last layer of the feed-forward network has the size of its hidden layer",
+        asks="The output of the network is added to its input. Which size must it have?",
+    ),
 ]
