@@ -13,7 +13,7 @@ from grader.intake.prefix import Fault
 COMMON = frozenset({"train", "greedy_decode", "TokenEmbedding"})
 # Broken classes that a lesson shows. A class of one's own is never taken for one of them.
 REPAIRS = frozenset({"MixedUpAttention", "TangledSelfAttention", "TransparentSelfAttention"})
-# What a class is for; of several words in a name, the last counts.
+# What a class is for.
 FAMILIES = ("attention", "encoding", "embedding", "norm", "ffn", "encoder", "decoder")
 NEAR = 0.9  # how similar two names have to be
 
@@ -133,7 +133,6 @@ def _other_family(exercise: str, name: str) -> bool:
     return bool(mine and theirs) and mine != theirs
 
 
-def _family(name: str) -> str:
-    """The last word of a name that says what a class is for; "" if it has none."""
-    at, word = max((plain(name).rfind(word), word) for word in FAMILIES)
-    return word if at >= 0 else ""
+def _family(name: str) -> frozenset[str]:
+    """The words of a name that say what a class is for: a `Seq2SeqDecoder` has no attention."""
+    return frozenset(word for word in FAMILIES if word in plain(name))

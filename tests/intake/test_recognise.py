@@ -68,6 +68,7 @@ def test_a_class_with_the_name_of_an_exercise_is_never_another_one(recognised, s
         a_class("InputEmbeddings", "d_model, vocab_size", "x"),
         a_class("RowEmbedding", "num_hiddens, dropout", "X"),
         a_class("TokenEmbedding", "embedding_name"),
+        a_class("Seq2SeqDecoder", "vocab_size, embed_size, num_hiddens, num_layers, dropout=0", "X, state"),
         a_class("TokenEmbedding", "vocab_size, d_model, max_len, dropout", "x"),
         "def train(net, data_iter, lr, num_epochs, device): ...",
         "def train(net, data_iter, lr): ...",
