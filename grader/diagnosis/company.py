@@ -19,6 +19,7 @@ from grader.diagnosis.distance import NEAR, distances
 from grader.diagnosis.signature import ANY
 
 TOGETHER = 3  # rows of the table, each one mistake or a recorded pair
+MIXED = 1  # cases in which two mistakes may give together what neither gives alone
 CANDIDATES = 24  # rows that may take part; an answer that equals more of them here and there is like none
 VAGUE = ("!", "values")  # states that many mistakes have: an exception, and the finding "wrong values"
 
@@ -61,7 +62,7 @@ def together(
     rows = list(_rows(table, apart, right, wrong))
     raised = frozenset(slot for slot in wrong if states[slot].startswith("!"))
     sizes = _sizes(table, cases)
-    for left_out in (frozenset[int](), raised) if raised < wrong else (frozenset[int](),):
+    for left_out in (frozenset[int](), raised) if 2 * len(raised) < len(wrong) else (frozenset[int](),):
         if found := _explained(rows, _Answer(table, sizes, wrong, left_out)):
             return found
     return ()
@@ -117,6 +118,11 @@ def _explain(chosen: Sequence[_Row], answer: _Answer) -> bool:
     touched = frozenset[int]().union(*(row.changes for row in chosen))
     untouched = answer.wrong - answer.open - touched
     if not all(any(slot in row.fits for row in chosen) for slot in untouched):  # left open by one of them
+        return False
+    mixed = answer.wrong & touched - answer.open - frozenset[int]().union(
+        *(row.fits & row.changes for row in chosen)
+    )
+    if len({answer.table.slots[slot].split("|")[0] for slot in mixed}) > MIXED:
         return False
     return all(_is_seen(row, [other for other in chosen if other is not row], answer) for row in chosen)
 

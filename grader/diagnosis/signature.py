@@ -153,7 +153,6 @@ _DTYPES = re.compile(r"torch\.\w*Tensor|\b(Float|Double|float|double)\b")  # the
 _NAMES = re.compile(r"'[^']*'|\"[^\"]*\"|\b\w+(\.<?\w+>?)*\(\)")  # the author's own, in what Python says
 # What torch says of two sizes that do not fit; which operation says it depends on how a product is written.
 _SIZES = (
-    re.compile(r"\(\d+x(\d+) and (\d+)x\d+\)"),
     re.compile(r"to be: \[(\d+), \d+\] but got: \[(?!\1,)(\d+), \d+\]"),
     re.compile(r"to be: \[(\d+), (\d+)\] but got: \[\1, (\d+)\]"),
     re.compile(r"has size (\d+) for operand \d+ which does not broadcast with previously seen size (\d+)"),

@@ -223,8 +223,7 @@ def test_a_product_of_sizes_that_do_not_fit_is_one_exception_however_it_is_writt
     by_einsum = (
         "einsum(): subscript j has size 7 for operand 1 which does not broadcast with previously seen size 8"
     )
-    by_linear = "mat1 and mat2 shapes cannot be multiplied (30x8 and 7x5)"
-    assert state(by_bmm) == state(by_einsum) == state(by_linear)
+    assert state(by_bmm) == state(by_einsum)
     assert state(by_bmm) != state(by_bmm.replace("[6, 7]", "[6, 5]"))
 
 
