@@ -107,4 +107,7 @@ def _text(found: ast.arguments, left_out: list[ast.arg]) -> str:
         kwarg=found.kwarg and ast.arg(found.kwarg.arg),
         defaults=found.defaults[-len(plain) :] if plain else [],
     )
-    return ast.unparse(shown)
+    try:
+        return ast.unparse(shown)
+    except RecursionError:  # a default that is nested too deeply to write
+        return ", ".join(a.arg for a in plain)

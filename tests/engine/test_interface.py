@@ -99,3 +99,10 @@ class MultiHeadAttention(nn.Module):
     result = grade_one(source, "MultiHeadAttention")
     assert result.outcome == "passed"
     assert not any("reference" in remark for remark in result.remarks)
+
+
+def test_a_default_that_is_nested_deeply_is_no_fault_of_the_grader(grade_one):
+    deep = "d_k, n_heads=" + "+".join(["1"] * 400)
+    result = grade_one(dot(deep, "0.0"), "DotProductAttention")
+    assert result.outcome == "other_interface"
+    assert "`DotProductAttention(d_k, n_heads)`" in result.message
