@@ -21,7 +21,7 @@ from grader.intake.prefix import Fault, Prefix, defined_in, prefix
 from grader.intake.syntax import parse
 
 _FENCE = re.compile(r"[ \t]*(?P<mark>`{3,}|~{3,})(?P<info>[^`\n]*)$")
-_CELL = re.compile(r"In ?\[(?:None|[\d *]{0,9})\]:[ \t]*(?P<code>.*)$")
+_CELL = re.compile(r"In ?\[(?:None|[\d *]{0,9})\]:[ \t]*(?P<source>.*)$")
 _OUTPUT = re.compile(r"Out ?\[\d{1,9}\]:")
 _LANGUAGE = re.compile(r"\{?\.?(?:code-cell\}?[ \t]*)?(?P<name>[\w+#-]*)")
 _TAB = re.compile(r"\s*(?:#@tab|%%tab)\s+(?P<names>[^\n]*)\n")
@@ -89,7 +89,7 @@ def _begin(line: str, number: int) -> tuple[Block, str] | None:
     if fence:
         named = _LANGUAGE.match(fence["info"].strip())
         return Block(number + 1, named["name"].lower() if named else ""), fence["mark"]
-    return (Block(number, None, [cell["code"]]), "") if cell else None
+    return (Block(number, None, [cell["source"]]), "") if cell else None
 
 
 def _of_this_framework(blocks: list[Block]) -> Iterator[Block]:

@@ -145,7 +145,9 @@ def test_an_exercise_that_is_missing_where_it_belongs_is_blocked(records):
 
 
 def test_what_cannot_be_read_is_told_and_a_helper_is_not(records):
-    assert "does not parse" in records["eve.py"]["remarks"][0]
+    eve = records["eve.py"]["exercises"][0]
+    assert (eve["name"], eve["outcome"]) == ("transpose_qkv", "blocked")
+    assert "Python cannot read it" in eve["message"]
     assert records["fay.py"]["remarks"] == ["fay.py is empty"]
     assert "kim/helper.py" not in records
 
@@ -180,7 +182,7 @@ def test_the_class_report_shows_known_and_shared_mistakes(school, records):
     shown = run(school, "class").stdout
     assert "heads-cut-straight" in shown
     assert "2 submissions share this in transpose_qkv; the smallest is cyd.py" in " ".join(shown.split())
-    assert "eve.py: eve.py defines no exercise" in shown
+    assert "fay.py: fay.py is empty" in shown
 
 
 def test_one_exercise_alone_and_afresh(school, records):

@@ -101,7 +101,7 @@ def test_an_unnamed_mistake_shows_its_smallest_submission():
 def test_who_fails_which_check():
     text = words(page(CLASS))
     checks = text[text.index("Checks that fail") : text.index("Everybody")]
-    assert "17 of 20 values steps beyond the length are 0" in checks
+    assert "17 of 20 values padded steps are 0" in checks
     assert "ada" not in checks
 
 

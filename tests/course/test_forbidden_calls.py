@@ -85,4 +85,4 @@ def test_it_costs_the_share_that_the_exercise_says(engine, bundles, tmp_path):
     finally:
         strict.close()
     assert result.score == pytest.approx(0.75 * result.points)
-    assert result.remarks[0].endswith("(it costs 25% of the points)")
+    assert result.remarks[0].endswith("(−25% of the points)")

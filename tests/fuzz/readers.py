@@ -46,9 +46,10 @@ def make_source(rng):
 
 
 def read_source(data, name="answer.py"):
-    from grader.intake.names import match, read_names
+    from grader.intake.names import read_names
     from grader.intake.policy import uses
     from grader.intake.read import Blocked, submission_from
+    from grader.intake.recognise import Contract, match
     from grader.intake.restore import CannotRestore, restored
 
     try:
@@ -57,7 +58,8 @@ def read_source(data, name="answer.py"):
         return
     names = read_names(submission)
     submission.content.encode()
-    match({"masked_softmax": None, "MultiHeadAttention": frozenset({"num_heads"})}, names)
+    contracts = {"masked_softmax": Contract(), "MultiHeadAttention": Contract(frozenset({"num_heads"}))}
+    match(contracts, names)
     for exercise in ("masked_softmax", "MultiHeadAttention"):
         uses(submission, exercise, ["nn.MultiheadAttention", "softmax"])
     with suppress(CannotRestore):

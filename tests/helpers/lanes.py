@@ -25,11 +25,16 @@ def first_of_each(items: Iterable[T], key: Callable[[T], Hashable], name: Callab
 
 # Files that take long. The pattern names the tests of a file that stay in `make test`; "" keeps none.
 SLOW_FILES = {
+    "cases/test_nothing_extra_travels.py": "02_masking|06_positions",
+    "classroom/test_discover.py": "^(?!test_a_file_beyond_the_limits)",
+    "classroom/test_grade.py": r"deserved|killed|strict|read|report",
     "classroom/test_recipes.py": "",
     "cli/test_kill.py": "",
     "cli/test_new.py": "",
     "cli/test_verify.py": "",
     "course/test_capstone.py": "",
+    "course/test_content.py": "^(?!test_assignments_are_what_solutions_give)",
+    "course/test_pruning_lesson.py": "rank",
     "course/test_notebooks.py": "02_masking",
     "course/test_precision.py": "",
     "course/test_mistake_pages.py": "02_masking",
@@ -38,6 +43,7 @@ SLOW_FILES = {
     "nbgrader/test_formgrader.py": "",
     "nbgrader/test_guide.py": "",
     "nbgrader/test_leaks.py": "",
+    "nbgrader/test_odd_files.py": "",
     "nbgrader/test_regrade.py": "",
     "nbgrader/test_validate.py": "",
     "nbgrader/test_walk.py": "",

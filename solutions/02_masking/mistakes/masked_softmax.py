@@ -316,7 +316,7 @@ MISTAKES = [
             "",
         ),
         says="the function fails without lengths, because it uses None as a tensor",
-        asks="What should the function return when valid_lens is None?",
+        asks="What should the function return when no lengths are passed?",
     ),
     mistake(
         "softmax-flat-mask",

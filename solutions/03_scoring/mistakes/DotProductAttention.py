@@ -359,6 +359,6 @@ MISTAKES = [
         "dot-scaled-by-number-of-axes",
         edit("queries.shape[-1]", "queries.dim()"),
         says="the scale is computed from the number of axes instead of the size of the last axis",
-        asks="What does `dim()` of a tensor of shape (2, 5, 8) return?",
+        asks="How many axes do the queries have, and how long is the last one? Which of the two do you use?",
     ),
 ]
