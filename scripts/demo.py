@@ -134,7 +134,7 @@ def _wrong_answer(engine: Engine, assignments: Sequence[Assignment], console: Co
     for edit in mistake.edits:
         console.print(Padding(Text(f"- {edit.old.strip()}", style="red"), (0, 2)))
         console.print(Padding(Text(f"+ {edit.new.strip()}", style="green"), (0, 2)))
-    with console.status(_("grading {name}").format(name=BROKEN)):
+    with Console(stderr=True).status(_("grading {name}").format(name=BROKEN)):
         report = grade(engine, assignment, apply(mistake, assignment.source))
     broken = next(result for result in report.exercises if result.name == BROKEN)
     console.print()
