@@ -25,7 +25,8 @@ from grader.authoring.observe import definitions, observe
 from grader.authoring.record import _recorded
 from grader.bundle.check import Check
 from grader.bundle.model import RecordedCase
-from grader.intake.names import match, read_names
+from grader.intake.names import read_names
+from grader.intake.recognise import Contract, match
 from grader.intake.read import Submission, Unit
 from grader.judge import decide
 from grader.judge.finding import TOLERANCE
@@ -93,7 +94,7 @@ def _alias(source: str, exercise: str, cases: Sequence[RecordedCase]) -> str:
     forms = [frozenset(f) for s in built for f in accepted_forms(s["of"], s["kwargs"])]
     keywords = frozenset.intersection(*forms) if forms else None
     names = read_names(Submission(Path("answer.py"), (Unit("answer.py", source),)))
-    found = match({exercise: keywords}, names).get(exercise, exercise)
+    found = match({exercise: Contract(keywords)}, names).get(exercise, exercise)
     return "" if found == exercise else f"\n\n{exercise} = {found}\n"
 
 

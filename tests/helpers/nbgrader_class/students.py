@@ -15,7 +15,8 @@ from helpers.nbgrader_class.school import LOUD, OUTPUT, QKV, Book, answered, cel
 
 # Shares of the nine parts that an exercise's facets weigh: without gradients; without values and what hangs on
 # them; and the most that there is without values.
-FULL, GRADIENT_WRONG, VALUES_WRONG = 3.0, round(3 * 7 / 9, 6), round(3 * 2 / 9, 6)
+FULL, GRADIENT_WRONG = 3.0, round(3 * 7 / 9, 6)
+VALUES_WRONG = round(3 * 1 / 9, 6)  # shapes and purity count half while nothing else passes
 QUARTER, NOTHING = 0.75, 0.0
 
 
@@ -218,7 +219,7 @@ CLASS: dict[str, Student] = {
     "w-one-head": wrong(body("return X[:, :, : X.shape[2] // num_heads]"), "failed", NOTHING),
     "w-input": wrong(body("return X"), "failed", NOTHING),
     "w-zeros": wrong("import torch\n" + body("B, T, D = X.shape", "return torch.zeros(B * num_heads, T, D // num_heads)"), "failed", NOTHING),
-    "w-none": wrong(body("pass"), "None", NOTHING),
+    "w-none": wrong(body("pass"), "unexpected type", NOTHING),
     "w-text": wrong(body("return 'heads'"), "failed", NOTHING),
     "w-nan": wrong(QKV.replace("return ", "return float('nan') * "), "NaN", NOTHING),
     "w-double": wrong(QKV.replace("return ", "return 2 * "), "failed"),
@@ -226,7 +227,7 @@ CLASS: dict[str, Student] = {
     "w-view": wrong(QKV.replace(".reshape(B * num_heads, T, -1)", ".view(B * num_heads, T, -1)"), "view", NOTHING),
     "w-misspelt": wrong(QKV.replace("X.shape", "X.shpae"), "AttributeError", NOTHING),
     "w-recursion": wrong(body("return transpose_qkv(X, num_heads)"), "RecursionError", NOTHING),
-    "w-arguments": wrong(QKV.replace("(X, num_heads)", "(X)"), "TypeError", NOTHING),
+    "w-arguments": wrong(QKV.replace("(X, num_heads)", "(X)"), "other interface", NOTHING),
     "w-swapped": Student(swapped, NOTHING, NOTHING, "failed"),
     "w-untouched": broken(lambda book: book, "No response."),
     # broken
@@ -250,7 +251,7 @@ CLASS: dict[str, Student] = {
     "h-files": wrong(HOSTILE_FILES, "failed", NOTHING),
     "h-markup": wrong(HOSTILE_MARKUP, "ValueError", NOTHING),
     "h-liar": wrong(HOSTILE_LIAR, "failed", NOTHING),
-    "h-outputs": Student(forged_outputs, NOTHING, FULL, "None"),
+    "h-outputs": Student(forged_outputs, NOTHING, FULL, "unexpected type"),
     "h-points": Student(tampered, FULL, FULL, None, "more than once", repaired=True),
 }  # fmt: skip
 LATE, TWICE, ABSENT = "l-late", "l-twice", "l-absent"

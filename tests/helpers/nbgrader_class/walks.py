@@ -38,8 +38,9 @@ c.FileNameCollectorPlugin.named_regexp = r".*/(?P<student_id>[\\w-]+)_(?P<file_i
 """
 NO_WORKER = """
 import grader.nbgrader.lazy_launcher
+from grader.sandbox.base import SandboxError
 def choose(*about, **more):
-    raise OSError("no worker can be started")
+    raise SandboxError("no worker can be started")
 grader.nbgrader.lazy_launcher.choose = choose
 """
 
