@@ -501,7 +501,7 @@ def decodable(draw, B, S, steps, noisy=False):
 
     The best word of every step is best by far, so that no rounding changes it.
     """
-    for _ in range(400):
+    for _ in range(8000):
         w = drawn_weights(draw, VOCABULARY, D)
         w["decoder.dense.weight"] = 2 * w["decoder.dense.weight"]
         src, lens = draw.integers(FIRST, VOCABULARY - 1, B, S), draw.lens(B, S)

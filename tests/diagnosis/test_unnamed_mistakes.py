@@ -44,10 +44,11 @@ def test_a_mistake_that_nobody_knows_is_placed_where_it_was_put(bundles, name):
     exercise = next(e for b in bundles for e in b.exercises if e.name == name)
     assignment = ASSIGNMENTS[name]
     reference = definitions(assignment.source)
-    unknown, places, stages = [], 0, set()
+    tried, unknown, places, stages = 0, [], 0, set()
     for mistake in assignment.mistakes(name):
         if mistake.kind == "policy":
             continue
+        tried += 1
         source = apply(mistake, reference)
         seen = observe(source, exercise.given, exercise.cases, dtype="float32")
         judged = judge_all(exercise.cases, seen)
@@ -59,9 +60,10 @@ def test_a_mistake_that_nobody_knows_is_placed_where_it_was_put(bundles, name):
         unknown.append(mistake.id)
         places += assert_places_are_true(exercise, seen, checks)
         assert_facts_are_true(exercise, seen, found.says)
-        assert told_stage(found.says) == true_stage(exercise, source), mistake.id
+        stage = true_stage(exercise, source)
+        assert stage is None or told_stage(found.says) == stage, mistake.id
         stages.add(told_stage(found.says))
     print(name, len(unknown), places, stages)
-    assert len(unknown) >= 0.95 * len(exercise.mistakes)
+    assert len(unknown) >= 0.95 * tried
     assert places >= 2 * len(unknown)
     assert len(stages) >= 5  # most of those that there are
