@@ -26,8 +26,8 @@ from grader.authoring.record import _recorded
 from grader.bundle.check import Check
 from grader.bundle.model import RecordedCase
 from grader.intake.names import read_names
-from grader.intake.recognise import Contract, match
 from grader.intake.read import Submission, Unit
+from grader.intake.recognise import Contract, match
 from grader.judge import decide
 from grader.judge.finding import TOLERANCE
 from grader.worker.constructors import accepted_forms

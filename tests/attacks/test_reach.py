@@ -161,16 +161,16 @@ def test_it_can_look_where_nothing_stands_in_its_way(secrets):
 
 def test_it_would_find_what_a_request_told_too_much(secrets, fence, monkeypatch):
     """The guard, broken: the expected numbers travel with the case, and the lines of the reference with the file."""
-    import grader.engine.submission_run as run
+    import grader.engine.worker_slot as slot
 
-    request = run.request_for
+    request = slot.case_message
 
-    def told(case, *about):
+    def told(load, case):
         lines = [data.decode() for name, data in secrets.needles.items() if name.startswith("line")]
         numbers = {name: array.tolist() for name, array in case.expected.items()}
-        return {**request(case, *about), "expected": numbers, "reference": lines}
+        return {**request(load, case), "expected": numbers, "reference": lines}
 
-    monkeypatch.setattr(run, "request_for", told)
+    monkeypatch.setattr(slot, "case_message", told)
     _report, found, _walked = looked(secrets, fence, [])
     told_of = {what.partition(" in ")[0] for what in found}
     assert {name for name in secrets.needles if name.startswith("line")} <= told_of

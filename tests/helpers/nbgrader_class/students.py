@@ -206,8 +206,8 @@ CLASS: dict[str, Student] = {
     "r-helper": Student(helper_elsewhere, FULL, FULL, None),
     "r-crossed": Student(crossed, FULL, FULL, None),
     # wrong
-    "w-cut": wrong(QKV.replace(".transpose(1, 2)", ""), "cut"),
-    "w-factor": wrong(QKV.replace("return ", "return 1.37 * "), "Every number is … times"),
+    "w-cut": wrong(QKV.replace(".transpose(1, 2)", ""), "without moving the head axis"),
+    "w-factor": wrong(QKV.replace("return ", "return 1.37 * "), "All values are the same multiple of the expected values"),
     "w-offset": wrong(QKV.replace("return ", "return 1.5 + "), "failed", QUARTER),
     "w-detached": wrong(QKV.replace("X.reshape", "X.detach().reshape"), "gradient", GRADIENT_WRONG),
     "w-detached-noisy": Student(noisy(QKV.replace("X.reshape", "X.detach().reshape")), GRADIENT_WRONG, FULL, "gradient"),
