@@ -58,7 +58,7 @@ def grade_folder(root: Path, options: GradeOptions) -> list[GradedSubmission]:
     tier = _tier(options.sandbox, options.trusted)
     cases = hidden_folder(course.solutions)
     bundles = load_all(cases)
-    found = [handed for handed in discover(root, bundles) if since is None or handed.modified >= since]
+    found = [file for file in discover(root, bundles) if since is None or file.modified >= since]
     if not found:
         raise UsageError(
             (

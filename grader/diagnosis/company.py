@@ -1,4 +1,4 @@
-"""Name known mistakes that occur together, though nobody has recorded them together.
+"""Name known mistakes that occur together, though their pair was not recorded.
 
 Every slot of the answer must be explained: by the expected result, by the one mistake that changes this slot, or,
 where several change it, by one of these or by anything that is wrong. Each named mistake needs slots of its own.

@@ -34,6 +34,8 @@ def test_every_exercise_has_right_and_wrong_answers(known):
         (n, right) for n in written for right in (True, False)
     }
     assert {a.exercise for a in ANSWERS} <= known
+    assert sum(a.is_right for a in ANSWERS) >= 195
+    assert sum(not a.is_right for a in ANSWERS) >= 590
 
 
 @pytest.fixture(scope="module", autouse=True)
