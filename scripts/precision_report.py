@@ -29,7 +29,7 @@ from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
 from grader.intake.recognise import Contract, match
 from grader.judge import decide
-from grader.judge.finding import TOLERANCE
+from grader.judge.tolerance import TOLERANCE
 from grader.worker.constructors import accepted_forms
 
 ROOT = Path(__file__).resolve().parents[1]

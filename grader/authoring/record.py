@@ -25,8 +25,8 @@ from grader.bundle.steps import unused_inputs, unused_tensors
 from grader.cases.case import Case
 from grader.diagnosis.signature import named_by
 from grader.engine.worker_pool import WorkerPool
-from grader.judge.finding import FLOATS
 from grader.judge.observation import Observation
+from grader.judge.tolerance import FLOATS
 from grader.support.stub import stub
 
 # Judges that compare with what the reference gives.

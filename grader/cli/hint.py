@@ -17,7 +17,7 @@ FILE = ".headway/hints.json"
 
 @click.command(
     help=_(
-        "Show the next hint for an exercise: what to look at, then a question, then a part of the lesson."
+        "Show the next hint for an exercise: where to read, then what to look at, then the strategy in words."
         "\n\nIf the last check found a known mistake, the hints begin with a question about it."
     )
 )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from grader.bundle.safetensors import Array
-from grader.judge.finding import departures
+from grader.judge.tolerance import differs
 from grader.support.i18n import _
 
 
@@ -30,7 +30,7 @@ def of_numbers(
 
     lens: the valid lengths of the case, (B,) or (B, T); the longest has no padding.
     """
-    wrong = departures(got, want, tolerance)
+    wrong = differs(got, want, tolerance)
     if not wrong.any() or got.shape != want.shape:
         return []
     facts = [*_arrangement(got, want, tolerance), *_ratio(got, want, tolerance)]
@@ -44,7 +44,7 @@ def _ratio(got: Array, want: Array, tolerance: float) -> list[Fact]:
         return []
     with np.errstate(over="ignore", invalid="ignore"):  # of numbers near the end of the range
         ratio = float(np.median(got[big].astype(np.float64) / want[big]))
-        if not 1e-6 <= abs(ratio) < np.inf or departures(got, ratio * want, 10 * tolerance).any():
+        if not 1e-6 <= abs(ratio) < np.inf or differs(got, ratio * want, 10 * tolerance).any():
             return []
     return [Fact("ratio", _("all values are {ratio:.4g} × the expected values").format(ratio=ratio))]
 
@@ -53,7 +53,7 @@ def _arrangement(got: Array, want: Array, tolerance: float) -> list[Fact]:
     """The right values, in other positions."""
     if got.size < 4 or not np.isfinite(got).all():
         return []
-    if departures(np.sort(got.ravel()), np.sort(want.ravel()), 10 * tolerance).any():
+    if differs(np.sort(got.ravel()), np.sort(want.ravel()), 10 * tolerance).any():
         return []
     return [Fact("positions", _("the values are right but in the wrong positions"))]
 

@@ -17,9 +17,10 @@ from grader.diagnosis.company import together
 from grader.diagnosis.distance import FAR, NEAR, distances
 from grader.diagnosis.facts import Fact
 from grader.diagnosis.signature import named_by, signature
-from grader.judge.finding import TOLERANCE, departures, wrong_form
+from grader.judge.finding import wrong_form
 from grader.judge.named import says_and_asks
 from grader.judge.observation import Observation
+from grader.judge.tolerance import TOLERANCE, differs
 from grader.judge.verdict import JudgedCase
 from grader.report.model import NO_DIAGNOSIS, CheckResult, Diagnosis, Kind
 from grader.support.i18n import _
@@ -111,7 +112,7 @@ def _of_first_wrong(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> lis
                 seen, header = observation.seen.get(name), case.headers[name]
                 if seen is None or wrong_form(seen, header) is not None or seen.array is None:
                     continue
-                if departures(seen.array, case.expected[name], TOLERANCE[case.dtype]).any():
+                if differs(seen.array, case.expected[name], TOLERANCE[case.dtype]).any():
                     return facts.of_numbers(
                         seen.array, case.expected[name], header.axes, TOLERANCE[case.dtype], _lens(case)
                     )
@@ -143,7 +144,7 @@ def first_stage(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> list[Fa
             if (
                 seen.array is None
                 or seen.shape != want.shape
-                or departures(seen.array, want, 10 * TOLERANCE[case.dtype]).any()
+                or differs(seen.array, want, 10 * TOLERANCE[case.dtype]).any()
             ):
                 says = _("the first intermediate result that differs: {stage}").format(stage=_(title))
                 return [Fact(f"stage {title}", says)]

@@ -103,8 +103,8 @@ def summary_of_skipped(notes: Iterable[Mapping[str, Any]], needed: frozenset[str
     if raised:
         endless.append(
             ngettext(
-                "{n} statement that no exercise needs raised an exception and was skipped: {what}",
-                "{n} statements that no exercise needs raised exceptions and were skipped; the first: {what}",
+                "{n} statement raised an exception and was skipped: {what}",
+                "{n} statements raised exceptions and were skipped; the first: {what}",
                 len(raised),
             ).format(n=len(raised), what=raised[0])
         )

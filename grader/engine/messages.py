@@ -38,7 +38,7 @@ def how_loading_ended(gone: WorkerGone) -> str:
 
 
 def of_use(use: Use, costs: float) -> str:
-    """A remark on a call that does what the exercise is about. costs: the share of the points, from 0 to 1."""
+    """A remark on a call that computes what the exercise asks the student to write. costs: the share of the points, from 0 to 1."""
     place = (
         f" ({_('{file}, line {line}').format(file=sanitize(use.unit), line=use.line)})" if use.unit else ""
     )

@@ -100,7 +100,7 @@ class Session:
         self._await_ready()
         seconds = self.limits.wall_seconds if seconds is None else seconds
         token = secrets.token_hex(8)  # a frame that was written before this request cannot answer it
-        words = json.dumps({**request, "patience": 0.95 * seconds, "token": token}).encode()
+        words = json.dumps({**request, "timeout": 0.95 * seconds, "token": token}).encode()
         started = time.monotonic()
         try:
             raw, tensors = self._exchange(HEAD.pack(len(words), len(body)) + words + body, started + seconds)

@@ -231,7 +231,7 @@ def uninterrupted() -> Iterator[None]:
 
 @contextmanager
 def _delayed_interrupt() -> Iterator[None]:
-    """Ctrl-C waits until the end. A mask is not enough: the signal goes to any thread, and numpy has some."""
+    """Delay Ctrl-C until the end. A signal mask is per thread; numpy's threads would still receive it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

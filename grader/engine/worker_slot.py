@@ -1,11 +1,11 @@
 """Own one worker: start, load, reuse, retry, replace and close it. Nothing else decides when a worker ends.
 
 The rules:
-- A worker serves one submission. It goes on to another exercise only if that one may see all that the first
-  could, since code could keep what it saw.
+- A worker serves one submission. It is reused only if the next exercise may see every block that the first
+  one could see, since code could keep what it saw.
 - A top-level statement that times out is skipped the next time.
-- A loss that may be chance, or the effect of earlier cases, is tried once more in a new worker.
-- A worker that reports a fault is not believed: a plain file decides whether the fault is the grader's.
+- If a worker ends unexpectedly, or after earlier cases, the grader tries once more in a new worker (`MAX_TRIES`).
+- If a worker reports a fault, the grader runs a plain file. If that fails too, the fault is the grader's.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from grader.support.errors import GraderError
 from grader.support.i18n import _
 
 PLAIN_FILE = Submission(Path("nothing.py"), (Unit("nothing.py", "pass"),))
+MAX_TRIES = 2  # for a load or a case whose worker may have ended by chance
 MAX_ENDLESS = 3  # top-level statements that time out, before the file is given up
 # Reasons for a lost worker that may be chance (somebody killed it) or the effect of an earlier exercise.
 MAY_BE_CHANCE = ("died", "stale", "fault")
@@ -102,7 +103,7 @@ class WorkerSlot:
                     history.endless.append(gone.statement)
                     continue
                 losses += 1
-                if gone.why in MAY_BE_CHANCE and losses == 1:
+                if gone.why in MAY_BE_CHANCE and losses < MAX_TRIES:
                     continue
                 if gone.why == "fault":
                     self._ensure_healthy(request.exercise, None)
@@ -139,7 +140,7 @@ class WorkerSlot:
     ) -> Observation:
         message = case_message(request, case)
         timeout = case_timeout(request.exercise, case)
-        for is_last in (False, True):
+        for tries in range(1, MAX_TRIES + 1):
             loaded = self.load(request)
             session = self._require_session()
             try:
@@ -149,7 +150,7 @@ class WorkerSlot:
                 break
             except WorkerGone as gone:
                 self.close()
-                if not is_last and (loaded.reloaded or gone.why in MAY_BE_CHANCE):
+                if tries < MAX_TRIES and (loaded.reloaded or gone.why in MAY_BE_CHANCE):
                     continue
                 if gone.why == "fault":
                     self._ensure_healthy(request.exercise, case)

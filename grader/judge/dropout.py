@@ -10,7 +10,7 @@ import numpy as np
 from grader.bundle.check import Check
 from grader.bundle.model import RecordedCase
 from grader.bundle.safetensors import Array
-from grader.judge.finding import PASSED, Finding, Wrong, failed, numbers
+from grader.judge.finding import PASSED, Finding, Wrong, failed, values_of
 from grader.judge.observation import Observation
 from grader.support.i18n import _
 
@@ -50,7 +50,7 @@ def dropped_weights(check: Check, case: RecordedCase, observation: Observation) 
 
 def _finite(name: str, case: RecordedCase, observation: Observation) -> Array:
     """The numbers of a result in training. Raises Wrong where one of them is none."""
-    array = numbers(name, case, observation).astype(np.float64)
+    array = values_of(name, case, observation).astype(np.float64)
     if not np.isfinite(array).all():
         raise Wrong(failed("not finite", _("NaN or inf in training mode")))
     return array
@@ -83,7 +83,7 @@ def dropped_elements(check: Check, case: RecordedCase, observation: Observation)
 
     `of`: the result in training, then the same in evaluation. `p`: the rate.
     """
-    train, base = (numbers(name, case, observation).astype(np.float64) for name in check.of)
+    train, base = (values_of(name, case, observation).astype(np.float64) for name in check.of)
     p = check.params["p"]
     zero = np.abs(train) <= EXACT
     kept = np.abs(train * (1 - p) - base) <= EXACT * (1 + np.abs(base))
@@ -188,7 +188,7 @@ def _scaled(times: Array, p: float, keys: int | None) -> Finding | None:
 
 def varies(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """Two calls on the same input in training differ: something is dropped."""
-    one, other = (numbers(name, case, observation).astype(np.float64) for name in check.of)
+    one, other = (values_of(name, case, observation).astype(np.float64) for name in check.of)
     if np.abs(one - other).max(initial=0.0) > EXACT:
         return PASSED
     return failed("none", _("dropout has no effect: two calls in training mode give the same result"))

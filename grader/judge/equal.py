@@ -9,18 +9,17 @@ from grader.bundle.model import RecordedCase
 from grader.bundle.safetensors import Array
 from grader.judge.finding import (
     PASSED,
-    TOLERANCE,
     Finding,
     around,
-    departures,
     failed,
     first_index,
-    numbers,
     place,
     tensor,
+    values_of,
     wrong_dtype,
 )
 from grader.judge.observation import Observation
+from grader.judge.tolerance import TOLERANCE, differs
 from grader.support.i18n import _
 
 
@@ -28,7 +27,7 @@ def equal(check: Check, case: RecordedCase, observation: Observation) -> Finding
     """Every observation of the check equals the expected one. `tol` widens the tolerance."""
     tolerance = check.params.get("tol", TOLERANCE[case.dtype])
     for name in check.of:
-        got = numbers(name, case, observation)
+        got = values_of(name, case, observation)
         wrong = compare(name, got, case.expected[name], case.headers[name].axes, tolerance)
         if wrong is not None:
             return wrong
@@ -48,7 +47,7 @@ def precise(check: Check, case: RecordedCase, observation: Observation) -> Findi
     is_wider = check.params.get("wider", False) and seen.dtype in WIDER[header.dtype]
     wrong = None if is_wider else wrong_dtype(seen, header)
     tolerance = max(TOLERANCE[case.dtype], check.params.get("tol", 0.0))
-    got = numbers(name, case, observation)
+    got = values_of(name, case, observation)
     return wrong or compare(name, got, case.expected[name], header.axes, tolerance) or PASSED
 
 
@@ -58,15 +57,15 @@ def one_of(check: Check, case: RecordedCase, observation: Observation) -> Findin
     What the others gave is recorded as `name|id`. A wrong result is compared with the nearest.
     """
     (name,) = check.of
-    got, tolerance = numbers(name, case, observation), TOLERANCE[case.dtype]
+    got, tolerance = values_of(name, case, observation), TOLERANCE[case.dtype]
     accepted = [case.expected[name], *(a for n, a in case.expected.items() if n.startswith(f"{name}|"))]
-    nearest = min(accepted, key=lambda want: int(departures(got, want, tolerance).sum()))
+    nearest = min(accepted, key=lambda want: int(differs(got, want, tolerance).sum()))
     return compare(name, got, nearest, case.headers[name].axes, tolerance) or PASSED
 
 
 def compare(name: str, got: Array, want: Array, axes: tuple[str, ...], tolerance: float) -> Finding | None:
     """The first place where two arrays of one shape differ, with its neighbourhood; None if they agree."""
-    wrong = departures(got, want, tolerance)
+    wrong = differs(got, want, tolerance)
     if not wrong.any():
         return None
     index = first_index(wrong)

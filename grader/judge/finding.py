@@ -10,14 +10,9 @@ import numpy as np
 from grader.bundle.model import Header, RecordedCase
 from grader.bundle.safetensors import Array
 from grader.judge.observation import Observation, Seen
+from grader.judge.tolerance import FLOATS
 from grader.support.errors import GraderError
 from grader.support.i18n import _
-
-# Relative to 1 + |reference|. Measured on correct answers written in many ways (docs/precision.md): at least
-# four times the worst of them, which leaves room for an order of summation nobody thought of. That of float64
-# is no narrower than float32's, since an answer may compute in single precision inside.
-TOLERANCE = {"float64": 1e-5, "float32": 1e-5, "float16": 0.05, "bfloat16": 0.25}
-FLOATS = frozenset(TOLERANCE)
 
 
 @dataclass(frozen=True)
@@ -57,7 +52,7 @@ def tensor(name: str, case: RecordedCase, observation: Observation) -> Seen:
     return seen
 
 
-def numbers(name: str, case: RecordedCase, observation: Observation) -> Array:
+def values_of(name: str, case: RecordedCase, observation: Observation) -> Array:
     """The numbers of such a tensor, in the reference's shape. Raises Wrong as `tensor` does."""
     array = tensor(name, case, observation).array
     assert array is not None
@@ -102,15 +97,6 @@ def wrong_dtype(seen: Seen, want: Header) -> Finding | None:
         want.dtype,
         seen.dtype,
     )
-
-
-def departures(got: Array, want: Array, tolerance: float) -> Array:
-    """True where `got` departs from `want`. The tolerance is relative to the reference, never the answer."""
-    got, want = got.astype(np.float64), want.astype(np.float64)
-    with np.errstate(invalid="ignore", over="ignore"):
-        near = np.abs(got - want) <= tolerance * (1 + np.abs(want))
-    same_special = (got == want) | (np.isnan(got) & np.isnan(want))
-    return ~(near & np.isfinite(got) | same_special)
 
 
 def first_index(wrong: Array) -> tuple[int, ...]:

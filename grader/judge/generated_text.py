@@ -10,7 +10,7 @@ import numpy as np
 from grader.bundle.check import Check
 from grader.bundle.model import RecordedCase
 from grader.bundle.safetensors import Array
-from grader.judge.finding import PASSED, Finding, failed, numbers, wrong_form
+from grader.judge.finding import PASSED, Finding, failed, values_of, wrong_form
 from grader.judge.normalise import EMPTY
 from grader.judge.observation import Observation
 from grader.support.i18n import _
@@ -25,7 +25,7 @@ def accuracy(check: Check, case: RecordedCase, observation: Observation) -> Find
     """
     (name,) = check.of
     source = case if case.exam is None or name in case.headers else case.exam
-    scores = numbers(name, source, observation)  # (N, T, V)
+    scores = values_of(name, source, observation)  # (N, T, V)
     labels, lens = (case.for_judge[check.params[key]].astype(np.int64) for key in ("labels", "lens"))
     right = right_ones(scores, labels, lens)
     share, least = float(right.mean()), check.params["least"]
@@ -109,7 +109,7 @@ def moved(check: Check, case: RecordedCase, observation: Observation) -> Finding
     if not back.passed:
         return back
     module = check.params["module"]
-    got = [numbers(name, case, observation).astype(np.float64) for name in check.of]
+    got = [values_of(name, case, observation).astype(np.float64) for name in check.of]
     begun = [case.tensors[f"{module}.{name.removeprefix('state ')}"].astype(np.float64) for name in check.of]
     if all(np.array_equal(one, other) for one, other in zip(got, begun, strict=True)):
         return failed("as begun", _("the returned weights are unchanged by training"))

@@ -7,7 +7,7 @@ import numpy as np
 from grader.bundle.check import Check
 from grader.bundle.model import RecordedCase
 from grader.bundle.safetensors import Array
-from grader.judge.finding import PASSED, Finding, failed, numbers
+from grader.judge.finding import PASSED, Finding, failed, values_of
 from grader.judge.observation import Observation
 from grader.support.i18n import _
 
@@ -30,7 +30,7 @@ def _ranks(row: Array) -> Array:
 def ranks(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """The rank correlation with `planted` is at least `least`."""
     (name,) = check.of
-    got, planted = numbers(name, case, observation), np.array(check.params["planted"])
+    got, planted = values_of(name, case, observation), np.array(check.params["planted"])
     found = spearman(got, planted) if np.isfinite(got).all() else 0.0
     if found >= check.params["least"]:
         return PASSED

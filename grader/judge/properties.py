@@ -7,30 +7,20 @@ import numpy as np
 from grader.bundle.check import Check
 from grader.bundle.model import RecordedCase
 from grader.judge.equal import compare
-from grader.judge.finding import (
-    PASSED,
-    TOLERANCE,
-    Finding,
-    around,
-    departures,
-    failed,
-    first_index,
-    numbers,
-    place,
-    wrong_form,
-)
+from grader.judge.finding import PASSED, Finding, around, failed, first_index, place, values_of, wrong_form
 from grader.judge.observation import Observation
+from grader.judge.tolerance import TOLERANCE, differs
 from grader.support.i18n import _
 
 
 def same(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """Two results of the student's own code agree. `says`: the sentence when they do not."""
     left, right = check.of
-    one, other = (numbers(name, case, observation) for name in (left, right))
-    differs = departures(other, one, 10 * TOLERANCE[case.dtype])
-    if not differs.any():
+    one, other = (values_of(name, case, observation) for name in (left, right))
+    wrong = differs(other, one, 10 * TOLERANCE[case.dtype])
+    if not wrong.any():
         return PASSED
-    index = first_index(differs)
+    index = first_index(wrong)
     says = check.params.get("says") or "two results that must be equal differ"
     return failed(
         "differ",
@@ -44,11 +34,11 @@ def same(check: Check, case: RecordedCase, observation: Observation) -> Finding:
 def sums_to_one(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """Every row of the last axis sums to one."""
     (name,) = check.of
-    sums = numbers(name, case, observation).astype(np.float64).sum(-1)
-    differs = departures(sums, np.ones_like(sums), 10 * TOLERANCE[case.dtype])
-    if not differs.any():
+    sums = values_of(name, case, observation).astype(np.float64).sum(-1)
+    wrong = differs(sums, np.ones_like(sums), 10 * TOLERANCE[case.dtype])
+    if not wrong.any():
         return PASSED
-    index = first_index(differs)
+    index = first_index(wrong)
     return failed(
         "sums",
         _("attention weights of a query sum to {sum:.4f} instead of 1").format(sum=float(sums[index])),
@@ -64,13 +54,13 @@ def carries(check: Check, case: RecordedCase, observation: Observation) -> Findi
     `rows` and `images` name the two, which the case holds for its judges; `tol` widens the tolerance; `says` is the sentence when it does not.
     """
     (name,) = check.of
-    got = numbers(name, case, observation).astype(np.float64)
+    got = values_of(name, case, observation).astype(np.float64)
     rows, images = (case.for_judge[check.params[key]].astype(np.float64) for key in ("rows", "images"))
     moved = rows @ got.T
-    differs = departures(moved, images, check.params.get("tol", TOLERANCE[case.dtype]))
-    if not differs.any():
+    wrong = differs(moved, images, check.params.get("tol", TOLERANCE[case.dtype]))
+    if not wrong.any():
         return PASSED
-    index = first_index(differs)
+    index = first_index(wrong)
     where = place(index, ("row", "feature"))
     return failed("differ", _(check.params["says"]), around(images, index), around(moved, index), where)
 
@@ -78,7 +68,7 @@ def carries(check: Check, case: RecordedCase, observation: Observation) -> Findi
 def witnessed(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """At least one row is the expected one: it shows that the code ran on the data. `says`: the sentence if not."""
     (name,) = check.of
-    rows = numbers(name, case, observation) == case.expected[name]
+    rows = values_of(name, case, observation) == case.expected[name]
     return PASSED if rows.all(-1).any() else failed("differ", _(check.params["says"]))
 
 
@@ -92,13 +82,13 @@ def kept_weights(check: Check, case: RecordedCase, observation: Observation) -> 
         return failed(
             "absent", _("the attribute `attention_weights` is missing"), got=seen.odd if seen else ""
         )
-    got = numbers(name, case, observation)
+    got = values_of(name, case, observation)
     wrong = compare(name, got, case.expected[name], header.axes, TOLERANCE[case.dtype])
     if wrong is None:
         return PASSED
     return failed(
         "values",
-        _("`attention_weights` differs from the expected weights"),
+        _("`attention_weights` wrong from the expected weights"),
         wrong.expected,
         wrong.got,
         wrong.where,

@@ -16,6 +16,7 @@ from grader.bundle.check import Check
 from grader.bundle.model import Exercise, RecordedCase
 from grader.judge.lost import lost_message
 from grader.judge.named import says_and_asks
+from grader.judge.out_of_memory import out_of_memory_message
 from grader.report.model import NO_DIAGNOSIS, CheckResult, Diagnosis, ExerciseResult
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
@@ -41,7 +42,7 @@ class Evidence:
 
 
 def redact(result: ExerciseResult, evidence: Evidence) -> ExerciseResult:
-    """The same result with nothing in it that student code could have chosen."""
+    """The same result without any text that student code could have written."""
     exercise = evidence.exercise
     recorded = {check.id: (case, check) for case in exercise.cases for check in case.checks}
     return ExerciseResult(
@@ -143,7 +144,7 @@ def _of_any_judge() -> dict[str, str]:
         "skipped-timeouts": _("skipped: earlier cases timed out"),
         "skipped-failed": _("skipped: earlier checks failed"),
         "skipped-weights": _("skipped: the weights of the case could not be loaded"),
-        "no-memory": _("GPU out of memory: close other programs and run the check again"),
+        "no-memory": out_of_memory_message(),
         "fault": _("a hidden case could not be graded"),
     }
 

@@ -12,10 +12,10 @@ from grader.judge.finding import (
     around,
     failed,
     first_index,
-    numbers,
     place,
     shape_text,
     tensor,
+    values_of,
     wrong_dtype,
 )
 from grader.judge.observation import Observation
@@ -38,7 +38,7 @@ def unchanged(check: Check, case: RecordedCase, observation: Observation) -> Fin
     """Arguments hold exactly what they held before the call."""
     for name in check.of:
         argument = name.removeprefix("after ")
-        got = numbers(name, case, observation)
+        got = values_of(name, case, observation)
         want = case.tensors[argument] if argument in case.tensors else case.expected[name]
         differs = ~((got == want) | (np.isnan(got) & np.isnan(want)))
         if differs.any():

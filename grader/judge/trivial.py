@@ -8,9 +8,9 @@ import numpy as np
 
 from grader.bundle.model import RecordedCase
 from grader.bundle.safetensors import Array
-from grader.judge.finding import departures
 from grader.judge.normalise import EMPTY
 from grader.judge.observation import Observation
+from grader.judge.tolerance import differs
 
 
 def is_trivial(observations: Iterable[tuple[RecordedCase, Observation]]) -> bool:
@@ -29,7 +29,7 @@ def is_trivial(observations: Iterable[tuple[RecordedCase, Observation]]) -> bool
                 if seen is None or seen.array is None or _computed_nothing(want, case):
                     continue
                 judged += 1
-                if seen.array.shape == want.shape and not departures(seen.array, want, 1e-3).any():
+                if seen.array.shape == want.shape and not differs(seen.array, want, 1e-3).any():
                     return False
                 if not _computed_nothing(seen.array, case):
                     return False

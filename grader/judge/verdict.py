@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from grader.judge import decide
 from grader.judge.finding import Finding, failed
 from grader.judge.lost import lost_message
 from grader.judge.observation import Observation, StudentError
+from grader.judge.out_of_memory import out_of_memory_message, ran_out_of_memory
 from grader.report.model import CheckOutcome, CheckResult
 from grader.support.errors import GraderError
 from grader.support.i18n import _
@@ -69,7 +69,9 @@ def judge_case(
     """
     error = observation.error
     if device != "cpu" and error is not None and ran_out_of_memory(error):
-        return unseen_case(case, "could_not_grade", OUT_OF_MEMORY, _out_of_memory(error), device=device)
+        return unseen_case(
+            case, "could_not_grade", OUT_OF_MEMORY, out_of_memory_message(error), device=device
+        )
     findings: dict[str, Finding] = {}
     codes: dict[str, str] = {}
     results: list[CheckResult] = []
@@ -103,22 +105,6 @@ def judged(check: Check, case: RecordedCase, observation: Observation) -> Findin
         return decide(check, case, observation)
     except Exception:
         return failed("unjudged", _("the result could not be checked"))
-
-
-# Where torch has no exception of its own for it, the libraries beneath say so in words.
-_NO_MEMORY = re.compile(r"CUDA error: out of memory|CU\w+_STATUS_ALLOC_FAILED")
-
-
-def ran_out_of_memory(error: StudentError) -> bool:
-    """Whether a GPU refused memory. Code that needs too much of it has met the CPU's limit before."""
-    return error.type == "OutOfMemoryError" or (
-        error.type in ("RuntimeError", "AcceleratorError") and bool(_NO_MEMORY.search(error.message))
-    )
-
-
-def _out_of_memory(error: StudentError) -> str:
-    first = sanitize(error.message.splitlines()[0] if error.message else "", 200)
-    return _("GPU out of memory: close other programs and run the check again ({error})").format(error=first)
 
 
 def lost_case(

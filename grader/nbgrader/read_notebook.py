@@ -30,7 +30,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class TolerantExporter(NotebookExporter):
-    """nbconvert's exporter to notebooks. It does not raise on a submission, because nbgrader would discard it."""
+    """nbconvert's exporter to notebooks. While grading it does not raise: nbgrader would discard the submission."""
 
     def from_filename(self, filename: str, resources: Any = None, **kw: Any) -> Any:
         path = Path(filename)

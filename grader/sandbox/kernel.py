@@ -1,4 +1,4 @@
-"""System calls that Python does not wrap. Each one fails with a SandboxError that names its step.
+"""System calls that Python does not wrap. On failure each raises a SandboxError that names its step, except `probe`, which returns -1.
 
 Only the standard library's ctypes is used: tools that wrap `exec` would lose the preloaded torch.
 Nothing here touches the C library before the first call, so the module imports on any system.
@@ -98,7 +98,7 @@ def probe(name: str, *arguments: int | bytes | None) -> int:
 
 
 def unshare(step: str, flags: int) -> None:
-    """Leave the namespaces in `flags`; for a pid namespace only the next children do."""
+    """Leave the namespaces in `flags`; a new pid namespace applies only to later children."""
     _checked(step, _libc().unshare(ctypes.c_int(flags)))
 
 
@@ -171,7 +171,7 @@ def forbid_new_privileges() -> None:
 
 
 def hide_from_tracers(hidden: bool = True) -> None:
-    """Refuse ptrace and give /proc/self to root. Off for the moment when ids are mapped."""
+    """Refuse ptrace and make root the owner of /proc/self. hidden=False while the id maps are written."""
     prctl("hide from tracers", PR_SET_DUMPABLE, 0 if hidden else 1)
 
 

@@ -101,7 +101,8 @@ def _named(folder: str, file: str, port: int) -> dict[str, Any]:
         "parent": os.getpid(),
         "program": os.path.realpath(sys.executable),
         "needed": [os.__file__, *filter(os.path.exists, torch)],
-        "memory_bytes": _LIMITS.memory_bytes + (64 << 20),  # a process may have let go of some of its own
+        "memory_bytes": _LIMITS.memory_bytes
+        + (64 << 20),  # the process may have freed memory of its own since
         "file_bytes": _LIMITS.file_bytes,
     }
 

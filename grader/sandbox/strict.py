@@ -1,7 +1,7 @@
 """The strict tier: namespaces around the server, a pid namespace and an empty folder per worker.
 
-A user namespace gives an ordinary user the right to all this; root takes its own right and each
-worker becomes a user that owns nothing. A worker of an ordinary user gets a user namespace of its
+A user namespace gives an ordinary user the right to all this. Under root no user namespace is needed, and
+each worker changes to an unused user id. A worker of an ordinary user gets a user namespace of its
 own, so that it holds no power over the server's mounts and shares no process limit with its peers.
 """
 

@@ -15,7 +15,7 @@ from grader.cases.case import Case
 from grader.cases.precision import in_other_dtypes
 from grader.engine.engine import Engine
 from grader.intake.read import Submission, Unit
-from grader.judge.finding import TOLERANCE
+from grader.judge.tolerance import TOLERANCE
 from grader.report.model import ExerciseResult
 
 ROOT = Path(__file__).resolve().parents[2]

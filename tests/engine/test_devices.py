@@ -14,7 +14,7 @@ from grader.engine.engine import Engine
 from grader.engine.options import GradingOptions
 from grader.intake.read import Submission, Unit
 from grader.judge.observation import StudentError
-from grader.judge.verdict import ran_out_of_memory
+from grader.judge.out_of_memory import ran_out_of_memory
 from grader.report.html import fragment
 from grader.report.model import CheckResult, ExerciseResult, Report
 from grader.report.words import devices_checked

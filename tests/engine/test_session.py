@@ -67,11 +67,11 @@ def gone(session, body=b"", seconds=None):
 
 def test_an_honest_reply_comes_back_as_it_was_sent(worker):
     session = worker(
-        'while True:\n    words, body = read()\n    send(frame({"got": words["op"], "patience": words["patience"]}, body * 2))'
+        'while True:\n    words, body = read()\n    send(frame({"got": words["op"], "timeout": words["timeout"]}, body * 2))'
     )
     for _ in range(2):
         reply = session.ask({"op": "run"}, b"xy" * 100_000, seconds=5)
-        assert reply.words == {"got": "run", "patience": 4.75}
+        assert reply.words == {"got": "run", "timeout": 4.75}
         assert reply.body == b"xy" * 200_000
         assert 0 < reply.seconds < 5
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from grader.judge.finding import TOLERANCE, departures
 from grader.judge.observation import Seen
+from grader.judge.tolerance import TOLERANCE, differs
 
 WANT = np.random.default_rng(0).standard_normal((2, 3, 5))
 AXES = ("batch", "query", "key")
@@ -66,12 +66,10 @@ def test_special_numbers_of_the_reference_must_be_there(decide):
 
 def test_the_tolerance_is_relative_to_the_reference_and_never_to_the_answer():
     want, huge = np.array([1.0]), np.array([1e30])
-    assert departures(huge, want, 0.9).all()
-    assert not departures(np.array([2.7]), want, 0.9).any()
-    assert departures(
-        np.array([100.0]), np.array([50.0]), 0.9
-    ).all()  # 90 % of the answer would let it through
-    assert not departures(np.array([50.0]), np.array([100.0]), 0.9).any()
+    assert differs(huge, want, 0.9).all()
+    assert not differs(np.array([2.7]), want, 0.9).any()
+    assert differs(np.array([100.0]), np.array([50.0]), 0.9).all()  # 90 % of the answer would let it through
+    assert not differs(np.array([50.0]), np.array([100.0]), 0.9).any()
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), TOLERANCE.items())

@@ -11,12 +11,12 @@ from grader.support.i18n import _
 
 ABOUT = """\b
 A kit holds the assignments up to --through (all without it), the grader as a wheel without the
-instructor's rooms, and those building blocks of `grader.given` that the assignments allow.
+instructor's commands, and those building blocks of `grader.given` that the assignments allow.
 
 \b
 A building block may be the answer to an exercise of the same kit: assignment 03 builds on what 02 asks
-for. While that exercise is graded its block is withheld, and the proof shows that importing it earns
-nothing; but whoever opens the wheel can read it. The blocks concerned are listed. If that matters to you,
+for. While that exercise is graded its block is withheld, and the release checks that importing it earns
+nothing. But a student who opens the wheel can read it. The blocks concerned are listed. If that matters to you,
 release in stages: --through 02 until its deadline, then --through 03 into a new folder, and so on.
 
 \b

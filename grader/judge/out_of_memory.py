@@ -1,0 +1,27 @@
+"""A GPU that ran out of memory: how to recognise it, and the sentence."""
+
+from __future__ import annotations
+
+import re
+
+from grader.judge.observation import StudentError
+from grader.support.i18n import _
+from grader.support.sanitize import sanitize
+
+# Where torch has no exception of its own for it, the libraries beneath say so in words.
+_NO_MEMORY = re.compile(r"CUDA error: out of memory|CU\w+_STATUS_ALLOC_FAILED")
+
+
+def ran_out_of_memory(error: StudentError) -> bool:
+    """Return whether a GPU refused memory. Code that needs too much of it has met the CPU's limit before."""
+    return error.type == "OutOfMemoryError" or (
+        error.type in ("RuntimeError", "AcceleratorError") and bool(_NO_MEMORY.search(error.message))
+    )
+
+
+def out_of_memory_message(error: StudentError | None = None) -> str:
+    """Return the sentence. Without an error it quotes nothing: for hidden cases."""
+    if error is None:
+        return _("GPU out of memory: close other programs and run the check again")
+    first = sanitize(error.message.splitlines()[0] if error.message else "", 200)
+    return _("GPU out of memory: close other programs and run the check again ({error})").format(error=first)

@@ -1,0 +1,22 @@
+"""How far a value may be from the expected one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from grader.bundle.safetensors import Array
+
+# Relative to 1 + |expected|. Measured on correct answers written in many ways (docs/precision.md): at least
+# four times the worst of them, which leaves room for another order of summation. That of float64
+# is as wide as float32's, since an answer may compute in single precision inside.
+TOLERANCE = {"float64": 1e-5, "float32": 1e-5, "float16": 0.05, "bfloat16": 0.25}
+FLOATS = frozenset(TOLERANCE)
+
+
+def differs(got: Array, want: Array, tolerance: float) -> Array:
+    """Return True where `got` differs from `want`. The tolerance is relative to the expected value."""
+    got, want = got.astype(np.float64), want.astype(np.float64)
+    with np.errstate(invalid="ignore", over="ignore"):
+        near = np.abs(got - want) <= tolerance * (1 + np.abs(want))
+    same_special = (got == want) | (np.isnan(got) & np.isnan(want))
+    return ~(near & np.isfinite(got) | same_special)
