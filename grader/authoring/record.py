@@ -97,6 +97,8 @@ def _exercise(assignment: Assignment, fields: Mapping[str, Any], seed: str, diag
         level=_level(assignment, fields),
         cases=recorded,
     )
+    if not any(without_mistakes.counts(c.facet) for case in recorded for c in case.checks):
+        raise ContentError(f"{name}: every facet that it checks has weight 0, so nothing would be graded")
     if not mistakes:
         return without_mistakes
     known = tuple(KnownMistake(m.id, m.kind, m.says, m.asks, m.page) for m in mistakes)

@@ -96,6 +96,10 @@ class Exercise:
     signatures: Signatures | None = None
     forbids_costs: float = 0.0  # the share of the points that such a use costs
 
+    def counts(self, facet: str) -> bool:
+        """Whether checks of a facet decide anything: a facet of weight 0 is off."""
+        return self.weights.get(facet, 1.0) != 0
+
     @cached_property
     def is_made_of_parts(self) -> bool:
         """Whether a case builds a model from the student's own parts."""

@@ -19,7 +19,7 @@ from grader.judge.observation import Observation
 from grader.judge.redact import Evidence
 from grader.judge.trivial import is_trivial
 from grader.judge.verdict import JudgedCase, unseen_case
-from grader.report.model import CheckResult, ExerciseResult, Outcome
+from grader.report.model import NO_DIAGNOSIS, CheckResult, ExerciseResult, Outcome
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
@@ -45,6 +45,24 @@ def result_without_checks(
         remarks=tuple(remarks),
         seconds=seconds,
         content=content,
+    )
+
+
+def blocked_by(result: ExerciseResult, other: ExerciseResult) -> ExerciseResult:
+    """A failed result as *blocked* by another exercise that it uses. Points that it reached stay."""
+    if other.outcome == "not_started":
+        says = _("blocked by {other}, which it uses and which is not written yet: write {other} first")
+    else:
+        says = _("blocked by {other}, which it uses and which does not pass yet: fix {other} first")
+    return replace(
+        result,
+        outcome="blocked",
+        message=says.format(other=other.name),
+        checks=(),
+        diagnosis=NO_DIAGNOSIS,
+        figures={},
+        fingerprint="",
+        fix_first=(other.name,),
     )
 
 

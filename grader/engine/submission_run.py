@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from grader.bundle.model import Exercise, RecordedCase
+from grader.engine.case_checks import off_last, skipped, without_off
 from grader.engine.context import Context
 from grader.engine.interface import Interface, Source, interface, takes_mask
 from grader.engine.load_request import History, LoadRequest, limits
@@ -24,7 +25,7 @@ from grader.engine.loading import (
 from grader.engine.messages import place_of
 from grader.engine.missing import blamed, is_package, missing_names, needs_gpu, of_gpu, of_missing
 from grader.engine.post_training import examined
-from grader.engine.result import ResultBuilder
+from grader.engine.result import ResultBuilder, blocked_by
 from grader.engine.result_cache import key
 from grader.engine.session import WorkerGone
 from grader.engine.slip_remarks import with_slips
@@ -47,7 +48,7 @@ from grader.support.i18n import _, language
 from grader.support.sanitize import sanitize
 from grader.support.version import __version__
 
-MAX_LOST = 2  # cases of one exercise that may lose their worker before the rest is skipped
+UNUSABLE = ("failed", "blocked", "not_started")  # outcomes of a part that another exercise cannot build on
 
 
 @dataclass
@@ -83,6 +84,8 @@ class SubmissionRun:
     def _anew(self, exercise: Exercise) -> ExerciseResult:
         before = self._lost()
         result = self._retry_with_reference_blocks(exercise, self._once(exercise, ()))
+        if result.outcome == "failed":
+            result = self._blocked(exercise, result)
         if self._lost() > before or any(name in run.unsteady for name, run in self._student_blocks(exercise)):
             self.unsteady.add(exercise.name)
         elif result.outcome in ("passed", "failed") and not result.partial:
@@ -99,7 +102,7 @@ class SubmissionRun:
         faulty = tuple(
             name
             for name, run in self._student_blocks(exercise)
-            if run.grade(self.context.exercises[name]).outcome in ("failed", "blocked", "not_started")
+            if run.grade(self.context.exercises[name]).outcome in UNUSABLE
         )
         says = (
             _("your {blocks} has an error (see there); graded with the reference {blocks} instead")
@@ -111,6 +114,11 @@ class SubmissionRun:
             else _("your {blocks} could not be used (see there); graded with the reference {blocks} instead")
         )
         again = self._with_reference_blocks(exercise, result, faulty, says)
+        if again is not result:
+            used = self._used_exercises(exercise)
+            again = replace(
+                again, fix_first=tuple(n for n in faulty if n in used or exercise.is_made_of_parts)
+            )
         if not exercise.is_made_of_parts or not _by_parts(exercise, again):
             return again
         every = tuple(name for name, _run in self._student_blocks(exercise))
@@ -129,8 +137,9 @@ class SubmissionRun:
         if not names:
             return result
         again = self._once(exercise, names)
-        if again.score is None or again.score < (result.score or 0):
-            return result  # with right blocks, what still fails is this exercise's fault
+        if again.score is None or (exercise.is_made_of_parts and again.score < (result.score or 0)):
+            return result
+        again = replace(again, score=max(again.score, result.score or 0))  # a second try costs nothing
         remark = says.format(blocks=", ".join(names))
         return replace(again, remarks=(*again.remarks, remark), seconds=again.seconds + result.seconds)
 
@@ -146,6 +155,21 @@ class SubmissionRun:
             )
             here |= {n: run for n in part.names if n not in here and n in self.context.exercises}
         return [(name, here[name]) for name in exercise.given if name in here]
+
+    def _blocked(self, exercise: Exercise, result: ExerciseResult) -> ExerciseResult:
+        """A failed result as *blocked*, if the exercise uses another one that fails and that no block replaces."""
+        for name in self._used_exercises(exercise):
+            other = self.context.exercises[name]
+            if name not in exercise.given and self.grade(other).outcome in UNUSABLE:
+                return blocked_by(result, self.done[name])
+        return result
+
+    def _used_exercises(self, exercise: Exercise) -> list[str]:
+        """The earlier exercises that the submission defines and uses in this one, in the order of the course."""
+        order = list(self.context.exercises)
+        used = needs(self.submission, self.names, self.aliases.get(exercise.name, exercise.name))
+        earlier = order[: order.index(exercise.name)]
+        return [name for name in earlier if name in self.aliases and self.aliases[name] in used]
 
     # ---- results that take long are cached
 
@@ -331,7 +355,9 @@ class SubmissionRun:
         options = self.context.options
         for case in request.exercise.cases:
             if not (case.costly and options.quick):
-                judged.append(_skipped(case, judged, options.device) or self._judge(request, case, budget))
+                ordered = off_last(request.exercise, case)
+                one = skipped(ordered, judged, options.device) or self._judge(request, ordered, budget)
+                judged.append(without_off(request.exercise, one))
         return judged
 
     def _judge(self, request: LoadRequest, case: RecordedCase, budget: Budget) -> JudgedCase:
@@ -369,18 +395,6 @@ def _by_parts(exercise: Exercise, result: ExerciseResult) -> bool:
     """Whether a case that uses the student's parts failed."""
     cases = {case.id for case in exercise.cases if any(step.get("own") for step in case.steps)}
     return any(c.outcome == "failed" and c.id.split("/")[0] in cases for c in result.checks)
-
-
-def _skipped(case: RecordedCase, judged: Sequence[JudgedCase], device: str) -> JudgedCase | None:
-    """The case as skipped, if it can say nothing any more; None if it has to run."""
-    if sum(code.startswith("lost") for j in judged for code in j.codes.values()) >= MAX_LOST:
-        why = _("skipped: earlier cases timed out")
-        return unseen_case(case, "skipped", "skipped-timeouts", why, device=device)
-    checks = [check for j in judged for check in j.checks]
-    if case.exam is not None and any(c.facet == "values" and c.outcome == "failed" for c in checks):
-        why = _("skipped: earlier checks failed")
-        return unseen_case(case, "skipped", "skipped-failed", why, device=device)
-    return None
 
 
 def _plain_file(exercise: Exercise) -> Submission:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 BLOCKS: dict[str, str] = {
+    "kernel_attention_weights": "kernel_attention_weights.py",
     "sequence_mask": "sequence_mask.py",
     "masked_softmax": "masked_softmax.py",
     "AdditiveAttention": "additive_attention.py",

@@ -60,6 +60,7 @@ def redact(result: ExerciseResult, evidence: Evidence) -> ExerciseResult:
         content=_hash(result.content),
         figures={},
         partial=result.partial,
+        fix_first=(),  # the engine adds it afterwards, from names of the course
         fingerprint=_hash(result.fingerprint),
     )
 

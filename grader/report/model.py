@@ -62,6 +62,7 @@ class ExerciseResult:
     content: str = ""  # hash of what was graded
     figures: Mapping[str, Any] = field(default_factory=dict)  # values to draw; see grader/engine/figures.py
     partial: bool = False  # a quick check that skipped something
+    fix_first: tuple[str, ...] = ()  # exercises that this one uses and that have not passed
     fingerprint: str = ""  # of an unexplained wrong answer; equal answers have equal fingerprints
 
 
@@ -137,6 +138,7 @@ def _exercise(result: ExerciseResult) -> dict[str, Any]:
             "asks": result.diagnosis.asks,
         },
         "remarks": list(result.remarks),
+        "fix_first": list(result.fix_first),
         "seconds": round(result.seconds, 4),
         **({"figures": dict(result.figures)} if result.figures else {}),
     }

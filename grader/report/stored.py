@@ -24,7 +24,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "expected": _TEXT_OR_NONE,
     "got": _TEXT_OR_NONE,
 }
-_NESTED = {"checks", "diagnosis", "remarks", "alternatives", "figures"}
+_NESTED = {"checks", "diagnosis", "remarks", "fix_first", "alternatives", "figures"}
 
 
 class BadResult(ValueError):
@@ -52,6 +52,7 @@ def from_text(text: str) -> ExerciseResult:
             **record,
             "checks": tuple(CheckResult(**check) for check in record["checks"]),
             "remarks": _texts(record["remarks"]),
+            "fix_first": _texts(record["fix_first"]),
             "diagnosis": Diagnosis(**{**record["diagnosis"], "alternatives": alternatives}),
         }
     )

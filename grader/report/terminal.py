@@ -21,6 +21,7 @@ from grader.report.words import (
     diagnosis_lead,
     facet_name,
     first_failure,
+    first_to_fix,
     grader_error,
     outcome_name,
     passed_checks,
@@ -216,6 +217,9 @@ def _next_step(report: Report, unsolved: Sequence[ExerciseResult]) -> str:
     """Return the one thing to do next; "" if the student can do nothing, or the file is not of the course."""
     if report.file:
         return _("All checks passed.") if report.exit_status == 0 else ""
+    first = first_to_fix(report.exercises)
+    if first:
+        return _("Next: write or fix {name} and run the check again.").format(name=first)
     to_fix = next((e.name for e in unsolved if e.outcome in ("failed", "blocked", "other_interface")), "")
     if to_fix:
         return _("Next: fix {name} and run the check again.").format(name=to_fix)

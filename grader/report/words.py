@@ -81,6 +81,11 @@ def first_failure(checks: Sequence[CheckResult]) -> CheckResult | None:
     return next((c for c in checks if c.outcome in ("failed", "could_not_grade")), None)
 
 
+def first_to_fix(results: Sequence[ExerciseResult]) -> str:
+    """Return the first exercise that others use and that has not passed; "" if there is none."""
+    return next((name for result in results for name in result.fix_first), "")
+
+
 def passed_checks(count: int) -> str:
     return ngettext("{n} check passed", "{n} checks passed", count).format(n=count)
 

@@ -67,6 +67,7 @@ EXERCISE = {
         "checks",
         "diagnosis",
         "remarks",
+        "fix_first",
         "seconds",
     ],
     "properties": {
@@ -94,6 +95,7 @@ EXERCISE = {
             },
         },
         "remarks": {"type": "array", "items": {"type": "string"}},
+        "fix_first": {"type": "array", "items": {"type": "string"}},
         "seconds": {"type": "number", "minimum": 0},
         "figures": {
             "type": "object",

@@ -32,7 +32,7 @@ CODES = (
 HANDLED = {
     ExerciseResult: {
         *("name", "assignment", "outcome", "score", "points", "title", "message", "checks", "diagnosis"),
-        *("remarks", "seconds", "content", "figures", "partial", "fingerprint"),
+        *("remarks", "seconds", "content", "figures", "partial", "fix_first", "fingerprint"),
     },
     CheckResult: {
         *("id", "facet", "title", "outcome", "device", "dtype", "visibility", "message"),

@@ -1,0 +1,35 @@
+"""Which checks of a case count, and which cases have nothing to say any more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from grader.bundle.model import Exercise, RecordedCase
+from grader.judge.verdict import JudgedCase, unseen_case
+from grader.support.i18n import _
+
+MAX_LOST = 2  # cases of one exercise that may lose their worker before the rest is skipped
+
+
+def off_last(exercise: Exercise, case: RecordedCase) -> RecordedCase:
+    """The case with the checks of facets that are off last: an exception is reported by the first check it hits."""
+    return replace(case, checks=tuple(sorted(case.checks, key=lambda c: not exercise.counts(c.facet))))
+
+
+def without_off(exercise: Exercise, judged: JudgedCase) -> JudgedCase:
+    """The judged case without checks of facets that are off. The diagnosis still reads what their judges found."""
+    counted = tuple(check for check in judged.checks if exercise.counts(check.facet))
+    return replace(judged, checks=counted, codes={check.id: judged.codes[check.id] for check in counted})
+
+
+def skipped(case: RecordedCase, judged: Sequence[JudgedCase], device: str) -> JudgedCase | None:
+    """The case as skipped, if it can say nothing any more; None if it has to run."""
+    if sum(code.startswith("lost") for j in judged for code in j.codes.values()) >= MAX_LOST:
+        why = _("skipped: earlier cases timed out")
+        return unseen_case(case, "skipped", "skipped-timeouts", why, device=device)
+    checks = [check for j in judged for check in j.checks]
+    if case.exam is not None and any(c.facet == "values" and c.outcome == "failed" for c in checks):
+        why = _("skipped: earlier checks failed")
+        return unseen_case(case, "skipped", "skipped-failed", why, device=device)
+    return None
