@@ -6,10 +6,13 @@ same form. Parts are paired by name, else in their order, if they hold equally m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
+from typing import TypeVar
 
+T = TypeVar("T")
 Shapes = Mapping[str, tuple[int, ...]]
 OwnShapes = Mapping[str, tuple[int | None, ...]]
 Role = Callable[[str], str]
@@ -37,7 +40,38 @@ def names_by_structure(own: Shapes, wanted: Shapes, role: Role) -> dict[str, str
     role: what a name says that a layer does, such as to project the keys; "" for nothing. Parameters without a
     place in the contract keep the name that they have below the nearest part with a place.
     """
-    return dict(_renamed(_tree(own), _tree(wanted), role))
+    return dict(_renamed(_tree(_as_used(own)), _tree(wanted), role))
+
+
+# What names say of the place in which a decoder block uses a part, whatever order it creates its parts in. The first
+# that fits counts: `enc_dec_attn` attends to the source.
+_PLACES = {
+    1: re.compile(r"cross|inter_?att|memory|(^|_)(src|source|enc|encoder)(_|$|att)"),
+    2: re.compile(r"ffn|(^|_)ff(_|$)|feed_?forward|mlp"),
+    0: re.compile(r"self|masked|causal|(^|_)(dec|decoder|tgt|target)_?(attn|attention|mha)"),
+}
+
+
+def _as_used(shapes: Mapping[str, T]) -> dict[str, T]:
+    """The same parameters; in each module the parts whose names speak of an order are in this order."""
+    return {name: shapes[name] for name in _names_as_used(list(shapes))}
+
+
+def _names_as_used(names: Sequence[str], level: int = 0) -> Iterator[str]:
+    parts: dict[str, list[str]] = {}
+    for name in names:
+        segments = name.split(".")
+        parts.setdefault(segments[min(level, len(segments) - 1)], []).append(name)
+    places = {part: place for part in parts if (place := _place(part)) is not None}
+    in_order = iter(sorted(places, key=lambda part: places[part]))
+    for part in [next(in_order) if part in places else part for part in parts]:
+        yield from parts[part] if len(parts[part]) == 1 else _names_as_used(parts[part], level + 1)
+
+
+def _place(part: str) -> int | None:
+    """The place in the order of use that a name speaks of, if it speaks of one."""
+    plain = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", part).lower()
+    return next((place for place, words in _PLACES.items() if words.search(plain)), None)
 
 
 def _tree(shapes: Shapes) -> _Part:
@@ -107,7 +141,7 @@ def layers_in_order(own: OwnShapes, wanted: Shapes, role: Role) -> dict[str, str
     A size of an own parameter may be None: a lazy layer does not know it yet. Returns {} if some layer has no
     counterpart.
     """
-    mine, theirs = _layers(own), _layers(wanted)
+    mine, theirs = _layers(_as_used(own)), _layers(wanted)
 
     def fits(a: str, b: str) -> bool:
         return mine[a].keys() == theirs[b].keys() and all(

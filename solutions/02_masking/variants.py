@@ -158,6 +158,39 @@ VARIANTS = [
         """,
     ),
     variant(
+        "mask-of-numbers",
+        "masked_softmax",
+        """
+        def masked_softmax(X, valid_lens):
+            if valid_lens is None:
+                return torch.softmax(X, dim=-1)
+            lens = valid_lens.reshape(len(X), -1, 1)
+            mask = (torch.arange(X.shape[-1], device=X.device) < lens).to(X.dtype)
+            return torch.softmax(X * mask + torch.finfo(X.dtype).min * (1 - mask), dim=-1)
+        """,
+    ),
+    variant(
+        "helper-inside",
+        "masked_softmax",
+        """
+        def masked_softmax(X, valid_lens):
+            def _sequence_mask(X, valid_len, value=0):
+                mask = torch.arange(X.size(1), device=X.device)[None, :] < valid_len[:, None]
+                X[~mask] = value
+                return X
+
+            if valid_lens is None:
+                return torch.softmax(X, dim=-1)
+            shape = X.shape
+            if valid_lens.dim() == 1:
+                valid_lens = torch.repeat_interleave(valid_lens, shape[1])
+            else:
+                valid_lens = valid_lens.reshape(-1)
+            X = _sequence_mask(X.clone().reshape(-1, shape[-1]), valid_lens, value=-1e6)
+            return torch.softmax(X.reshape(shape), dim=-1)
+        """,
+    ),
+    variant(
         "in-double",
         "masked_softmax",
         """

@@ -57,6 +57,24 @@ VARIANTS = [
 """),
     ),
     variant(
+        "names-in-mixed-case",
+        "AdditiveAttention",
+        """
+        class AdditiveAttention(nn.Module):
+            def __init__(self, key_size, query_size, num_hiddens, dropout):
+                super().__init__()
+                self.W_v = nn.Linear(num_hiddens, 1, bias=False)
+                self.w_q = nn.Linear(query_size, num_hiddens, bias=False)
+                self.w_k = nn.Linear(key_size, num_hiddens, bias=False)
+                self.dropout = nn.Dropout(dropout)
+
+            def forward(self, queries, keys, values, valid_lens):
+                pairs = self.w_q(queries)[:, :, None] + self.w_k(keys)[:, None]
+                self.attention_weights = masked_softmax(self.W_v(pairs.tanh()).squeeze(-1), valid_lens)
+                return torch.bmm(self.dropout(self.attention_weights), values)
+        """,
+    ),
+    variant(
         "pairs-joined",
         "AdditiveAttention",
         additive("""

@@ -203,6 +203,11 @@ def constants(name):
     ]
 
 
+def mixed_case(source):
+    """Change the names of two layers as they are often written."""
+    return source.replace("self.W_q", "self.w_q").replace("self.W_o", "self.w_o")
+
+
 VARIANTS = [
     *(
         variant(f"{prefix}-{id}", name, attention(template, name))
@@ -216,6 +221,11 @@ VARIANTS = [
     ),
     variant("mha-small-layers", "MultiHeadAttention", SMALL_LAYERS),
     variant("mha-lazy", "MultiHeadAttention", LAZY),
+    variant(
+        "mha-names-in-mixed-case",
+        "MultiHeadAttention",
+        mixed_case(attention(FOUR_AXES, "MultiHeadAttention")),
+    ),
     variant(
         "mixed-up-inherited", "MixedUpAttention", "class MixedUpAttention(MultiHeadAttention):\n    pass\n"
     ),

@@ -126,6 +126,33 @@ class DecoderBlock(nn.Module):
 """,
     ),
     variant(
+        "cross-attention-created-first",
+        "DecoderBlock",
+        """
+class DecoderBlock(nn.Module):
+    def __init__(self, key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input,
+                 ffn_num_hiddens, num_heads, dropout, i):
+        super().__init__()
+        self.i = i
+        sizes = key_size, query_size, value_size, num_hiddens, num_heads, dropout
+        self.cross_attn, self.cross_norm = MultiHeadAttention(*sizes), AddNorm(norm_shape, dropout)
+        self.self_attn, self.self_norm = MultiHeadAttention(*sizes), AddNorm(norm_shape, dropout)
+        self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
+        self.ffn_norm = AddNorm(norm_shape, dropout)
+
+    def forward(self, X, state):
+        seen, lens = X, None
+        if self.training:
+            lens = torch.arange(1, X.shape[1] + 1, device=X.device).repeat(X.shape[0], 1)
+        else:
+            seen = X if state[2][self.i] is None else torch.cat((state[2][self.i], X), dim=1)
+            state[2][self.i] = seen
+        Y = self.self_norm(X, self.self_attn(X, seen, seen, lens))
+        Z = self.cross_norm(Y, self.cross_attn(Y, state[0], state[0], state[1]))
+        return self.ffn_norm(Z, self.ffn(Z)), state
+""",
+    ),
+    variant(
         "own-attention",
         "DecoderBlock",
         """

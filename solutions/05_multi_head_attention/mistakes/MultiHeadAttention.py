@@ -468,6 +468,26 @@ MISTAKES = [
         ),
     ),
     mistake(
+        "mha-joined-with-length-of-keys",
+        edit(
+            "transpose_output(heads, self.num_heads)",
+            "heads.unflatten(0, (-1, self.num_heads)).transpose(1, 2).reshape(len(heads) // self.num_heads, keys.shape[1], self.W_o.in_features)",
+        ),
+        says="rows of the queries are reshaped with the number of keys, which works only if both numbers are equal",
+        asks="How many rows does the result have: one per query, or one per key?",
+        seen="common in code that was written for self-attention",
+    ),
+    mistake(
+        "mha-keys-split-with-length-of-queries",
+        edit(
+            "keys = transpose_qkv(self.W_k(keys), self.num_heads)  # (B·H, S, d)",
+            "keys = transpose_qkv(self.W_k(keys).reshape(len(keys), queries.shape[1], self.W_k.out_features), self.num_heads)",
+        ),
+        says="rows of the keys are reshaped with the number of queries, which works only if both numbers are equal",
+        asks="Pass three queries and five keys. Which of the two numbers do you use to split the keys into heads?",
+        seen="common in code that was written for self-attention",
+    ),
+    mistake(
         "mha-split-and-merge-by-view",
         edit(
             "transpose_qkv(self.W_q(queries), self.num_heads)",

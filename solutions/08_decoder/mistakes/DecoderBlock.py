@@ -427,6 +427,15 @@ MISTAKES = [
         asks="Which parameters of your block never get a gradient?",
     ),
     mistake(
+        "decblock-ffn-ends-in-hidden-size",
+        edit(
+            "PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)",
+            "PositionWiseFFN(ffn_num_input, ffn_num_hiddens, ffn_num_hiddens)",
+        ),
+        says="the last layer of the feed-forward network has the size of its hidden layer",
+        asks="The output of the network is added to its input. Which size must it have?",
+    ),
+    mistake(
         "decblock-last-norm-missing",
         edit("return self.addnorm3(Z, self.ffn(Z)), state", "return Z + self.ffn(Z), state"),
         says="the last sum is not normalised",
