@@ -30,7 +30,7 @@ class LoadRequest:
     """A submission to load for one exercise.
 
     aliases: exercise → the name it has in the submission.
-    replaced: definitions of the student that the reference blocks replace.
+    replaced: names of definitions of the student that reference blocks replace, and the blocks.
     skip: top-level statements that timed out before, as (file, line).
     parts, own: the parts of earlier files, and of this one, that models may be made of.
     renamed: keyword of the constructor → the parameter that the submission has in its place.
@@ -39,7 +39,7 @@ class LoadRequest:
     submission: Submission
     exercise: Exercise
     aliases: Mapping[str, str] = field(default_factory=dict)
-    replaced: tuple[str, ...] = ()
+    replaced: Mapping[str, str] = field(default_factory=dict)
     skip: Sequence[tuple[str, int]] = ()
     parts: Sequence[Part] = ()
     own: Mapping[str, str] = field(default_factory=dict)
@@ -68,7 +68,13 @@ class LoadRequest:
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for requests that one loading serves."""
-        return (self.content, tuple(self.own), self.visible_blocks, self.replaced, tuple(self.skip))
+        return (
+            self.content,
+            tuple(self.own),
+            self.visible_blocks,
+            tuple(self.replaced.items()),
+            tuple(self.skip),
+        )
 
     @property
     def files(self) -> frozenset[str]:
@@ -86,9 +92,9 @@ class LoadRequest:
             "neighbours": [vars(one) for one in self.submission.neighbours],
             "given": {name: source(name) for name in allowed},
             "withheld": [name for name in BLOCKS if name not in allowed],
-            "replace": list(self.replaced),
+            "replace": dict(self.replaced),
             "skip": list(self.skip),
-            "parts": [part.request(self.replaced) for part in self.parts],
+            "parts": [part.request(self.replaced.values()) for part in self.parts],
             "own": dict(self.own),
         }
 

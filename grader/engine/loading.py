@@ -10,6 +10,7 @@ from grader.engine.messages import of_note
 from grader.engine.worker_slot import CannotLoad, Loaded
 from grader.intake.customary import UNIT, missing_imports
 from grader.intake.names import Names
+from grader.intake.read import Submission
 from grader.intake.recognise import lost
 from grader.judge.observation import StudentError, student_error
 from grader.support.i18n import _, ngettext
@@ -28,7 +29,7 @@ def defined_name(request: LoadRequest, loaded: Loaded, names: Names) -> str:
     for name in (alias, wanted):
         if name is not None and name in loaded.names:
             return name
-    _raise_note(loaded, alias or wanted, names)
+    _raise_note(loaded, alias or wanted, names, request.submission)
     fault = lost(wanted, names)
     if fault is not None:
         raise CannotLoad(
@@ -42,10 +43,10 @@ def defined_name(request: LoadRequest, loaded: Loaded, names: Names) -> str:
     raise CannotLoad(_("{name} is not defined in {file}").format(name=wanted, file=file))
 
 
-def _raise_note(loaded: Loaded, name: str, names: Names) -> None:
+def _raise_note(loaded: Loaded, name: str, names: Names, submission: Submission) -> None:
     """Raise CannotLoad if a note tells why this name is not defined."""
     definition = names.definitions.get(name)
-    for note in loaded.notes:
+    for note in own_notes(loaded.notes, submission):
         error = student_error(note.get("error"))
         defines = note.get("defines")
         if error is not None and (note.get("whole") or (isinstance(defines, list) and name in defines)):
@@ -57,6 +58,12 @@ def _raise_note(loaded: Loaded, name: str, names: Names) -> None:
             )
 
 
+def own_notes(notes: Iterable[Mapping[str, Any]], submission: Submission) -> list[Mapping[str, Any]]:
+    """The notes on a submission's own code: a file beside it may define the same names."""
+    own = {unit.name for unit in submission.units}
+    return [note for note in notes if note.get("file") in own]
+
+
 def definition_errors(notes: Iterable[Mapping[str, Any]], name: str) -> list[StudentError]:
     """The exceptions of the statements that should have defined a name."""
     found = [student_error(note.get("error")) for note in notes if name in _texts(note.get("defines"))]
@@ -66,13 +73,13 @@ def definition_errors(notes: Iterable[Mapping[str, Any]], name: str) -> list[Stu
 def load_remarks(
     notes: Iterable[Mapping[str, Any]], needed: frozenset[str], visible: Collection[str]
 ) -> list[str]:
-    """What the worker left out of the file, or took from elsewhere, among the names that an exercise needs.
+    """What the worker left out of the file, and which blocks it took from the course, among the names that an exercise needs.
 
     visible: the building blocks that the exercise may use.
     """
     out = []
     for note in notes:
-        block, file = note.get("block"), sanitize(str(note.get("file")), 100)
+        block = note.get("block")
         error = student_error(note.get("error"))
         if isinstance(block, str) and block in needed and block in visible:
             module = sanitize(str(note.get("module")).lstrip("."), 100)
@@ -81,11 +88,20 @@ def load_remarks(
                     module=module, block=sanitize(block, 100)
                 )
             )
-        elif note.get("neighbour"):
-            out.append(_("{file} beside the file was used too").format(file=file))
         elif error is not None and not needed.isdisjoint(_texts(note.get("defines"))):
             out.append(_("skipped because of an error: {what}").format(what=of_note(note, error)))
     return [sanitize(line, 400) for line in dict.fromkeys(out)][:MAX_REMARKS]
+
+
+def files_used(notes: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """One sentence about the files beside the submission that it imports."""
+    files = [sanitize(str(note.get("file")), 100) for note in notes if note.get("neighbour")]
+    if not files:
+        return ()
+    says = ngettext(
+        "{files} beside the file was used too", "files beside it were used too: {files}", len(files)
+    )
+    return (sanitize(says.format(files=", ".join(files)), 400),)
 
 
 def summary_of_skipped(notes: Iterable[Mapping[str, Any]], needed: frozenset[str]) -> tuple[str, ...]:

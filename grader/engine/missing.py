@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from grader.judge.observation import StudentError, student_error
@@ -12,7 +13,7 @@ from grader.support.sanitize import sanitize
 
 # Packages that such files import and that the course does not need. A module of another name is the author's own.
 _PACKAGES = (
-    "datasets einops fairseq gensim jieba keras lightning matplotlib networkx nltk numba pandas PIL"
+    "datasets einops fairseq flax gensim jax jieba keras lightning matplotlib networkx nltk numba optax pandas PIL"
     " pytorch_lightning sacrebleu scipy seaborn sentencepiece skimage sklearn spacy tensorboard tensorflow"
     " tokenizers torchaudio torchinfo torchsummary torchtext torchvision tqdm transformers wandb"
 )
@@ -21,17 +22,34 @@ _NO_GPU = re.compile(
     "Torch not compiled with CUDA enabled|Found no NVIDIA driver|No CUDA GPUs are available"
     "|CUDA-capable device"
 )
-_UNDEFINED = re.compile(r"name '(\w+)' is not defined")
+_UNDEFINED = re.compile(r"(?:name|module 'submission' has no attribute) '(\w+)'(?: is not defined)?$")
+_CALLED_OTHERWISE = re.compile(r"(\w+)(?:\.__init__)?\(\) (?:got|missing|takes) ")
 
 
-def missing_names(notes: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Name → the module or the file that should have brought it, for imports that failed."""
-    return {
-        name: _module(note)
-        for note in notes
-        for name in _texts(note.get("missing"))
-        if student_error(note.get("error")) is not None
-    }
+@dataclass(frozen=True)
+class Missing:
+    """A name that a failed import should have brought, and the module that has it.
+
+    block: a building block takes its place.
+    """
+
+    name: str
+    module: str
+    block: bool = False
+
+
+def missing_names(notes: Iterable[Mapping[str, Any]]) -> dict[str, Missing]:
+    """Name → what is missing: names that failed imports should have brought, and what could not be defined for it."""
+    found: dict[str, Missing] = {}
+    for note in notes:
+        error, block = student_error(note.get("error")), note.get("block")
+        if isinstance(block, str):
+            found[block] = Missing(block, _module(note), block=True)
+        elif error is not None:
+            found |= {name: Missing(name, _module(note)) for name in _texts(note.get("missing"))}
+            cause = _blamed(error, found)
+            found |= {name: cause for name in _texts(note.get("defines")) if cause and name not in found}
+    return found
 
 
 def is_package(module: str) -> bool:
@@ -39,13 +57,19 @@ def is_package(module: str) -> bool:
     return module.split(".")[0] in PACKAGES
 
 
-def blamed(errors: Iterable[StudentError], missing: Mapping[str, str]) -> str:
-    """The missing name because of which code raised a NameError; "" if there is none."""
-    for error in errors:
-        found = _UNDEFINED.search(error.message) if error.type == "NameError" else None
-        if found is not None and found[1] in missing:
-            return found[1]
-    return ""
+def blamed(errors: Iterable[StudentError], missing: Mapping[str, Missing]) -> Missing | None:
+    """What is missing, because of which code raised an exception; None if that is not the reason."""
+    return next(filter(None, (_blamed(error, missing) for error in errors)), None)
+
+
+def _blamed(error: StudentError, missing: Mapping[str, Missing]) -> Missing | None:
+    if error.type in ("NameError", "AttributeError"):
+        found = _UNDEFINED.match(error.message)
+        cause = missing.get(found[1]) if found else None
+        return cause if cause is None or not cause.block else None
+    called = _CALLED_OTHERWISE.match(error.message) if error.type == "TypeError" else None
+    cause = missing.get(called[1]) if called else None
+    return cause if cause is not None and cause.block else None
 
 
 def needs_gpu(errors: Sequence[StudentError]) -> bool:
@@ -53,16 +77,19 @@ def needs_gpu(errors: Sequence[StudentError]) -> bool:
     return bool(errors) and all(_NO_GPU.search(error.message) for error in errors)
 
 
-def of_missing(name: str, module: str) -> str:
+def of_missing(missing: Missing) -> str:
     """One sentence about a missing name."""
-    module = sanitize(module, 100)
+    name, module = sanitize(missing.name, 100), sanitize(missing.module, 100)
     if is_package(module):
         return _("the package {package} is not installed here, and `{name}` comes from it").format(
-            package=module.split(".")[0], name=sanitize(name, 100)
+            package=module.split(".")[0], name=name
         )
-    return _("`{name}` comes from {module}, which was not submitted").format(
-        name=sanitize(name, 100), module=f"`{module.lstrip('.')}`"
+    says = (
+        _("`{name}` comes from {module}, which was not submitted; the reference {name} is called differently")
+        if missing.block
+        else _("`{name}` comes from {module}, which was not submitted")
     )
+    return says.format(name=name, module=f"`{module.lstrip('.')}`")
 
 
 def of_gpu() -> str:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 
 from grader.bundle.model import Exercise, RecordedCase
 from grader.engine.case_checks import off_last, skipped, without_off
@@ -18,8 +16,10 @@ from grader.engine.load_request import History, LoadRequest, limits
 from grader.engine.loading import (
     defined_name,
     definition_errors,
+    files_used,
     import_remarks,
     load_remarks,
+    own_notes,
     summary_of_skipped,
 )
 from grader.engine.messages import place_of
@@ -29,13 +29,15 @@ from grader.engine.result import ResultBuilder, blocked_by
 from grader.engine.result_cache import key
 from grader.engine.session import WorkerGone
 from grader.engine.slip_remarks import with_slips
+from grader.engine.student_blocks import Block, bound_names, remarks_on_faulty, student_blocks
 from grader.engine.student_parts import Part, content, parts_remark
+from grader.engine.unjudged import plain_file, raised_at
 from grader.engine.visibility import with_requirements
 from grader.engine.worker_slot import CannotLoad
 from grader.given import source
 from grader.intake.names import Names, read_names, untouched
 from grader.intake.needs import needs
-from grader.intake.read import Submission, Unit
+from grader.intake.read import Submission
 from grader.intake.recognise import match
 from grader.intake.slips import slips
 from grader.judge.normalise import normalise_layouts
@@ -61,6 +63,7 @@ class SubmissionRun:
     parts: tuple[Part, ...] = ()
     done: dict[str, ExerciseResult] = field(default_factory=dict)
     earlier: dict[str, SubmissionRun] = field(default_factory=dict)
+    neighbours: dict[str, SubmissionRun] = field(default_factory=dict)
     history: History = field(default_factory=History)
     unsteady: set[str] = field(
         default_factory=set
@@ -76,85 +79,73 @@ class SubmissionRun:
         return self.done[exercise.name]
 
     def skipped(self, exercises: Sequence[Exercise]) -> tuple[str, ...]:
-        """A sentence about statements that raised and that none of these exercises needs, if there are any."""
+        """Sentences about other files that were used, and about statements that raised and no exercise needs."""
         bound = [self.aliases.get(exercise.name, exercise.name) for exercise in exercises]
         needed = frozenset().union(*(needs(self.submission, self.names, name) for name in bound))
-        return summary_of_skipped(self.history.notes, needed)
+        return (*files_used(self.history.notes), *summary_of_skipped(self.history.notes, needed))
 
     def _anew(self, exercise: Exercise) -> ExerciseResult:
         before = self._lost()
         result = self._retry_with_reference_blocks(exercise, self._once(exercise, ()))
         if result.outcome == "failed":
             result = self._blocked(exercise, result)
-        if self._lost() > before or any(name in run.unsteady for name, run in self._student_blocks(exercise)):
+        if self._lost() > before or any(name in run.unsteady for name, run in student_blocks(self, exercise)):
             self.unsteady.add(exercise.name)
         elif result.outcome in ("passed", "failed") and not result.partial:
             self._cache(exercise, result)
         return result
 
     def _lost(self) -> int:
-        """Workers lost so far over this file and the earlier ones, for any exercise."""
-        return self.history.lost + sum(run._lost() for run in self.earlier.values())
+        """Workers lost so far over this file, the earlier ones and those beside it, for any exercise."""
+        beside = sum(run.history.lost for run in self.neighbours.values())
+        return self.history.lost + beside + sum(run._lost() for run in self.earlier.values())
 
     def _retry_with_reference_blocks(self, exercise: Exercise, result: ExerciseResult) -> ExerciseResult:
-        if result.outcome != "failed" or (exercise.is_made_of_parts and not _by_parts(exercise, result)):
+        wanting = self.context.options.foreign and result.outcome == "could_not_grade"
+        if result.outcome != "failed" and not wanting:
             return result
-        faulty = tuple(
-            name
-            for name, run in self._student_blocks(exercise)
-            if run.grade(self.context.exercises[name]).outcome in UNUSABLE
-        )
-        says = (
-            _("your {blocks} has an error (see there); graded with the reference {blocks} instead")
-            if all(
-                run.done[name].outcome == "failed"
-                for name, run in self._student_blocks(exercise)
-                if name in faulty
-            )
-            else _("your {blocks} could not be used (see there); graded with the reference {blocks} instead")
-        )
-        again = self._with_reference_blocks(exercise, result, faulty, says)
+        if exercise.is_made_of_parts and not _by_parts(exercise, result):
+            return result
+        own = student_blocks(self, exercise)
+        faulty = [
+            (name, run)
+            for name, run in own
+            if run.grade(self.context.exercises[name]).outcome in (*UNUSABLE, "could_not_grade")
+        ]
+        again = self._with_reference_blocks(exercise, result, faulty, remarks_on_faulty(self, faulty))
         if again is not result:
-            used = self._used_exercises(exercise)
-            again = replace(
-                again, fix_first=tuple(n for n in faulty if n in used or exercise.is_made_of_parts)
-            )
-        if not exercise.is_made_of_parts or not _by_parts(exercise, again):
+            used, parts = self._used_exercises(exercise), exercise.is_made_of_parts
+            first = [name for name, run in faulty if parts or (run is self and name in used)]
+            again = replace(again, fix_first=tuple(first))
+        if not exercise.is_made_of_parts or not _by_parts(exercise, again) or len(faulty) == len(own):
             return again
-        every = tuple(name for name, _run in self._student_blocks(exercise))
         says = _(
             "your parts ({blocks}) pass separately but fail together; graded with the reference parts instead;"
             " one possible reason is a decoder that restarts its positions in prediction"
         )
-        return (
-            again if set(every) == set(faulty) else self._with_reference_blocks(exercise, again, every, says)
-        )
+        remark = says.format(blocks=", ".join(name for name, _run in own))
+        return self._with_reference_blocks(exercise, again, own, [remark])
 
     def _with_reference_blocks(
-        self, exercise: Exercise, result: ExerciseResult, names: tuple[str, ...], says: str
+        self, exercise: Exercise, result: ExerciseResult, blocks: Sequence[Block], remarks: Sequence[str]
     ) -> ExerciseResult:
-        """The result of a second try with our blocks in the place of `names`, unless it is worse."""
-        if not names:
+        """The result of a second try with our blocks in the place of `blocks`, unless it is worse."""
+        if not blocks:
             return result
-        again = self._once(exercise, names)
+        again = self._once(exercise, tuple(name for name, _run in blocks))
         if again.score is None or (exercise.is_made_of_parts and again.score < (result.score or 0)):
             return result
+        if again.checks == result.checks:
+            return result  # it does not use them
         again = replace(again, score=max(again.score, result.score or 0))  # a second try costs nothing
-        remark = says.format(blocks=", ".join(names))
-        return replace(again, remarks=(*again.remarks, remark), seconds=again.seconds + result.seconds)
+        return replace(again, remarks=(*again.remarks, *remarks), seconds=again.seconds + result.seconds)
 
-    def _student_blocks(self, exercise: Exercise) -> list[tuple[str, SubmissionRun]]:
-        """The blocks of an exercise that the student wrote, and the run of the file that defines each."""
-        here = {n: self for n in exercise.given if n in self.aliases and n in self.context.exercises}
-        if not exercise.is_made_of_parts:
-            return list(here.items())
-        for part in self.parts:
-            run = self.earlier.setdefault(
-                part.submission.content,
-                SubmissionRun(self.context, part.submission, read_names(part.submission)),
-            )
-            here |= {n: run for n in part.names if n not in here and n in self.context.exercises}
-        return [(name, here[name]) for name in exercise.given if name in here]
+    def of(self, submission: Submission, neighbours: dict[str, SubmissionRun] | None = None) -> SubmissionRun:
+        """Return a run of another file of the same student."""
+        found = read_names(submission)
+        return SubmissionRun(
+            self.context, submission, found, neighbours={} if neighbours is None else neighbours
+        )
 
     def _blocked(self, exercise: Exercise, result: ExerciseResult) -> ExerciseResult:
         """A failed result as *blocked*, if the exercise uses another one that fails and that no block replaces."""
@@ -224,10 +215,10 @@ class SubmissionRun:
 
     def _unjudged(self, exercise: Exercise, error: Exception) -> tuple[ExerciseResult, Evidence]:
         """*Failed* if a plain file is graded without an exception; *could not be graded* otherwise."""
-        raised = _raised_at(error)
+        raised = raised_at(error)
         alias = self.aliases.get(exercise.name, exercise.name)
         builder = ResultBuilder(exercise, self.submission, alias, time.monotonic())
-        plain = _plain_file(exercise)
+        plain = plain_file(exercise)
         try:
             result, _evidence = SubmissionRun(self.context, plain, read_names(plain))._built(exercise, ())
             works = result.outcome != "could_not_grade"
@@ -261,7 +252,7 @@ class SubmissionRun:
             loaded = self.context.slot.load(request)
             self.aliases[exercise.name] = defined_name(request, loaded, self.names)
         except CannotLoad as why:
-            errors = definition_errors(self.history.notes, alias)
+            errors = definition_errors(own_notes(self.history.notes, self.submission), alias)
             return self._for_want_of(exercise, builder, errors, remarks) or builder.without_checks(
                 "blocked", str(why), remarks
             )
@@ -302,11 +293,10 @@ class SubmissionRun:
         options = self.context.options
         if options.foreign and options.device == "cpu" and needs_gpu(errors):
             return builder.without_checks("could_not_grade", of_gpu(), remarks)
-        missing = missing_names(self.history.notes)
-        name = blamed(errors, missing)
-        if not name:
+        missing = blamed(errors, missing_names(self.history.notes))
+        if missing is None:
             return None
-        says, package = of_missing(name, missing[name]), is_package(missing[name])
+        says, package = of_missing(missing), is_package(missing.module)
         if options.foreign or (package and not options.hidden):
             return builder.without_checks("could_not_grade", says, remarks)
         if package:
@@ -334,7 +324,7 @@ class SubmissionRun:
             self.submission,
             exercise,
             dict(self.aliases),
-            replaced,
+            bound_names(student_blocks(self, exercise), replaced),
             history=self.history,
             renamed=self._interface(exercise, alias).renamed,
         )
@@ -342,7 +332,7 @@ class SubmissionRun:
             return request
         here = {
             n: self.aliases[n]
-            for n, run in self._student_blocks(exercise)
+            for n, run in student_blocks(self, exercise)
             if run is self and n not in replaced
         }
         own = {n: bound for n, bound in here.items() if not self._untouched(self.context.exercises[n], bound)}
@@ -395,16 +385,3 @@ def _by_parts(exercise: Exercise, result: ExerciseResult) -> bool:
     """Whether a case that uses the student's parts failed."""
     cases = {case.id for case in exercise.cases if any(step.get("own") for step in case.steps)}
     return any(c.outcome == "failed" and c.id.split("/")[0] in cases for c in result.checks)
-
-
-def _plain_file(exercise: Exercise) -> Submission:
-    """A submission that loads and fails in the simplest way."""
-    source = f"def {exercise.name}(*args, **kwargs):\n    raise NotImplementedError\n"
-    return Submission(Path("plain.py"), (Unit("plain.py", source),))
-
-
-def _raised_at(error: Exception) -> str:
-    """The type of an exception and the grader's line that raised it: nothing that a submission could choose."""
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
-    return type(error).__name__ + place

@@ -87,7 +87,7 @@ def _names_in(units: tuple[Unit, ...]) -> Names:
 
 
 def _definitions(unit: Unit) -> Iterator[Definition]:
-    for node in _statements(parse(unit.source).body):
+    for node in statements(parse(unit.source).body):
         names = _bound(node)
         if names:
             known = (unit.name, node.lineno, _hash(node))
@@ -114,7 +114,7 @@ def _hash(node: ast.stmt) -> str:
     return parts.hexdigest()
 
 
-def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     """Top-level statements, and those inside `if`, `try` and `with` at the top level, in their order."""
     waiting = [*reversed(body)]
     while waiting:

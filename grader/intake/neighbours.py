@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from grader.intake.limits import MAX_SOURCE_BYTES
+from grader.intake.names import statements
 from grader.intake.read import Blocked, Neighbour, Submission, Unit, read_text
 from grader.intake.syntax import CannotParse, parse
 
@@ -53,10 +54,10 @@ def imported_modules(units: Iterable[Unit]) -> Iterator[str]:
     """
     for unit in units:
         try:
-            body: Sequence[ast.stmt] = parse(unit.source).body
+            body = parse(unit.source).body
         except CannotParse:
             continue
-        for node in body:
+        for node in statements(body):
             if isinstance(node, ast.Import):
                 yield from (alias.name for alias in node.names)
             elif isinstance(node, ast.ImportFrom):

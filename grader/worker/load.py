@@ -12,6 +12,7 @@ import types
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from grader.worker import standins
@@ -28,6 +29,7 @@ class Loaded:
         self.neighbours = {name: one for one in reversed(neighbours) for name in one["modules"]}
         self.modules: dict[str, types.ModuleType] = {}  # the neighbours that were loaded, by file
         self.skip: Collection[tuple[str, int]] = ()
+        self.replace: Mapping[str, str] = {}  # name of a definition → the block in its place
         self.offered: frozenset[str] = frozenset()  # blocks that take the place of a missing import
         self.module = types.ModuleType("submission")
         self.notes: list[dict[str, Any]] = []
@@ -44,7 +46,7 @@ class Loaded:
 def load(
     units: Sequence[Mapping[str, str]],
     given: Mapping[str, str],
-    replace: Collection[str] = (),
+    replace: Mapping[str, str] = MappingProxyType({}),
     skip: Collection[tuple[str, int]] = (),
     withheld: Collection[str] = (),
     parts: Sequence[Mapping[str, Any]] = (),
@@ -53,8 +55,8 @@ def load(
 ) -> Loaded:
     """Run the units (a file, or a notebook's cells) in order in one fresh module.
 
-    units: `{"name", "source"}` each. given: sources of the allowed building blocks. replace: names whose
-    top-level definition gives way to the building block of the same name. skip: `(unit, line)` of
+    units: `{"name", "source"}` each. given: sources of the allowed building blocks. replace: the names of
+    top-level definitions that give way to a building block, and its name. skip: `(unit, line)` of
     statements that timed out before. withheld: blocks that may be imported, and not
     used. parts: earlier files with parts that the student wrote, `{"units", "names"}` each, where `names` says
     under which name a part stands there; each file is a module of its own. own: the same for the parts that
@@ -64,75 +66,107 @@ def load(
     files = [unit["name"] for part in parts for unit in part["units"]]
     files += [unit["name"] for unit in (*units, *neighbours)]
     loaded = Loaded(files, neighbours)
-    loaded.offered, loaded.skip = frozenset(given), skip
+    loaded.offered, loaded.skip, loaded.replace = frozenset(given), skip, replace
     loaded.with_own = standins.install(given, withheld, loaded.own)
     for part in parts:
-        _run_part(loaded, part, replace, skip)
+        _run_part(loaded, part)
     loaded.own.update({name: (loaded.names, bound) for name, bound in (own or {}).items()})
     sys.modules["submission"] = loaded.module
     for unit in units:
-        _run_unit(loaded, unit["name"], unit["source"], replace, skip)
+        _run_unit(loaded, unit["name"], unit["source"])
     return loaded
 
 
-def _run_part(
-    loaded: Loaded, part: Mapping[str, Any], replace: Collection[str], skip: Collection[tuple[str, int]]
-) -> None:
+def _run_part(loaded: Loaded, part: Mapping[str, Any]) -> None:
     """Load an earlier file. Its errors are not noted here, but where that file itself is graded."""
     file = Loaded(loaded.files)
+    file.skip, file.replace = loaded.skip, loaded.replace
     sys.modules["submission"] = file.module
     with loaded.with_own():
         for unit in part["units"]:
-            _run_unit(file, unit["name"], unit["source"], replace, skip)
+            _run_unit(file, unit["name"], unit["source"])
     loaded.own.update(
         {name: (file.names, bound) for name, bound in part["names"].items() if bound in file.names}
     )
 
 
-def _run_unit(
-    loaded: Loaded, file: str, source: str, replace: Collection[str], skip: Collection[tuple[str, int]]
-) -> None:
+def _run_unit(loaded: Loaded, file: str, source: str) -> None:
     linecache.cache[file] = (len(source), None, list(io.StringIO(source)), file)
     loaded.module.__file__ = file
     try:
         tree = _parsed(source, file)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        loaded.notes.append(
-            {
-                "file": file,
-                "line": getattr(error, "lineno", 0) or 0,
-                "whole": True,
-                **_error_note(error, loaded),
-            }
-        )
+        line = getattr(error, "lineno", 0) or 0
+        loaded.notes.append({"file": file, "line": line, "whole": True, **_error_note(error, loaded)})
         return
+    replace = frozenset(loaded.replace.items())
     for place, node in enumerate(tree.body):
         first, last = node.lineno, node.end_lineno or node.lineno
-        if any(name == file and first <= line <= last for name, line in skip):
+        if any(name == file and first <= line <= last for name, line in loaded.skip):
             loaded.notes.append({"file": file, "line": first, "endless": True})
             continue
         before = dict(loaded.names) if isinstance(node, ast.ImportFrom) else {}
+        raised = None
         try:
-            exec(_compiled(source, file, place, frozenset(replace)), loaded.names)
+            exec(_compiled(source, file, place, replace), loaded.names)
         except BaseException as error:
-            missing = None
-            if isinstance(error, ImportError) and isinstance(node, (ast.Import, ast.ImportFrom)):
-                missing = bring(loaded, node, file)
-            if missing is None or missing:
-                note = {"file": file, "line": first, "defines": missing or _defined(node)}
-                origin = {"missing": missing or [], "module": _module_of(node)}
-                loaded.notes.append({**note, **origin, **_error_note(error, loaded)})
+            raised = error
+        if raised is None and not isinstance(node, ast.Try):
+            _restore(loaded.names, before)
+            continue
+        found = _imports(node) if raised is None or isinstance(raised, ImportError) else []
+        if raised is not None and not found:
+            note = {"file": file, "line": first, "defines": _defined(node), "missing": [], "module": ""}
+            loaded.notes.append({**note, **_error_note(raised, loaded)})
+        _bring_all(loaded, found, file, raised)
         _restore(loaded.names, before)
 
 
-def bring(loaded: Loaded, node: ast.Import | ast.ImportFrom, file: str) -> list[str]:
-    """Bind what a failed import should have bound: what is there, a building block, or what a neighbour has.
+_Import = ast.Import | ast.ImportFrom
 
-    Returns the names that nothing provides.
+
+def _imports(node: ast.stmt) -> list[_Import]:
+    """The import statement itself, or those that a top-level `try` tries."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return [node]
+    if not isinstance(node, ast.Try):
+        return []
+    handled = [statement for handler in node.handlers for statement in handler.body]
+    inner = [*node.body, *handled, *node.orelse, *node.finalbody]
+    return [statement for statement in inner if isinstance(statement, ast.Import | ast.ImportFrom)]
+
+
+def _bring_all(loaded: Loaded, imports: Sequence[_Import], file: str, raised: BaseException | None) -> None:
+    """Bring what failed imports should have bound, and note the names that none of them provides.
+
+    raised: None if a `try` caught the exception of its imports; then only names that are not bound are brought.
+    """
+    missing: dict[str, _Import] = {}
+    for node in imports:
+        known = loaded.names if len(imports) > 1 or raised is None else {}
+        wanting = bring(loaded, node, file, known)
+        missing |= {name: node for name in wanting if name not in missing}
+    for node in imports:
+        names = [name for name, of in missing.items() if of is node and name not in loaded.names]
+        if names:
+            module = _module_of(node)
+            error = raised or ModuleNotFoundError(f"No module named {module.lstrip('.')!r}")
+            note = {"file": file, "line": node.lineno, "defines": names, "missing": names, "module": module}
+            loaded.notes.append({**note, **_error_note(error, loaded)})
+
+
+def bring(
+    loaded: Loaded, node: _Import, file: str, known: Mapping[str, Any] = MappingProxyType({})
+) -> list[str]:
+    """Bind what a failed import should have bound: what is there, what a neighbour has, or a building block.
+
+    known: names that are bound already and stay. Returns the names that nothing provides.
     """
     missing = []
     for alias in node.names:
         bound = alias.asname or alias.name.split(".")[0]
+        if bound in known:
+            continue
         try:
             values = _brought(loaded, node, alias, file)
         except ImportError:
@@ -149,9 +183,7 @@ def _module_of(node: ast.stmt) -> str:
     return node.names[0].name if isinstance(node, ast.Import) else ""
 
 
-def _brought(
-    loaded: Loaded, node: ast.Import | ast.ImportFrom, alias: ast.alias, file: str
-) -> dict[str, Any]:
+def _brought(loaded: Loaded, node: _Import, alias: ast.alias, file: str) -> dict[str, Any]:
     """The names that one alias of an import binds. Raises ImportError if nothing provides it."""
     bound = alias.asname or alias.name
     if isinstance(node, ast.Import):
@@ -162,20 +194,26 @@ def _brought(
     there = _imported(loaded, module)
     if there is not None and hasattr(there, alias.name):
         return {bound: getattr(there, alias.name)}
-    if alias.name in loaded.offered:
-        loaded.notes.append({"file": file, "line": node.lineno, "block": alias.name, "module": module})
-        return {bound: getattr(sys.modules["grader.given"], alias.name)}
+    try:
+        return _of_neighbour(loaded, module, alias)
+    except ImportError:
+        if alias.name not in loaded.offered:
+            raise
+    loaded.notes.append({"file": file, "line": node.lineno, "block": alias.name, "module": module})
+    return {bound: getattr(sys.modules["grader.given"], alias.name)}
+
+
+def _of_neighbour(loaded: Loaded, module: str, alias: ast.alias) -> dict[str, Any]:
+    """What one alias of `from module import …` binds, from a neighbour. Raises ImportError."""
     if alias.name == "*":
         found = vars(_neighbour(loaded, module))
         public = found.get("__all__") or [name for name in found if not name.startswith("_")]
         return {name: found[name] for name in public if name in found}
-    whole = f"{module}{'' if module.endswith('.') else '.'}{alias.name}"
-    if whole in loaded.neighbours:
-        return {bound: _neighbour(loaded, whole)}
-    found = vars(_neighbour(loaded, module))
-    if alias.name not in found:
-        raise ImportError(alias.name)
-    return {bound: found[alias.name]}
+    bound = alias.asname or alias.name
+    found = vars(_neighbour(loaded, module)) if module in loaded.neighbours else {}
+    if alias.name in found:
+        return {bound: found[alias.name]}
+    return {bound: _neighbour(loaded, f"{module}{'' if module.endswith('.') else '.'}{alias.name}")}
 
 
 def _imported(loaded: Loaded, module: str) -> types.ModuleType | None:
@@ -196,11 +234,12 @@ def _neighbour(loaded: Loaded, module: str) -> types.ModuleType:
     if one["name"] not in loaded.modules:
         inner = Loaded(loaded.files, ())
         inner.neighbours, inner.modules, inner.offered = loaded.neighbours, loaded.modules, loaded.offered
-        inner.notes = loaded.notes
+        inner.notes, inner.skip, inner.replace = loaded.notes, loaded.skip, loaded.replace
+        inner.module.__name__ = f"submission.{one['name']}"
+        standins.offer({inner.module.__name__: inner.module})  # code may look itself up in sys.modules
         loaded.modules[one["name"]] = inner.module  # before it runs: neighbours may import one another
         loaded.notes.append({"file": one["name"], "line": 0, "neighbour": True})
-        inner.skip = loaded.skip
-        _run_unit(inner, one["name"], one["source"], (), loaded.skip)
+        _run_unit(inner, one["name"], one["source"])
     return loaded.modules[one["name"]]
 
 
@@ -225,10 +264,10 @@ def _parsed(source: str, file: str) -> ast.Module:
 
 
 @lru_cache(maxsize=4096)
-def _compiled(source: str, file: str, place: int, replace: frozenset[str]) -> types.CodeType:
+def _compiled(source: str, file: str, place: int, replace: frozenset[tuple[str, str]]) -> types.CodeType:
     """Compile one statement of a unit, or its replacement."""
     tree = _parsed(source, file)
-    body = [_replaced(tree.body[place], replace)]
+    body = _replaced(tree.body[place], dict(replace))
     return compile(ast.Module(body, []), file, "exec", flags=_future_flags(tree), dont_inherit=True)
 
 
@@ -253,18 +292,15 @@ def _defined(node: ast.stmt) -> list[str]:
     return []
 
 
-def _replaced(node: ast.stmt, names: Collection[str]) -> ast.stmt:
+def _replaced(node: ast.stmt, blocks: Mapping[str, str]) -> list[ast.stmt]:
     """Return the same statement, or an import of the building block that replaces it."""
-    wanted = [name for name in _defined(node) if name in names]
+    wanted = [name for name in _defined(node) if name in blocks]
     if not wanted or isinstance(node, ast.Import):
-        return node
-    kept = (
-        [alias for alias in node.names if (alias.asname or alias.name) not in names]
-        if isinstance(node, ast.ImportFrom)
-        else []
-    )
-    block = ast.ImportFrom("grader.given", [ast.alias(name, None) for name in wanted], 0)
-    if kept:
-        assert isinstance(node, ast.ImportFrom)
-        block = ast.ImportFrom(node.module, kept, node.level)  # the replaced names were defined elsewhere
-    return ast.fix_missing_locations(ast.copy_location(block, node))
+        return [node]
+    new: list[ast.stmt] = [
+        ast.ImportFrom("grader.given", [ast.alias(blocks[name], name) for name in wanted], 0)
+    ]
+    if isinstance(node, ast.ImportFrom):
+        kept = [alias for alias in node.names if (alias.asname or alias.name) not in blocks]
+        new += [ast.ImportFrom(node.module, kept, node.level)] if kept else []
+    return [ast.fix_missing_locations(ast.copy_location(one, node)) for one in new]

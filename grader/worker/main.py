@@ -56,7 +56,7 @@ def _load(request: dict[str, Any]) -> Loaded:
     return load(
         request["units"],
         request["given"],
-        frozenset(request["replace"]),
+        request["replace"],
         frozenset((name, line) for name, line in request["skip"]),
         request["withheld"],
         request.get("parts", ()),

@@ -39,6 +39,7 @@ def foreign(engine):
 
 
 def graded(engine, folder, source, files=(), name=NAME):
+    folder.mkdir(exist_ok=True)
     for path, text in dict(files).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
@@ -69,13 +70,14 @@ def test_a_missing_block_is_offered_with_a_remark(grade_one, imports):
         ("from project.lib.masks import soft\n", "soft", "lib/masks.py"),
         ("from lib import masks\n", "masks.soft", "lib/masks.py"),
         ("from lib import soft\n", "soft", "lib/__init__.py"),
+        ("from soft import soft\n", "soft", "soft.py"),
     ],
 )
 def test_a_neighbouring_file_is_part_of_the_submission(foreign, tmp_path, imports, softmax, file):
     own = HEAD + SOFTMAX.replace("masked_softmax", "soft")
-    result, _report = graded(foreign, tmp_path, dot(imports, softmax), {file: own})
+    result, report = graded(foreign, tmp_path, dot(imports, softmax), {file: own})
     assert result.outcome == "passed"
-    assert f"{file} beside the file was used too" in result.remarks
+    assert f"{file} beside the file was used too" in report.remarks
 
 
 def test_neighbours_import_one_another_and_their_lines_are_named(foreign, tmp_path):
@@ -155,7 +157,7 @@ def test_code_that_needs_a_gpu_could_not_be_graded_here(foreign, engine, tmp_pat
     source = source.replace("def __init__", "device = 'cuda'\n    def __init__").replace(
         "(X, valid_lens):\n", "(X, valid_lens):\n    X = X.cuda()\n"
     )
-    result, _report = graded(foreign, tmp_path, source)
+    result, _report = graded(foreign, tmp_path, source, name="masked_softmax")
     assert (result.outcome, result.score) == ("could_not_grade", None)
     assert result.message == "this code needs a GPU, and this machine has none"
     assert graded(engine, tmp_path, source, name="masked_softmax")[0].outcome == "failed"
@@ -167,6 +169,106 @@ def test_lines_that_no_exercise_needs_are_one_note_of_the_report(engine, tmp_pat
     assert result.outcome == "passed"
     assert result.remarks == ()
     (note,) = report.remarks
-    assert note.startswith(
-        "4 statements that no exercise needs raised exceptions and were skipped; the first: "
+    assert note.startswith("4 statements raised exceptions and were skipped; the first: ")
+
+
+TRIED = "try:\n    from .masks import soft\nexcept ImportError:\n    {handler}\n"
+
+
+@pytest.mark.parametrize("handler", ["from masks import soft", "print('not here')"])
+def test_an_import_that_a_try_tries_finds_the_neighbour(foreign, tmp_path, handler):
+    files = {"masks.py": HEAD + SOFTMAX.replace("masked_softmax", "soft")}
+    source = dot(TRIED.format(handler=handler), "soft")
+    assert graded(foreign, tmp_path, source, files)[0].outcome == "passed"
+    result, _report = graded(foreign, tmp_path / "alone", source)
+    assert (result.outcome, result.message) == (
+        "could_not_grade",
+        "`soft` comes from `masks`, which was not submitted",
     )
+
+
+def test_a_caught_import_keeps_what_its_handler_binds(foreign, tmp_path):
+    imports = "try:\n    from masks import soft\nexcept ImportError:\n    soft = None\n"
+    result, _report = graded(foreign, tmp_path, dot(imports + SOFTMAX, "masked_softmax"))
+    assert result.outcome == "passed"
+
+
+WRONG = HEAD + SOFTMAX.replace("softmax(-1)", "softmax(1)")
+
+
+@pytest.mark.parametrize(
+    ("imports", "softmax"),
+    [("from masks import masked_softmax\n", "masked_softmax"), ("import masks as m\n", "m.masked_softmax")],
+)
+def test_an_error_in_a_neighbour_s_block_is_not_this_file_s(foreign, tmp_path, imports, softmax):
+    result, _report = graded(foreign, tmp_path, dot(imports, softmax), {"masks.py": WRONG})
+    assert result.outcome == "passed"
+    assert (
+        "masked_softmax in masks.py has an error; graded with the reference masked_softmax instead"
+        in result.remarks
+    )
+
+
+def test_a_neighbour_s_block_is_used_as_the_file_calls_it(foreign, tmp_path):
+    own = HEAD + SOFTMAX.replace("(X, valid_lens)", "(valid_lens, X)")
+    source = dot("from masks import masked_softmax\n").replace(
+        "masked_softmax(q @ k.transpose(1, 2) / math.sqrt(q.shape[-1]), lens)",
+        "masked_softmax(lens, q @ k.transpose(1, 2) / math.sqrt(q.shape[-1]))",
+    )
+    assert graded(foreign, tmp_path, source, {"masks.py": own})[0].outcome == "passed"
+
+
+def test_a_missing_block_that_is_called_differently_costs_nothing(foreign, tmp_path):
+    source = dot("from masks import masked_softmax\n").replace(", lens)\n", ", lengths=lens)\n")
+    result, _report = graded(foreign, tmp_path, source)
+    assert (result.outcome, result.score) == ("could_not_grade", None)
+    assert result.message == (
+        "`masked_softmax` comes from `masks`, which was not submitted;"
+        " the reference masked_softmax is called differently"
+    )
+
+
+def test_a_base_class_that_needs_a_missing_package_is_named(foreign, tmp_path):
+    source = "import sys\nimport jax\nme = sys.modules[__name__]\nclass Base(jax.Module):\n    pass\n"
+    source += BODY.format(softmax="f").replace("(nn.Module)", "(me.Base)")
+    result, _report = graded(foreign, tmp_path, source)
+    assert (result.outcome, result.score) == ("could_not_grade", None)
+    assert result.message == "the package jax is not installed here, and `jax` comes from it"
+
+
+def test_a_neighbour_finds_itself_among_the_modules(foreign, tmp_path):
+    own = HEAD + "import sys\nme = sys.modules[__name__]\ninner = 5\n" + SOFTMAX
+    own = own.replace("return X.softmax", "assert me.inner == 5\n        return X.softmax")
+    result, _report = graded(
+        foreign, tmp_path, dot("import masks\n", "masks.masked_softmax"), {"masks.py": own}
+    )
+    assert result.outcome == "passed"
+
+
+def test_a_failed_definition_in_a_neighbour_is_not_this_file_s(foreign, tmp_path):
+    beside = "def soft(X, lens):\n    return X\nclass DotProductAttention(1 / 0):\n    pass\n"
+    result, _report = graded(
+        foreign, tmp_path, "from masks import soft\nDotProductAttention: int\n", {"masks.py": beside}
+    )
+    assert (result.outcome, result.message) == (
+        "blocked",
+        "DotProductAttention is not defined in answer.py",
+    )
+
+
+def test_a_block_that_could_not_be_graded_gives_way_to_the_reference(foreign, tmp_path):
+    softmax = SOFTMAX.replace("return X.masked_fill(~keep, -torch.inf)", "return masked(X, ~keep)")
+    source = dot("from elsewhere import masked\n" + softmax)
+    result, _report = graded(foreign, tmp_path, source)
+    assert result.outcome == "passed"
+    assert (
+        "your masked_softmax could not be used (see there);"
+        " graded with the reference masked_softmax instead" in result.remarks
+    )
+
+
+def test_a_wrong_block_that_an_exercise_does_not_use_is_not_named(foreign, tmp_path):
+    source = dot("", "(lambda X, lens: 1 / 0)") + WRONG
+    result, _report = graded(foreign, tmp_path, source)
+    assert result.outcome == "failed"
+    assert result.remarks == ()

@@ -1,0 +1,22 @@
+"""What an exception says that the grader raised while it judged a submission."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+
+from grader.bundle.model import Exercise
+from grader.intake.read import Submission, Unit
+
+
+def plain_file(exercise: Exercise) -> Submission:
+    """A submission that loads and fails in the simplest way."""
+    source = f"def {exercise.name}(*args, **kwargs):\n    raise NotImplementedError\n"
+    return Submission(Path("plain.py"), (Unit("plain.py", source),))
+
+
+def raised_at(error: Exception) -> str:
+    """The type of an exception and the grader's line that raised it: nothing that a submission could choose."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    return type(error).__name__ + place
