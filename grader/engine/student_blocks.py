@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from grader.bundle.model import Exercise
+from grader.engine.context import Context
+from grader.engine.student_parts import Part
 from grader.intake.read import Submission
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
-if TYPE_CHECKING:
-    from grader.engine.submission_run import SubmissionRun
 
-Block = tuple[str, "SubmissionRun"]  # the name of a block, and the run of the file that defines it
+class Run(Protocol):
+    """One file being graded; see `SubmissionRun`. The dictionaries hold runs of other files."""
+
+    context: Context
+    submission: Submission
+    parts: tuple[Part, ...]
+    done: dict[str, Any]
+    earlier: dict[str, Any]
+    neighbours: dict[str, Any]
+    unsteady: set[str]
+
+    @property
+    def aliases(self) -> Mapping[str, str]: ...
+
+    def of(self, submission: Submission, neighbours: dict[str, Any] | None = None) -> Any: ...
+
+    def grade(self, exercise: Exercise) -> Any: ...
 
 
-def student_blocks(run: SubmissionRun, exercise: Exercise) -> list[Block]:
+Block = tuple[str, Run]  # the name of a block, and the run of the file that defines it
+
+
+def student_blocks(run: Run, exercise: Exercise) -> list[Block]:
     """The blocks of an exercise that the student wrote, and the run of the file that defines each."""
     known = [name for name in exercise.given if name in run.context.exercises]
     here = {name: run for name in known if name in run.aliases}
@@ -30,7 +49,7 @@ def student_blocks(run: SubmissionRun, exercise: Exercise) -> list[Block]:
     return [(name, here[name]) for name in known if name in here]
 
 
-def _beside(run: SubmissionRun) -> list[SubmissionRun]:
+def _beside(run: Run) -> list[Run]:
     """The files beside the submission, each as a submission of its own. They share their results."""
     for one in run.submission.neighbours:
         if one.name not in run.neighbours:
@@ -46,7 +65,7 @@ def bound_names(blocks: Sequence[Block], names: Sequence[str]) -> dict[str, str]
     return found | {name: name for name in names}
 
 
-def remarks_on_faulty(run: SubmissionRun, faulty: Sequence[Block]) -> list[str]:
+def remarks_on_faulty(run: Run, faulty: Sequence[Block]) -> list[str]:
     """Remarks on blocks of the student that reference blocks replace."""
     beside = [block for block in faulty if block[1] in run.neighbours.values() and block[1] is not run]
     own = [block for block in faulty if block not in beside]
