@@ -137,7 +137,7 @@ class ClassRun:
             torch=version("torch"),
             grader=__version__,
             seed="hidden",
-            remarks=(*problem, *result.remarks),
+            remarks=(*filter(None, [file.remark]), *problem, *result.remarks),
             extra={"student": file.student, "submission": file.submission, "content": result.content},
         )
 

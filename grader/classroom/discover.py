@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from grader.bundle.model import Bundle
 from grader.classroom.archives import MAX_GRADABLE, SUFFIXES, is_archive, members, read_member
 from grader.classroom.bounded_reader import BoundedReader, Unreadable
-from grader.intake.changes import is_changed
+from grader.intake.changes import answers, is_changed, only_answer
 from grader.intake.read import KINDS, read_bytes
 from grader.support.errors import GraderError
 from grader.support.i18n import _
@@ -35,6 +35,7 @@ class SubmittedFile:
     read: returns the content; it can be sent to another process. digest: a hash of the content, empty if the file
     cannot be read. expected: the exercises that its place calls for; one that the file does not define counts as
     blocked. Without any, the known exercises that it defines are graded. problem: why it cannot be graded at all.
+    remark: which files beside it were not graded.
     """
 
     student: str
@@ -44,6 +45,7 @@ class SubmittedFile:
     expected: tuple[str, ...] = ()
     problem: str = ""
     digest: bytes = b""
+    remark: str = ""
 
     @property
     def file(self) -> Path:
@@ -128,7 +130,7 @@ class _Discovery:
         """The files of one folder.
 
         In a folder with an assignment's name, the file with that name was submitted for it, or the only file that
-        there is; files beside it are helpers.
+        there is or that answers an exercise; files beside it are helpers.
         """
         named = next((b for b in self.bundles if b.assignment in folder.parts), None)
         mains = {
@@ -137,11 +139,13 @@ class _Discovery:
             for b in self.bundles
             if _stem(name) in (b.module, b.assignment) and named in (None, b)
         }
-        if named is not None and not mains and len(files) == 1:
-            mains = dict.fromkeys(files, named)
+        if named is not None and not mains:
+            taken = only_answer(sorted(files), lambda name: self._answers(name, files[name], named))
+            mains = {taken: named} if taken is not None else {}
         problems = {name: candidate.problem for name, candidate in files.items()}
         chosen = [*self._newest(mains, files, problems)] if mains else [*files]
         beside = [name for name in files if name not in mains] if named is None else []
+        remark = _not_graded(name for name in files if name not in (*chosen, *beside))
         for name in dict.fromkeys([*chosen, *beside]):
             place = folder / name
             student = place.parts[0] if len(place.parts) > 1 else _stem(name)
@@ -153,6 +157,7 @@ class _Discovery:
                 expected=tuple(e.name for e in mains[name].exercises) if name in mains else (),
                 problem=f"{_shown(name)} {problems[name]}" if problems[name] else "",
                 digest=files[name].digest,
+                remark=remark if name in mains else "",
             )
 
     def _newest(
@@ -171,12 +176,27 @@ class _Discovery:
                     changed.append(name)
             yield max(changed or names, key=lambda name: (files[name].modified, name))
 
+    def _answers(self, name: str, candidate: _Candidate, bundle: Bundle) -> bool:
+        exercises = [exercise.name for exercise in bundle.exercises]
+        try:
+            return not candidate.problem and self.reader.call(
+                answers, Path(name), candidate.read, bundle.stub, exercises
+            )
+        except Unreadable:
+            return False
+
     def _changed(self, name: str, candidate: _Candidate, bundle: Bundle) -> bool:
         exercises = [exercise.name for exercise in bundle.exercises]
         read = candidate.read
         return bool(candidate.problem) or self.reader.call(
             is_changed, Path(name), read, bundle.stub, exercises
         )
+
+
+def _not_graded(names: Iterable[str]) -> str:
+    """A remark on files that were left out; "" if there are none."""
+    left = ", ".join(_shown(name) for name in sorted(names))
+    return _("also in the folder, not graded: {files}").format(files=left) if left else ""
 
 
 def _walk(root: Path) -> Iterator[Path]:

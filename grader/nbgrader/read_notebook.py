@@ -14,6 +14,7 @@ from nbformat.notebooknode import NotebookNode
 
 from grader.intake.notebook import code_cells
 from grader.intake.read import Blocked, shown, submission_from
+from grader.nbgrader.renamed import Submitted, submitted
 from grader.support.i18n import _
 
 # In nbconvert's resources:
@@ -36,19 +37,28 @@ class TolerantExporter(NotebookExporter):
         path = Path(filename)
         resources = {} if resources is None else resources
         resources["metadata"] = {"name": path.stem, "path": str(path.parent)}
+        found = submitted(path) if self._sanitizes() else Submitted(path)
+        if found.path is None:
+            resources[FAULT] = found.problem
+            return self.from_notebook_node(_saying(found.problem), resources=resources, **kw)
         try:
-            book, resources[REMARKS] = readable(path)
+            book, replaced = readable(found.path)
+            resources[REMARKS] = [*found.remarks, *replaced]
         except Blocked as blocked:
             resources[PROBLEM] = str(blocked)
             book = _saying(str(blocked))
         try:
             return self.from_notebook_node(book, resources=resources, **kw)
         except Exception as error:
-            if not any(getattr(step, "sanitizes", False) for step in self._preprocessors):
+            if not self._sanitizes():
                 raise  # while grading, `Grade` handles what a submission can cause
             self.log.exception("%s", filename)
             resources[FAULT] = _("the grader failed: {error}").format(error=type(error).__name__)
             return self.from_notebook_node(_saying(resources[FAULT]), resources=resources, **kw)
+
+    def _sanitizes(self) -> bool:
+        """Whether this is the first of two readings: that of the file in `submitted/`."""
+        return any(getattr(step, "sanitizes", False) for step in self._preprocessors)
 
 
 def readable(path: Path) -> tuple[NotebookNode, list[str]]:

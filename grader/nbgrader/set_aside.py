@@ -8,21 +8,25 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from nbgrader.utils import parse_utc
 from traitlets.log import get_logger
 
+from grader.nbgrader.renamed import add_expected
 from grader.support.i18n import _
 
 FOLDER = ".headway/set_aside"  # in the course folder, with the path that the file had
 TIMESTAMP = "timestamp.txt"
 
 
-def set_aside(notebooks: Sequence[str], **_about: Any) -> None:
-    """Move what nbgrader cannot copy out of `submitted/NAME/ASSIGNMENT/`; called once per submission."""
+def set_aside(notebooks: list[str], **_about: Any) -> None:
+    """Move what nbgrader cannot copy out of `submitted/NAME/ASSIGNMENT/`; called once per submission.
+
+    notebooks: nbgrader's own list of what it grades. A renamed notebook is put on it.
+    """
     for folder in sorted({Path(notebook).parent for notebook in notebooks}):
         course = folder.parents[2]
         source = course / "source" / folder.name
@@ -32,6 +36,7 @@ def set_aside(notebooks: Sequence[str], **_about: Any) -> None:
             os.replace(path, kept)
             said = _("{path} cannot be copied and was moved to {kept}.")
             get_logger().warning(said.format(path=path, kept=kept))
+        add_expected(folder, notebooks)
 
 
 def _uncopyable(folder: Path, source: Path) -> Iterator[Path]:

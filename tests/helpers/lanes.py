@@ -39,6 +39,7 @@ SLOW_FILES = {
     "course/test_precision.py": "",
     "course/test_mistake_pages.py": "02_masking",
     "diagnosis/test_unnamed_mistakes.py": "sequence_mask",
+    "nbgrader/test_both_ways.py": "",
     "nbgrader/test_downloads.py": "",
     "nbgrader/test_formgrader.py": "",
     "nbgrader/test_guide.py": "",
