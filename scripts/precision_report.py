@@ -170,7 +170,8 @@ PAGE = """# Precision
 
 `python scripts/precision_report.py --write` writes this page; do not edit it.
 
-The facet *precision* runs one case of every exercise with floating-point results again in `float16`, `bfloat16`
+A failure in the facet *precision* is advice and costs no points, unless the course says otherwise
+([decision 22](decisions/22-policies-are-advice.md)). The facet runs one case of every exercise with floating-point results again in `float16`, `bfloat16`
 and `float64`. The grader builds modules as usual and converts them with `.to(dtype)`. It rounds inputs and weights
 to the dtype. The reference solution gets the same values in `float64`. Two things count: the values of the result,
 and its dtype. The dtype inside the computation is free. The scores of a decoder may also have a wider dtype,

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from textwrap import dedent
 
 from grader.authoring.edit import Edit, EditError
+from grader.bundle.check import POLICIES, PRECISION
 from grader.support.source import definition_span
 
 KINDS = ("mistake", "different", "policy", "mutant", "same", "also", "trivial")
+DEVICE = "device"  # not the policy of a check: the facet counts if a device was asked for
 Change = Edit | str  # an edit of the reference, or the whole definition
 
 
@@ -22,8 +24,8 @@ Change = Edit | str  # an edit of the reference, or the whole definition
 class KnownAnswer:
     """One known answer to one exercise.
 
-    kind: "mistake" fails; "different" is a valid design, not the one asked for; "policy" passes on CPU
-    in float32 and may fail only the facets it `breaks`; "mutant" fails, and a report says nothing more;
+    kind: "mistake" fails; "different" is a valid design, not the one asked for; "policy" passes, and shows
+    advice about the policy that it `breaks`, or fails on another device; "mutant" fails, and a report says nothing more;
     "same" is right; "also" is right too, see `also`; "trivial" gets nothing.
     says: what the answer equals, one sentence, no code. asks: a question that leads on. page: what it
     does to a model and how to see it, for `grader explain`. seen: where real code did it. steady: gives
@@ -39,8 +41,13 @@ class KnownAnswer:
     asks: str = ""
     page: str = ""
     seen: str = ""
-    breaks: tuple[str, ...] = ()
+    breaks: str = ""
     steady: bool = True
+
+    @property
+    def policy(self) -> str:
+        """The policy whose checks it fails; "" if it costs points, here or on another device."""
+        return "" if self.breaks == DEVICE else self.breaks
 
 
 def mistake(
@@ -49,28 +56,28 @@ def mistake(
     says: str,
     asks: str,
     kind: str = "mistake",
-    breaks: Iterable[str] = (),
+    breaks: str = "",
     seen: str = "",
     steady: bool = True,
 ) -> KnownAnswer:
     """Describe a wrong answer to the exercise that the file is named after. Raises ValueError if it is incomplete."""
-    answer = _answer(
-        id, "", kind, change, says=says, asks=asks, breaks=tuple(breaks), seen=seen, steady=steady
-    )
+    answer = _answer(id, "", kind, change, says=says, asks=asks, breaks=breaks, seen=seen, steady=steady)
     _require(kind in ("mistake", "different", "policy"), answer, f"unknown kind {kind!r}")
     _require(bool(says and asks), answer, "a mistake needs `says` and `asks`")
+    known = (*POLICIES, DEVICE) if kind == "policy" else ("",)
+    _require(breaks in known, answer, f"a {kind} cannot break {breaks!r}")
     _require(bool(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", id)), answer, "an id is words-with-dashes")
     return answer
 
 
 def device_mistake(id: str, *change: Change, says: str, asks: str, seen: str = "") -> KnownAnswer:
     """Describe an answer that is right on the CPU; on a GPU the tensors of two devices meet."""
-    return mistake(id, *change, says=says, asks=asks, kind="policy", breaks=["device"], seen=seen)
+    return mistake(id, *change, says=says, asks=asks, kind="policy", breaks=DEVICE, seen=seen)
 
 
 def dtype_mistake(id: str, *change: Change, says: str, asks: str, seen: str = "") -> KnownAnswer:
-    """Describe an answer that is right in float32; in another dtype it raises, or returns the wrong dtype."""
-    return mistake(id, *change, says=says, asks=asks, kind="policy", breaks=["precision"], seen=seen)
+    """Describe an answer that is right in float32; in another dtype it raises, or gives a wrong value or dtype."""
+    return mistake(id, *change, says=says, asks=asks, kind="policy", breaks=PRECISION, seen=seen)
 
 
 def mutant(id: str, *change: Change, says: str) -> KnownAnswer:

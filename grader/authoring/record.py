@@ -101,7 +101,7 @@ def _exercise(assignment: Assignment, fields: Mapping[str, Any], seed: str, diag
         raise ContentError(f"{name}: every facet that it checks has weight 0, so nothing would be graded")
     if not mistakes:
         return without_mistakes
-    known = tuple(KnownMistake(m.id, m.kind, m.says, m.asks, m.page) for m in mistakes)
+    known = tuple(KnownMistake(m.id, m.kind, m.says, m.asks, m.page, m.policy) for m in mistakes)
     table = signatures(assignment, mistakes, named_by(recorded), given, paired=fields.get("pairs", ()))
     return replace(without_mistakes, mistakes=known, signatures=table)
 

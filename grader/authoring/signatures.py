@@ -12,6 +12,7 @@ import numpy as np
 from grader.authoring.bank import KnownAnswer, apply
 from grader.authoring.content import Assignment
 from grader.authoring.observe import definitions, observe
+from grader.bundle.check import PRECISION
 from grader.bundle.model import RecordedCase, Signatures
 from grader.bundle.safetensors import Array
 from grader.diagnosis.signature import ANY, only_precision, signature, slots
@@ -82,7 +83,7 @@ class _Table:
     ) -> _Row:
         """A mistake that float32 shows keeps its name whatever it does in other dtypes: these are left open."""
         explains = tuple(mistake.id for mistake in mistakes)
-        if all(m.kind == "policy" and m.breaks == ("precision",) for m in mistakes):
+        if all(m.policy == PRECISION for m in mistakes):
             row = right[0]._replace(explains=explains)  # in float64, in which all is recorded, it may raise
         else:
             row = self._in_float64(explains, source, rng_seed)

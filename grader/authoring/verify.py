@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader import given
-from grader.authoring.bank import KnownAnswer, apply
+from grader.authoring.bank import DEVICE, KnownAnswer, apply
 from grader.authoring.content import Assignment
 from grader.bundle.model import Bundle, Exercise
 from grader.engine.engine import Engine
@@ -34,8 +34,8 @@ class Row:
     refused: int = 0
     device_mistakes: int = 0  # known to fail on another device alone
     device_caught: int = 0  # those that do, and whose line is named
-    dtype_mistakes: int = 0  # known to fail in another dtype alone
-    dtype_caught: int = 0  # those that do, and are named
+    policies: int = 0  # known answers that pass, and show advice
+    advised: int = 0  # those that do, and are named
     problems: list[str] = field(default_factory=list)
 
 
@@ -75,10 +75,10 @@ def _row(
 
 
 def _check_mistake(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
-    row.mistakes += 1
     if answer.kind == "policy":
         _check_policy(row, answer, result)
         return
+    row.mistakes += 1
     if result.outcome != "failed":
         row.problems.append(f"mistake {answer.id} is {_why(result)}")
         return
@@ -90,25 +90,24 @@ def _check_mistake(row: Row, answer: KnownAnswer, result: ExerciseResult) -> Non
 
 
 def _check_policy(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
-    """It fails in no facet but those it breaks; if it breaks the precision, it must fail there and be named."""
-    broken = {c.facet for c in result.checks if c.outcome not in ("passed", "skipped")}
-    alone = broken <= set(answer.breaks)
-    if not alone:
-        row.problems.append(f"policy {answer.id} fails in {', '.join(sorted(broken - set(answer.breaks)))}")
-    row.caught += alone
-    row.named += alone
-    if "precision" in answer.breaks:
-        named = "precision" in broken and any(answer.id in ids for ids in result.diagnosis.alternatives)
-        row.dtype_mistakes += 1
-        row.dtype_caught += named
-        if not named:
-            row.problems.append(f"policy {answer.id} in another dtype is {_why(result)}")
+    """It passes with all points, and advice about its policy alone has its name. On the CPU, `device` shows nothing."""
+    if result.outcome != "passed" or result.score != result.points:
+        row.problems.append(f"policy {answer.id} is {_why(result)} with {result.score} points")
+    if not answer.policy:
+        return
+    row.policies += 1
+    named = {one.policy for one in result.advice if answer.id in one.mistakes}
+    row.advised += named == {answer.policy} == {one.policy for one in result.advice}
+    if not named:
+        row.problems.append(f"policy {answer.id} has no advice with its name")
+    if other := {one.policy for one in result.advice} - {answer.policy}:
+        row.problems.append(f"policy {answer.id} has advice about {', '.join(sorted(other))} too")
 
 
 def _check_other_device(row: Row, other: Engine, assignment: Assignment, exercise: Exercise) -> None:
     """Right answers pass on the other device too; answers that break `device` fail there, with their line named.
 
-    Answers that break the precision alone are not graded again: they fail on the CPU already.
+    Other policies are not graded again: their advice shows on the CPU already.
     """
     right = {"the reference": _graded(other, assignment, assignment.source, [exercise.name])[exercise.name]}
     right |= {
@@ -122,7 +121,7 @@ def _check_other_device(row: Row, other: Engine, assignment: Assignment, exercis
         if result.outcome != "passed"
     ]
     for answer in assignment.mistakes(exercise.name):
-        if answer.kind == "policy" and "device" in answer.breaks:
+        if answer.breaks == DEVICE:
             row.device_mistakes += 1
             result = _answer(other, assignment, answer)
             row.device_caught += (named := _names_a_line(result))

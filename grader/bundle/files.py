@@ -92,7 +92,11 @@ def _exercise_fields(exercise: Exercise, arrays: dict[str, Array]) -> dict[str, 
         fields["forbids_costs"] = exercise.forbids_costs
     fields["cases"] = [_case_fields(case, arrays) for case in exercise.cases]
     fields["mistakes"] = [
-        {key: getattr(m, key) for key in ("id", "kind", "says", "asks", "page")} for m in exercise.mistakes
+        {
+            **{key: getattr(m, key) for key in ("id", "kind", "says", "asks", "page")},
+            **({"policy": m.policy} if m.policy else {}),
+        }
+        for m in exercise.mistakes
     ]
     if exercise.signatures is not None:
         fields["signatures"] = _signature_fields(exercise.name, exercise.signatures, arrays)
@@ -132,7 +136,10 @@ def _case_fields(case: RecordedCase, arrays: dict[str, Array]) -> dict[str, Any]
         "id": case.id,
         "dtype": case.dtype,
         **({"like": case.like} if case.like else {"steps": case.steps}),
-        "checks": [[c.id, c.facet, c.title, c.judge, c.of, dict(c.params)] for c in case.checks],
+        "checks": [
+            [c.id, c.facet, c.title, c.judge, c.of, dict(c.params), *filter(None, [c.policy])]
+            for c in case.checks
+        ],
         "headers": {name: [h.shape, h.dtype, h.axes] for name, h in case.headers.items()},
     }
     if case.exam is not None:
@@ -183,8 +190,8 @@ def _case(
 
 
 def _checks(rows: Iterable[Any]) -> Iterable[Check]:
-    for id, facet, title, judge, of, params in rows:
-        yield Check(id, facet, title, judge, tuple(of), params)
+    for id, facet, title, judge, of, params, *policy in rows:
+        yield Check(id, facet, title, judge, tuple(of), params, *policy)
 
 
 def _under(arrays: Mapping[str, Array], stem: str) -> dict[str, Array]:

@@ -46,6 +46,12 @@ class RecordedCase:
         return frozenset(self.headers)
 
     @cached_property
+    def policy(self) -> str:
+        """The policy that all its checks are about; "" if there is none."""
+        found = {check.policy for check in self.checks}
+        return found.pop() if len(found) == 1 else ""
+
+    @cached_property
     def body(self) -> bytes:
         """The inputs as a worker gets them."""
         return encode(self.tensors) if self.tensors else b""
@@ -60,6 +66,7 @@ class KnownMistake:
     says: str
     asks: str
     page: str
+    policy: str = ""  # the policy of the checks that it fails; "" if it costs points
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.bundle.check import FACETS, OTHER_DTYPES, Check, Json
+from grader.bundle.check import FACETS, OTHER_DTYPES, POLICIES, PRECISION, Check, Json
 from grader.cases.ref import Ref
 
 
@@ -30,19 +30,27 @@ class Checks:
     checks: list[Check]
     again: list[Again]
 
-    def check(self, facet: str, judge: str, of: Sequence[str], title: str, **params: Json) -> None:
-        """Add a check by the judge's name; the methods below are the usual ones. Raises ValueError for no facet."""
+    def check(
+        self, facet: str, judge: str, of: Sequence[str], title: str, *, policy: str = "", **params: Json
+    ) -> None:
+        """Add a check by the judge's name; the methods below are the usual ones.
+
+        policy: one of POLICIES, if a failure is advice and costs no points. Raises ValueError for an unknown facet
+        or policy.
+        """
         if facet not in FACETS:
             raise ValueError(f"unknown facet {facet!r}")
+        if policy and policy not in POLICIES:
+            raise ValueError(f"unknown policy {policy!r}")
         id = f"{self.id}/{facet}"
         taken = sum(check.id.split("#")[0] == id for check in self.checks)
         self.checks.append(
-            Check(f"{id}#{taken + 1}" if taken else id, facet, title, judge, tuple(of), params)
+            Check(f"{id}#{taken + 1}" if taken else id, facet, title, judge, tuple(of), params, policy)
         )
 
-    def check_shape(self, ref: Ref, title: str = "shape and dtype of the result") -> None:
+    def check_shape(self, ref: Ref, title: str = "shape and dtype of the result", policy: str = "") -> None:
         """Shape as the reference's, dtype as what went in; see `grader.judge.structure.shape`."""
-        self.check("shapes", "shape", [self.see(ref)], title)
+        self.check("shapes", "shape", [self.see(ref)], title, policy=policy)
 
     def check_values(self, ref: Ref, title: str, facet: str = "values", **params: Json) -> None:
         """The numbers are those of the reference. `tol`: a wider tolerance, relative to 1 + |reference|."""
@@ -53,13 +61,13 @@ class Checks:
     ) -> None:
         """The result is right in other dtypes too, and keeps them: the case is run once more in each.
 
-        A case that has such a dtype itself is simply judged. `tol`: as in `check_values`.
+        A case that has such a dtype itself is simply judged. `tol`: as in `check_values`. A failure is advice.
         """
         see = self.see(ref)
         if self.dtype == "float32":
             self.again.append(Again(see, title, tuple(dtypes), params))
         else:
-            self.check("precision", "precise", [see], f"{self.dtype}: {title}", **params)
+            self.check("precision", "precise", [see], f"{self.dtype}: {title}", policy=PRECISION, **params)
 
     def check_one_of(self, ref: Ref, title: str, facet: str = "values") -> None:
         """Equal to what the reference gives, or to what another answer gives that is right too (`bank.also`)."""
@@ -77,13 +85,8 @@ class Checks:
         self, title: str = "names and shapes of the parameters", may_have: Sequence[str] = ()
     ) -> None:
         """`may_have`: names of further parameters that change no result."""
-        self.check(
-            "purity",
-            "parameters",
-            ["parameters"],
-            title,
-            **({"may_have": list(may_have)} if may_have else {}),
-        )
+        params: dict[str, Json] = {"may_have": list(may_have)} if may_have else {}
+        self.check("purity", "parameters", ["parameters"], title, **params)
 
     def check_weights(
         self, name: str, title: str = "the stored attention weights", optional: bool = False

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from grader.bundle.check import Check
+from grader.bundle.check import PRECISION, Check
 from grader.bundle.repeat import in_dtype, in_short
 from grader.cases.case import Case
 
@@ -29,6 +29,7 @@ def in_other_dtypes(case: Case) -> Iterator[Case]:
                     "precise",
                     (asked.see,),
                     dict(asked.params),
+                    PRECISION,
                 )
             )
             yield again

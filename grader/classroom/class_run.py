@@ -142,9 +142,12 @@ class ClassRun:
         )
 
 
-def store_key(bundles: Path, sandbox: str) -> StoreKey:
-    """Return what results depend on: a hash of the cases, the versions, the tier; and the secret of the store."""
-    digest = hashlib.sha256()
+def store_key(bundles: Path, sandbox: str, counted: Sequence[str] = ()) -> StoreKey:
+    """Return what results depend on: a hash of the cases, the versions, the tier; and the secret of the store.
+
+    counted: the policies that count.
+    """
+    digest = hashlib.sha256(repr(sorted(counted)).encode() if counted else b"")
     for path in sorted(bundles.glob("*/bundle.*")):
         digest.update(f"{path.parent.name}/{path.name}\0".encode() + path.read_bytes())
     versions = f"{__version__} torch {version('torch')}"

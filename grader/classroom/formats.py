@@ -40,14 +40,12 @@ def jsonl(submissions: Sequence[GradedSubmission]) -> str:
 
 
 def table(submissions: Sequence[GradedSubmission]) -> str:
-    """Return CSV: one row per submission, three columns per exercise. No spreadsheet reads a cell as a formula."""
+    """Return CSV: one row per submission, four columns per exercise. No spreadsheet reads a cell as a formula."""
     columns = list(dict.fromkeys((r.assignment, r.name) for one in submissions for r in one.report.exercises))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     head = ["student", "submission", "content", "sandbox", "score", "points", "remark"]
-    writer.writerow(
-        head + [f"{name}{part}" for _a, name in sorted(columns) for part in ("", " outcome", " mistake")]
-    )
+    writer.writerow(head + [f"{name}{part}" for _a, name in sorted(columns) for part in _PARTS])
     for one in submissions:
         report, results = one.report, {r.name: r for r in one.report.exercises}
         row = [
@@ -68,11 +66,15 @@ def table(submissions: Sequence[GradedSubmission]) -> str:
     return out.getvalue()
 
 
+_PARTS = ("", " outcome", " mistake", " advice")  # after the name of an exercise
+
+
 def _cells(result: ExerciseResult | None) -> list[str]:
     if result is None:
-        return ["", "", ""]
+        return [""] * len(_PARTS)
     mistakes = " or ".join(" + ".join(ids) for ids in result.diagnosis.alternatives)
-    return ["" if result.score is None else _number(result.score), result.outcome, mistakes]
+    advice = " + ".join(one.policy for one in result.advice)
+    return ["" if result.score is None else _number(result.score), result.outcome, mistakes, advice]
 
 
 def _number(value: float) -> str:

@@ -71,7 +71,8 @@ def grade_folder(root: Path, options: GradeOptions) -> list[GradedSubmission]:
     config = RunConfig(
         bundles=cases,
         store=options.store or default_store(folder_of(root)),
-        key=store_key(cases, tier),
+        key=store_key(cases, tier, course.counted),
+        counted=course.counted,
         only=only,
         regrade=options.regrade,
         warm="full" if len(found) >= WARM_FROM * jobs else "none",

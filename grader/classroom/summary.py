@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from grader.classroom.class_run import GradedSubmission
-from grader.report.model import ExerciseResult
+from grader.report.model import Advice, ExerciseResult
 
 OUTCOMES = ("passed", "failed", "not_started", "blocked", "other_interface", "could_not_grade")
 
@@ -50,12 +50,24 @@ class Cluster:
 
 
 @dataclass(frozen=True)
+class AdviceGiven:
+    """What an exercise breaks without losing points, and for whom. `ids`: the known answer, if there is one."""
+
+    exercise: str
+    policy: str
+    ids: tuple[str, ...]
+    says: str
+    who: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Summary:
     """Everything that the class report shows; the commonest first."""
 
     exercises: tuple[ExerciseSummary, ...]
     mistakes: tuple[Mistake, ...]
     clusters: tuple[Cluster, ...]
+    advice: tuple[AdviceGiven, ...] = ()
 
 
 def summarise(entries: Sequence[GradedSubmission]) -> Summary:
@@ -65,7 +77,12 @@ def summarise(entries: Sequence[GradedSubmission]) -> Summary:
         of = exercises.setdefault(result.name, ExerciseSummary(result.name, result.assignment, result.points))
         _count(of, entry, result)
     in_order = sorted(exercises.values(), key=lambda of: of.assignment)
-    return Summary(tuple(in_order), tuple(_mistakes(everything)), tuple(_clusters(everything)))
+    return Summary(
+        tuple(in_order),
+        tuple(_mistakes(everything)),
+        tuple(_clusters(everything)),
+        tuple(_advice(everything)),
+    )
 
 
 def _count(of: ExerciseSummary, entry: GradedSubmission, result: ExerciseResult) -> None:
@@ -106,6 +123,22 @@ def _clusters(everything: Sequence[tuple[GradedSubmission, ExerciseResult]]) -> 
         if len(group) > 1
     ]
     return sorted(out, key=lambda cluster: (-len(cluster.who), cluster.exercise))
+
+
+def _advice(everything: Sequence[tuple[GradedSubmission, ExerciseResult]]) -> list[AdviceGiven]:
+    found: dict[tuple[str, str, str], list[tuple[GradedSubmission, ExerciseResult]]] = {}
+    first: dict[tuple[str, str, str], Advice] = {}
+    for entry, result in everything:
+        for one in result.advice:
+            key = (result.name, one.policy, one.says)
+            found.setdefault(key, []).append((entry, result))
+            first.setdefault(key, one)
+    out = [
+        AdviceGiven(name, policy, first[key].mistakes[:1], says or first[key].reason, _who(group))
+        for key, group in found.items()
+        for name, policy, says in [key]
+    ]
+    return sorted(out, key=lambda advice: (-len(advice.who), advice.exercise))
 
 
 def _who(group: Sequence[tuple[GradedSubmission, ExerciseResult]]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from rich.text import Text
 from grader.classroom.class_run import GradedSubmission
 from grader.classroom.summary import (
     OUTCOMES,
+    AdviceGiven,
     Cluster,
     ExerciseSummary,
     Mistake,
@@ -48,6 +49,10 @@ def _parts(entries: Sequence[GradedSubmission]) -> Iterator[RenderableType]:
         yield _heading(_("wrong answers without a name that several submissions share"))
         yield from map(_cluster, summary.clusters[:MOST_ROWS])
         yield from _more(len(summary.clusters) - MOST_ROWS)
+    if summary.advice:
+        yield _heading(_("advice, which costs no points"))
+        yield from map(_advice, summary.advice[:MOST_ROWS])
+        yield from _more(len(summary.advice) - MOST_ROWS)
     yield from _troubles(entries)
     yield Text()
     yield _totals(entries)
@@ -100,6 +105,16 @@ def _mistake(mistake: Mistake) -> RenderableType:
         (names(mistake.who), "dim"),
     )
     return Group(head, Padding(Text(mistake.says), (0, 0, 0, 5)))
+
+
+def _advice(advice: AdviceGiven) -> RenderableType:
+    head = Text.assemble(
+        f"  {len(advice.who)}  ",
+        (advice.policy, "bold"),
+        f"  {advice.exercise}  ",
+        (names(advice.who), "dim"),
+    )
+    return Group(head, Padding(Text(advice.says), (0, 0, 0, 5)))
 
 
 def _cluster(cluster: Cluster) -> RenderableType:

@@ -12,7 +12,7 @@ import numpy as np
 
 from grader.bundle.model import Exercise, KnownMistake, RecordedCase, Signatures
 from grader.bundle.safetensors import Array
-from grader.diagnosis import facts
+from grader.diagnosis import facts, policies
 from grader.diagnosis.company import together
 from grader.diagnosis.distance import FAR, NEAR, distances
 from grader.diagnosis.facts import Fact
@@ -28,10 +28,11 @@ from grader.support.i18n import _
 
 @dataclass(frozen=True)
 class Diagnosed:
-    """A diagnosis, and the codes of the facts in it."""
+    """A diagnosis, the codes of the facts in it, and the ids of the known policies that explain advice."""
 
     diagnosis: Diagnosis = NO_DIAGNOSIS
     facts: tuple[str, ...] = ()
+    policies: tuple[str, ...] = ()
 
 
 def diagnose(
@@ -39,15 +40,20 @@ def diagnose(
 ) -> Diagnosed:
     """The known mistakes that a failed answer matches; if none fits, facts and the first stage that differs.
 
-    judged: case id → what the judges found, for cases with an observation.
+    judged: case id → what the judges found, for cases with an observation. If all checks that count passed, only
+    policies are looked for.
     """
+    checks = [check for check in checks if check.counts]
+    if all(check.outcome == "passed" for check in checks):
+        return Diagnosed(policies=policies.of_passed(exercise, judged) if exercise.level else ())
     known = explanations(exercise, judged) if exercise.level else ()
-    if known:
-        return Diagnosed(_named(exercise, known))
+    advised = policies.of_explanations(exercise, known)
+    if mistakes := policies.without(exercise, known):
+        return Diagnosed(_named(exercise, mistakes), policies=advised)
     found = _facts(exercise, judged, checks)
     kind: Kind = "unknown" if exercise.signatures is not None else "none"
     says = " ".join(f"{fact.says[:1].upper()}{fact.says[1:]}." for fact in found)
-    return Diagnosed(Diagnosis(kind, (), says), tuple(fact.code for fact in found))
+    return Diagnosed(Diagnosis(kind, (), says), tuple(fact.code for fact in found), advised)
 
 
 def explanations(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> tuple[tuple[str, ...], ...]:
@@ -106,7 +112,8 @@ def _of_first_wrong(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> lis
     """The pattern in the first result that differs."""
     for case in exercise.cases:
         for check in case.checks:
-            observation = _observation(judged, case.id) if check.judge == "equal" else None
+            told = check.judge == "equal" and not check.policy
+            observation = _observation(judged, case.id) if told else None
             for name in check.of if observation is not None else ():
                 assert observation is not None
                 seen, header = observation.seen.get(name), case.headers[name]

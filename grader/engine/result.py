@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from grader.bundle.model import Exercise
@@ -15,6 +15,7 @@ from grader.engine.messages import of_layout, of_use
 from grader.engine.scoring import score
 from grader.intake.policy import Use, uses
 from grader.intake.read import Submission
+from grader.judge.advice import advice, without_moot
 from grader.judge.observation import Observation
 from grader.judge.redact import Evidence
 from grader.judge.trivial import is_trivial
@@ -110,26 +111,30 @@ class ResultBuilder:
     ) -> tuple[ExerciseResult, Evidence]:
         """The result of judged cases, with what redaction needs to know.
 
-        remarks: what was said before any case ran. The diagnosis is asked only after the verdict has said no.
+        remarks: what was said before any case ran. The diagnosis is asked only after a check has said no.
         """
         exercise = self.exercise
         checks = [check for judged in cases for check in judged.checks]
         codes = {id: code for judged in cases for id, code in judged.codes.items()}
         bare, _evidence = self.without_checks("failed", remarks=remarks)
-        if any(c.outcome == "could_not_grade" for c in checks):
-            why = next(c.message for c in checks if c.outcome == "could_not_grade")
+        counted = [check for check in checks if check.counts]
+        if any(c.outcome == "could_not_grade" for c in counted):
+            why = next(c.message for c in counted if c.outcome == "could_not_grade")
             ungraded = replace(
                 bare, outcome="could_not_grade", score=None, message=sanitize(why, 600), remarks=()
             )
             return replace(ungraded, checks=tuple(checks)), self._evidence(codes)
-        passed = all(c.outcome == "passed" for c in checks)
+        passed = all(c.outcome == "passed" for c in counted)
         by_id = {judged.case.id: judged for judged in cases if judged.observation is not None}
         observations = {id: judged.observation for id, judged in by_id.items() if judged.observation}
         used = self._used(observations.values())
-        reached = exercise.points if passed else self._reached(checks, observations)
-        diagnosed = Diagnosed() if passed else diagnose(exercise, by_id, checks)
+        reached = exercise.points if passed else self._reached(counted, observations)
+        all_passed = all(c.outcome == "passed" for c in checks)
+        diagnosed = Diagnosed() if all_passed else diagnose(exercise, by_id, checks)
         unknown = diagnosed.diagnosis.kind == "unknown"
         shown = Cause(tuple(checks)) if passed or diagnosed.diagnosis.alternatives else cause(cases)
+        shown = shown if passed else _without_moot(exercise, shown, diagnosed.policies)
+        codes |= shown.codes
         observed = [*_layouts(observations.values()), *_measured(exercise, checks)]
         of_uses = [of_use(use, exercise.forbids_costs) for use in used]
         remarks = (*remarks, *_unjudged(codes))
@@ -140,6 +145,7 @@ class ResultBuilder:
             message=shown.message,
             checks=shown.checks,
             diagnosis=diagnosed.diagnosis,
+            advice=advice(exercise, shown.checks, codes, diagnosed.policies),
             remarks=(*remarks, *(text for _code, text in observed), *of_uses),
             fingerprint=fingerprint(named_by(exercise.cases), by_id) if unknown else "",
             figures=figures(by_id.values()),
@@ -147,7 +153,7 @@ class ResultBuilder:
         )
         observed_codes = tuple(code for code, _text in observed)
         safe = (*remarks, *of_uses, shown.message)
-        return result, self._evidence({**codes, **shown.codes}, diagnosed.facts, safe, observed_codes)
+        return result, self._evidence(codes, diagnosed.facts, safe, observed_codes)
 
     def _evidence(
         self,
@@ -172,6 +178,13 @@ class ResultBuilder:
         known = {use.call for use in found}
         made = {call for observation in observations for call in observation.used} - known
         return found + [Use(call, "", 0) for call in forbids if call in made]
+
+
+def _without_moot(exercise: Exercise, shown: Cause, known: Collection[str]) -> Cause:
+    """What to show of a failed answer, with advice only where a known policy explains it."""
+    checks = tuple(without_moot(exercise, shown.checks, known))
+    moot = {new.id: "skipped-failed" for new, old in zip(checks, shown.checks, strict=True) if new is not old}
+    return replace(shown, checks=checks, codes=shown.codes | moot)
 
 
 def _unjudged(codes: Mapping[str, str]) -> list[str]:

@@ -14,8 +14,9 @@ def score(points: float, weights: Mapping[str, float], checks: Sequence[CheckRes
     """Points of an exercise. `weights`: facet → weight, 1 where none is given.
 
     An answer whose values are wrong gets at most a quarter, a trivial one nothing. Facets of form alone count
-    half. Facets with a check that could not be graded leave the sum.
+    half. Checks of a policy do not count. Facets with a check that could not be graded leave the sum.
     """
+    checks = [check for check in checks if check.counts]
     if trivial or not checks:
         return 0.0
     unknown = {c.facet for c in checks if c.outcome == "could_not_grade"}

@@ -339,11 +339,11 @@ class SubmissionRun:
         return replace(request, parts=self.parts, own=own)
 
     def _judged(self, request: LoadRequest) -> list[JudgedCase]:
-        """Run and judge every case of the exercise."""
+        """Run and judge every case of the exercise; those that cost nothing last, as timeouts may skip them."""
         judged: list[JudgedCase] = []
         budget = Budget()
         options = self.context.options
-        for case in request.exercise.cases:
+        for case in sorted(request.exercise.cases, key=lambda case: bool(case.policy)):
             if not (case.costly and options.quick):
                 ordered = off_last(request.exercise, case)
                 one = skipped(ordered, judged, options.device) or self._judge(request, ordered, budget)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
+from grader.bundle.check import POLICIES
 from grader.bundle.files import MANIFEST_FILE, load_all
 from grader.bundle.model import Bundle
+from grader.bundle.policies import counting
 from grader.intake.changes import is_changed
 from grader.intake.read import read_bytes
 from grader.support.errors import GraderError, UsageError
 from grader.support.i18n import _
+from grader.support.sanitize import sanitize
 
 MARK = "headway.toml"
+COUNTED = "policies_that_count"  # a key of that file
 BUNDLED = Path(__file__).resolve().parents[1] / "course"  # a wheel has the course there; see pyproject.toml
 
 
@@ -30,7 +35,10 @@ class Course:
 
     @cached_property
     def bundles(self) -> list[Bundle]:
-        """The public bundles, in order. Raises NoCourse if there is none, or of another version."""
+        """The public bundles, in order. Raises NoCourse if there is none, or of another version.
+
+        Raises UsageError as `counted` does.
+        """
         try:
             found = load_all(self.root)
         except ValueError as error:
@@ -41,7 +49,28 @@ class Course:
                     root=self.root, file=MANIFEST_FILE
                 )
             )
-        return found
+        return counting(found, self.counted)
+
+    @cached_property
+    def counted(self) -> tuple[str, ...]:
+        """The policies that count in this course, as `headway.toml` names them. Raises UsageError."""
+        path = self.root / MARK
+        try:
+            named = tomllib.loads(path.read_text("utf-8")).get(COUNTED, [])
+        except (OSError, ValueError) as error:
+            raise UsageError(
+                _("{file} cannot be read: {why}").format(file=path, why=sanitize(str(error), 200))
+            ) from None
+        unknown = [name for name in named if name not in POLICIES] if isinstance(named, list) else [named]
+        if unknown:
+            raise UsageError(
+                _(
+                    "{file}: {key} must be a list of policies; {name} is none; the policies are {known}"
+                ).format(
+                    file=path, key=COUNTED, name=sanitize(repr(unknown[0]), 100), known=", ".join(POLICIES)
+                )
+            )
+        return tuple(dict.fromkeys(named))
 
     def file_for(self, bundle: Bundle) -> Path:
         """The file in which the student works on an assignment (see `choose`)."""

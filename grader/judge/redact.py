@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from grader.bundle.check import Check
 from grader.bundle.model import Exercise, RecordedCase
+from grader.judge.advice import advice
 from grader.judge.lost import lost_message
 from grader.judge.named import says_and_asks
 from grader.judge.out_of_memory import out_of_memory_message
@@ -45,6 +46,8 @@ def redact(result: ExerciseResult, evidence: Evidence) -> ExerciseResult:
     """The same result without any text that student code could have written."""
     exercise = evidence.exercise
     recorded = {check.id: (case, check) for case in exercise.cases for check in case.checks}
+    checks = tuple(_check(c, *recorded[c.id], evidence) for c in result.checks if c.id in recorded)
+    known = [id for one in result.advice for id in one.mistakes]
     return ExerciseResult(
         name=exercise.name,
         assignment=exercise.assignment,
@@ -53,8 +56,9 @@ def redact(result: ExerciseResult, evidence: Evidence) -> ExerciseResult:
         points=exercise.points,
         title=_(exercise.title),
         message=_exercise_message(result, evidence),
-        checks=tuple(_check(c, *recorded[c.id], evidence) for c in result.checks if c.id in recorded),
+        checks=checks,
         diagnosis=_diagnosis(result.diagnosis, evidence),
+        advice=advice(exercise, checks, evidence.codes, known),
         remarks=(*(r for r in result.remarks if r in evidence.safe), *_observed(evidence)),
         seconds=result.seconds,
         content=_hash(result.content),
@@ -94,6 +98,7 @@ def _check(result: CheckResult, case: RecordedCase, check: Check, evidence: Evid
         expected=None,
         got=None,
         where="" if result.outcome == "passed" else _where(result.where, case, check, code, evidence.files),
+        policy=check.policy,
     )
 
 

@@ -66,6 +66,7 @@ def judge_case(
 
     After an exception, the first check that lacks what it looks at fails and reports the exception; the others
     that lack something are skipped. If a GPU ran out of memory, the case could not be graded.
+    A failed check of a policy is advice.
     """
     error = observation.error
     if device != "cpu" and error is not None and ran_out_of_memory(error):
@@ -76,7 +77,7 @@ def judge_case(
     codes: dict[str, str] = {}
     results: list[CheckResult] = []
     reported = False
-    for check in case.checks:
+    for check in _in_order(case):
         if budget is not None:
             budget.check()
         if error is None or check.judge == "raises" or not lacks(check, observation):
@@ -89,6 +90,11 @@ def judge_case(
         codes[check.id] = finding.code
         results.append(_result(case, check, outcome, device, finding))
     return JudgedCase(case, tuple(results), codes, observation, findings)
+
+
+def _in_order(case: RecordedCase) -> list[Check]:
+    """The checks that count come first, so that one of them reports an exception."""
+    return sorted(case.checks, key=lambda check: bool(check.policy))
 
 
 def judge_all(
@@ -129,9 +135,9 @@ def unseen_case(
     first, other = failed(code, message, where=where), failed(SKIPPED, _("skipped"))
     checks = [
         _result(case, check, rest if i else outcome, device, other if i else first)
-        for i, check in enumerate(case.checks)
+        for i, check in enumerate(_in_order(case))
     ]
-    codes = {check.id: SKIPPED if i else code for i, check in enumerate(case.checks)}
+    codes = {check.id: SKIPPED if i else code for i, check in enumerate(_in_order(case))}
     return JudgedCase(case, tuple(checks), codes)
 
 
@@ -161,11 +167,12 @@ def _result(
         id=check.id,
         facet=check.facet,
         title=_(check.title),
-        outcome=outcome,
+        outcome="advice" if outcome == "failed" and check.policy else outcome,
         device=device,
         dtype=case.dtype,
         message=sanitize(finding.message),
         expected=sanitize(finding.expected),
         got=sanitize(finding.got),
         where=sanitize(finding.where),
+        policy=check.policy,
     )

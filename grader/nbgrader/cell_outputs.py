@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from nbformat.v4 import new_output
 
 from grader.report.html import fragment
-from grader.report.model import ExerciseResult, Report
+from grader.report.model import Advice, ExerciseResult, Report
 from grader.report.terminal import plain
-from grader.report.words import diagnosis_lead, first_failure, outcome_name
+from grader.report.words import advice_lines, diagnosis_lead, first_failure, outcome_name
 from grader.support.i18n import _
 
 
@@ -32,9 +33,10 @@ def outputs(report: Report) -> list[Any]:
 
 
 def comment_on(result: ExerciseResult) -> str:
-    """One paragraph for the author of a solution; nothing for a right one."""
+    """One paragraph for the author of a solution; nothing for a right one without advice."""
+    advice = [_advice(one) for one in result.advice]
     if result.outcome == "passed":
-        return ""
+        return _shown(advice)
     first = first_failure(result.checks)
     if result.diagnosis.says:
         lead = diagnosis_lead(result.diagnosis.kind)
@@ -45,8 +47,18 @@ def comment_on(result: ExerciseResult) -> str:
         why = result.message
     said = [
         f"{outcome_name(result.outcome)}: {why}" if why else outcome_name(result.outcome),
+        *advice,
         *result.remarks,
     ]
     if result.outcome == "could_not_grade":
         said.append(_("that costs no points"))
-    return ". ".join(said).replace("<", "‹").replace(">", "›")  # nbgrader shows comments as markdown
+    return _shown(said)
+
+
+def _advice(advice: Advice) -> str:
+    return _("advice, which costs no points: {advice}").format(advice=": ".join(advice_lines(advice)))
+
+
+def _shown(said: Sequence[str]) -> str:
+    """Join sentences of a comment, which nbgrader shows as markdown."""
+    return ". ".join(said).replace("<", "‹").replace(">", "›")

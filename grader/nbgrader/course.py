@@ -15,6 +15,7 @@ from typing import Any
 from grader.authoring.build import _cells
 from grader.authoring.content import Assignment
 from grader.bundle.files import MANIFEST_FILE, TENSORS_FILE
+from grader.intake.course import MARK
 from grader.support.atomic_files import write_atomically
 from grader.support.errors import GraderError
 from grader.support.i18n import _
@@ -39,6 +40,7 @@ class CourseOptions:
     assignments: Path
     seed_file: Path
     sandbox: str = "auto"
+    counted: tuple[str, ...] = ()  # policies that count
     question_points: float = 0.0
 
 
@@ -191,6 +193,9 @@ c.Headway.seed_file = {str(options.seed_file.resolve())!r}
 # `basic` stops no determined attacker. The grader refuses it unless you trust these submissions.
 c.Headway.sandbox = {options.sandbox!r}
 c.Headway.trusted_submissions = False
+
+# Policies that cost points; the others are advice. They are those of {MARK} in the course folder.
+c.Headway.policies_that_count = {list(options.counted)!r}
 
 # Students get the stubs of the course, which say what is not written yet.
 c.GenerateAssignment.preprocessors = [

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from grader.authoring.hidden_cases import SEED_VARIABLE, hidden_folder
 from grader.bundle.files import load_all
 from grader.bundle.model import Exercise
+from grader.bundle.policies import counting
 from grader.classroom.class_run import store_key
 from grader.classroom.store import BadStore, Store, Stored, StoreKey
 from grader.classroom.worker_process import grades_a_plain_file, unjudged
@@ -116,7 +117,8 @@ def _made_from(settings: Headway) -> tuple[object, ...]:
         named = os.environ.get(SEED_VARIABLE, "")
     files = [*sorted(Path(settings.solutions).rglob("*")), Path(named)]
     written = tuple((str(f), f.stat().st_mtime_ns, f.stat().st_size) for f in files if f.exists())
-    return settings.sandbox, settings.trusted_submissions, settings.solutions, named, written
+    counted = tuple(settings.policies_that_count)
+    return settings.sandbox, settings.trusted_submissions, settings.solutions, counted, named, written
 
 
 def _made(settings: Headway) -> CourseGrader:
@@ -126,10 +128,9 @@ def _made(settings: Headway) -> CourseGrader:
         raise Refused(_("c.Headway.solutions names {path}, which is not there").format(path=solutions))
     with _seed(settings.seed_file):
         cases = hidden_folder(solutions)
-        key = store_key(cases, tier)
-    engine = Engine(
-        load_all(cases), LazyLauncher(tier), GradingOptions(hidden=True, torch_version=version("torch"))
-    )
+        key = store_key(cases, tier, settings.policies_that_count)
+    bundles = counting(load_all(cases), settings.policies_that_count)
+    engine = Engine(bundles, LazyLauncher(tier), GradingOptions(hidden=True, torch_version=version("torch")))
     return CourseGrader(engine, key, settings.trusted_submissions)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from traitlets import Bool, Enum, Unicode
+from traitlets import Bool, Enum, List, Unicode
 from traitlets.config import Configurable
 
+from grader.bundle.check import POLICIES
 from grader.sandbox.tiers import AUTO, CHOICES
 
 
@@ -22,6 +23,10 @@ class Headway(Configurable):
     )
     trusted_submissions = Bool(
         False, help="Allow the basic sandbox, which stops no determined attacker."
+    ).tag(config=True)
+    policies_that_count = List(
+        Enum(POLICIES),
+        help="Policies that cost points; the others are advice. `grader course` copies them from headway.toml.",
     ).tag(config=True)
     store = Unicode(
         "",

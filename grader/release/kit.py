@@ -11,6 +11,7 @@ from grader.authoring.content import Assignment, ContentError, read_all
 from grader.bundle.files import MANIFEST_FILE, TENSORS_FILE, load
 from grader.bundle.model import Bundle
 from grader.engine.visibility import with_requirements
+from grader.intake.course import MARK
 from grader.release import up_to_date as fresh
 from grader.release import wheel
 from grader.support.errors import GraderError
@@ -87,6 +88,8 @@ def fill(plan: KitPlan, template: Path, assignments: Path, target: Path) -> None
     if not template.is_dir():
         raise NotReleased(f"{template} is missing: the kit is filled from it")
     shutil.copytree(template, target, dirs_exist_ok=True, ignore=_CLUTTER)
+    if (assignments / MARK).is_file():
+        shutil.copyfile(assignments / MARK, target / MARK)  # it names the policies that count
     packed = wheel.write(target / WHEELS, plan.blocks, plan.label)
     _substitute(target, {"@WHEEL@": packed.name, "@LESSONS@": _lessons(plan)})
     for assignment in plan.solutions:

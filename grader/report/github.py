@@ -6,8 +6,8 @@ import os
 import re
 from pathlib import Path
 
-from grader.report.model import ExerciseResult, Report
-from grader.report.words import outcome_name, points, total_points
+from grader.report.model import Advice, ExerciseResult, Report
+from grader.report.words import advice_lines, first_failure, outcome_name, points, total_points
 from grader.support.i18n import _
 
 SUMMARY = "GITHUB_STEP_SUMMARY"  # names the file that GitHub shows as the summary of a step
@@ -29,8 +29,9 @@ _MARKS = {
 
 
 def commands(report: Report) -> str:
-    """Return a workflow command per exercise that did not pass, then the score as plain text."""
+    """Return a workflow command per exercise that did not pass and per advice, then the score as plain text."""
     lines = [_annotation(result) for result in report.exercises if result.outcome in _LEVELS]
+    lines += [_advice(result, one) for result in report.exercises for one in result.advice]
     return "\n".join([*lines, total_points(report)])
 
 
@@ -62,25 +63,37 @@ def _fields(result: ExerciseResult) -> tuple[str, str, str, str]:
 
 
 def _problem(result: ExerciseResult) -> str:
-    """Return the diagnosis, else the first check that failed, else why no check ran."""
-    first = next((c for c in result.checks if c.outcome not in ("passed", "skipped")), None)
-    return result.diagnosis.says or (f"{first.title}: {first.message}" if first else result.message)
+    """Return the diagnosis, else the first check that failed, else why no check ran, else the advice."""
+    first = first_failure(result.checks)
+    said = result.diagnosis.says or (f"{first.title}: {first.message}" if first else result.message)
+    return said or " ".join(_said(one) for one in result.advice)
+
+
+def _said(advice: Advice) -> str:
+    return _("advice: {advice}").format(advice=": ".join(advice_lines(advice)))
+
+
+def _advice(result: ExerciseResult, advice: Advice) -> str:
+    return _command("notice", result, _("advice"), _said(advice), _said(advice))
 
 
 def _annotation(result: ExerciseResult) -> str:
-    module = result.assignment.split("_", 1)[-1]
     said = _problem(result) or outcome_name(result.outcome)
-    line = re.search(
-        rf"\b{re.escape(module)}\.py, line (\d{{1,7}})",
-        f"{said} {' '.join(c.message + c.where for c in result.checks)}",
-    )
+    places = f"{said} {' '.join(c.message + c.where for c in result.checks)}"
+    return _command(_LEVELS[result.outcome], result, outcome_name(result.outcome), said, places)
+
+
+def _command(level: str, result: ExerciseResult, title: str, said: str, places: str) -> str:
+    """Return a workflow command at the first line of the exercise's file that `places` names."""
+    module = result.assignment.split("_", 1)[-1]
+    line = re.search(rf"\b{re.escape(module)}\.py, line (\d{{1,7}})", places)
     place = {
         "file": f"{result.assignment}/{module}.py",
         "line": line[1] if line else "",
-        "title": f"{result.name}: {outcome_name(result.outcome)}",
+        "title": f"{result.name}: {title}",
     }
     fields = ",".join(f"{name}={_escaped(value, property=True)}" for name, value in place.items() if value)
-    return f"::{_LEVELS[result.outcome]} {fields}::{_escaped(said)}"
+    return f"::{level} {fields}::{_escaped(said)}"
 
 
 def _escaped(text: str, property: bool = False) -> str:

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from grader.report.model import ExerciseResult, Report
-from grader.report.words import diagnosis_lead, facet_name, outcome_name
+from grader.report.words import advice_lines, diagnosis_lead, facet_name, outcome_name
 from grader.support.i18n import _
 
 
@@ -47,6 +47,10 @@ def _output(result: ExerciseResult) -> str:
     lines += [
         f"{outcome_name(check.outcome)}  {facet_name(check.facet)}: {check.title}  {check.message}".rstrip()
         for check in result.checks
+    ]
+    lines += [
+        _("advice, which costs no points: {advice}").format(advice=": ".join(advice_lines(one)))
+        for one in result.advice
     ]
     return "\n".join(filter(None, [*lines, *result.remarks]))
 

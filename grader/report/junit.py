@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from xml.etree import ElementTree
 
 from grader.report.model import CheckResult, ExerciseResult, Report
+from grader.support.i18n import _
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -48,7 +49,11 @@ def _case(result: ExerciseResult, check: CheckResult) -> ElementTree.Element:
         "testcase", classname=f"{result.assignment}.{result.name}", name=f"{check.id}: {check.title}"
     )
     tag = {"failed": "failure", "skipped": "skipped", "could_not_grade": "error"}.get(check.outcome)
-    if tag:
+    if check.outcome == "advice":
+        note = _("advice, which costs no points: {message} {place}")
+        out = ElementTree.SubElement(case, "system-out")
+        out.text = _clean(note.format(message=check.message, place=check.where).rstrip())
+    elif tag:
         details = [
             check.message,
             check.where,

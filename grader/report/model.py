@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 Outcome = Literal["passed", "failed", "not_started", "blocked", "other_interface", "could_not_grade"]
-CheckOutcome = Literal["passed", "failed", "skipped", "could_not_grade"]
+CheckOutcome = Literal["passed", "failed", "advice", "skipped", "could_not_grade"]
 
 Kind = Literal["exact", "one_of", "different", "unknown", "none"]
 
@@ -16,7 +16,10 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One check of an exercise. A hidden check has no expected or actual values."""
+    """One check of an exercise. A hidden check has no expected or actual values.
+
+    policy: what a failure is about if it costs no points; its outcome is then "advice". "" for a check that counts.
+    """
 
     id: str
     facet: str
@@ -29,6 +32,28 @@ class CheckResult:
     expected: str | None = ""
     got: str | None = ""
     where: str = ""
+    policy: str = ""
+
+    @property
+    def counts(self) -> bool:
+        return not self.policy
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What an answer breaks that costs no points.
+
+    says, asks: the sentence and the question of the known answer that does the same; "" if none is known.
+    reason: the first check that shows it, with its message. where: its line or place. mistakes: the known answers.
+    """
+
+    policy: str
+    says: str
+    asks: str
+    reason: str
+    where: str = ""
+    mistakes: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,6 +82,7 @@ class ExerciseResult:
     message: str = ""  # why it is blocked or could not be graded, or which other interface it has
     checks: tuple[CheckResult, ...] = ()
     diagnosis: Diagnosis = NO_DIAGNOSIS
+    advice: tuple[Advice, ...] = ()
     remarks: tuple[str, ...] = ()
     seconds: float = 0.0
     content: str = ""  # hash of what was graded
@@ -122,6 +148,10 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 6)
 
 
+def _advice(advice: Advice) -> dict[str, Any]:
+    return {**asdict(advice), "mistakes": list(advice.mistakes), "checks": list(advice.checks)}
+
+
 def _exercise(result: ExerciseResult) -> dict[str, Any]:
     return {
         "name": result.name,
@@ -137,6 +167,7 @@ def _exercise(result: ExerciseResult) -> dict[str, Any]:
             "says": result.diagnosis.says,
             "asks": result.diagnosis.asks,
         },
+        "advice": [_advice(advice) for advice in result.advice],
         "remarks": list(result.remarks),
         "fix_first": list(result.fix_first),
         "seconds": round(result.seconds, 4),

@@ -7,7 +7,7 @@ import math
 from dataclasses import fields
 from typing import Any, get_args
 
-from grader.report.model import CheckOutcome, CheckResult, Diagnosis, ExerciseResult, Kind, Outcome
+from grader.report.model import Advice, CheckOutcome, CheckResult, Diagnosis, ExerciseResult, Kind, Outcome
 
 _NUMBER, _TEXT, _TEXT_OR_NONE = (int, float), (str,), (str, type(None))
 _LITERALS: dict[tuple[str, str], tuple[str, ...]] = {
@@ -24,7 +24,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "expected": _TEXT_OR_NONE,
     "got": _TEXT_OR_NONE,
 }
-_NESTED = {"checks", "diagnosis", "remarks", "fix_first", "alternatives", "figures"}
+_NESTED = {"checks", "diagnosis", "advice", "mistakes", "remarks", "fix_first", "alternatives", "figures"}
 
 
 class BadResult(ValueError):
@@ -44,6 +44,8 @@ def from_text(text: str) -> ExerciseResult:
     _require_fields(record["diagnosis"], Diagnosis)
     for check in _items(record["checks"]):
         _require_fields(check, CheckResult)
+    for advice in _items(record["advice"]):
+        _require_fields(advice, Advice)
     alternatives = tuple(_texts(names) for names in _items(record["diagnosis"]["alternatives"]))
     _require(record["figures"] == {}, "figures")
     _require_score(record)
@@ -51,6 +53,10 @@ def from_text(text: str) -> ExerciseResult:
         **{
             **record,
             "checks": tuple(CheckResult(**check) for check in record["checks"]),
+            "advice": tuple(
+                Advice(**{**one, "mistakes": _texts(one["mistakes"]), "checks": _texts(one["checks"])})
+                for one in record["advice"]
+            ),
             "remarks": _texts(record["remarks"]),
             "fix_first": _texts(record["fix_first"]),
             "diagnosis": Diagnosis(**{**record["diagnosis"], "alternatives": alternatives}),

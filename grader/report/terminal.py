@@ -17,6 +17,8 @@ from grader.report import pruning
 from grader.report.model import CheckResult, ExerciseResult, Report
 from grader.report.words import (
     MARKS,
+    advice_given,
+    all_passed,
     devices_checked,
     diagnosis_lead,
     facet_name,
@@ -41,6 +43,7 @@ _STYLES = {
     "blocked": "red",
     "other_interface": "red",
     "could_not_grade": "magenta",
+    "advice": "yellow",
     "skipped": "dim",
 }
 
@@ -75,6 +78,8 @@ def render(report: Report, *, every: bool = False, full: bool = False) -> Render
     for result in report.exercises if every else ():
         if result.outcome == "passed" and result.remarks:
             parts += [Text(), _title(result), *_remarks(result)]
+    if advice := advice_given(report.exercises):
+        parts += [Text(), _advice(advice)]
     drawn = pruning.section([e.figures for e in report.exercises])
     if drawn is not None and (every or len({e.assignment for e in report.exercises}) == 1):
         parts += [Text(), drawn]
@@ -149,7 +154,7 @@ def _all_checks(checks: Sequence[CheckResult]) -> list[RenderableType]:
 
 def _open_checks(checks: Sequence[CheckResult]) -> list[RenderableType]:
     """Return one line per check that did not pass; passed and skipped ones are only counted."""
-    lines = [_check_line(check) for check in checks if check.outcome not in ("passed", "skipped")]
+    lines = [_check_line(check) for check in checks if check.outcome in ("failed", "could_not_grade")]
     for outcome, words in (("skipped", skipped_checks), ("passed", passed_checks)):
         count = sum(check.outcome == outcome for check in checks)
         if count:
@@ -194,6 +199,17 @@ def _diagnosis(result: ExerciseResult) -> RenderableType:
     return Text.assemble((f"{lead}: " if lead else "", "bold"), result.diagnosis.says)
 
 
+def _advice(advice: Sequence[tuple[str, Sequence[str]]]) -> RenderableType:
+    """Return what costs no points, after all verdicts."""
+    parts: list[RenderableType] = [
+        Text(f"{MARKS['advice']} {_('advice, which costs no points')}", style=_STYLES["advice"])
+    ]
+    for names, (first, *rest) in advice:
+        parts.append(_indented(Text.assemble((f"{names}: ", "bold"), first)))
+        parts += [Padding(Text(line), (0, 0, 0, 4), expand=False) for line in rest]
+    return Group(*parts)
+
+
 def _summary(report: Report, unsolved: Sequence[ExerciseResult], every: bool) -> RenderableType:
     total = Text(total_points(report), style="bold")
     lines = [devices_checked(report), grader_error(report.exercises)]
@@ -216,7 +232,7 @@ def _summary(report: Report, unsolved: Sequence[ExerciseResult], every: bool) ->
 def _next_step(report: Report, unsolved: Sequence[ExerciseResult]) -> str:
     """Return the one thing to do next; "" if the student can do nothing, or the file is not of the course."""
     if report.file:
-        return _("All checks passed.") if report.exit_status == 0 else ""
+        return all_passed(report) if report.exit_status == 0 else ""
     first = first_to_fix(report.exercises)
     if first:
         return _("Next: write or fix {name} and run the check again.").format(name=first)
@@ -226,4 +242,4 @@ def _next_step(report: Report, unsolved: Sequence[ExerciseResult]) -> str:
     not_started = next((e.name for e in report.exercises if e.outcome == "not_started"), "")
     if not_started and not unsolved:
         return _("Next: implement {name}.").format(name=not_started)
-    return _("All checks passed.") if report.exit_status == 0 else ""
+    return all_passed(report) if report.exit_status == 0 else ""

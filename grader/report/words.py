@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grader.report.model import CheckResult, ExerciseResult, Report
+from grader.report.model import Advice, CheckResult, ExerciseResult, Report
 from grader.support.i18n import _, ngettext
 
 MARKS = {
@@ -15,6 +15,7 @@ MARKS = {
     "other_interface": "≠",
     "could_not_grade": "?",
     "skipped": "-",
+    "advice": "i",
 }
 
 
@@ -28,6 +29,7 @@ def outcome_name(outcome: str) -> str:
         "other_interface": _("other interface"),
         "could_not_grade": _("could not be graded"),
         "skipped": _("skipped"),
+        "advice": _("advice"),
     }[outcome]
 
 
@@ -37,6 +39,7 @@ def short_outcome_name(outcome: str) -> str:
         "passed": _("passed"),
         "failed": _("failed"),
         "skipped": _("skipped"),
+        "advice": _("advice"),
         "could_not_grade": _("error"),
     }[outcome]
 
@@ -74,6 +77,29 @@ def diagnosis_lead(kind: str) -> str:
         "one_of": _("matches several known mistakes, for example"),
         "different": _("correct in itself, but not what this exercise asks for"),
     }.get(kind, "")
+
+
+def advice_lines(advice: Advice) -> list[str]:
+    """Return what an answer breaks without losing points, why, and where."""
+    why = _("{reason} ({place})").format(reason=advice.reason, place=advice.where)
+    return [*filter(None, [advice.says]), why if advice.where else advice.reason]
+
+
+def advice_given(results: Sequence[ExerciseResult]) -> list[tuple[str, list[str]]]:
+    """Return the advice of a report: the exercises, and its lines. One line of code gets its advice once."""
+    found: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
+    for result in results:
+        for one in result.advice:
+            key = (one.policy, one.where or result.name)
+            names, _lines = found.setdefault(key, ([], advice_lines(one)))
+            names.append(result.name)
+    return [(", ".join(names), lines) for names, lines in found.values()]
+
+
+def all_passed(report: Report) -> str:
+    """Return what to say of a report without a failure."""
+    advised = any(result.advice for result in report.exercises)
+    return _("All checks that count passed.") if advised else _("All checks passed.")
 
 
 def first_failure(checks: Sequence[CheckResult]) -> CheckResult | None:

@@ -9,6 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from grader.bundle.model import Bundle
+from grader.bundle.policies import counting
 from grader.engine.devices import check_on_device, extra_devices, launcher_for
 from grader.engine.engine import Engine
 from grader.engine.options import GradingOptions
@@ -100,7 +101,7 @@ def _bundles(where: Course, hidden: bool) -> Sequence[Bundle]:
         )
     from grader.authoring.hidden_cases import hidden_bundles
 
-    return hidden_bundles(where.solutions)
+    return counting(hidden_bundles(where.solutions), where.counted)
 
 
 def _grade(

@@ -31,7 +31,23 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         launcher.close()
 
 
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Show what costs no points after the result of the run."""
+    advised = config.stash.get(_ADVISED, [])
+    if not advised:
+        return
+    from grader.report.words import advice_given
+    from grader.support.i18n import _
+
+    terminalreporter.section(_("advice, which costs no points"))
+    for names, lines in advice_given(advised):
+        terminalreporter.line(f"{names}: {lines[0]}")
+        for line in lines[1:]:
+            terminalreporter.line(f"  {line}")
+
+
 _LAUNCHER: pytest.StashKey[Any] = pytest.StashKey()
+_ADVISED: pytest.StashKey[list[ExerciseResult]] = pytest.StashKey()
 
 
 class CheckFailed(Exception):
@@ -43,11 +59,12 @@ class StudentFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         from grader.bundle.files import load
+        from grader.bundle.policies import counting
         from grader.engine.engine import Engine
-        from grader.intake.course import choose
+        from grader.intake.course import Course, choose
         from grader.intake.read import Blocked, read_submission
 
-        bundle = load(self.path.parent)
+        (bundle,) = counting([load(self.path.parent)], Course(self.path.parent.parent).counted)
         if self.path.stem != bundle.module:
             return
         path, _remark = choose(self.path.parent, bundle)
@@ -59,7 +76,9 @@ class StudentFile(pytest.File):
             raise self.CollectError(str(blocked)) from None
         finally:
             engine.close()
+        advised = self.config.stash.setdefault(_ADVISED, [])
         for result in results:
+            advised += [result] if result.advice else []
             for check in result.checks:
                 yield CheckItem.from_parent(
                     self, name=f"{result.name}::{check.id}", result=result, check=check
@@ -95,7 +114,7 @@ class CheckItem(pytest.Item):
                 raise CheckFailed(self.result.message)
         elif self.check.outcome == "skipped":
             pytest.skip(self.check.message)
-        elif self.check.outcome != "passed":
+        elif self.check.outcome not in ("passed", "advice"):
             raise CheckFailed(_text(self.check, self.result))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str:

@@ -69,6 +69,7 @@ def DecoderBlock(draw):
     yield block_two_layers(draw, B, T, S)
     yield block_evaluation(draw, B, T, S)
     yield from block_dropout()
+    yield block_with_gradients(draw, B, T, S)
 
 
 def add_block(case, loaded, D=D, hidden=HIDDEN, dropout=0.0, layer=LAYER, name="module"):
@@ -137,6 +138,17 @@ def block_step_by_step(draw, B, T, S):
         "decoding the same sequence a second time gave a different result",
     )
     case.check_unchanged(enc, *steps, title="decoding does not change the arguments")
+    return case
+
+
+def block_with_gradients(draw, B, T, S):
+    case = Case("evaluation-with-gradients", "DecoderBlock")
+    module = add_block(case, weights.decoder_block(draw, D, HIDDEN))
+    case.eval(module)
+    steps = [case.input(f"x{t}", draw.normal(B, 1, D)) for t in range(T)]
+    state = state_of(case, case.input("enc_outputs", draw.normal(B, S, D)), None)
+    title = "one step per call in evaluation mode, while gradients are recorded"
+    case.check_values(stepwise(case, module, steps, state, "out"), title, "modes", policy="grad-mode")
     return case
 
 

@@ -150,7 +150,7 @@ def test_an_id_is_words_with_dashes(id):
 )
 def test_what_fails_elsewhere_alone_is_a_policy(maker, facet):
     answer = maker("some-id", edit("a", "b"), says="It halves.", asks="What is half of it?")
-    assert (answer.kind, answer.breaks) == ("policy", (facet,))
+    assert (answer.kind, answer.breaks) == ("policy", facet)
 
 
 def test_answers_that_are_no_mistakes_need_no_words():

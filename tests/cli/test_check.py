@@ -130,6 +130,42 @@ def test_a_wheel_has_the_course_where_it_is_looked_for():
     assert included == {"assignments": BUNDLED.relative_to(BUNDLED.parents[1]).as_posix()}
 
 
+FILL = """import torch
+def masked_softmax(X, valid_lens):
+    if valid_lens is not None:
+        lens = valid_lens.view(len(X), -1, 1)
+        X = X.masked_fill(torch.arange(X.shape[-1]) >= lens, -1e9)
+    return X.softmax(-1)
+"""
+
+
+@pytest.mark.parametrize(("counted", "status"), [("", 0), ('policies_that_count = ["precision"]\n', 1)])
+def test_a_course_chooses_whether_a_policy_counts(course, counted, status):
+    (course / "headway.toml").write_text(counted)
+    (course / "02_masking" / "masking.py").write_text(FILL)
+    done = run("check", "masked_softmax", cwd=course)
+    assert done.returncode == status
+    assert ("advice, which costs no points" in done.stdout) == (status == 0)
+    assert "fill value is out of range for float16" in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('policies_that_count = ["precison"]', "'precison' is none; the policies are precision, odd-width,"),
+        ("policies_that_count = 3", "must be a list of policies; 3 is none"),
+        ("policies_that_count = [[]]", "[] is none"),
+        ("policies_that_count =", "headway.toml cannot be read: "),
+    ],
+)
+def test_a_wrong_choice_of_policies_is_one_sentence(course, text, sentence):
+    (course / "headway.toml").write_text(text)
+    done = run("check", "masked_softmax", cwd=course)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
 def test_another_interface_in_every_format(course, tmp_path):
     file = tmp_path / "other.py"
     file.write_text("def transpose_qkv(X):\n    return X\n", "utf-8")

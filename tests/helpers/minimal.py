@@ -1,6 +1,13 @@
-"""The smallest exercise with one recorded case."""
+"""The smallest exercise with one recorded case, and the smallest submission."""
+
+from pathlib import Path
 
 from grader.bundle.model import Exercise, KnownMistake, RecordedCase
+from grader.intake.read import Submission, Unit
+
+
+def submission_of(source: str, name: str = "answer.py") -> Submission:
+    return Submission(Path(name), (Unit(name, source),))
 
 
 def exercise_of(case: RecordedCase, *mistakes: KnownMistake) -> Exercise:

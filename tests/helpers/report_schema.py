@@ -15,6 +15,7 @@ CHECK = {
         "expected",
         "got",
         "where",
+        "policy",
     ],
     "properties": {
         "id": {"type": "string", "minLength": 1},
@@ -33,7 +34,7 @@ CHECK = {
             ]
         },
         "title": {"type": "string", "minLength": 1},
-        "outcome": {"enum": ["passed", "failed", "skipped", "could_not_grade"]},
+        "outcome": {"enum": ["passed", "failed", "advice", "skipped", "could_not_grade"]},
         "device": {"type": "string"},
         "dtype": {"type": "string"},
         "visibility": {"enum": ["public", "hidden"]},
@@ -41,8 +42,17 @@ CHECK = {
         "expected": {"type": ["string", "null"]},
         "got": {"type": ["string", "null"]},
         "where": {"type": "string"},
+        "policy": {"type": "string"},
     },
     "allOf": [
+        {
+            "if": {"properties": {"outcome": {"const": "advice"}}},
+            "then": {"properties": {"policy": {"minLength": 1}, "message": {"minLength": 1}}},
+        },
+        {
+            "if": {"properties": {"outcome": {"const": "failed"}}},
+            "then": {"properties": {"policy": {"const": ""}}},
+        },
         {
             "if": {"properties": {"visibility": {"const": "hidden"}}},
             "then": {"properties": {"expected": {"type": "null"}, "got": {"type": "null"}}},
@@ -52,6 +62,21 @@ CHECK = {
             "then": {"properties": {"message": {"minLength": 1}}},
         },
     ],
+}
+
+ADVICE = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["policy", "says", "asks", "reason", "where", "mistakes", "checks"],
+    "properties": {
+        "policy": {"type": "string", "minLength": 1},
+        "says": {"type": "string"},
+        "asks": {"type": "string"},
+        "reason": {"type": "string", "minLength": 1},
+        "where": {"type": "string"},
+        "mistakes": {"type": "array", "items": {"type": "string"}},
+        "checks": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+    },
 }
 
 EXERCISE = {
@@ -66,6 +91,7 @@ EXERCISE = {
         "message",
         "checks",
         "diagnosis",
+        "advice",
         "remarks",
         "fix_first",
         "seconds",
@@ -94,6 +120,7 @@ EXERCISE = {
                 "asks": {"type": "string"},
             },
         },
+        "advice": {"type": "array", "items": ADVICE},
         "remarks": {"type": "array", "items": {"type": "string"}},
         "fix_first": {"type": "array", "items": {"type": "string"}},
         "seconds": {"type": "number", "minimum": 0},

@@ -12,10 +12,10 @@ from grader.bundle.check import Check
 from grader.bundle.model import Exercise, Header, KnownMistake, RecordedCase
 from grader.judge import JUDGES
 from grader.judge.redact import Evidence, redact
-from grader.report.model import CheckResult, Diagnosis, ExerciseResult
+from grader.report.model import Advice, CheckResult, Diagnosis, ExerciseResult
 
 SECRET = "SECRET7391"
-OUTCOMES = ("passed", "failed", "skipped", "could_not_grade")
+OUTCOMES = ("passed", "failed", "advice", "skipped", "could_not_grade")
 CODES = (
     "",
     "values",
@@ -32,13 +32,14 @@ CODES = (
 HANDLED = {
     ExerciseResult: {
         *("name", "assignment", "outcome", "score", "points", "title", "message", "checks", "diagnosis"),
-        *("remarks", "seconds", "content", "figures", "partial", "fix_first", "fingerprint"),
+        *("advice", "remarks", "seconds", "content", "figures", "partial", "fix_first", "fingerprint"),
     },
     CheckResult: {
         *("id", "facet", "title", "outcome", "device", "dtype", "visibility", "message"),
-        *("expected", "got", "where"),
+        *("expected", "got", "where", "policy"),
     },
     Diagnosis: {"kind", "alternatives", "says", "asks"},
+    Advice: {"policy", "says", "asks", "reason", "where", "mistakes", "checks"},
 }
 
 
@@ -57,6 +58,7 @@ def full_of_secrets(outcome: str) -> ExerciseResult:
     nested = {
         "checks": (check, replace(check, id=SECRET)),
         "diagnosis": Diagnosis("unknown", ((SECRET,),), SECRET, SECRET),
+        "advice": (Advice(**{**_secrets(Advice), "mistakes": (SECRET,), "checks": (SECRET,)}),),
         "remarks": (SECRET,),
         "figures": {"x": SECRET},
     }

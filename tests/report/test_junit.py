@@ -25,17 +25,24 @@ def test_one_suite_per_exercise_and_one_case_per_check():
         check("failed", message="m", where="w", expected="e", got="g"),
         check("skipped"),
         check("could_not_grade"),
+        check("advice", policy="precision", message="m", where="w"),
     )
     (suite,) = tree(ExerciseResult("f", "02_masking", "failed", 0.0, 1.0, checks=checks, seconds=1.5))
     assert suite.attrib == {
         "name": "02_masking.f",
-        "tests": "4",
+        "tests": "5",
         "failures": "1",
         "errors": "1",
         "skipped": "1",
         "time": "1.500",
     }
-    assert [[child.tag for child in case] for case in suite] == [[], ["failure"], ["skipped"], ["error"]]
+    assert [[child.tag for child in case] for case in suite] == [
+        [],
+        ["failure"],
+        ["skipped"],
+        ["error"],
+        ["system-out"],
+    ]
     assert suite[1][0].attrib["message"] == "m"
     assert suite[1][0].text == "m\nw\nexpected:\ne\ngot:\ng"
 

@@ -40,6 +40,22 @@ def test_every_public_check_is_an_item_with_its_message(course):
     assert "Traceback" not in done.stdout
 
 
+def test_advice_is_shown_and_fails_no_item(course):
+    (course / "02_masking" / "masking.py").write_text(
+        "def masked_softmax(X, valid_lens):\n"
+        "    if valid_lens is not None:\n"
+        "        lens = valid_lens.view(len(X), -1, 1)\n"
+        "        X = X.masked_fill(torch.arange(X.shape[-1]) >= lens, -1e9)\n"
+        "    return X.softmax(-1)\n",
+        "utf-8",
+    )
+    done = run(course, "02_masking", "-k", "masked_softmax")
+    assert done.returncode == 0, done.stdout
+    assert "advice, which costs no points" in done.stdout
+    assert "masked_softmax: the fill value is out of range for float16" in done.stdout
+    assert "masking.py, line 4" in done.stdout
+
+
 def test_an_untouched_course_is_skipped(course):
     done = run(course, "02_masking", "04_heads")
     assert "4 skipped" in done.stdout

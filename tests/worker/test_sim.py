@@ -22,7 +22,7 @@ from grader.report.model import ExerciseResult
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = read_all(ROOT / "solutions")
-STRANDED = [(a, m) for a in ASSIGNMENTS for m in a.mistakes() if m.kind == "policy" and "device" in m.breaks]
+STRANDED = [(a, m) for a in ASSIGNMENTS for m in a.mistakes() if m.breaks == "device"]
 # Exercises whose points do not depend on a device: their cases are made for the CPU.
 ON_THE_CPU = {e["name"] for a in ASSIGNMENTS for e in a.exercises if e.get("facets", {}).get("device") == 0}
 MIXED = "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
@@ -392,7 +392,7 @@ def compared() -> Iterator[tuple[str, str, Submission]]:
     """All that both devices must agree on: exercise, what it is, its source."""
     for assignment in ASSIGNMENTS:
         known = [v for v in assignment.variants() if v.kind != "trivial"]
-        known += [m for m in assignment.mistakes() if {"device", "precision"} & set(m.breaks)]
+        known += [m for m in assignment.mistakes() if m.breaks in ("device", "precision")]
         sources = [("the reference", f["name"], assignment.source) for f in assignment.exercises]
         sources += [(a.id, a.of, apply(a, assignment.source)) for a in known]
         for what, name, source in sources:

@@ -44,6 +44,7 @@ def command(
     """Make FOLDER an nbgrader course, or bring its sources up to date."""
     from grader.authoring.content import ContentError, read_all
     from grader.authoring.hidden_cases import seed_file
+    from grader.intake.course import Course
     from grader.nbgrader.course import LOADS, OWN_CONFIG, CannotMake, CourseOptions, lacks_our_config, make
 
     solutions = Path("solutions")
@@ -55,6 +56,7 @@ def command(
         assignments=Path("assignments"),
         seed_file=seed_file(),
         sandbox=sandbox,
+        counted=Course(Path("assignments")).counted,
         question_points=question_points,
     )
     try:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from grader.authoring.verify import Row
 
 LEGEND = """caught, named: known mistakes; right: variants that pass; trivial: refused
-device, precision: mistakes that fail there alone, and are named"""
+device: mistakes that fail there alone, with their line; advice: policies that pass, and are named"""
 
 
 @click.command()
@@ -81,7 +81,7 @@ def _table(rows: Sequence[Row], with_device: bool) -> Table:
     table.add_column("")
     table.add_column(_("exercise"), no_wrap=True)
     for title in (
-        _("checks"), _("caught"), _("named"), _("right"), _("trivial"), _("device"), _("precision"),
+        _("checks"), _("caught"), _("named"), _("right"), _("trivial"), _("device"), _("advice"),
     ):  # fmt: skip
         table.add_column(title, justify="right", no_wrap=True)
     for row in rows:
@@ -94,7 +94,7 @@ def _table(rows: Sequence[Row], with_device: bool) -> Table:
             f"{row.accepted}/{row.variants}",
             f"{row.refused}/{row.trivial}",
             _of(row.device_caught, row.device_mistakes, with_device),
-            _of(row.dtype_caught, row.dtype_mistakes, "precision" in row.facets),
+            _of(row.advised, row.policies, row.policies > 0),
         )
     return table
 

@@ -263,20 +263,29 @@ MISTAKES = [
         seen="the d2l book writes this number",
     ),
     mistake(
-        "softmax-fill-minus-infinity",
-        edit("torch.finfo(X.dtype).min", "-float('inf')"),
-        says="a row that contains only padding becomes NaN",
-        asks="What does a softmax return when every score of a row is minus infinity?",
-        kind="policy",
+        "softmax-overflows",
+        edit("return X.softmax(dim=-1)", "return X.exp() / X.exp().sum(dim=-1, keepdim=True)"),
+        edit(
+            "return X.masked_fill(~keep, lowest).softmax(dim=-1)",
+            """
+            X = X.masked_fill(~keep, lowest).exp()
+            return X / X.sum(dim=-1, keepdim=True)
+            """,
+        ),
+        says="the exponential of a large score is too large for its dtype, so the weights become NaN",
+        asks="A softmax does not change when you subtract the same number from every score. Which number helps?",
     ),
     mistake(
-        "softmax-writes-into-scores",
-        edit("X.masked_fill(~keep, lowest)", "X.masked_fill_(~keep, lowest)"),
-        says="the function writes the fill value into the caller's scores",
-        asks="Does the calling code still need its scores after the call?",
-        kind="policy",
-        breaks=["purity"],
-        seen="the d2l book does so, through its sequence_mask",
+        "softmax-overflows-with-lengths",
+        edit(
+            "return X.masked_fill(~keep, lowest).softmax(dim=-1)",
+            """
+            X = X.masked_fill(~keep, lowest).exp()
+            return X / X.sum(dim=-1, keepdim=True)
+            """,
+        ),
+        says="with lengths, the exponential of a large score is too large for its dtype, so the weights become NaN",
+        asks="Without lengths your weights are right for large scores. What does that branch do differently?",
     ),
     dtype_mistake(
         "softmax-returns-float32",

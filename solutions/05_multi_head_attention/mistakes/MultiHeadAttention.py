@@ -1067,8 +1067,6 @@ MISTAKES = [
         ),
         says="the stored weights are the weights after dropout",
         asks="Should a plot of the weights contain random zeros?",
-        kind="policy",
-        breaks=["weights"],
     ),
     device_mistake(
         "mha-lens-through-a-list",

@@ -157,6 +157,8 @@ MISTAKES = [
         edit("angles[:, : num_hiddens // 2].cos()", "angles.cos()"),
         says="an odd number of features raises an error",
         asks="With five features, how many columns are even, and how many odd?",
+        kind="policy",
+        breaks="odd-width",
         seen="Dive into Deep Learning and the PyTorch tutorials, which ask for even sizes",
     ),
     mistake(

@@ -101,6 +101,7 @@ MISTAKES = [
         says="the block decides between training and prediction by whether gradients are recorded",
         asks="What does your block do in evaluation mode when gradients are recorded?",
         kind="policy",
+        breaks="grad-mode",
     ),
     mistake(
         "decblock-cache-unused",

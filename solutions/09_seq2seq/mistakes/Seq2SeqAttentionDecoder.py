@@ -385,8 +385,6 @@ MISTAKES = [
         ),
         says="only the attention weights of the last step are stored after a call",
         asks="How many steps does a call have, and how many weight tensors are stored after it?",
-        kind="policy",
-        breaks=["weights"],
     ),
     mistake(
         "seq2seq-weights-pile-up",
@@ -399,8 +397,6 @@ MISTAKES = [
         ),
         says="one list collects the attention weights of all calls",
         asks="After a second sentence, how many weight tensors are stored?",
-        kind="policy",
-        breaks=["weights"],
     ),
     mistake(
         "seq2seq-weights-list-of-one",
@@ -410,16 +406,12 @@ MISTAKES = [
         ),
         says="the list of attention weights holds those of the last step only",
         asks="How many steps does a call have, and how many weight tensors are stored after it?",
-        kind="policy",
-        breaks=["weights"],
     ),
     mistake(
         "seq2seq-weights-list-empty",
         edit("self.attention_weights.append(self.attention.attention_weights)", "pass"),
         says="the list of attention weights is empty",
         asks="After a call, where are the weights of each step stored?",
-        kind="policy",
-        breaks=["weights"],
     ),
     mistake(
         "seq2seq-attention-without-dropout",

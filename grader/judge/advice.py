@@ -1,0 +1,70 @@
+"""What checks that cost no points found, per policy: what breaks, where, and which known answer does the same."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from grader.bundle.model import Exercise
+from grader.judge.named import says_and_asks
+from grader.report.model import Advice, CheckResult
+from grader.support.i18n import _
+
+
+def advice(
+    exercise: Exercise, checks: Sequence[CheckResult], codes: Mapping[str, str], known: Collection[str]
+) -> tuple[Advice, ...]:
+    """One entry per policy that an answer breaks. known: ids of the known answers that explain it.
+
+    codes: check id → the code of its finding; that of an exception begins with "!".
+    """
+    found: dict[str, list[CheckResult]] = {}
+    for check in checks:
+        if check.outcome == "advice":
+            found.setdefault(check.policy, []).append(check)
+    return tuple(_of_policy(exercise, policy, group, codes, known) for policy, group in found.items())
+
+
+def _of_policy(
+    exercise: Exercise,
+    policy: str,
+    checks: Sequence[CheckResult],
+    codes: Mapping[str, str],
+    known: Collection[str],
+) -> Advice:
+    answers = [m for m in exercise.mistakes if m.policy == policy and m.id in known]
+    first = next((c for c in checks if codes.get(c.id, "").startswith("!")), checks[0])  # it has a line
+    says, asks = says_and_asks(answers[:1]) if answers else ("", "")
+    return Advice(
+        policy=policy,
+        says=says,
+        asks=asks,
+        reason=f"{first.title}: {first.message}",
+        where=first.where,
+        mistakes=tuple(answer.id for answer in answers),
+        checks=tuple(check.id for check in checks),
+    )
+
+
+def without_moot(
+    exercise: Exercise, checks: Sequence[CheckResult], known: Collection[str]
+) -> Iterator[CheckResult]:
+    """The checks of a failed answer, with advice as skipped unless a known policy explains it.
+
+    What is wrong in float32 is often wrong in other dtypes too, and that is no advice.
+    """
+    sure = {m.policy for m in exercise.mistakes if m.id in known}
+    for check in checks:
+        moot = check.outcome == "advice" and check.policy not in sure
+        yield (
+            replace(
+                check,
+                outcome="skipped",
+                message=_("skipped: earlier checks failed"),
+                expected="",
+                got="",
+                where="",
+            )
+            if moot
+            else check
+        )

@@ -1,0 +1,156 @@
+"""Policies: what is right in float32 on the CPU passes with all its points, and a report shows advice."""
+
+from __future__ import annotations
+
+import io
+
+import jsonschema
+import pytest
+from helpers.minimal import submission_of
+from helpers.report_schema import REPORT
+from rich.console import Console
+
+from grader.bundle.policies import counting
+from grader.engine.engine import Engine
+from grader.nbgrader.cell_outputs import comment_on
+from grader.report.formats import FORMATS
+from grader.report.gradescope import gradescope
+from grader.report.model import to_json
+from grader.report.terminal import show
+
+SOFTMAX = """
+import torch
+
+def masked_softmax(X, valid_lens):
+    if valid_lens is not None:
+        lens = valid_lens[:, None] if valid_lens.dim() == 1 else valid_lens
+        keep = torch.arange(X.shape[-1], device=X.device) < lens[:, :, None]
+        X = X.masked_fill(~keep, -1e9)
+    return torch.softmax(X, dim={axis})
+"""
+FILL = SOFTMAX.format(axis="-1")
+BOOK = """
+import torch
+from torch import nn
+
+class PositionalEncoding(nn.Module):
+    def __init__(self, num_hiddens, dropout, max_len=1000):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+        self.P = torch.zeros((1, max_len, num_hiddens))
+        X = torch.arange(max_len).reshape(-1, 1) / 10000 ** (torch.arange(0, num_hiddens, 2) / num_hiddens)
+        self.P[:, :, 0::2] = torch.sin(X)
+        self.P[:, :, 1::2] = torch.cos(X)
+
+    def forward(self, X):
+        return self.dropout(X + self.P[:, : X.shape[1]].to(X.device))
+"""
+OVERFLOWS = "the fill value is out of range for float16"
+
+
+@pytest.fixture
+def fill(grade):
+    return grade(FILL, ["masked_softmax"])
+
+
+def test_half_precision_alone_costs_nothing_and_is_advice(fill):
+    (result,) = fill.exercises
+    assert (result.outcome, result.score, fill.exit_status) == ("passed", result.points, 0)
+    (advice,) = result.advice
+    assert (advice.policy, advice.says) == ("precision", OVERFLOWS)
+    assert "softmax-fill-minus-1e9" in advice.mistakes
+    assert advice.where == "answer.py, line 8: X = X.masked_fill(~keep, -1e9)"
+    assert advice.reason.startswith("float16: weights and dtype: raised RuntimeError: value cannot be")
+    assert result.diagnosis.kind == "none"
+
+
+def test_the_encoding_of_the_book_passes_with_two_pieces_of_advice(grade_one):
+    result = grade_one(BOOK, "PositionalEncoding")
+    assert (result.outcome, result.score) == ("passed", result.points)
+    assert [(a.policy, a.mistakes) for a in result.advice] == [
+        ("odd-width", ("pos-odd-crash",)),
+        ("precision", ("positions-table-in-float32",)),
+    ]
+
+
+def test_a_mistake_is_named_without_the_policy_beside_it(grade_one):
+    result = grade_one(SOFTMAX.format(axis="1"), "masked_softmax")
+    assert result.outcome == "failed"
+    assert result.diagnosis.alternatives == (("softmax-over-queries",),)
+    assert "fill" not in result.diagnosis.says
+
+
+def test_what_is_wrong_in_float32_too_is_no_advice(grade_one):
+    wrong = FILL.replace("torch.softmax(X, dim=-1)", "torch.softmax(X, dim=-1) * 0.37")
+    result = grade_one(wrong.replace("-1e9", "torch.finfo(X.dtype).min"), "masked_softmax")
+    assert result.outcome == "failed"
+    assert result.advice == ()
+    assert {c.outcome for c in result.checks if c.policy} <= {"passed", "skipped"}
+
+
+@pytest.mark.parametrize("lens", ["None", "lens"])
+def test_an_overflow_in_float32_is_a_wrong_value_with_and_without_lengths(grade_one, lens):
+    plain = "X.exp() / X.exp().sum(-1, keepdim=True)"
+    source = FILL.replace(
+        "    return torch", "        return torch" if lens == "None" else "    return torch"
+    )
+    if lens == "None":  # right with lengths
+        source += f"    return {plain}\n"
+    else:
+        source = FILL.replace("-1e9)\n", f"-1e9)\n        return {plain}\n")
+    result = grade_one(source, "masked_softmax")
+    assert result.outcome == "failed"
+    assert {c.facet for c in result.checks if c.outcome == "failed"} == {"values"}
+    assert any("NaN" in c.message for c in result.checks if c.outcome == "failed")
+
+
+def test_a_course_may_let_a_policy_count(bundles, engine):
+    strict = Engine(counting(bundles, ["precision"]), engine.launcher, engine.options)
+    try:
+        report = strict.grade(submission_of(FILL), ["masked_softmax"])
+        odd = strict.grade(submission_of(BOOK), ["PositionalEncoding"]).exercises[0]
+    finally:
+        strict.close()
+    (result,) = report.exercises
+    assert (result.outcome, result.advice, report.exit_status) == ("failed", (), 1)
+    assert result.points / 2 < result.score < result.points
+    assert result.diagnosis.says == OVERFLOWS
+    assert [a.policy for a in odd.advice] == ["odd-width"]
+    assert odd.outcome == "failed"
+
+
+def test_hidden_cases_show_advice_without_values(engine):
+    hidden = engine.with_options(hidden=True)
+    (result,) = hidden.grade(submission_of(FILL), ["masked_softmax"]).exercises
+    (advice,) = result.advice
+    assert (advice.says, advice.where) == (OVERFLOWS, "answer.py, line 8")
+    assert advice.reason == "float16: weights and dtype: raised RuntimeError"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_shows_advice(fill, name):
+    assert OVERFLOWS in FORMATS[name](fill) or name == "junit"
+    assert "line 8" in FORMATS[name](fill)
+    assert "<failure" not in FORMATS[name](fill)
+
+
+def test_the_record_obeys_the_schema_and_names_the_policy(fill):
+    record = to_json(fill)
+    jsonschema.validate(record, REPORT)
+    (exercise,) = record["exercises"]
+    assert [one["policy"] for one in exercise["advice"]] == ["precision"]
+    assert {c["outcome"] for c in exercise["checks"] if c["policy"]} == {"passed", "advice"}
+
+
+def test_a_terminal_shows_advice_after_the_verdict(fill):
+    out = io.StringIO()
+    show(fill, Console(file=out, width=80, color_system=None))
+    shown = " ".join(out.getvalue().split())
+    assert shown.index("passed 5 / 5") < shown.index(f"masked_softmax: {OVERFLOWS}")
+    assert "advice, which costs no points" in shown
+    assert shown.endswith("All checks that count passed.")
+
+
+def test_feedback_of_a_class_shows_advice(fill):
+    assert comment_on(fill.exercises[0]).startswith(f"advice, which costs no points: {OVERFLOWS}: float16")
+    assert OVERFLOWS in gradescope(fill)
