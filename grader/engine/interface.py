@@ -52,9 +52,32 @@ def interface(exercise: Exercise, alias: str, source: Source, stub: Source) -> I
     calls = [(n, kw) for on, n, kw in _calls(exercise) if on.get("function") == exercise.name]
     if found is None or not calls:
         return Interface()
-    if not any(found.accepts(count, keywords) for count, keywords in calls):
-        return Interface(other=_called_otherwise(alias, found, stub.signature(exercise.name)))
-    return Interface(remarks=_without_default(found, calls, stub.signature(exercise.name)))
+    asked = stub.signature(exercise.name)
+    renamed = _renamed_keywords(asked, found, calls)
+    if not renamed and not any(found.accepts(count, keywords) for count, keywords in calls):
+        return Interface(other=_called_otherwise(alias, found, asked))
+    if renamed:
+        remark = _("called by position, because some parameters have other names: {pairs}")
+        return Interface(renamed, remarks=(_of_pairs(remark, renamed),))
+    return Interface(remarks=_without_default(found, calls, asked))
+
+
+def _renamed_keywords(
+    asked: Signature | None, found: Signature, calls: Sequence[tuple[int, Collection[str]]]
+) -> dict[str, str]:
+    """Keyword → the parameter in its place, if all calls of a function fit so; {} otherwise."""
+    if asked is None or all(found.accepts(*call) for call in calls):
+        return {}
+    passed = {keyword for _count, keywords in calls for keyword in keywords}
+    pairs = renamed_by_position(asked.positional, found)
+    renamed = {name: mine for name, mine in pairs.items() if name in passed}
+    fits = all(found.accepts(count, [renamed.get(k, k) for k in keywords]) for count, keywords in calls)
+    return renamed if fits else {}
+
+
+def _of_pairs(remark: str, renamed: Mapping[str, str]) -> str:
+    pairs = ", ".join(f"`{mine}` ({theirs})" for theirs, mine in renamed.items())
+    return sanitize(remark.format(pairs=pairs), 400)
 
 
 def takes_mask(exercise: Exercise, alias: str, source: Source, stub: Source) -> str:
@@ -83,9 +106,8 @@ def _constructor(exercise: Exercise, alias: str, source: Source, stub: Source) -
     for order in (asked.positional, *(list(form) for form in builds[0][1:])):
         renamed = renamed_by_position(order, found)
         if renamed and _builds(found, builds, renamed):
-            pairs = ", ".join(f"`{mine}` ({theirs})" for theirs, mine in renamed.items())
             remark = _("built by position, because some parameters have other names: {pairs}")
-            return Interface(renamed, remarks=(sanitize(remark.format(pairs=pairs), 400),))
+            return Interface(renamed, remarks=(_of_pairs(remark, renamed),))
     return Interface(other=_built_otherwise(alias, exercise.name, found, asked))
 
 
@@ -112,24 +134,48 @@ _KINDS = {
     "bias": ("bias",),
     "length": ("len", "steps", "max_pos"),
     "eps": ("eps",),
-    "mask": ("mask",),
 }
 _SHORT = {"p": "dropout", "h": "heads", "n": "layers"}
-_SIZES = ("vocab", "key", "query", "value", "ffn")
+# Of what a size is, by how a word of its name begins; the short words stand alone.
+_OF = {
+    "vocab": "",
+    "key": "k",
+    "query": "q",
+    "value": "v",
+    "norm": "",
+    "input": "in",
+    "output": "out",
+    "ff": "inner",
+}
 
 
 def _may_mean(asked: str, found: str) -> bool:
     """Whether a parameter can be what the course asks for in its place."""
     if _kind(asked) != _kind(found):
         return False
-    sizes = [next((s for s in _SIZES if s in name.lower()), "") for name in (asked, found)]
+    sizes = _of(asked), _of(found)
     return sizes[0] == sizes[1] or "" in sizes
 
 
 def _kind(name: str) -> str:
     plain = name.lower()
+    if plain.endswith(("mask", "masks")):
+        return "mask"
     found = next((kind for kind, parts in _KINDS.items() if any(part in plain for part in parts)), "size")
     return _SHORT.get(plain, found)
+
+
+def _of(name: str) -> str:
+    """Of what a size is: "key" for `key_size` and `d_k`; "" if the name does not say it."""
+    words = name.lower().split("_")
+    return next(
+        (
+            what
+            for what, short in _OF.items()
+            if any(word.startswith(what) or (short and word == short) for word in words)
+        ),
+        "",
+    )
 
 
 def _builds(
@@ -182,8 +228,14 @@ def _without_default(
 
 
 def _built_otherwise(alias: str, name: str, found: Signature, asked: Signature) -> str:
-    return _("this file builds it as `{alias}({found})`; the course asks for `{name}({asked})`").format(
-        alias=sanitize(alias), found=sanitize(found.text, 200), name=name, asked=asked.text
+    lacks = ", ".join(f"`{other}`" for other in asked.positional if other not in found.names)
+    says = (
+        _("this file builds it as `{alias}({found})`, without {lacks}; the course asks for `{name}({asked})`")
+        if found.names < asked.names
+        else _("this file builds it as `{alias}({found})`; the course asks for `{name}({asked})`")
+    )
+    return says.format(
+        alias=sanitize(alias), found=sanitize(found.text, 200), lacks=lacks, name=name, asked=asked.text
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
@@ -104,27 +105,45 @@ def files_used(notes: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
     return (sanitize(says.format(files=", ".join(files)), 400),)
 
 
+# Exceptions of code that needs something which is not here, and what it needs.
+_NEEDS = re.compile(
+    r"No module named '([\w.]+)'|cannot import name '(\w+)'|name '(\w+)' is not defined"
+    r"|(\w+) is not among the building blocks|([\w.]+) is not here: the grader"
+)
+
+
 def summary_of_skipped(notes: Iterable[Mapping[str, Any]], needed: frozenset[str]) -> tuple[str, ...]:
-    """One sentence about the statements that raised or timed out, and that define nothing needed."""
-    endless, raised = [], []
+    """Sentences about the statements that raised or timed out, and that define nothing needed."""
+    out, needing, raised = [], [], []
     for note in notes:
         error = student_error(note.get("error"))
+        place = _("{file}, line {line}").format(file=note.get("file"), line=note.get("line"))
         if note.get("file") == UNIT:
             continue
         if note.get("endless"):
-            place = _("{file}, line {line}").format(file=note.get("file"), line=note.get("line"))
-            endless.append(_("{place}: this statement timed out and was skipped").format(place=place))
+            out.append(_("{place}: this statement timed out and was skipped").format(place=place))
         elif error is not None and needed.isdisjoint(_texts(note.get("defines"))):
-            raised.append(of_note(note, error))
-    if raised:
-        endless.append(
-            ngettext(
-                "{n} statement raised an exception and was skipped: {what}",
-                "{n} statements raised exceptions and were skipped; the first: {what}",
-                len(raised),
-            ).format(n=len(raised), what=raised[0])
+            found = _NEEDS.match(error.message)
+            if found:
+                name = next(filter(None, found.groups()))
+                needing.append(_("{place} needs `{name}`").format(place=place, name=name))
+            else:
+                raised.append(of_note(note, error))
+    if needing:
+        says = ngettext(
+            "{n} statement needs code that is not available here and was skipped: {what}",
+            "{n} statements need code that is not available here and were skipped; the first: {what}",
+            len(needing),
         )
-    return tuple(sanitize(line, 400) for line in endless)
+        out.append(says.format(n=len(needing), what=needing[0]))
+    if raised:
+        says = ngettext(
+            "{n} statement raised an exception and was skipped: {what}",
+            "{n} statements raised exceptions and were skipped; the first: {what}",
+            len(raised),
+        )
+        out.append(says.format(n=len(raised), what=raised[0]))
+    return tuple(sanitize(line, 400) for line in out)
 
 
 def _texts(value: object) -> frozenset[str]:

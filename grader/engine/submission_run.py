@@ -39,6 +39,7 @@ from grader.intake.names import Names, read_names, untouched
 from grader.intake.needs import needs
 from grader.intake.read import Submission
 from grader.intake.recognise import match
+from grader.intake.signature import has_no_code
 from grader.intake.slips import slips
 from grader.judge.normalise import normalise_layouts
 from grader.judge.observation import Observation, StudentError
@@ -243,6 +244,10 @@ class SubmissionRun:
             remarks.append(_("treating {found} as {name}").format(found=sanitize(alias), name=exercise.name))
         if exercise.name in self.aliases and self._untouched(exercise, alias):
             return builder.without_checks("not_started")
+        if has_no_code(self.submission, self.names, alias):
+            return builder.without_checks(
+                "not_started", _("{name} has no code yet").format(name=sanitize(alias))
+            )
         fits = self._interface(exercise, alias)
         remarks += fits.remarks
         if fits.other:
@@ -275,7 +280,7 @@ class SubmissionRun:
                 return wanting
         masks = self._takes_mask(exercise, alias) if options.foreign else ""
         if masks and result.outcome == "failed" and not result.diagnosis.alternatives:
-            return builder.without_checks("other_interface", masks, remarks)
+            return builder.without_checks("other_interface", masks, remarks[: alias != exercise.name])
         return result, evidence
 
     def _for_want_of(

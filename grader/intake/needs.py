@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from grader.intake.customary import bound_by
 from grader.intake.names import Names
 from grader.intake.read import Submission
 from grader.intake.syntax import CannotParse, parse
@@ -26,11 +27,29 @@ def needs(submission: Submission, names: Names, name: str) -> frozenset[str]:
 
 
 def _used(source: str, line: int) -> Iterator[str]:
-    """The names in the statements that begin on a line."""
+    """The names in the statements that begin on a line, without the variables of functions."""
     try:
         tree = parse(source)
     except CannotParse:
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt) and node.lineno == line:
-            yield from (part.id for part in ast.walk(node) if isinstance(part, ast.Name))
+            yield from _free(node)
+
+
+def _free(node: ast.AST) -> Iterator[str]:
+    waiting: list[tuple[ast.AST, frozenset[str]]] = [(node, frozenset())]
+    while waiting:
+        part, own = waiting.pop()
+        if isinstance(part, ast.Name):
+            yield from [part.id] if part.id not in own else []
+        elif isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            body = part.body if isinstance(part.body, list) else [part.body]
+            inner = own | {name for inside in ast.walk(part) for name in bound_by(inside)}
+            inner -= {
+                name for inside in ast.walk(part) if isinstance(inside, ast.Global) for name in inside.names
+            }
+            waiting += [(child, inner) for child in body]
+            waiting += [(child, own) for child in ast.iter_child_nodes(part) if child not in body]
+        else:
+            waiting += [(child, own) for child in ast.iter_child_nodes(part)]

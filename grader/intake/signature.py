@@ -11,6 +11,11 @@ from grader.intake.read import Submission
 from grader.intake.syntax import parse
 
 MAX_BASES = 10  # classes on the way to the one that defines a method
+# Base classes without a `forward` of their own.
+BARE_BASES = frozenset(
+    {"nn.Module", "torch.nn.Module", "Module", "d2l.Module", "Encoder", "Decoder", "AttentionDecoder"}
+    | {f"d2l.{name}" for name in ("Encoder", "Decoder", "AttentionDecoder")}
+)
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,33 @@ def signature(submission: Submission, names: Names, name: str, method: str = "")
             return None
         name = node.bases[0].id
     return None
+
+
+def has_no_code(submission: Submission, names: Names, name: str) -> bool:
+    """Whether a function or class has no statement of its own, and inherits no `forward` from this file."""
+    node = _definition(submission, names, name)
+    if node is None or not all(_says_nothing(statement) for statement in node.body):
+        return False
+    if isinstance(node, ast.FunctionDef):
+        return True
+    for _step in range(MAX_BASES):
+        if not isinstance(node, ast.ClassDef) or len(node.bases) != 1:
+            return False
+        base = ast.unparse(node.bases[0])
+        if base in BARE_BASES:
+            return True
+        node = _definition(submission, names, base)
+        if node is None or any(
+            isinstance(part, ast.FunctionDef) and part.name == "forward" for part in node.body
+        ):
+            return False
+    return False
+
+
+def _says_nothing(statement: ast.stmt) -> bool:
+    """Whether a statement is a docstring, `...` or `pass`."""
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(statement, ast.Pass) or isinstance(value, ast.Constant)
 
 
 def _definition(submission: Submission, names: Names, name: str) -> ast.FunctionDef | ast.ClassDef | None:

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 
 from grader.intake.customary import IMPORTS, bound_by
+from grader.intake.misspelt import is_misspelt, keywords, near, variables_of_the_file
 from grader.intake.names import plain
 from grader.intake.read import Submission, Unit
 from grader.intake.syntax import CannotParse, parse
 from grader.support.i18n import _
 
 MAX_SLIPS = 3
-NEAR = 0.8  # how similar a name has to be to be offered instead
 
 _BASES = frozenset({"nn.Module", "torch.nn.Module", "Module", "object"})
 _CONSTRUCTORS = frozenset(
@@ -72,6 +72,7 @@ class _Text:
     bound: frozenset[str]
     attributes: frozenset[str]  # that are set anywhere, methods included
     words: frozenset[str]  # all texts: one may be the name of a buffer
+    variables: frozenset[str]  # that top-level assignments set
     torch_nn: bool  # `nn` can only be torch.nn
 
 
@@ -79,6 +80,7 @@ class _Text:
 def _text(units: tuple[Unit, ...]) -> _Text:
     definitions: dict[str, list[tuple[str, ast.stmt]]] = {}
     bound, attributes, words, other_nn = set[str](), set[str](), set[str](), False
+    variables = set[str]()
     for unit in units:
         try:
             tree = parse(unit.source)
@@ -87,13 +89,22 @@ def _text(units: tuple[Unit, ...]) -> _Text:
         for statement in tree.body:
             if isinstance(statement, (ast.ClassDef, ast.FunctionDef)):
                 definitions[statement.name] = [(unit.name, statement)]  # the last one counts
+            elif isinstance(statement, ast.Assign):
+                variables |= {name for part in ast.walk(statement) for name in bound_by(part)}
         for node in ast.walk(tree):
             bound |= set(bound_by(node))
             attributes |= set(_sets(node))
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 words.add(node.value)
             other_nn = other_nn or _is_other_nn(node)
-    return _Text(definitions, frozenset(bound), frozenset(attributes), frozenset(words), not other_nn)
+    return _Text(
+        definitions,
+        frozenset(bound),
+        frozenset(attributes),
+        frozenset(words),
+        frozenset(variables),
+        not other_nn,
+    )
 
 
 def _sets(node: ast.AST) -> list[str]:
@@ -126,6 +137,10 @@ def _of_definition(node: ast.stmt, text: _Text) -> _Found:
             yield from _of_attribute(part, text)
         elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and id(part) not in hints:
             yield from _of_name(part, node, text)
+        elif isinstance(part, ast.Call):
+            yield from keywords(part)
+        elif isinstance(part, ast.FunctionDef):
+            yield from variables_of_the_file(part, text.variables)
 
 
 def _annotations(node: ast.AST) -> Iterator[ast.AST]:
@@ -173,6 +188,8 @@ def _of_super(node: ast.ClassDef) -> _Found:
     for part in ast.walk(node):
         if not isinstance(part, ast.Attribute):
             continue
+        if part.attr == "__init__" and _is_super(part.value) and _arguments(part.value) == 1:
+            yield part.lineno, _("`super` has only one argument; write `super().__init__()`")
         if isinstance(part.value, ast.Name) and part.value.id == "super":
             yield (
                 part.lineno,
@@ -195,6 +212,10 @@ def _of_super(node: ast.ClassDef) -> _Found:
 
 def _is_super(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+
+
+def _arguments(node: ast.expr) -> int:
+    return len(node.args) if isinstance(node, ast.Call) else 0
 
 
 def _without_super(built: ast.FunctionDef) -> _Found:
@@ -231,12 +252,12 @@ def _of_self(node: ast.ClassDef, text: _Text) -> _Found:
             and not part.attr.startswith("_")
             and part.attr not in known
         ):
-            near = _near(part.attr, own)
-            if near:
+            meant = near(part.attr, own)
+            if meant:
                 yield (
                     part.lineno,
                     _("nothing sets `self.{name}`; did you mean `self.{near}`?").format(
-                        name=part.attr, near=near
+                        name=part.attr, near=meant
                     ),
                 )
 
@@ -247,33 +268,18 @@ def _of_attribute(node: ast.Attribute, text: _Text) -> _Found:
     if isinstance(node.value, ast.Name) and node.value.id == "nn":
         if not text.torch_nn:
             return
-        near = next(
-            (layer for layer in _LAYERS if plain(layer) == plain(node.attr) and layer != node.attr), ""
-        )
-        if near:
-            yield (
-                node.lineno,
-                _("there is no `nn.{name}`; did you mean `nn.{near}`?").format(name=node.attr, near=near),
-            )
+        layers = (layer for layer in _LAYERS if plain(layer) == plain(node.attr) and layer != node.attr)
+        meant = next(layers, "")
+        if meant:
+            says = _("there is no `nn.{name}`; did you mean `nn.{near}`?")
+            yield node.lineno, says.format(name=node.attr, near=meant)
         return
     if not (isinstance(node.value, ast.Name) and node.value.id == "self"):
-        near = next((method for method in _METHODS if _is_misspelt(node.attr, method)), "")
-        if near:
-            yield (
-                node.lineno,
-                _("there is no `.{name}`; did you mean `.{near}`?").format(name=node.attr, near=near),
-            )
-
-
-def _is_misspelt(name: str, right: str) -> bool:
-    """Whether a name lacks one letter or one underscore of the right one, or has two letters swapped."""
-    if name == right or name in _METHODS:
-        return False
-    if len(name) == len(right) - 1:
-        return any(name == right[:at] + right[at + 1 :] for at in range(len(right)))
-    different = [at for at, (a, b) in enumerate(zip(name, right, strict=False)) if a != b]
-    swapped = len(different) == 2 and different[1] == different[0] + 1
-    return len(name) == len(right) and swapped and sorted(name) == sorted(right)
+        right = node.attr in _METHODS
+        meant = next((method for method in _METHODS if not right and is_misspelt(node.attr, method)), "")
+        if meant:
+            says = _("there is no `.{name}`; did you mean `.{near}`?")
+            yield node.lineno, says.format(name=node.attr, near=meant)
 
 
 def _of_name(name: ast.Name, inside: ast.stmt, text: _Text) -> _Found:
@@ -282,19 +288,10 @@ def _of_name(name: ast.Name, inside: ast.stmt, text: _Text) -> _Found:
     if "*" in text.bound or name.id in known or name.id.startswith("__"):
         return
     local = {bound for node in ast.walk(inside) for bound in bound_by(node)}
-    near = _near(name.id, local | set(text.definitions))
-    if near:
-        yield (
-            name.lineno,
-            _("nothing is called `{name}`; did you mean `{near}`?").format(name=name.id, near=near),
-        )
-
-
-def _near(name: str, names: Iterable[str]) -> str:
-    """The only name that is nearly this one; "" if there is none, or more than one."""
-    same = [other for other in names if plain(other) == plain(name)]
-    found = same or get_close_matches(name[:100], sorted(names), n=2, cutoff=NEAR)
-    return found[0] if len(found) == 1 and len(name) > 2 else ""
+    meant = near(name.id, local | set(text.definitions))
+    if meant:
+        says = _("nothing is called `{name}`; did you mean `{near}`?")
+        yield name.lineno, says.format(name=name.id, near=meant)
 
 
 def _names(node: ast.AST) -> set[str]:

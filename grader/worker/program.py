@@ -234,8 +234,10 @@ class Program(Measures):
         if "method" in on:
             callee = getattr(callee, on["method"])
         self.called = callee if "function" in on else self.called
+        renamed = self.renamed.get(on.get("function", ""), {})
+        keywords = {renamed.get(name, name): value for name, value in self._value(step["kwargs"]).items()}
         with report_progress(self.progress, step["steps"]) if "steps" in step else nullcontext():
-            self.env[step["name"]] = callee(*self._value(step["args"]), **self._value(step["kwargs"]))
+            self.env[step["name"]] = callee(*self._value(step["args"]), **keywords)
 
     def _do_join(self, step: Step) -> None:
         self.env[step["name"]] = torch.cat(self._value(step["parts"]), dim=step["dim"])

@@ -106,3 +106,90 @@ def test_a_default_that_is_nested_deeply_is_no_fault_of_the_grader(grade_one):
     result = grade_one(dot(deep, "0.0"), "DotProductAttention")
     assert result.outcome == "other_interface"
     assert "`DotProductAttention(d_k, n_heads)`" in result.message
+
+
+MASK = """
+import torch
+def sequence_mask(x, lens, {last}):
+    keep = torch.arange(x.shape[1], device=x.device)[None, :] < lens[:, None]
+    return x.masked_fill(~keep.reshape(keep.shape + (1,) * (x.dim() - 2)), {name})
+"""
+
+
+def test_a_keyword_of_a_function_may_have_another_name(grade_one):
+    result = grade_one(MASK.format(last="mask_value=0", name="mask_value"), "sequence_mask")
+    assert result.outcome == "passed"
+    assert any("`mask_value` (value)" in remark for remark in result.remarks)
+
+
+def test_a_keyword_of_another_kind_is_no_other_name(grade_one):
+    source = MASK.format(last="dropout=0", name="dropout")
+    assert grade_one(source, "sequence_mask").outcome == "failed"
+
+
+FFN = """
+class PositionWiseFFN(nn.Module):
+    def __init__(self, {parameters}):
+        super().__init__()
+        self.dense1, self.relu, self.dense2 = nn.Linear({a}, {b}), nn.ReLU(), nn.Linear({b}, {c})
+
+    def forward(self, x):
+        return self.dense2(self.relu(self.dense1(x)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("parameters", "outcome"),
+    [
+        (("n_in", "d_ff", "n_out"), "passed"),
+        (("d_model", "d_inner", "last"), "passed"),
+        (("n_in", "output_size", "d_ff"), "other_interface"),
+    ],
+)
+def test_a_size_in_the_place_of_another_is_another_interface(grade_one, parameters, outcome):
+    a, b, c = parameters if outcome == "passed" else (parameters[0], parameters[2], parameters[1])
+    source = HEAD + FFN.format(parameters=", ".join(parameters), a=a, b=b, c=c)
+    assert grade_one(source, "PositionWiseFFN").outcome == outcome
+
+
+ADDITIVE = """
+class AdditiveAttention(nn.Module):
+    def __init__(self, {first}_size, {second}_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(k_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(q_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens):
+        scores = self.w_v(torch.tanh(self.W_q(queries)[:, :, None] + self.W_k(keys)[:, None]))
+        self.attention_weights = masked_softmax(scores.squeeze(-1), valid_lens)
+        return self.dropout(self.attention_weights) @ values
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "outcome"), [("k", "q", "passed"), ("q", "k", "other_interface")]
+)
+def test_short_names_of_sizes_say_what_they_are_of(grade_one, first, second, outcome):
+    source = HEAD + ADDITIVE.format(first=first, second=second)
+    assert grade_one(source, "AdditiveAttention").outcome == outcome
+
+
+def test_a_parameter_that_is_left_out_is_named(grade_one):
+    source = HEAD + FFN.format(parameters="ffn_num_input, ffn_num_outputs", a=1, b=2, c=3)
+    result = grade_one(source, "PositionWiseFFN")
+    assert "without `ffn_num_hiddens`; the course asks for" in result.message
+
+
+@pytest.mark.parametrize("base", ["nn.Module", "Half", "d2l.Decoder"])
+def test_a_class_without_code_is_not_started(grade_one, base):
+    source = "from d2l import torch as d2l\nclass Half(nn.Module):\n    def __init__(self, **kw):\n        super().__init__(**kw)\n"
+    source = HEAD + source + f"class AddNorm({base}):\n    '''To do.'''\n"
+    result = grade_one(source, "AddNorm")
+    assert (result.outcome, result.message) == ("not_started", "AddNorm has no code yet")
+
+
+def test_a_class_that_inherits_everything_is_graded(grade_one):
+    source = dot().replace("DotProductAttention", "Mine") + "class DotProductAttention(Mine):\n    pass\n"
+    assert grade_one(source, "DotProductAttention").outcome == "passed"

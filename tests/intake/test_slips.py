@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from grader.intake.misspelt import is_misspelt
 from grader.intake.read import Submission, Unit
-from grader.intake.slips import _LAYERS, _METHODS, _OF_MODULE, _is_misspelt, slips
+from grader.intake.slips import _LAYERS, _METHODS, _OF_MODULE, slips
 
 MODULE = """
 class A(nn.Module):
@@ -41,6 +42,9 @@ def test_a_definition_without_slips_has_none():
         ("def __init__(", "def __int__(", 3, "the method is called `__int__`; Python calls `__init__`"),
         ("super()", "super", 4, "`super.__init__` has no brackets; write `super().__init__`"),
         ("super().__init__", "super()._init_", 4, "`super()._init_` is not there; write `super().__init__`"),
+        ("super().__init__()", "super(A).__init__()", 4, "`super` has only one argument; write `super().__init__()`"),
+        ("X.transpose(0, 1)", "nn.functional.softmax(X, mdim=1)", 9, "`softmax` has no parameter `mdim`; did you mean `dim`?"),
+        ("X.transpose(0, 1)", "torch.cat([X], dm=1)", 9, "`cat` has no parameter `dm`; did you mean `dim`?"),
         ("super().__init__()", "super().__init__", 4, "`super().__init__` is not called; add `()`"),
         ("        super().__init__()\n", "", 4, "a layer is set before `super().__init__()` is called"),
         ("    def forward", "        def forward", None, None),
@@ -77,9 +81,25 @@ def test_a_misspelt_call_of_a_function_is_found():
     assert found(source, "f") == [(4, "nothing is called `transpose_qkv`; did you mean `tranpose_qkv`?")]
 
 
+LENGTHS = (
+    "class A(nn.Module):\n    def forward(self, x, valid_lens):\n        return mask(x, {read})\n{after}\n"
+)
+
+
+def test_a_variable_of_the_file_that_is_nearly_a_parameter_is_found():
+    source = LENGTHS.format(read="vaild_lens", after="vaild_lens, x = 1, 2")
+    says = "`vaild_lens` is a variable of the file; did you mean the parameter `valid_lens`?"
+    assert found(source) == [(3, says)]
+
+
 @pytest.mark.parametrize(
     "source",
     [
+        LENGTHS.format(read="valid_lens", after="vaild_lens = 1"),
+        LENGTHS.format(read="num_heads", after="num_heads = 1"),
+        LENGTHS.format(read="X", after="X = 1"),
+        "def A(x):\n    return softmax(x, mdim=1) + other.softmax(x, mdim=1)",
+        "def A(x):\n    return F.softmax(x, dim=1) + torch.sum(x, axis=1) + F.softmax(x, _stacklevel=3)",
         "class A:\n    def _init_(self): ...\n    def __init__(self):\n        self._init_()",
         "class A:\n    def __int__(self):\n        return 1",
         "class A(B):\n    def _init_(self, x): ...\n\nclass B:\n    def __init__(self):\n        self._init_(1)",
@@ -119,4 +139,4 @@ def test_the_tables_agree_with_pytorch():
         assert [n for n in dir(torch.nn) if n.lower() == layer.lower()] == [layer]
     for method in _METHODS:
         assert method in existing
-        assert [name for name in existing if _is_misspelt(name, method)] == []
+        assert [name for name in existing if is_misspelt(name, method)] == []

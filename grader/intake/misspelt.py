@@ -1,0 +1,88 @@
+"""Names and keywords that are nearly right, in the syntax tree of a definition."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterable, Iterator
+from difflib import get_close_matches
+
+from grader.intake.names import plain
+from grader.support.i18n import _
+
+NEAR = 0.8  # how similar a name has to be to be offered instead
+
+# The keywords of functions and layers that such code calls.
+_KEYWORDS = {
+    "softmax": "input dim dtype",
+    "Softmax": "dim",
+    "sum": "input dim keepdim dtype axis keepdims",
+    "mean": "input dim keepdim dtype axis keepdims",
+    "max": "input dim keepdim axis keepdims",
+    "argmax": "input dim keepdim axis keepdims",
+    "cat": "tensors dim out axis",
+    "stack": "tensors dim out",
+    "repeat_interleave": "input repeats dim output_size",
+    "unsqueeze": "input dim",
+    "squeeze": "input dim",
+    "masked_fill": "input mask value",
+    "triu": "input diagonal",
+    "tril": "input diagonal",
+    "Dropout": "p inplace",
+    "Linear": "in_features out_features bias device dtype",
+    "LayerNorm": "normalized_shape eps elementwise_affine bias device dtype",
+}
+_OF_TORCH = frozenset({"torch", "nn", "F", "functional"})
+
+
+def near(name: str, names: Iterable[str]) -> str:
+    """The only name that is nearly this one; "" if there is none, or more than one."""
+    same = [other for other in names if plain(other) == plain(name)]
+    found = same or get_close_matches(name[:100], sorted(names), n=2, cutoff=NEAR)
+    return found[0] if len(found) == 1 and len(name) > 2 else ""
+
+
+def is_misspelt(name: str, right: str) -> bool:
+    """Whether a name lacks one letter or one underscore of the right one, or has two letters swapped."""
+    if name == right:
+        return False
+    if len(name) == len(right) - 1:
+        return any(name == right[:at] + right[at + 1 :] for at in range(len(right)))
+    different = [at for at, (a, b) in enumerate(zip(name, right, strict=False)) if a != b]
+    swapped = len(different) == 2 and different[1] == different[0] + 1
+    return len(name) == len(right) and swapped and sorted(name) == sorted(right)
+
+
+def keywords(call: ast.Call) -> Iterator[tuple[int, str]]:
+    """A keyword that a function of torch does not have, where it has one with nearly that name."""
+    if not (isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name | ast.Attribute)):
+        return
+    owner = call.func.value
+    function, of = call.func.attr, owner.id if isinstance(owner, ast.Name) else owner.attr
+    right = _KEYWORDS.get(function, "").split() if of in _OF_TORCH else []
+    for keyword in call.keywords:
+        name = keyword.arg or ""
+        if not right or not name or name in right:
+            continue
+        meant = [k for k in right if is_misspelt(name, k) or is_misspelt(k, name)] or [near(name, right)]
+        if len(meant) == 1 and meant[0]:
+            says = _("`{function}` has no parameter `{name}`; did you mean `{near}`?")
+            yield keyword.value.lineno, says.format(function=function, name=name, near=meant[0])
+
+
+def variables_of_the_file(function: ast.FunctionDef, variables: Collection[str]) -> Iterator[tuple[int, str]]:
+    """A variable of the file that a function reads, where a parameter has nearly that name.
+
+    The function works only as long as the file sets that variable.
+    """
+    arguments = function.args
+    named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    parameters = {argument.arg for argument in named}
+    parts = [part for part in ast.walk(function) if isinstance(part, ast.Name)]
+    own = parameters | {part.id for part in parts if not isinstance(part.ctx, ast.Load)}
+    for part in parts:
+        if part.id in own or part.id not in variables:
+            continue
+        meant = near(part.id, parameters)
+        if meant:
+            says = _("`{name}` is a variable of the file; did you mean the parameter `{near}`?")
+            yield part.lineno, says.format(name=part.id, near=meant)
