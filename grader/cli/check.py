@@ -60,6 +60,9 @@ Exit status:
 )
 @click.option("--quick", is_flag=True, help=_("Skip training that takes more than a few seconds."))
 @click.option("--full", is_flag=True, help=_("Show every check, and details of every exercise."))
+@click.option(
+    "--words", is_flag=True, help=_("Write sentences instead of marks and pictures, for a screen reader.")
+)
 def command(
     exercises: tuple[str, ...],
     file: Path | None,
@@ -71,6 +74,7 @@ def command(
     device: str,
     quick: bool,
     full: bool,
+    words: bool,
 ) -> None:
     from grader.student.check import check
 
@@ -85,18 +89,18 @@ def command(
         quick=quick,
     )
     if form == "text" and output is None:
-        _print(report, every=bool(exercises), full=full)
+        _print(report, every=bool(exercises), full=full, words=words)
     else:
         _write(report, form, output)
     sys.exit(report.exit_status)
 
 
-def _print(report: Report, *, every: bool, full: bool) -> None:
+def _print(report: Report, *, every: bool, full: bool, words: bool) -> None:
     from rich.console import Console
 
     from grader.report.terminal import show
 
-    show(report, Console(highlight=False), every=every, full=full)
+    show(report, Console(highlight=False), every=every, full=full, words=words)
 
 
 def _write(report: Report, form: str, output: Path | None) -> None:

@@ -17,10 +17,12 @@ from grader.intake.policy import Use, uses
 from grader.intake.read import Submission
 from grader.judge.advice import advice, without_moot
 from grader.judge.observation import Observation
+from grader.judge.picture import first_picture
 from grader.judge.redact import Evidence
 from grader.judge.trivial import is_trivial
 from grader.judge.verdict import JudgedCase, unseen_case
 from grader.report.model import NO_DIAGNOSIS, CheckResult, ExerciseResult, Outcome
+from grader.report.picture import Picture
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
@@ -149,6 +151,7 @@ class ResultBuilder:
             remarks=(*remarks, *(text for _code, text in observed), *of_uses),
             fingerprint=fingerprint(named_by(exercise.cases), by_id) if unknown else "",
             figures=figures(by_id.values()),
+            picture=_drawn(shown.checks, by_id.values()),
             partial=self.quick and any(case.costly for case in exercise.cases),
         )
         observed_codes = tuple(code for code, _text in observed)
@@ -185,6 +188,14 @@ def _without_moot(exercise: Exercise, shown: Cause, known: Collection[str]) -> C
     checks = tuple(without_moot(exercise, shown.checks, known))
     moot = {new.id: "skipped-failed" for new, old in zip(checks, shown.checks, strict=True) if new is not old}
     return replace(shown, checks=checks, codes=shown.codes | moot)
+
+
+def _drawn(checks: Sequence[CheckResult], cases: Iterable[JudgedCase]) -> Picture | None:
+    """The picture of the first failure. Values that cannot be drawn must not change an outcome."""
+    try:
+        return first_picture(checks, cases)
+    except Exception:
+        return None
 
 
 def _unjudged(codes: Mapping[str, str]) -> list[str]:

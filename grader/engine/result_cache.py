@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from grader.bundle.files import digest
@@ -45,9 +45,10 @@ class ResultCache:
         return result if same and result.outcome in ("passed", "failed") and not result.partial else None
 
     def put(self, key: str, exercise: Exercise, result: ExerciseResult) -> None:
-        """What is drawn is not kept: an exercise that draws is run again."""
+        """Store a result without its picture and code. One with figures is not stored: its exercise runs again."""
         if result.figures:
             return
+        result = replace(result, picture=None, code=None)
         with contextlib.suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True)
             write_atomically(self._path(key, exercise), json.dumps(asdict(result)).encode())

@@ -10,6 +10,7 @@ from functools import partial
 
 from grader.bundle.model import Exercise, RecordedCase
 from grader.engine.case_checks import off_last, skipped, without_off
+from grader.engine.code import code
 from grader.engine.context import Context
 from grader.engine.interface import Interface, Source, interface, takes_mask
 from grader.engine.load_request import History, LoadRequest, limits
@@ -212,7 +213,14 @@ class SubmissionRun:
     def _redacted(self, result: ExerciseResult, evidence: Evidence) -> ExerciseResult:
         shown = redact(result, evidence) if self.context.options.hidden else result
         found = slips(self.submission, self.aliases.get(result.name, result.name))
-        return with_slips(shown, found, evidence.codes)
+        shown = with_slips(shown, found, evidence.codes)
+        return shown if self.context.options.hidden else self._with_code(shown)
+
+    def _with_code(self, result: ExerciseResult) -> ExerciseResult:
+        if result.outcome not in ("failed", "blocked", "other_interface"):
+            return result
+        definition = self.names.definitions.get(self.aliases.get(result.name, result.name))
+        return replace(result, code=code(result, self.submission, definition))
 
     def _unjudged(self, exercise: Exercise, error: Exception) -> tuple[ExerciseResult, Evidence]:
         """*Failed* if a plain file is graded without an exception; *could not be graded* otherwise."""

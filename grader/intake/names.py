@@ -29,11 +29,12 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Definition:
-    """A top-level definition: a hash of its syntax tree, its place, and its parameters."""
+    """A top-level definition: a hash of its syntax tree, its first and last line, and its parameters."""
 
     name: str
     unit: str
     line: int
+    end: int
     tree: str
     kind: str  # "def", "class" or "name"
     parameters: Parameters | None = None  # of a function; of `__init__` if the class defines it
@@ -90,7 +91,7 @@ def _definitions(unit: Unit) -> Iterator[Definition]:
     for node in statements(parse(unit.source).body):
         names = _bound(node)
         if names:
-            known = (unit.name, node.lineno, _hash(node))
+            known = (unit.name, node.lineno, node.end_lineno or node.lineno, _hash(node))
             called = (_called(node, "__init__"), _called(node, "forward"))
             yield from (Definition(name, *known, kind, *called) for name, kind in names)
 

@@ -43,6 +43,7 @@ def dropped_weights(check: Check, case: RecordedCase, observation: Observation) 
             return failed(
                 "none",
                 _("no attention weight is dropped in training mode: all rows still sum to 1"),
+                measured=0.0,
             )
         return failed("constant", _("all outputs are identical in training mode"))
     return _rate(rows, p, keys)
@@ -74,7 +75,8 @@ def _rate(rows: Array, p: float, keys: int) -> Finding:
     kurtosis = 3 + (1 - 6 * p * (1 - p)) / (keys * p * (1 - p))
     error = ((kurtosis - 1) / rows.size) ** 0.5
     if abs(rows.var() / spread**2 - 1) > STANDARD_ERRORS * error:
-        return failed("rate", _("wrong dropout rate for the attention weights"))
+        odds = float(rows.var()) * keys
+        return failed("rate", _("wrong dropout rate for the attention weights"), measured=odds / (1 + odds))
     return PASSED
 
 
@@ -88,7 +90,7 @@ def dropped_elements(check: Check, case: RecordedCase, observation: Observation)
     zero = np.abs(train) <= EXACT
     kept = np.abs(train * (1 - p) - base) <= EXACT * (1 + np.abs(base))
     if np.abs(train - base).max(initial=0.0) <= EXACT:
-        return failed("none", _("dropout has no effect in training mode"))
+        return failed("none", _("dropout has no effect in training mode"), measured=0.0)
     if not (zero | kept).all():
         return failed("structure", _("dropout is applied at the wrong place"))
     informative = np.abs(base) > 10 * EXACT
@@ -96,7 +98,7 @@ def dropped_elements(check: Check, case: RecordedCase, observation: Observation)
         return failed("structure", _("all values are zero in evaluation mode, so dropout cannot be checked"))
     share, count = zero[informative].mean(), informative.sum()
     if abs(share - p) > STANDARD_ERRORS * (p * (1 - p) / count) ** 0.5:
-        return failed("rate", _("wrong dropout rate"))
+        return failed("rate", _("wrong dropout rate"), measured=float(share))
     if informative.all() and _together(zero, p):
         return failed("together", _("whole rows are dropped instead of single elements"))
     return PASSED
@@ -138,7 +140,7 @@ def dropped_regions(check: Check, case: RecordedCase, observation: Observation) 
     if not moving and np.ptp(regions["dropped"][:, 0]) > EXACT:
         return failed("together", _("whole rows are dropped instead of single elements"))
     if not moving:
-        return failed("none", _("dropout has no effect in training mode"))
+        return failed("none", _("dropout has no effect in training mode"), measured=0.0)
     if moving != ["dropped"]:
         return failed("elsewhere " + " ".join(moving), _("dropout is applied where it should not be"))
     return _levels(regions, check.params["p"], check.params.get("keys"))
@@ -162,7 +164,7 @@ def _levels(regions: dict[str, Array], p: float, keys: int | None) -> Finding:
         if wrong is not None:
             return wrong
     if abs(gone.mean() - p) > STANDARD_ERRORS * (p * (1 - p) / gone.size) ** 0.5:
-        return failed("rate", _("wrong dropout rate"))
+        return failed("rate", _("wrong dropout rate"), measured=float(gone.mean()))
     if _together(gone, p):
         return failed("together", _("whole rows are dropped instead of single elements"))
     return PASSED
@@ -181,6 +183,7 @@ def _scaled(times: Array, p: float, keys: int | None) -> Finding | None:
         return failed(
             "no weights",
             _("no attention weight is dropped in training mode: all rows sum to 1"),
+            measured=0.0,
         )
     finding = _rate(times, p, keys)
     return None if finding.passed else finding

@@ -71,7 +71,7 @@ def compare(name: str, got: Array, want: Array, axes: tuple[str, ...], tolerance
     index = first_index(wrong)
     where = place(index, axes)
     if name.startswith("grad "):
-        where = f"{name}: {where}" if where else name
+        where = f"{name}: {where}" if where and got.any() else name
     return failed(
         "values",
         _sentence(name, got, want, wrong),

@@ -25,13 +25,21 @@ class Finding:
     expected: str = ""
     got: str = ""
     where: str = ""
+    measured: float | None = None  # the share of values that dropout was seen to drop
 
 
 PASSED = Finding(True)
 
 
-def failed(code: str, message: str, expected: str = "", got: str = "", where: str = "") -> Finding:
-    return Finding(False, code, message, expected, got, where)
+def failed(
+    code: str,
+    message: str,
+    expected: str = "",
+    got: str = "",
+    where: str = "",
+    measured: float | None = None,
+) -> Finding:
+    return Finding(False, code, message, expected, got, where, measured)
 
 
 class Wrong(GraderError):
@@ -114,21 +122,23 @@ def place(index: Sequence[int], axes: Sequence[str]) -> str:
 def around(array: Array, index: Sequence[int], rows: int = 4, columns: int = 6) -> str:
     """The neighbourhood of one element as a small aligned table: its last two axes, cut to size."""
     if array.ndim == 0:
-        return _number(float(array))
+        return number(float(array))
     plane = array[tuple(index[:-2])] if array.ndim > 1 else array[None]
     row, column = (index[-2] if array.ndim > 1 else 0), index[-1]
-    top = _window(row, plane.shape[0], rows)
-    left = _window(column, plane.shape[1], columns)
-    cells = [[_number(float(x)) for x in line[left : left + columns]] for line in plane[top : top + rows]]
+    top = window(row, plane.shape[0], rows)
+    left = window(column, plane.shape[1], columns)
+    cells = [[number(float(x)) for x in line[left : left + columns]] for line in plane[top : top + rows]]
     width = max((len(cell) for line in cells for cell in line), default=0)
     return "\n".join("  ".join(cell.rjust(width) for cell in line) for line in cells)
 
 
-def _window(at: int, size: int, width: int) -> int:
+def window(at: int, size: int, width: int) -> int:
+    """Return where a part of an axis begins that has a place near its middle."""
     return max(0, min(at - width // 2, size - width))
 
 
-def _number(x: float) -> str:
+def number(x: float) -> str:
+    """Return a value with four digits after the point; small and large ones with an exponent."""
     if np.isnan(x):
         return "NaN"
     if np.isinf(x):

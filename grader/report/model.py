@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from grader.report.picture import Picture, in_words
+
 Outcome = Literal["passed", "failed", "not_started", "blocked", "other_interface", "could_not_grade"]
 CheckOutcome = Literal["passed", "failed", "advice", "skipped", "could_not_grade"]
 
@@ -66,6 +68,21 @@ class Diagnosis:
     asks: str = ""
 
 
+@dataclass(frozen=True)
+class Code:
+    """The lines of an exercise in a file of the submission. first: the number of the first line. marked: numbers of lines."""
+
+    file: str
+    first: int
+    lines: tuple[str, ...]
+    marked: tuple[int, ...] = ()
+
+    @property
+    def line(self) -> int:
+        """The number of the line to look at first."""
+        return self.marked[0] if self.marked else self.first
+
+
 NO_DIAGNOSIS = Diagnosis("none")
 
 
@@ -87,6 +104,8 @@ class ExerciseResult:
     seconds: float = 0.0
     content: str = ""  # hash of what was graded
     figures: Mapping[str, Any] = field(default_factory=dict)  # values to draw; see grader/engine/figures.py
+    picture: Picture | None = None  # of the first failure; never of a hidden case
+    code: Code | None = None  # of an exercise that did not pass
     partial: bool = False  # a quick check that skipped something
     fix_first: tuple[str, ...] = ()  # exercises that this one uses and that have not passed
     fingerprint: str = ""  # of an unexplained wrong answer; equal answers have equal fingerprints
@@ -172,4 +191,16 @@ def _exercise(result: ExerciseResult) -> dict[str, Any]:
         "fix_first": list(result.fix_first),
         "seconds": round(result.seconds, 4),
         **({"figures": dict(result.figures)} if result.figures else {}),
+        **({"picture": _picture(result.picture)} if result.picture else {}),
+        **({"code": asdict(result.code)} if result.code else {}),
+    }
+
+
+def _picture(picture: Picture) -> dict[str, Any]:
+    """Return a picture as a record; its form is one of "grids", "chain" and "bars"."""
+    return {
+        "title": picture.title,
+        type(picture.form).__name__.lower(): asdict(picture.form),
+        "notes": list(picture.notes),
+        "words": in_words(picture),
     }

@@ -24,7 +24,18 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "expected": _TEXT_OR_NONE,
     "got": _TEXT_OR_NONE,
 }
-_NESTED = {"checks", "diagnosis", "advice", "mistakes", "remarks", "fix_first", "alternatives", "figures"}
+_NESTED = {
+    "checks",
+    "diagnosis",
+    "advice",
+    "mistakes",
+    "remarks",
+    "fix_first",
+    "alternatives",
+    "figures",
+    "picture",
+    "code",
+}
 
 
 class BadResult(ValueError):
@@ -34,7 +45,7 @@ class BadResult(ValueError):
 def from_text(text: str) -> ExerciseResult:
     """Read a result that was written as JSON with all its fields. Raises BadResult for any other text.
 
-    Figures are never stored, so a result with figures is refused too.
+    Figures, pictures and code are never stored, so a result with one of them is refused too.
     """
     try:
         record = json.loads(text)
@@ -48,6 +59,7 @@ def from_text(text: str) -> ExerciseResult:
         _require_fields(advice, Advice)
     alternatives = tuple(_texts(names) for names in _items(record["diagnosis"]["alternatives"]))
     _require(record["figures"] == {}, "figures")
+    _require(record["picture"] is record["code"] is None, "picture or code")
     _require_score(record)
     return ExerciseResult(
         **{

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from io import StringIO
 from itertools import groupby
 
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
@@ -15,21 +16,26 @@ from rich.text import Text
 
 from grader.report import pruning
 from grader.report.model import CheckResult, ExerciseResult, Report
+from grader.report.picture_terminal import Drawn
+from grader.report.picture_terminal import words as in_sentences
 from grader.report.words import (
     MARKS,
+    FacetCount,
     advice_given,
     all_passed,
     devices_checked,
     diagnosis_lead,
+    facet_counts,
+    facet_in_words,
     facet_name,
+    facet_with_mark,
     first_failure,
     first_to_fix,
     grader_error,
     outcome_name,
-    passed_checks,
+    place,
     points,
     short_outcome_name,
-    skipped_checks,
     total_points,
 )
 from grader.support.i18n import _, ngettext
@@ -48,9 +54,12 @@ _STYLES = {
 }
 
 
-def show(report: Report, console: Console, *, every: bool = False, full: bool = False) -> None:
-    """Print the report. See `render`."""
-    console.print(render(report, every=every, full=full))
+def show(
+    report: Report, console: Console, *, every: bool = False, full: bool = False, words: bool = False
+) -> None:
+    """Print the report. See `render`. A terminal that cannot draw gets words."""
+    words = words or console.is_dumb_terminal
+    console.print(render(report, every=every, full=full, words=words))
 
 
 def plain(report: Report) -> str:
@@ -64,27 +73,35 @@ def plain(report: Report) -> str:
     return "".join(f"{line.rstrip()}\n" for line in text.getvalue().rstrip().splitlines())
 
 
-def render(report: Report, *, every: bool = False, full: bool = False) -> RenderableType:
-    """Return a table of all exercises, then details of one that needs work: if possible, with a known mistake.
+def render(report: Report, *, every: bool = False, full: bool = False, words: bool = False) -> RenderableType:
+    """Return one screen about one exercise. Of several: a table, then one that needs work, if possible with a known mistake.
 
     every: details of every exercise.
     full: passed and skipped checks one by one too, and details of every exercise.
+    words: sentences instead of marks and pictures.
     """
     every = every or full
-    parts: list[RenderableType] = [*(Text(remark) for remark in report.remarks), _Overview(report.exercises)]
+    parts: list[RenderableType] = [Text(remark) for remark in report.remarks]
+    if len(report.exercises) > 1:
+        parts.append(_Overview(report.exercises))
     unsolved = _named_first([e for e in report.exercises if e.outcome not in ("passed", "not_started")])
-    for result in unsolved if every else unsolved[:1]:
-        parts += [Text(), _details(result, full)]
-    for result in report.exercises if every else ():
-        if result.outcome == "passed" and result.remarks:
-            parts += [Text(), _title(result), *_remarks(result)]
+    if len(report.exercises) == 1 or full:
+        detailed: Sequence[ExerciseResult] = report.exercises
+    else:
+        detailed = unsolved if every else unsolved[:1]
+    for result in detailed:
+        parts += [*([Text()] if parts else []), exercise_screen(result, full=full, words=words)]
     if advice := advice_given(report.exercises):
         parts += [Text(), _advice(advice)]
     drawn = pruning.section([e.figures for e in report.exercises])
-    if drawn is not None and (every or len({e.assignment for e in report.exercises}) == 1):
+    if drawn is not None and (full or not unsolved) and (every or _is_one_assignment(report)):
         parts += [Text(), drawn]
     parts += [Text(), _summary(report, unsolved, every)]
     return Group(*parts)
+
+
+def _is_one_assignment(report: Report) -> bool:
+    return len({e.assignment for e in report.exercises}) == 1
 
 
 def _named_first(results: Sequence[ExerciseResult]) -> list[ExerciseResult]:
@@ -121,45 +138,65 @@ class _Overview:
         yield table
 
 
-def _details(result: ExerciseResult, full: bool) -> RenderableType:
-    parts: list[RenderableType] = [_title(result)]
-    if result.message:
-        parts.append(_indented(Text(result.message)))
-    parts += [_indented(line) for line in (_all_checks if full else _open_checks)(result.checks)]
-    first = first_failure(result.checks)
-    if first is not None:
-        parts += [Text(), _indented(_failure(first))]
-    if result.diagnosis.says:
-        parts += [Text(), _indented(_diagnosis(result))]
+def exercise_screen(result: ExerciseResult, *, full: bool = False, words: bool = False) -> RenderableType:
+    """Return outcome and points, the facets, the mistake, the place and one picture; 24 rows of 80 columns are enough.
+
+    full: every check, one by one.
+    words: sentences instead of marks and pictures.
+    """
+    parts: list[RenderableType] = [_Title(result, words)]
+    if result.checks:
+        parts.append(_all_checks(result.checks) if full else _Facets(facet_counts(result.checks), words))
+    found = _findings(result)
+    if found is not None:
+        parts += [Text(), found]
+    if result.picture is not None and result.outcome != "passed":
+        drawn = in_sentences(result.picture) if words else Drawn(result.picture)
+        parts += [Text(), _indented(drawn)]
     return Group(*parts, *_remarks(result))
 
 
-def _title(result: ExerciseResult) -> Text:
-    return Text.assemble((result.name, "bold"), f" · {result.title}")
+@dataclass(frozen=True)
+class _Title:
+    """Outcome, name and points; what the exercise is about, if it fits in the line."""
+
+    result: ExerciseResult
+    words: bool
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        result = self.result
+        outcome = Text(outcome_name(result.outcome)) if self.words else outcome_text(result.outcome)
+        score = _("{score} points").format(score=points(result.score, result.points))
+        line = Text.assemble(outcome, "  ", (result.name, "bold"), f"  {score}")
+        if line.cell_len + 2 + cell_len(result.title) <= options.max_width:
+            line.append(f"  {result.title}", style="dim")
+        yield line
 
 
-def _indented(part: RenderableType) -> RenderableType:
-    return Padding(part, (0, 0, 0, 2), expand=False)
+@dataclass(frozen=True)
+class _Facets:
+    """The facets with their checks, as many in a line as fit."""
+
+    counts: Sequence[FacetCount]
+    words: bool
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        line = Text()
+        for count in self.counts:
+            text = facet_in_words(count) if self.words else facet_with_mark(count)
+            if line and line.cell_len + 3 + cell_len(text) > options.max_width:
+                yield line
+                line = Text()
+            line.append("   " if line else "").append(text, style=_STYLES[count.outcome])
+        yield line
 
 
 def _remarks(result: ExerciseResult) -> list[RenderableType]:
-    return [
-        _indented(Text(_("note: {remark}").format(remark=remark), style="dim")) for remark in result.remarks
-    ]
+    return [Text(_("note: {remark}").format(remark=remark), style="dim") for remark in result.remarks]
 
 
-def _all_checks(checks: Sequence[CheckResult]) -> list[RenderableType]:
-    return [_check_line(check) for check in checks]
-
-
-def _open_checks(checks: Sequence[CheckResult]) -> list[RenderableType]:
-    """Return one line per check that did not pass; passed and skipped ones are only counted."""
-    lines = [_check_line(check) for check in checks if check.outcome in ("failed", "could_not_grade")]
-    for outcome, words in (("skipped", skipped_checks), ("passed", passed_checks)):
-        count = sum(check.outcome == outcome for check in checks)
-        if count:
-            lines.append(Text(f"{MARKS[outcome]} {words(count)}", style=_STYLES[outcome]))
-    return lines
+def _all_checks(checks: Sequence[CheckResult]) -> RenderableType:
+    return Group(*(_check_line(check) for check in checks))
 
 
 def _check_line(check: CheckResult) -> RenderableType:
@@ -174,29 +211,43 @@ def _check_line(check: CheckResult) -> RenderableType:
     return line
 
 
-def _failure(check: CheckResult) -> RenderableType:
-    """Return what is wrong with a check and where, with the expected and the actual values."""
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True, style="bold")
-    table.add_column()
-    table.add_row(_("problem"), Text(check.message))
-    if check.where:
-        table.add_row(_("where"), Text(check.where))
-    if check.expected:
-        table.add_row(_("expected"), _values(check.expected))
-    if check.got:
-        table.add_row(_("got"), _values(check.got))
-    return table
+@dataclass(frozen=True)
+class _Rows:
+    """Names with their texts, in two columns; in a narrow terminal, the name begins the text."""
+
+    rows: Sequence[tuple[str, Text]]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if options.max_width < NARROW:
+            for name, text in self.rows:
+                yield Text.assemble((f"{name}:" if name else "", "bold"), " " * bool(name), text)
+            return
+        table = Table.grid(padding=(0, 2, 0, 0))
+        table.add_column(no_wrap=True, style="bold")
+        table.add_column()
+        for name, text in self.rows:
+            table.add_row(name, text)
+        yield table
+
+
+def _findings(result: ExerciseResult) -> RenderableType | None:
+    """Return the known mistake, the first problem and its place; expected and actual values if there is no picture."""
+    first = first_failure(result.checks)
+    rows = [
+        (_("reason"), result.message),
+        (diagnosis_lead(result.diagnosis.kind), result.diagnosis.says),
+        (_("problem"), f"{first.title}: {first.message}" if first else ""),
+        (_("where"), place(result)),
+    ]
+    if first is not None and result.picture is None:
+        rows += [(_("expected"), first.expected or ""), (_("got"), first.got or "")]
+    found = [(name, _values(text)) for name, text in rows if text]
+    return _Rows(found) if found else None
 
 
 def _values(text: str) -> Text:
     """Cut the rows of a tensor at the edge of a narrow terminal; wrap any other text."""
     return Text(text, no_wrap=True, overflow="ellipsis") if "\n" in text else Text(text)
-
-
-def _diagnosis(result: ExerciseResult) -> RenderableType:
-    lead = diagnosis_lead(result.diagnosis.kind)
-    return Text.assemble((f"{lead}: " if lead else "", "bold"), result.diagnosis.says)
 
 
 def _advice(advice: Sequence[tuple[str, Sequence[str]]]) -> RenderableType:
@@ -210,8 +261,12 @@ def _advice(advice: Sequence[tuple[str, Sequence[str]]]) -> RenderableType:
     return Group(*parts)
 
 
+def _indented(part: RenderableType) -> RenderableType:
+    return Padding(part, (0, 0, 0, 2), expand=False)
+
+
 def _summary(report: Report, unsolved: Sequence[ExerciseResult], every: bool) -> RenderableType:
-    total = Text(total_points(report), style="bold")
+    total = [Text(total_points(report), style="bold")] if len(report.exercises) > 1 else []
     lines = [devices_checked(report), grader_error(report.exercises)]
     if not every and len(unsolved) > 1:
         rest = len(unsolved) - 1
@@ -226,20 +281,20 @@ def _summary(report: Report, unsolved: Sequence[ExerciseResult], every: bool) ->
             ).format(n=rest, command=command)
         )
     lines.append(_next_step(report, unsolved))
-    return Group(total, *(Text(line) for line in lines if line))
+    return Group(*total, *(Text(line) for line in lines if line))
 
 
 def _next_step(report: Report, unsolved: Sequence[ExerciseResult]) -> str:
-    """Return the one thing to do next; "" if the student can do nothing, or the file is not of the course."""
-    if report.file:
-        return all_passed(report) if report.exit_status == 0 else ""
+    """Return the one thing to do next; "" if the student can do nothing."""
     first = first_to_fix(report.exercises)
-    if first:
-        return _("Next: write or fix {name} and run the check again.").format(name=first)
+    if first and not report.file:
+        return _("Next: write or fix {name} and check again.").format(name=first)
     to_fix = next((e.name for e in unsolved if e.outcome in ("failed", "blocked", "other_interface")), "")
+    if to_fix and report.file:
+        return _("Next: fix {name} and check again.").format(name=to_fix)
     if to_fix:
-        return _("Next: fix {name} and run the check again.").format(name=to_fix)
+        return _("Next: fix {name} and check again. Hint: `grader hint {name}`.").format(name=to_fix)
     not_started = next((e.name for e in report.exercises if e.outcome == "not_started"), "")
-    if not_started and not unsolved:
+    if not_started and not unsolved and not report.file:
         return _("Next: implement {name}.").format(name=not_started)
     return all_passed(report) if report.exit_status == 0 else ""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from grader.report.model import Advice, CheckResult, ExerciseResult, Report
+from grader.report.model import Advice, CheckOutcome, CheckResult, ExerciseResult, Report
 from grader.support.i18n import _, ngettext
 
 MARKS = {
@@ -112,8 +113,51 @@ def first_to_fix(results: Sequence[ExerciseResult]) -> str:
     return next((name for result in results for name in result.fix_first), "")
 
 
-def passed_checks(count: int) -> str:
-    return ngettext("{n} check passed", "{n} checks passed", count).format(n=count)
+@dataclass(frozen=True)
+class FacetCount:
+    """How many checks of a facet passed, of how many; and the outcome that a mark shows for all of them."""
+
+    facet: str
+    outcome: CheckOutcome
+    passed: int
+    of: int
+
+
+def facet_counts(checks: Sequence[CheckResult]) -> list[FacetCount]:
+    """Return the facets in the order of their first checks."""
+    found: dict[str, list[CheckOutcome]] = {}
+    for check in checks:
+        found.setdefault(check.facet, []).append(check.outcome)
+    worst: tuple[CheckOutcome, ...] = ("failed", "could_not_grade", "skipped", "advice", "passed")
+    return [
+        FacetCount(facet, next(o for o in worst if o in outcomes), outcomes.count("passed"), len(outcomes))
+        for facet, outcomes in found.items()
+    ]
+
+
+def facet_with_mark(count: FacetCount) -> str:
+    """Return "values ✗ 2/5": two of five checks passed; "shapes ✓ 6": all six passed."""
+    number = f"{count.of}" if count.outcome == "passed" else f"{count.passed}/{count.of}"
+    return f"{facet_name(count.facet)} {MARKS[count.outcome]} {number}"
+
+
+def facet_in_words(count: FacetCount) -> str:
+    """Return "values: 2 of 5 checks passed."."""
+    return _("{facet}: {passed} of {all} checks passed.").format(
+        facet=facet_name(count.facet), passed=count.passed, all=count.of
+    )
+
+
+def place(result: ExerciseResult) -> str:
+    """Return the line of the submission's code, and the place in the tensor, as far as they are known."""
+    first = first_failure(result.checks)
+    where = first.where if first is not None else ""
+    code = result.code
+    line = _("{file}, line {line}").format(file=code.file, line=code.line) if code else ""
+    if not code or line in where or line in result.message:
+        return where
+    text = f"{line}: {code.lines[code.line - code.first].strip()}" if code.line != code.first else line
+    return " · ".join(filter(None, (text, where)))
 
 
 def skipped_checks(count: int) -> str:

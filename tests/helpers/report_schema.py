@@ -79,6 +79,33 @@ ADVICE = {
     },
 }
 
+TEXTS = {"type": "array", "items": {"type": "string"}}
+PICTURE = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["title", "notes", "words"],
+    "properties": {
+        "title": {"type": "string", "minLength": 1},
+        "grids": {"type": "object", "required": ["row", "rows", "column", "columns", "panels"]},
+        "chain": {"type": "object", "required": ["links"]},
+        "bars": {"type": "object", "required": ["bars"]},
+        "notes": TEXTS,
+        "words": {**TEXTS, "minItems": 2},
+    },
+    "oneOf": [{"required": ["grids"]}, {"required": ["chain"]}, {"required": ["bars"]}],
+}
+CODE = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["file", "first", "lines", "marked"],
+    "properties": {
+        "file": {"type": "string", "minLength": 1},
+        "first": {"type": "integer", "minimum": 1},
+        "lines": {**TEXTS, "minItems": 1},
+        "marked": {"type": "array", "items": {"type": "integer", "minimum": 1}},
+    },
+}
+
 EXERCISE = {
     "type": "object",
     "additionalProperties": False,
@@ -130,6 +157,8 @@ EXERCISE = {
             "minProperties": 1,
             "properties": {key: {"type": "object"} for key in ("importance", "costs", "removals")},
         },
+        "picture": PICTURE,
+        "code": CODE,
     },
     "allOf": [
         {

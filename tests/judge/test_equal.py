@@ -114,7 +114,9 @@ def test_every_named_observation_must_be_right(decide):
     assert decide("equal", want, want).passed
     found = decide("equal", want, {"grad X": WANT, "grad W": np.zeros_like(WANT)}, axes=AXES)
     assert "the gradient of W is all zeros" in found.message
-    assert found.where == "grad W: batch 0, query 0, key 0"
+    assert found.where == "grad W"
+    found = decide("equal", want, {"grad X": WANT, "grad W": WANT * [1, 2, 1, 1, 1]}, axes=AXES)
+    assert found.where == "grad W: batch 0, query 0, key 1"
 
 
 def test_expected_and_got_show_the_neighbourhood_of_the_first_departure(decide):

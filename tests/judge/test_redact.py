@@ -32,7 +32,18 @@ CODES = (
 HANDLED = {
     ExerciseResult: {
         *("name", "assignment", "outcome", "score", "points", "title", "message", "checks", "diagnosis"),
-        *("advice", "remarks", "seconds", "content", "figures", "partial", "fix_first", "fingerprint"),
+        *(
+            "advice",
+            "remarks",
+            "seconds",
+            "content",
+            "figures",
+            "picture",
+            "code",
+            "partial",
+            "fix_first",
+            "fingerprint",
+        ),
     },
     CheckResult: {
         *("id", "facet", "title", "outcome", "device", "dtype", "visibility", "message"),

@@ -1,0 +1,41 @@
+"""The lines of an exercise in the submission, with those that a report names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from grader.intake.names import Definition
+from grader.intake.read import Submission
+from grader.report.model import Code, ExerciseResult
+from grader.support.i18n import _
+from grader.support.sanitize import sanitize
+
+AROUND, MOST_LINES = 4, 120
+
+
+def code(result: ExerciseResult, submission: Submission, definition: Definition | None) -> Code | None:
+    """Return the lines of a definition; without one, the lines around the first place that the result names."""
+    named = list(_named_lines(result, submission))
+    if definition is not None:
+        first, last, file = definition.line, definition.end, definition.unit
+    elif named:
+        file, line = named[0]
+        first, last = max(1, line - AROUND), line + AROUND
+    else:
+        return None
+    source = next(unit.source for unit in submission.units if unit.name == file)
+    lines = source.splitlines()[first - 1 : min(last, first + MOST_LINES - 1)]
+    marked = {line for unit, line in named if unit == file and first <= line < first + len(lines)}
+    return Code(sanitize(file), first, tuple(sanitize(line, 300) for line in lines), tuple(sorted(marked)))
+
+
+def _named_lines(result: ExerciseResult, submission: Submission) -> Iterator[tuple[str, int]]:
+    """Yield the file and the number of each line that the texts of a result name."""
+    texts = [result.message, *(check.where for check in result.checks), *result.remarks]
+    for unit in submission.units:
+        template = _("{file}, line {line}").format(file=sanitize(unit.name), line="\0")
+        pattern = re.escape(template).replace(re.escape("\0"), r"(\d{1,7})")
+        for text in texts:
+            for number in re.findall(pattern, text):
+                yield unit.name, int(number)

@@ -1,0 +1,309 @@
+"""From a finding to a picture of it. Pure functions of data; where nothing can be drawn, None.
+
+A picture shows expected values, so redaction leaves it out of a hidden report as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import prod
+
+import numpy as np
+
+from grader.bundle.check import Check
+from grader.bundle.model import RecordedCase
+from grader.bundle.safetensors import Array
+from grader.judge.finding import (
+    Finding,
+    first_index,
+    number,
+    place,
+    shape_text,
+    window,
+)
+from grader.judge.observation import Observation
+from grader.judge.tolerance import TOLERANCE, differs
+from grader.judge.verdict import JudgedCase
+from grader.report.model import CheckResult
+from grader.report.picture import Bar, Bars, Cell, Chain, Grids, Link, Panel, Picture, columns_across
+from grader.report.words import first_failure
+from grader.support.i18n import _
+from grader.support.sanitize import sanitize
+
+ROWS, COLUMNS, MOST_KEYS = 4, 3, 8
+MOST_ROWS, MOST_LINKS = 7, 6
+WEIGHTS = ("query", "key")  # the last axes of attention weights
+
+
+def first_picture(checks: Sequence[CheckResult], cases: Iterable[JudgedCase]) -> Picture | None:
+    """Draw the first check that failed."""
+    first = first_failure(checks)
+    for judged in cases:
+        for check in judged.case.checks:
+            finding = judged.findings.get(check.id)
+            if first is not None and check.id == first.id and finding is not None and not finding.passed:
+                assert judged.observation is not None
+                return picture(check, judged.case, judged.observation, finding)
+    return None
+
+
+def picture(check: Check, case: RecordedCase, observation: Observation, finding: Finding) -> Picture | None:
+    """Draw what a judge found wrong."""
+    word = finding.code.partition(" ")[0]
+    if word == "shape":
+        return _shapes(check, case, observation)
+    if word == "parameters":
+        return _parameters(case, observation)
+    if finding.measured is not None and "p" in check.params:
+        return _rate(check, finding.measured)
+    if check.judge == "cost" and finding.expected:
+        return _cost(check, observation, finding)
+    if word not in ("values", "differ", "sums"):
+        return None
+    if check.judge == "same":
+        return _two_results(check, case, observation)
+    if any(name.startswith("grad ") for name in check.of):
+        return _gradients(check, case, observation)
+    if check.judge in ("equal", "precise", "kept_weights", "sums_to_one"):
+        return _values(check, case, observation)
+    return None
+
+
+# ---- shapes
+
+
+def _shapes(check: Check, case: RecordedCase, observation: Observation) -> Picture | None:
+    """The shapes from the inputs over the watched stages to the result, as far as the first that is wrong.
+
+    A stage may be laid out in another way: it is wrong only if it has another number of values.
+    """
+    links = [Link(name, shape_text(case.tensors[name].shape), is_input=True) for name in _inputs(case)]
+    results = [(name, _("your result") if name.startswith("out") else name) for name in check.of]
+    for name, title in _stages(case) + results:
+        seen, want = observation.seen.get(name), case.headers.get(name)
+        if seen is None or seen.shape is None or want is None:
+            continue
+        layout = name.startswith("stage ") and prod(seen.shape) == prod(want.shape)
+        wrong = seen.shape != want.shape and not layout
+        links.append(Link(title, shape_text(seen.shape), shape_text(want.shape, want.axes) if wrong else ""))
+        if wrong:
+            shown = links if len(links) <= MOST_LINKS else [links[0], *links[1 - MOST_LINKS :]]
+            return Picture(_("Shapes, in the order of the computation"), Chain(tuple(shown)))
+    return None
+
+
+def _inputs(case: RecordedCase) -> list[str]:
+    return [s["name"] for s in case.steps if s["do"] == "input" and s["name"] in case.tensors]
+
+
+def _stages(case: RecordedCase) -> list[tuple[str, str]]:
+    """The names of the watched stages with their titles, in the order of the computation."""
+    watched = [stage for step in case.steps if step["do"] == "stages" for stage in step["of"]]
+    return [(f"stage {path}", _(title)) for path, title in watched]
+
+
+# ---- values and weights
+
+
+def _values(check: Check, case: RecordedCase, observation: Observation) -> Picture | None:
+    """The first that differs: of attention weights (for masking), of the watched stages, of the results."""
+    weights = [name for name, header in case.headers.items() if header.axes[-2:] == WEIGHTS]
+    stages = dict(_stages(case))
+    tolerance = _tolerance(check, case)
+    for name in (*(weights if check.facet in ("masking", "weights") else ()), *stages, *check.of):
+        got, want = _array(name, case, observation), case.expected.get(name)
+        if got is not None and want is not None and differs(got, want, tolerance).any():
+            return _compared(case, name, got, want, tolerance, what=stages.get(name, ""))
+    return None
+
+
+def _tolerance(check: Check, case: RecordedCase) -> float:
+    return max(TOLERANCE[case.dtype], check.params.get("tol", 0.0))
+
+
+def _two_results(check: Check, case: RecordedCase, observation: Observation) -> Picture | None:
+    one, other = (_array(name, case, observation) for name in check.of)
+    if one is None or other is None:
+        return None
+    titles = (_("first call"), _("second call"))
+    return _compared(case, check.of[0], other, one, 10 * TOLERANCE[case.dtype], titles=titles)
+
+
+def _array(name: str, case: RecordedCase, observation: Observation) -> Array | None:
+    """The observed values in the expected shape, or None."""
+    seen = observation.seen.get(name)
+    right_shape = seen is not None and name in case.headers and seen.shape == case.headers[name].shape
+    return seen.array if seen is not None and right_shape else None
+
+
+def _compared(
+    case: RecordedCase,
+    name: str,
+    got: Array,
+    want: Array,
+    tolerance: float,
+    *,
+    titles: Sequence[str] = (),
+    what: str = "",
+) -> Picture:
+    """The neighbourhood of the first wrong value, in both arrays."""
+    axes = case.headers[name].axes
+    wrong = differs(got, want, tolerance)
+    index = first_index(wrong) if wrong.ndim else ()
+    weights = axes[-2:] == WEIGHTS
+    planes = [_plane(array, index) for array in (want, got, wrong)]
+    rows, columns = (2 * ROWS, MOST_KEYS) if weights else (ROWS, COLUMNS)
+    top, left = _corner(planes[0], index, rows, columns)
+    shown = [plane[top : top + rows, left : left + columns] for plane in planes]
+    lengths = _lengths(case, want.shape) if weights else None
+    valid = None if lengths is None else lengths[tuple(index[:-2])][top : top + rows] - left
+    scale = float(np.abs(want).max(initial=0.0)) if weights else None
+    expected, computed = titles or (_("expected"), _("got"))
+    row, column = ("", "", *axes)[-2:] if len(axes) == want.ndim else ("", "")
+    grids = Grids(
+        row,
+        tuple(str(top + i) for i in range(len(shown[0]))) if want.ndim > 1 else ("",) * len(shown[0]),
+        column,
+        tuple(str(left + j) for j in range(shown[0].shape[1])),
+        (
+            Panel(expected, _cells(shown[0], np.zeros_like(shown[2]), scale, valid)),
+            Panel(computed, _cells(shown[1], shown[2], scale, valid)),
+        ),
+    )
+    title = what or (_("Attention weights") if weights else _("Values"))
+    return Picture(_at(title, index, axes, want.ndim), grids, _notes(got, want, wrong, axes))
+
+
+def _at(title: str, index: Sequence[int], axes: Sequence[str], ndim: int) -> str:
+    """A title with the place along the axes that are not drawn."""
+    named = axes if len(axes) == ndim else ()
+    where = place(index[:-2], named[:-2])
+    across = columns_across(*named[-2:]) if named else ""
+    return ", ".join(filter(None, (title[:1].upper() + title[1:], where, across)))
+
+
+def _plane(array: Array, index: Sequence[int]) -> Array:
+    """The last two axes of an array at the place of an index."""
+    found = array[tuple(index[:-2])] if array.ndim > 1 else array
+    return np.atleast_2d(found)
+
+
+def _corner(plane: Array, index: Sequence[int], rows: int, columns: int) -> tuple[int, int]:
+    """The first row and column of a part of a plane that shows the place of an index."""
+    row, column = (*(0, 0), *index)[-2:]
+    return window(row, plane.shape[0], rows), window(column, plane.shape[1], columns)
+
+
+def _cells(
+    values: Array, wrong: Array, scale: float | None, valid: Array | None
+) -> tuple[tuple[Cell, ...], ...]:
+    """scale: the value with the darkest shade, or None without shades. valid: the number of valid columns per row."""
+    return tuple(
+        tuple(
+            Cell(
+                number(float(value)),
+                None if scale is None else _share(float(value), scale),
+                bool(wrong[i, j]),
+                valid is not None and 0 < j == valid[i],
+            )
+            for j, value in enumerate(row)
+        )
+        for i, row in enumerate(values)
+    )
+
+
+def _share(value: float, scale: float) -> float:
+    return min(1.0, max(0.0, value / scale)) if scale > 0 and np.isfinite(value) else 0.0
+
+
+def _lengths(case: RecordedCase, shape: Sequence[int]) -> Array | None:
+    """The valid lengths per query, (…, T), if the case passes exactly one tensor of them."""
+    found = [tensor for name, tensor in case.tensors.items() if "valid_len" in name]
+    if len(found) != 1 or len(shape) < 3 or found[0].shape[:1] != tuple(shape[:1]):
+        return None
+    lengths = found[0]
+    if lengths.ndim == 1:
+        lengths = lengths.reshape(-1, *(1,) * (len(shape) - 2))
+    elif lengths.shape != (shape[0], shape[-2]):
+        return None
+    else:
+        lengths = lengths.reshape(shape[0], *(1,) * (len(shape) - 3), shape[-2])
+    return np.broadcast_to(lengths, tuple(shape[:-1]))
+
+
+def _notes(got: Array, want: Array, wrong: Array, axes: Sequence[str]) -> tuple[str, ...]:
+    """Return where the largest difference is, and how large."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        apart = np.where(wrong, np.abs(got.astype(np.float64) - want.astype(np.float64)), -1.0)
+    if not wrong.ndim or not np.isfinite(apart).all():
+        return ()
+    at = np.unravel_index(int(apart.argmax()), apart.shape)
+    says = _("Largest difference: {size:.2g} at {place}.")
+    return (says.format(size=apart[at], place=place([int(i) for i in at], axes)),)
+
+
+# ---- gradients and parameters
+
+
+def _gradients(check: Check, case: RecordedCase, observation: Observation) -> Picture | None:
+    """The largest gradient of each input and parameter, expected and actual; the wrong ones first."""
+    rows = []
+    for name in (name for name in check.of if name in case.expected):
+        got, want = _array(name, case, observation), case.expected[name]
+        wrong = got is None or bool(differs(got, want, _tolerance(check, case)).any())
+        largest = 0.0 if got is None else float(np.abs(got).max(initial=0.0))
+        text = number(largest) if largest or not want.any() else _("none")
+        rows.append((name.removeprefix("grad "), number(float(np.abs(want).max(initial=0.0))), text, wrong))
+    return _table(_("Largest gradient of each input and parameter"), rows)
+
+
+def _parameters(case: RecordedCase, observation: Observation) -> Picture | None:
+    """The shapes of the parameters that are missing, misshapen or unexpected."""
+    found = observation.parameters or {}
+    load = next(step for step in case.steps if step["do"] == "load")
+    sizes: Mapping[str, Sequence[int]] = found.get("shapes", {})
+    rows = []
+    for name in (*found.get("missing", ()), *found.get("misshapen", ()), *found.get("unexpected", ())):
+        recipe = load["weights"].get(name)
+        want = case.tensors[recipe].shape if isinstance(recipe, str) else recipe and recipe["shape"]
+        texts = [shape_text(size) if size is not None else _("none") for size in (want, sizes.get(name))]
+        rows.append((sanitize(name, 60), texts[0], texts[1], True))
+    return _table(_("Shapes of the parameters"), rows)
+
+
+def _table(title: str, rows: Sequence[tuple[str, str, str, bool]]) -> Picture | None:
+    """Rows of name, expected, actual, whether it is wrong; the wrong ones first."""
+    shown = sorted(rows, key=lambda row: not row[3])[:MOST_ROWS]
+    if not shown:
+        return None
+    expected = tuple((Cell(want),) for _name, want, _got, _wrong in shown)
+    computed = tuple((Cell(got, wrong=wrong),) for _name, _want, got, wrong in shown)
+    panels = (Panel(_("expected"), expected), Panel(_("got"), computed))
+    return Picture(title, Grids("", tuple(row[0] for row in shown), "", ("",), panels))
+
+
+# ---- dropout and cost
+
+
+def _rate(check: Check, measured: float) -> Picture:
+    rate = float(check.params["p"])
+    bars = (
+        Bar(_("expected"), rate, f"{rate:.0%}"),
+        Bar(_("measured"), min(1.0, max(0.0, measured)), f"{measured:.0%}", wrong=True),
+    )
+    return Picture(_("Share of the values that dropout sets to 0"), Bars(bars))
+
+
+def _cost(check: Check, observation: Observation, finding: Finding) -> Picture:
+    whole, want, got = (int(n) for n in (observation.values[check.of[0]] or 1, finding.expected, finding.got))
+    largest = max(whole, want, got)
+    bars = (
+        Bar(_("before"), whole / largest, f"{whole:,}"),
+        Bar(_("expected"), want / largest, f"{want:,}"),
+        Bar(_("got"), got / largest, f"{got:,}", wrong=True),
+    )
+    return Picture(_cost_title(check.of[0]), Bars(bars))
+
+
+def _cost_title(name: str) -> str:
+    return _("Operations per call") if name.startswith("operations") else _("Parameters")

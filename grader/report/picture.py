@@ -1,0 +1,172 @@
+"""A picture as plain data: what to draw, without the characters of a terminal or the tags of a page.
+
+The judges make pictures (`grader/judge/picture.py`); `picture_terminal.py` and `picture.html.jinja` draw them, and
+`in_words` says the same in sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from grader.support.i18n import _, ngettext
+
+SHADES = 4  # besides blank; distinguishable without colour
+MOST_IN_WORDS = 8
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a grid. shade: from 0 to 1, or None if it is not shaded. edge: the valid part of its row ends before it."""
+
+    text: str
+    shade: float | None = None
+    wrong: bool = False
+    edge: bool = False
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The cells of one grid, row by row."""
+
+    title: str
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True)
+class Grids:
+    """Grids with the same rows and columns, side by side: usually what is expected and what was computed."""
+
+    row: str
+    rows: tuple[str, ...]
+    column: str
+    columns: tuple[str, ...]
+    panels: tuple[Panel, ...]
+
+
+@dataclass(frozen=True)
+class Link:
+    """One value on the way from the input to the output. expected: the shape that it should have, if it is wrong."""
+
+    name: str
+    shape: str
+    expected: str = ""
+    is_input: bool = False
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Shapes in the order in which they were computed."""
+
+    links: tuple[Link, ...]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A named share from 0 to 1, with its value as text."""
+
+    name: str
+    share: float
+    text: str
+    wrong: bool = False
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Bars of one scale."""
+
+    bars: tuple[Bar, ...]
+
+
+Form = Grids | Chain | Bars
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A title, what to draw, and notes below it."""
+
+    title: str
+    form: Form
+    notes: tuple[str, ...] = ()
+
+
+def legend(picture: Picture) -> list[str]:
+    """Return what the shades and the line in a grid mean, if it has them."""
+    if not isinstance(picture.form, Grids):
+        return []
+    cells = [cell for panel in picture.form.panels for row in panel.rows for cell in row]
+    shades = _("blank: 0   ░ ▒ ▓ █: more and more")
+    edge = _("│: the end of the valid length")
+    found = (shades, any(c.shade is not None for c in cells)), (edge, any(c.edge for c in cells))
+    return [text for text, is_there in found if is_there]
+
+
+def shade_of(share: float) -> int:
+    """Return the shade of a share: 0 for nothing at all, else from 1 to SHADES."""
+    return 0 if share <= 0 else min(SHADES, 1 + int(share * SHADES))
+
+
+def in_words(picture: Picture) -> list[str]:
+    """Return the picture as sentences, for screen readers and terminals that cannot draw."""
+    return [f"{picture.title}.", *_form_in_words(picture.form), *picture.notes]
+
+
+def _form_in_words(form: Form) -> list[str]:
+    if isinstance(form, Grids):
+        return _of_grids(form)
+    return _of_chain(form) if isinstance(form, Chain) else _of_bars(form)
+
+
+def _of_grids(grids: Grids) -> list[str]:
+    """Return a sentence per wrong cell, at most MOST_IN_WORDS."""
+    found = list(_wrong_cells(grids))
+    more = len(found) - MOST_IN_WORDS
+    rest = ngettext("{n} more value is wrong.", "{n} more values are wrong.", more).format(n=more)
+    return [*found[:MOST_IN_WORDS], *([rest] if more > 0 else [])]
+
+
+def _wrong_cells(grids: Grids) -> Iterator[str]:
+    for i, name in enumerate(grids.rows):
+        is_padding = False
+        for j, column in enumerate(grids.columns):
+            cells = [(panel.title, panel.rows[i][j]) for panel in grids.panels]
+            is_padding = is_padding or cells[0][1].edge
+            if any(cell.wrong for _title, cell in cells):
+                parts = (
+                    _label(grids.row, name),
+                    _label(grids.column, column),
+                    _("padding") if is_padding else "",
+                )
+                values = ", ".join(f"{title} {cell.text}" for title, cell in cells)
+                yield f"{', '.join(filter(None, parts))}: {values}."
+
+
+def _label(axis: str, name: str) -> str:
+    return f"{axis} {name}".strip()
+
+
+def _of_chain(chain: Chain) -> list[str]:
+    return [_of_link(link) for link in chain.links]
+
+
+def _of_link(link: Link) -> str:
+    if link.expected:
+        return _("{name}: {shape}, wrong, expected {expected}.").format(
+            name=link.name, shape=link.shape, expected=link.expected
+        )
+    return f"{link.name}: {link.shape}."
+
+
+def _of_bars(bars: Bars) -> list[str]:
+    return [
+        (_("{name}: {value}, wrong.") if bar.wrong else "{name}: {value}.").format(
+            name=bar.name, value=bar.text
+        )
+        for bar in bars.bars
+    ]
+
+
+def columns_across(*axes: str) -> str:
+    """Return what is on the axes of a grid: of its rows and of its columns, or of the columns alone."""
+    across = _("{axis} across").format(axis=axes[-1])
+    return across if len(axes) == 1 else _("{axis} down, {across}").format(axis=axes[0], across=across)

@@ -1,0 +1,124 @@
+"""Draw a picture in a terminal: panels side by side if they fit, one below the other if not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.text import Text
+
+from grader.report.picture import Bars, Cell, Chain, Grids, Link, Panel, Picture, in_words, legend, shade_of
+from grader.support.i18n import _
+
+BLOCKS = " ░▒▓█"
+WRONG, EDGE = "✗", "│"
+GAP, BAR = 3, 24
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A picture as something that rich prints."""
+
+    picture: Picture
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text(self.picture.title, style="bold")
+        form, width = self.picture.form, options.max_width
+        if isinstance(form, Grids):
+            yield from _grids(form, width)
+        else:
+            yield from _chain(form, width) if isinstance(form, Chain) else _bars(form, width)
+        for note in ("   ".join(legend(self.picture)), *self.picture.notes):
+            if note:
+                yield Text(note, style="dim")
+
+
+def words(picture: Picture) -> Text:
+    """Return a picture as sentences, one per line."""
+    return Text("\n".join(in_words(picture)))
+
+
+# ---- grids
+
+
+def _grids(grids: Grids, width: int) -> Iterator[Text]:
+    label = max(cell_len(name) for name in grids.rows)
+    panels = [list(_panel(grids, panel)) for panel in grids.panels]
+    wide = [max(line.cell_len for line in lines) for lines in panels]
+    if label + sum(wide) + GAP * len(panels) <= width:
+        yield from _side_by_side(grids, label, panels, wide)
+        return
+    for lines in panels:
+        yield from _side_by_side(grids, label, [lines], [0])
+
+
+def _side_by_side(
+    grids: Grids, label: int, panels: Sequence[list[Text]], wide: Sequence[int]
+) -> Iterator[Text]:
+    names = [*[""] * (len(panels[0]) - len(grids.rows)), *grids.rows]
+    for number, name in enumerate(names):
+        line = Text(name.rjust(label), style="dim", no_wrap=True, overflow="ellipsis")
+        for lines, size in zip(panels, wide, strict=True):
+            part = lines[number].copy()
+            part.pad_right(max(0, size - part.cell_len))
+            line.append(" " * GAP, style="not dim").append_text(part)
+        line.rstrip()
+        yield line
+
+
+def _panel(grids: Grids, panel: Panel) -> Iterator[Text]:
+    """Yield the title, the names of the columns if they have any, and the rows, without the names of the rows."""
+    size = max(_size(cell) for row in panel.rows for cell in row)
+    edges = any(cell.edge for row in panel.rows for cell in row)
+    yield Text(panel.title, style="bold not dim")
+    if any(grids.columns):
+        yield Text(
+            "".join(f"{' ' * edges}{name.rjust(size)}  " for name in grids.columns).rstrip(), style="dim"
+        )
+    for row in panel.rows:
+        line = Text(style="not dim")
+        for cell in row:
+            if edges:
+                line.append(EDGE if cell.edge else " ")
+            line.append_text(_cell(cell, size)).append(" ")
+        yield line
+
+
+def _size(cell: Cell) -> int:
+    return cell_len(cell.text) if cell.shade is None else 2
+
+
+def _cell(cell: Cell, size: int) -> Text:
+    """Return the value, or its shade, and a mark if it is wrong."""
+    text = cell.text if cell.shade is None else BLOCKS[shade_of(cell.shade)] * 2
+    return Text(f"{text.rjust(size)}{WRONG if cell.wrong else ' '}", style="red" if cell.wrong else "")
+
+
+# ---- chains and bars
+
+
+def _chain(chain: Chain, width: int) -> Iterator[Text]:
+    label = min(width // 2, max(cell_len(link.name) for link in chain.links))
+    for link in chain.links:
+        yield _link(link, label, "  " if link.is_input else "→ ")
+
+
+def _link(link: Link, label: int, arrow: str) -> Text:
+    line = Text(f"{arrow}{link.name.ljust(label)}  {link.shape}")
+    if link.expected:
+        line.stylize("red")
+        line.append(f" {WRONG}", style="red").append(f"\n  {' ' * label}  ").append(
+            f"{_('expected')} {link.expected}", style="green"
+        )
+    return line
+
+
+def _bars(bars: Bars, width: int) -> Iterator[Text]:
+    label = max(cell_len(bar.name) for bar in bars.bars)
+    longest = max(1, min(BAR, width - label - 20))
+    for bar in bars.bars:
+        size = round(bar.share * longest)
+        line = Text(f"{bar.name.ljust(label)}  {'█' * size}{'░' * (longest - size)}  {bar.text}")
+        yield line.append(f" {WRONG}", style="red") if bar.wrong else line

@@ -1,0 +1,220 @@
+"""A picture shows what a finding says: the first wrong place, expected beside actual, and nothing that is right as wrong."""
+
+import numpy as np
+import pytest
+
+from grader.bundle.check import Check
+from grader.bundle.model import Header, RecordedCase
+from grader.judge import decide
+from grader.judge.observation import Observation, Seen
+from grader.judge.picture import picture
+from grader.report.picture import Bars, Chain, Grids, in_words
+
+WEIGHTS = ("batch", "query", "key")
+RANDOM = np.random.default_rng(0)
+
+
+def array(value):
+    return Seen(value.shape, str(value.dtype), value)
+
+
+def drawn(judge, want, got, *, axes=(), facet="values", of=(), tensors=None, steps=(), values=None, **params):
+    """Return the picture of one check on one case, as the judge finds it."""
+    headers = {
+        n: Header(
+            a.shape,
+            "float32" if a.dtype.kind == "f" else str(a.dtype),
+            axes if not n.startswith("grad") else (),
+        )
+        for n, a in want.items()
+    }
+    check = Check("c/x", facet, "title", judge, of or tuple(want), params)
+    case = RecordedCase("c", "f", "float32", steps, (check,), tensors or {}, headers, want)
+    observation = Observation(
+        {n: v if isinstance(v, Seen) else array(v) for n, v in got.items()}, values=values or {}
+    )
+    finding = decide(check, case, observation)
+    assert not finding.passed
+    return picture(check, case, observation, finding)
+
+
+def wrong_cells(grids: Grids):
+    return {
+        (grids.rows[i], grids.columns[j])
+        for panel in grids.panels
+        for i, row in enumerate(panel.rows)
+        for j, cell in enumerate(row)
+        if cell.wrong
+    }
+
+
+# ---- shapes
+
+
+def test_a_wrong_shape_ends_the_chain_and_has_the_expected_one():
+    steps = ({"do": "input", "name": "X", "grad": False},)
+    made = drawn(
+        "shape",
+        {"out": np.zeros((6, 4, 4))},
+        {"out": np.zeros((2, 3, 4, 4))},
+        steps=steps,
+        tensors={"X": np.zeros((2, 4, 12))},
+    )
+    assert isinstance(made.form, Chain)
+    assert [(link.name, link.shape, link.expected) for link in made.form.links] == [
+        ("X", "(2, 4, 12)", ""),
+        ("your result", "(2, 3, 4, 4)", "(6, 4, 4)"),
+    ]
+
+
+def staged(split):
+    steps = (
+        {"do": "input", "name": "X", "grad": False},
+        {"do": "stages", "module": "m", "of": [["a", "the split heads"], ["b", "the joined heads"]]},
+    )
+    want = {"stage a": np.zeros((6, 4, 4)), "stage b": np.zeros((2, 4, 12)), "out": np.zeros((2, 4, 12))}
+    got = {**want, "stage a": split, "out": np.zeros((2, 4))}
+    return drawn("shape", want, got, of=("out",), steps=steps, tensors={"X": np.zeros((2, 4, 12))}).form.links
+
+
+def test_the_first_stage_of_another_size_is_the_wrong_one():
+    assert [(link.name, bool(link.expected)) for link in staged(np.zeros((6, 4, 3)))] == [
+        ("X", False),
+        ("the split heads", True),
+    ]
+
+
+def test_a_stage_laid_out_in_another_way_is_not_called_wrong():
+    assert [(link.name, bool(link.expected)) for link in staged(np.zeros((2, 3, 4, 4)))] == [
+        ("X", False),
+        ("the split heads", False),
+        ("the joined heads", False),
+        ("your result", True),
+    ]
+
+
+# ---- masking
+
+
+def softmaxed(lengths, keys=7, queries=5):
+    scores = RANDOM.standard_normal((len(lengths), queries, keys))
+    keep = np.arange(keys) < np.asarray(lengths).reshape(len(lengths), -1, 1)
+    exp = np.where(keep, np.exp(scores), 0)
+    return exp / exp.sum(-1, keepdims=True)
+
+
+@pytest.mark.parametrize("per_query", [False, True])
+def test_the_grid_of_weights_has_the_valid_lengths_and_the_wrong_cells(per_query):
+    lengths = np.array([7, 3, 1])
+    want = softmaxed(lengths)
+    got = want.copy()
+    got[1, 2, :4] = 0.25
+    tensors = {"valid_lens": np.repeat(lengths[:, None], 5, 1) if per_query else lengths}
+    made = drawn("equal", {"out": want}, {"out": got}, axes=WEIGHTS, facet="masking", tensors=tensors)
+    assert made.title == "Attention weights, batch 1, query down, key across"
+    assert wrong_cells(made.form) == {("2", str(key)) for key in range(4)}
+    for panel in made.form.panels:
+        assert [[cell.edge for cell in row].index(True) for row in panel.rows] == [3] * 5
+    words = in_words(made)
+    assert "query 2, key 3, padding: expected 0, got 0.2500." in words
+    assert sum("padding" in text for text in words) == 1
+
+
+def test_weights_are_drawn_for_masking_instead_of_the_result():
+    lengths = np.array([2, 3])
+    weights = softmaxed(lengths, keys=4, queries=2)
+    values = RANDOM.standard_normal((2, 4, 3))
+    wrong = np.full_like(weights, 0.25)
+    want = {"weights": weights, "out": weights @ values}
+    got = {"weights": wrong, "out": wrong @ values}
+    made = drawn(
+        "equal", want, got, axes=WEIGHTS, of=("out",), facet="masking", tensors={"valid_lens": lengths}
+    )
+    assert made.title.startswith("Attention weights")
+    made = drawn("equal", want, got, axes=WEIGHTS, of=("out",), facet="values")
+    assert made.form.panels[0].rows[0][0].text == f"{want['out'][0, 0, 0]:.4f}"
+
+
+def test_a_long_row_of_keys_is_cut_to_the_first_wrong_one():
+    want = softmaxed([40], keys=40)
+    got = want.copy()
+    got[0, 4, 30] += 0.5
+    made = drawn("equal", {"out": want}, {"out": got}, axes=WEIGHTS, facet="masking")
+    assert wrong_cells(made.form) == {("4", "30")}
+    assert len(made.form.columns) <= 8
+
+
+# ---- values
+
+
+def test_the_slice_of_values_marks_what_differs_and_names_the_largest():
+    want = RANDOM.standard_normal((2, 3, 5, 6))
+    got = want.copy()
+    got[1, 1, 2, 3] += 0.5
+    got[1, 2, 4, 4] += 2
+    made = drawn("equal", {"out": want}, {"out": got}, axes=("batch", "head", "step", "feature"))
+    assert made.title == "Values, batch 1, head 1, step down, feature across"
+    assert wrong_cells(made.form) == {("2", "3")}
+    assert made.notes == ("Largest difference: 2 at batch 1, head 2, step 4, feature 4.",)
+
+
+def test_two_calls_are_named_as_such():
+    one = RANDOM.standard_normal((2, 3))
+    made = drawn("same", {"out1": one, "out2": one}, {"out1": one, "out2": one + 1}, says="they differ")
+    assert [panel.title for panel in made.form.panels] == ["first call", "second call"]
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (4,), (2, 3), (1, 1, 1), (2, 2, 2, 2)])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e38, 1.0])
+def test_any_shape_and_any_value_can_be_drawn(shape, bad):
+    want = np.zeros(shape)
+    for axes in ((), (*"abcd", "query", "key")[-len(shape) :] if shape else ()):
+        made = drawn("equal", {"out": want}, {"out": np.full(shape, bad)}, axes=axes)
+        assert any(cell.wrong for row in made.form.panels[1].rows for cell in row)
+        assert not any(cell.wrong for row in made.form.panels[0].rows for cell in row)
+        assert in_words(made)
+
+
+# ---- gradients, parameters, dropout, cost
+
+
+def test_inputs_without_a_gradient_come_first():
+    want = {f"grad {name}": RANDOM.standard_normal((2, 3)) for name in ("queries", "keys", "W_k.weight")}
+    got = {**want, "grad keys": np.zeros((2, 3))}
+    del got["grad W_k.weight"]
+    made = drawn("equal", {**want}, {**got, "grad W_k.weight": Seen()})
+    assert made.form.rows == ("keys", "W_k.weight", "queries")
+    assert [row[0].text for row in made.form.panels[1].rows[:2]] == ["none", "none"]
+    assert wrong_cells(made.form) == {("keys", ""), ("W_k.weight", "")}
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.1, 0.6])
+def test_the_measured_rate_is_near_the_true_one(rate):
+    base = np.ones((200, 50))
+    train = np.where(RANDOM.random(base.shape) < rate, 0, base / (1 - 0.3))
+    if not rate:
+        train = base
+    made = drawn("dropped_elements", {"train": base, "base": base}, {"train": train, "base": base}, p=0.3)
+    assert isinstance(made.form, Bars)
+    expected, measured = made.form.bars
+    assert expected.share == 0.3
+    assert measured.wrong
+    assert abs(measured.share - rate) < 0.03
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.5])
+def test_the_rate_of_dropped_weights_follows_from_the_spread_of_the_sums(rate):
+    kept = (RANDOM.random((4000, 8)) >= rate) / (1 - rate)
+    out = np.repeat(kept.mean(1)[:, None], 3, 1).reshape(100, 40, 3)
+    made = drawn("dropped_weights", {"out": out}, {"out": out}, p=0.3, keys=8, features=3)
+    assert abs(made.form.bars[1].share - rate) < 0.03
+
+
+def test_the_bars_of_a_cost_have_one_scale():
+    counts = {"parameters before": 400, "parameters after": 400}
+    made = drawn("cost", {}, {}, of=tuple(counts), values=counts, kept=3, total=4, fixed=0)
+    assert [(bar.name, bar.share, bar.text, bar.wrong) for bar in made.form.bars] == [
+        ("before", 1.0, "400", False),
+        ("expected", 0.75, "300", False),
+        ("got", 1.0, "400", True),
+    ]
