@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from grader.report.model import ExerciseResult, to_json
+from grader.report.words import reason
 from grader.support.errors import GraderError
 from grader.support.i18n import _
 
@@ -40,7 +41,7 @@ def jsonl(submissions: Sequence[GradedSubmission]) -> str:
 
 
 def table(submissions: Sequence[GradedSubmission]) -> str:
-    """Return CSV: one row per submission, four columns per exercise. No spreadsheet reads a cell as a formula."""
+    """Return CSV: one row per submission, five columns per exercise. No spreadsheet reads a cell as a formula."""
     columns = list(dict.fromkeys((r.assignment, r.name) for one in submissions for r in one.report.exercises))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
@@ -66,7 +67,7 @@ def table(submissions: Sequence[GradedSubmission]) -> str:
     return out.getvalue()
 
 
-_PARTS = ("", " outcome", " mistake", " advice")  # after the name of an exercise
+_PARTS = ("", " outcome", " mistake", " advice", " reason")  # after the name of an exercise
 
 
 def _cells(result: ExerciseResult | None) -> list[str]:
@@ -74,7 +75,8 @@ def _cells(result: ExerciseResult | None) -> list[str]:
         return [""] * len(_PARTS)
     mistakes = " or ".join(" + ".join(ids) for ids in result.diagnosis.alternatives)
     advice = " + ".join(one.policy for one in result.advice)
-    return ["" if result.score is None else _number(result.score), result.outcome, mistakes, advice]
+    score = "" if result.score is None else _number(result.score)
+    return [score, result.outcome, mistakes, advice, reason(result)]
 
 
 def _number(value: float) -> str:

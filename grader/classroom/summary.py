@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from grader.classroom.class_run import GradedSubmission
 from grader.report.model import Advice, ExerciseResult
+from grader.report.words import reason
 
 OUTCOMES = ("passed", "failed", "not_started", "blocked", "other_interface", "could_not_grade")
 
@@ -153,6 +154,16 @@ def unread(entries: Sequence[GradedSubmission]) -> list[GradedSubmission]:
 def remarks(entries: Sequence[GradedSubmission]) -> list[str]:
     """What the instructor should know about graded submissions: one line each."""
     return [f"{e.submission}: {remark}" for e in entries if e.report.exercises for remark in e.report.remarks]
+
+
+def reasons(entries: Sequence[GradedSubmission]) -> list[tuple[GradedSubmission, ExerciseResult, str]]:
+    """Exercises that did not pass and have no named mistake, each with its reason; not those without a start."""
+    return [
+        (entry, result, reason(result))
+        for entry in entries
+        for result in entry.report.exercises
+        if result.outcome in ("failed", "blocked", "other_interface") and not result.diagnosis.alternatives
+    ]
 
 
 def could_not(entries: Sequence[GradedSubmission]) -> list[tuple[GradedSubmission, str]]:

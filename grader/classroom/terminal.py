@@ -17,6 +17,7 @@ from grader.classroom.summary import (
     ExerciseSummary,
     Mistake,
     could_not,
+    reasons,
     remarks,
     summarise,
     unread,
@@ -53,6 +54,7 @@ def _parts(entries: Sequence[GradedSubmission]) -> Iterator[RenderableType]:
         yield _heading(_("advice, which costs no points"))
         yield from map(_advice, summary.advice[:MOST_ROWS])
         yield from _more(len(summary.advice) - MOST_ROWS)
+    yield from _reasons(entries)
     yield from _troubles(entries)
     yield Text()
     yield _totals(entries)
@@ -124,6 +126,18 @@ def _cluster(cluster: Cluster) -> RenderableType:
         Text.assemble(f"  {head}  ", (names(cluster.who), "dim")),
         *([Padding(Text(cluster.says), (0, 0, 0, 5))] if cluster.says else []),
     )
+
+
+def _reasons(entries: Sequence[GradedSubmission]) -> Iterator[RenderableType]:
+    found = reasons(entries)
+    if found:
+        yield _heading(_("why the others did not pass"))
+    for entry, result, why in found[:MOST_ROWS]:
+        name = Text.assemble(
+            (f"  {entry.student}  ", "dim"), f"{result.name}  {outcome_name(result.outcome)}"
+        )
+        yield Group(name, Padding(Text(why), (0, 0, 0, 5)))
+    yield from _more(len(found) - MOST_ROWS)
 
 
 def _troubles(entries: Sequence[GradedSubmission]) -> Iterator[RenderableType]:

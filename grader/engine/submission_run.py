@@ -13,7 +13,7 @@ from grader.engine.case_checks import off_last, skipped, without_off
 from grader.engine.code import code
 from grader.engine.context import Context
 from grader.engine.interface import Interface, Source, interface, takes_mask
-from grader.engine.load_request import History, LoadRequest, limits
+from grader.engine.load_request import History, LoadRequest, case_timeout, limits
 from grader.engine.loading import (
     defined_name,
     definition_errors,
@@ -373,7 +373,8 @@ class SubmissionRun:
         except WorkerGone as gone:
             # On another device the grader may be at fault.
             outcome: CheckOutcome = "failed" if device == "cpu" else "could_not_grade"
-            return lost_case(case, outcome, gone.why, gone.detail, place_of(gone), device)
+            detail = f"{case_timeout(request.exercise, case):g}" if gone.why == "time" else gone.detail
+            return lost_case(case, outcome, gone.why, detail, place_of(gone), device)
         except (CannotLoad, SandboxError) as error:
             return unseen_case(case, "could_not_grade", "fault", str(error), device=device)
         return judged

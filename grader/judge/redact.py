@@ -112,7 +112,8 @@ def _message(check: Check, code: str, message: str) -> str:
     if word.startswith("!"):
         return _("raised {what}").format(what=word[1:]) if _is_builtin(word[1:]) else _("raised an exception")
     if word == "lost":
-        return lost_message(rest)
+        why, _space, seconds = rest.partition(" ")
+        return lost_message(why, seconds)
     says = check.params.get("says")
     if check.judge in ("same", "carries", "witnessed") and word == "differ" and says:
         return _(says)

@@ -118,7 +118,8 @@ def lost_case(
 ) -> JudgedCase:
     """The checks of a case that lost its worker. why, detail: see `lost_message`."""
     message = lost_message(why, sanitize(detail, 200))
-    return unseen_case(case, outcome, f"lost {why}", message, where=where, device=device)
+    code = f"lost time {detail}".rstrip() if why == "time" else f"lost {why}"  # seconds are the grader's own
+    return unseen_case(case, outcome, code, message, where=where, device=device)
 
 
 def unseen_case(

@@ -11,7 +11,7 @@ from nbformat.v4 import new_output
 from grader.report.html import fragment
 from grader.report.model import Advice, ExerciseResult, Report
 from grader.report.terminal import plain
-from grader.report.words import advice_lines, diagnosis_lead, first_failure, outcome_name
+from grader.report.words import advice_lines, outcome_name, reason
 from grader.support.i18n import _
 
 
@@ -37,14 +37,7 @@ def comment_on(result: ExerciseResult) -> str:
     advice = [_advice(one) for one in result.advice]
     if result.outcome == "passed":
         return _shown(advice)
-    first = first_failure(result.checks)
-    if result.diagnosis.says:
-        lead = diagnosis_lead(result.diagnosis.kind)
-        why = f"{lead}: {result.diagnosis.says}" if lead else result.diagnosis.says
-    elif first is not None and result.outcome == "failed":
-        why = f"{first.title}: {first.message}"
-    else:
-        why = result.message
+    why = reason(result)
     said = [
         f"{outcome_name(result.outcome)}: {why}" if why else outcome_name(result.outcome),
         *advice,

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from grader.report.model import Advice, ExerciseResult, Report
-from grader.report.words import advice_lines, first_failure, outcome_name, points, total_points
+from grader.report.words import advice_lines, outcome_name, points, reason, total_points
 from grader.support.i18n import _
 
 SUMMARY = "GITHUB_STEP_SUMMARY"  # names the file that GitHub shows as the summary of a step
@@ -63,10 +63,8 @@ def _fields(result: ExerciseResult) -> tuple[str, str, str, str]:
 
 
 def _problem(result: ExerciseResult) -> str:
-    """Return the diagnosis, else the first check that failed, else why no check ran, else the advice."""
-    first = first_failure(result.checks)
-    said = result.diagnosis.says or (f"{first.title}: {first.message}" if first else result.message)
-    return said or " ".join(_said(one) for one in result.advice)
+    """Return why it did not pass, else the advice."""
+    return reason(result) or " ".join(_said(one) for one in result.advice)
 
 
 def _said(advice: Advice) -> str:

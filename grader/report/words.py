@@ -160,6 +160,23 @@ def place(result: ExerciseResult) -> str:
     return " · ".join(filter(None, (text, where)))
 
 
+def reason(result: ExerciseResult) -> str:
+    """Return in one line why an exercise did not pass; "" if it passed or is not started.
+
+    The known mistake, else the first check that failed and its place, else why no check ran.
+    """
+    if result.outcome in ("passed", "not_started"):
+        return ""
+    lead, says = diagnosis_lead(result.diagnosis.kind), result.diagnosis.says
+    if result.diagnosis.alternatives:
+        return f"{lead}: {says}" if lead else says
+    first = first_failure(result.checks)
+    if first is None or result.outcome != "failed":
+        return result.message
+    where = f" ({place(result)})" if place(result) else ""
+    return f"{first.title}: {first.message}{where}" + (f". {says}" if says else "")
+
+
 def skipped_checks(count: int) -> str:
     return ngettext("{n} more check skipped", "{n} more checks skipped", count).format(n=count)
 

@@ -105,6 +105,13 @@ def test_who_fails_which_check():
     assert "ada" not in checks
 
 
+def test_a_reason_is_beside_every_outcome_without_a_name():
+    text = words(
+        page([entry("ada", result("sequence_mask", "blocked", 0.0, message="line 3: invalid syntax"))])
+    )
+    assert "sequence_mask ! blocked line 3: invalid syntax" in text
+
+
 def test_outcomes_are_marks_and_words_and_no_mere_colours():
     text = page(CLASS)
     for outcome, said in (("passed", "✓"), ("failed", "✗"), ("not_started", "○"), ("could_not_grade", "?")):

@@ -130,9 +130,16 @@ def test_a_line_is_shown_without_its_text(where, shown):
     exercise = exercise_with("equal")
     check = CheckResult("c/values", "values", "", "failed", where=where)
     result = ExerciseResult("f", "01_a", "failed", 0.0, 1.0, checks=(check,))
-    for code in ("!ValueError", "lost time"):
+    for code in ("!ValueError", "lost time 10"):
         evidence = Evidence(exercise, {"c/values": code}, files=frozenset({"a.py"}))
         assert redact(result, evidence).checks[0].where == shown
+
+
+def test_a_time_limit_is_shown_with_its_seconds():
+    check = CheckResult("c/values", "values", "", "failed", message=SECRET)
+    result = ExerciseResult("f", "01_a", "failed", 0.0, 1.0, checks=(check,))
+    shown = redact(result, Evidence(exercise_with("equal"), {"c/values": "lost time 10"})).checks[0].message
+    assert shown == "stopped after 10 seconds; is there a loop that never ends?"
 
 
 def test_the_place_of_a_wrong_value_is_shown():

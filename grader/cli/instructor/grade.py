@@ -65,6 +65,11 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
     default="text",
     help=_("Format of the results."),
 )
+@click.option(
+    "--pages",
+    type=click.Path(path_type=Path, file_okay=False),
+    help=_("Write one HTML page per submission into this folder."),
+)
 @course_option
 @sandbox_option
 @click.option(
@@ -81,6 +86,7 @@ def command(
     store: Path | None,
     output: Path | None,
     form: str,
+    pages: Path | None,
     course: Path | None,
     sandbox: str,
     trusted_submissions: bool,
@@ -104,6 +110,10 @@ def command(
         click.echo(
             _("{path} is ignored: results are now stored in your cache folder.").format(path=old), err=True
         )
+    if pages is not None:
+        from grader.classroom.pages import write_pages
+
+        write_pages(pages, graded)
     _write(graded, form, output)
     sys.exit(exit_status(graded))
 

@@ -1,0 +1,26 @@
+"""One page per submission, as its author may see it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader.classroom.class_run import GradedSubmission
+from grader.report.html import page
+from grader.support.atomic_files import write_atomically
+
+MAX_NAME = 80  # characters of a file's name: students choose the names of what they submit
+
+
+def write_pages(folder: Path, entries: Sequence[GradedSubmission]) -> None:
+    """Write `STUDENT.html` for each submission, `STUDENT-2.html` for the second one of a student, and so on."""
+    folder.mkdir(parents=True, exist_ok=True)
+    seen: Counter[str] = Counter()
+    for entry in entries:
+        stem = re.sub(r"[^\w]+", "_", entry.student)[:MAX_NAME]
+        seen[stem.casefold()] += 1
+        number = seen[stem.casefold()]
+        name = f"{stem}.html" if number == 1 else f"{stem}-{number}.html"
+        write_atomically(folder / name, page(entry.report).encode("utf-8", "backslashreplace"), 0o600)
