@@ -94,7 +94,7 @@ class ClassRun:
             why = _("it took much longer than the time limits of its exercises")
         else:
             why = _("the process that graded it exited {n} times").format(n=ATTEMPTS)
-        plain = replace(task, file=Path("plain.py"), read=plain_file)
+        plain = replace(task, file=Path("plain.py"), read=plain_file, beside={})
         ((_task, result),) = pool.run([plain])
         if isinstance(result, Lost) or result.grader_failed:
             problem = _("the grader failed: {error}").format(error=why)
@@ -104,7 +104,8 @@ class ClassRun:
     def _tasks(self) -> Iterator[Task]:
         first: dict[tuple[object, ...], int] = {}
         for number, file in enumerate(self.found):
-            key = (file.file, file.digest, file.expected)
+            beside = tuple((name, digest) for name, (_read, digest) in file.beside.items())
+            key = (file.file, file.digest, file.expected, beside)
             same = first.setdefault(key, number) if file.digest and not file.problem else number
             self._numbers.append(same)
             if file.problem:
@@ -113,7 +114,8 @@ class ClassRun:
                 results = results_without_grading(self.bundles, wanted, "blocked", file.problem)
                 self._results[number] = TaskResult(tuple(results), problem=file.problem)
             elif same == number:
-                yield Task(number, file.file, file.read, file.expected)
+                readers = {name: read for name, (read, _digest) in file.beside.items()}
+                yield Task(number, file.file, file.read, file.expected, readers)
 
     def _submissions(self) -> Iterator[GradedSubmission]:
         seen: set[int] = set()

@@ -35,7 +35,8 @@ class SubmittedFile:
     read: returns the content; it can be sent to another process. digest: a hash of the content, empty if the file
     cannot be read. expected: the exercises that its place calls for; one that the file does not define counts as
     blocked. Without any, the known exercises that it defines are graded. problem: why it cannot be graded at all.
-    remark: which files beside it were not graded.
+    remark: which files beside it were not graded. beside: the modules in its folder and below, by their place there,
+    each with a hash; none for a file that is not in a folder of its student.
     """
 
     student: str
@@ -46,6 +47,7 @@ class SubmittedFile:
     problem: str = ""
     digest: bytes = b""
     remark: str = ""
+    beside: Mapping[str, tuple[Reader, bytes]] = field(default_factory=dict)
 
     @property
     def file(self) -> Path:
@@ -103,8 +105,16 @@ class _Discovery:
                 yield from self._archive(path, place)
             else:
                 self._folders.setdefault(place.parent, {})[place.name] = _candidate(path)
-        for folder, files in self._folders.items():
-            yield from self._folder(folder, files)
+        yield from self._graded(self._folders)
+
+    def _graded(self, folders: _Folders) -> Iterator[SubmittedFile]:
+        """The files of these folders, each with the modules that its student submitted with it."""
+        for _student, places in groupby(sorted(folders), key=lambda place: place.parts[:1]):
+            of_student = {place: folders[place] for place in places}
+            for folder, files in of_student.items():
+                beside = _modules(folder, of_student) if folder.parts else {}
+                for file in self._folder(folder, files):
+                    yield replace(file, beside={k: v for k, v in beside.items() if k != file.file.name})
 
     def _archive(self, path: Path, place: PurePosixPath) -> Iterator[SubmittedFile]:
         """All that an archive holds."""
@@ -122,9 +132,8 @@ class _Discovery:
             folders.setdefault(place / name.parent, {})[name.name] = _Candidate(
                 read, modified, member.digest, member.problem
             )
-        for folder, files in folders.items():
-            for file in self._folder(folder, files):
-                yield replace(file, student=student)
+        for file in self._graded(folders):
+            yield replace(file, student=student)
 
     def _folder(self, folder: PurePosixPath, files: Mapping[str, _Candidate]) -> Iterator[SubmittedFile]:
         """The files of one folder.
@@ -191,6 +200,17 @@ class _Discovery:
         return bool(candidate.problem) or self.reader.call(
             is_changed, Path(name), read, bundle.stub, exercises
         )
+
+
+def _modules(folder: PurePosixPath, folders: _Folders) -> dict[str, tuple[Reader, bytes]]:
+    """The Python files in a folder and below, by their place in it."""
+    return {
+        str((place / name).relative_to(folder)): (file.read, file.digest)
+        for place, files in folders.items()
+        if place == folder or folder in place.parents
+        for name, file in files.items()
+        if name.endswith(".py") and not file.problem
+    }
 
 
 def _not_graded(names: Iterable[str]) -> str:

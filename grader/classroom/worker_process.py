@@ -6,9 +6,9 @@ import contextlib
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from grader.engine.load_request import case_timeout
 from grader.engine.options import GradingOptions
 from grader.engine.result import result_without_checks
 from grader.intake.names import read_names
+from grader.intake.neighbours import among, with_neighbours
 from grader.intake.read import Blocked, Submission, shown, submission_from
 from grader.report.model import ExerciseResult, Outcome
 from grader.sandbox.choose import choose
@@ -49,12 +50,16 @@ class RunConfig:
 
 @dataclass(frozen=True)
 class Task:
-    """One file to grade; `number` is the caller's. `read` returns the content in the process that grades."""
+    """One file to grade; `number` is the caller's. `read` returns the content in the process that grades.
+
+    beside: the same for the modules in its folder and below, by their place there.
+    """
 
     number: int
     file: Path
     read: Callable[[], bytes]
     expected: tuple[str, ...] = ()
+    beside: Mapping[str, Callable[[], bytes]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -130,7 +135,7 @@ def grade(engine: Engine, store: Store, config: RunConfig, task: Task) -> TaskRe
         return TaskResult(problem=problem, grader_failed=True)
     content, size, wanted = hashlib.sha256(data).hexdigest(), len(data), task.expected
     try:
-        submission = submission_from(task.file, data)
+        submission = with_neighbours(submission_from(task.file, data), among(task.beside))
         content, size = submission.content, sum(len(unit.source) for unit in submission.units)
         wanted = _wanted(engine.bundles, config.only, task.expected or tuple(engine.known(submission)))
         if not wanted:

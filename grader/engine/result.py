@@ -165,7 +165,8 @@ class ResultBuilder:
         safe: Sequence[str] = (),
         observed: tuple[str, ...] = (),
     ) -> Evidence:
-        files = frozenset(unit.name for unit in self.submission.units)
+        read = (*self.submission.units, *self.submission.neighbours)
+        files = frozenset(unit.name for unit in read)
         return Evidence(self.exercise, codes or {}, facts, frozenset(safe), observed, files)
 
     def _reached(self, checks: Sequence[CheckResult], observations: Mapping[str, Observation]) -> float:

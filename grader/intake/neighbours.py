@@ -3,47 +3,67 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
+from itertools import islice
+from pathlib import Path, PurePosixPath
 
-from grader.intake.limits import MAX_SOURCE_BYTES
+from grader.intake.limits import MAX_SOURCE_BYTES, check_sources
 from grader.intake.names import statements
-from grader.intake.read import Blocked, Neighbour, Submission, Unit, read_text
+from grader.intake.read import Neighbour, Submission, Unit, read_bytes, text_of
 from grader.intake.syntax import CannotParse, parse
+from grader.support.errors import GraderError
 
 MAX_NEIGHBOURS = 20
+MAX_IMPORTS = 200  # of one file that are looked up
+ReadFile = Callable[[PurePosixPath], bytes | None]
 
 
-def with_neighbours(submission: Submission) -> Submission:
+def inside(root: Path) -> ReadFile:
+    """Read plain files of a folder. Links in it are not followed."""
+
+    def read(place: PurePosixPath) -> bytes | None:
+        path = root / place
+        return read_bytes(path) if _is_inside(path, root) else None
+
+    return read
+
+
+def among(files: Mapping[str, Callable[[], bytes]]) -> ReadFile:
+    """Read files by their place in the submitted folder."""
+
+    def read(place: PurePosixPath) -> bytes | None:
+        found = files.get(str(place))
+        return found() if found is not None else None
+
+    return read
+
+
+def with_neighbours(submission: Submission, read: ReadFile | None = None) -> Submission:
     """The submission with the modules in its folder, and below, that it or one of them imports.
 
-    A worker takes a module from here only if the import of that name fails. Links are not followed.
+    A worker takes a module from here only if the import of that name fails. read: returns a file of the folder by its
+    place in it, None if there is none; by default, from the folder of the submission's path.
     """
-    root = submission.path.parent
-    found: dict[Path, Neighbour] = {}
+    read = read or inside(submission.path.parent)
+    found: dict[PurePosixPath, Neighbour] = {}
     size = 0
-    waiting = [(root, unit) for unit in submission.units]
+    waiting = [(PurePosixPath(), unit) for unit in submission.units]
     while waiting:
         folder, unit = waiting.pop(0)
-        for module in imported_modules([unit]):
-            path = _file_of(module, folder, root)
-            if path is None or path == submission.path:
+        for module in islice(dict.fromkeys(imported_modules([unit])), MAX_IMPORTS):
+            place, source = _module(module, folder, read)
+            if place is None or place == PurePosixPath(submission.path.name):
                 continue
-            if path in found:
-                known = found[path]
-                found[path] = replace(known, modules=tuple(dict.fromkeys((*known.modules, module))))
-                continue
-            try:
-                source = read_text(path)
-            except Blocked:
+            if place in found:
+                known = found[place]
+                found[place] = replace(known, modules=tuple(dict.fromkeys((*known.modules, module))))
                 continue
             size += len(source.encode("utf-8", "surrogatepass"))
             if len(found) >= MAX_NEIGHBOURS or size > MAX_SOURCE_BYTES:
                 return replace(submission, neighbours=tuple(found.values()))
-            name = path.relative_to(root).as_posix()
-            found[path] = Neighbour(name, source, (module,))
-            waiting.append((path.parent, Unit(name, source)))
+            found[place] = Neighbour(str(place), source, (module,))
+            waiting.append((place.parent, Unit(str(place), source)))
     return replace(submission, neighbours=tuple(found.values()))
 
 
@@ -67,18 +87,28 @@ def imported_modules(units: Iterable[Unit]) -> Iterator[str]:
                 yield from (stem + alias.name for alias in node.names if alias.name != "*")
 
 
-def _file_of(module: str, folder: Path, root: Path) -> Path | None:
-    """The file of a module: its whole dotted name below `folder` or `root`, else the end of that name."""
+def _module(module: str, folder: PurePosixPath, read: ReadFile) -> tuple[PurePosixPath | None, str]:
+    """The file of a module: its whole dotted name below `folder` or the root, else the end of that name."""
     parts = module.lstrip(".").split(".")
     for first in range(len(parts)):
-        for base in dict.fromkeys((folder, root)):
-            for path in (
-                base.joinpath(*parts[first:]).with_suffix(".py"),
-                base.joinpath(*parts[first:], "__init__.py"),
-            ):
-                if _is_inside(path, root):
-                    return path
-    return None
+        for base in dict.fromkeys((folder, PurePosixPath())):
+            whole = base.joinpath(*parts[first:])
+            for place in (whole.with_name(f"{whole.name}.py"), whole / "__init__.py"):
+                source = _text(place, read)
+                if source is not None:
+                    return place, source
+    return None, ""
+
+
+def _text(place: PurePosixPath, read: ReadFile) -> str | None:
+    """The text of a file, if it is there and within the limits of a submission."""
+    try:
+        data = read(place)
+        source = None if data is None else text_of(Path(place), data)
+        check_sources([source or ""])
+    except (OSError, ValueError, GraderError):
+        return None
+    return source
 
 
 def _is_inside(path: Path, root: Path) -> bool:

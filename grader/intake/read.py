@@ -65,8 +65,13 @@ def read_submission(path: Path) -> Submission:
 
 def submission_from(path: Path, data: bytes) -> Submission:
     """Read the bytes of a file; the path only names them. Raises Blocked."""
+    return _submission(path, text_of(path, data))
+
+
+def text_of(path: Path, data: bytes) -> str:
+    """The text of a file; the path only names it. Raises Blocked."""
     _check_size(path, len(data))
-    return _submission(path, _decoded(shown(path), data))
+    return _decoded(shown(path), data)
 
 
 def _submission(path: Path, text: str) -> Submission:
@@ -121,8 +126,7 @@ def read_text(path: Path) -> str:
         data = read_bytes(path)
     except OSError as error:
         raise Blocked(_("{file} cannot be read: {reason}").format(file=name, reason=error.strerror)) from None
-    _check_size(path, len(data))
-    return _decoded(name, data)
+    return text_of(path, data)
 
 
 def read_bytes(path: Path) -> bytes:

@@ -22,6 +22,7 @@ from grader.bundle.model import Exercise
 from grader.classroom.store import default_store
 from grader.engine.result import result_without_checks
 from grader.intake.limits import MAX_SOURCE_BYTES
+from grader.intake.neighbours import ReadFile, among, inside, with_neighbours
 from grader.intake.notebook import plain_python
 from grader.intake.read import Submission, Unit
 from grader.intake.syntax import CannotParse, parse
@@ -70,7 +71,7 @@ class Grade(NbGraderPreprocessor):
             return _nothing_graded(notes["fault"])
         grader = engine_cache.course_grader(Headway(parent=self))
         known = {name: grader.exercises[name] for name in wanted if name in grader.exercises}
-        submission = submission_of(nb, file)
+        submission = with_neighbours(submission_of(nb, file), self._beside(about))
         problem = notes.get("problem", "")
         if not problem and sum(len(unit.source) for unit in submission.units) > MAX_SOURCE_BYTES:
             problem = _("{file} is larger than {limit} MiB").format(file=file, limit=MAX_SOURCE_BYTES >> 20)
@@ -92,6 +93,11 @@ class Grade(NbGraderPreprocessor):
                 result.points,
             )
         return replace(report, remarks=(*report.remarks, *notes.get("remarks", ())))
+
+    def _beside(self, about: Mapping[str, str]) -> ReadFile:
+        """Read what the student submitted with the notebook."""
+        folder = _submitted(CourseDirectory(parent=self)) / about["student"] / about["assignment"]
+        return among({}) if folder.is_symlink() or folder.parent.is_symlink() else inside(folder)
 
     def _store(self) -> Path:
         """The store of `grader grade submitted`: as configured, else the one in the user's cache."""

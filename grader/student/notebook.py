@@ -19,6 +19,7 @@ from typing import Any
 
 from grader.bundle.files import MANIFEST_FILE, load
 from grader.bundle.model import Bundle
+from grader.intake.neighbours import inside, with_neighbours
 from grader.intake.read import Submission
 from grader.report.model import Report
 from grader.student.kernel_history import executed_units
@@ -73,7 +74,7 @@ class _NotebookGrader:
         known = {e.name: e for bundle in engine.bundles for e in bundle.exercises}
         if name not in known:
             raise _CannotGrade(_unknown(name, list(known)))
-        submission = Submission(Path(_("this notebook")), units)
+        submission = with_neighbours(Submission(Path(_("this notebook")), units), inside(Path.cwd()))
         report: Report = engine.grade(submission, [name], self._parts(name))
         if os.environ.get(EXECUTION) == "autograde":
             remark = _("Graded with public cases only; hidden cases were not used.")

@@ -62,6 +62,7 @@ class StudentFile(pytest.File):
         from grader.bundle.policies import counting
         from grader.engine.engine import Engine
         from grader.intake.course import Course, choose
+        from grader.intake.neighbours import with_neighbours
         from grader.intake.read import Blocked, read_submission
 
         (bundle,) = counting([load(self.path.parent)], Course(self.path.parent.parent).counted)
@@ -71,7 +72,7 @@ class StudentFile(pytest.File):
         names = [e.name for e in bundle.exercises]
         engine = Engine([bundle], self._launcher())
         try:
-            results = engine.grade(read_submission(path), names).exercises
+            results = engine.grade(with_neighbours(read_submission(path)), names).exercises
         except Blocked as blocked:
             raise self.CollectError(str(blocked)) from None
         finally:

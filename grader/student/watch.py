@@ -17,6 +17,7 @@ from grader.engine.options import GradingOptions
 from grader.engine.result_cache import FOLDER, ResultCache
 from grader.intake.course import Course
 from grader.intake.names import Names, read_names
+from grader.intake.neighbours import with_neighbours
 from grader.intake.read import Blocked, read_submission
 from grader.report.model import Report
 from grader.sandbox.base import Launcher
@@ -76,7 +77,8 @@ class Watcher:
             parts = parts_for(self.engine, self.course, bundle, [self.current])
             with status_line(quiet=False) as status:
                 engine = self.engine.with_options(on_training=status.training)
-                report = engine.grade(read_submission(self.file), [self.current], parts)
+                submission = with_neighbours(read_submission(self.file))
+                report = engine.grade(submission, [self.current], parts)
         except Blocked as why:
             report = self.engine.report([blocked(bundle, self.current, str(why))])
         progress.save(self.course.root, report.exercises)

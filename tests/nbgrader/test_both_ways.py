@@ -68,6 +68,13 @@ CLASS: dict[str, Callable[[Book], Files]] = {
     "out_of_order": lambda book: {REAL: moved(book)},
     "tampered": lambda book: {REAL: tampered(book)},
     "check_deleted": lambda book: {REAL: without_check(book)},
+    "own_module": lambda book: {
+        REAL: answered(book, "from pieces import split\n" + qkv("return split(X, num_heads)")),
+        "pieces.py": QKV.replace("transpose_qkv", "split").encode(),
+    },
+    "missing_module": lambda book: {
+        REAL: answered(book, "from pieces import split\n" + qkv("return split(X, num_heads)")),
+    },
     "half_json": lambda book: {REAL: json.dumps(book)[:500].encode()},
     "empty": lambda book: {REAL: b""},
     "pdf": lambda book: {REAL: b"%PDF-1.7\n\xff\xfe"},
@@ -121,10 +128,16 @@ def test_both_ways_give_the_same_marks(graded, student):
 
 
 @pytest.mark.parametrize(
-    "student", ["right", "renamed", "renamed_beside_notes", "copy_beside", "crash_between"]
+    "student", ["right", "renamed", "renamed_beside_notes", "copy_beside", "crash_between", "own_module"]
 )
 def test_right_answers_have_full_marks_whatever_is_beside(graded, student):
     assert [graded.nbgrader[student, exercise].auto for exercise in EXERCISES] == [3.0, 3.0]
+
+
+def test_a_module_that_was_not_submitted_costs_the_points(graded):
+    (result,) = (e for e in graded.records["missing_module"]["exercises"] if e["name"] == "transpose_qkv")
+    assert (result["outcome"], result["score"]) == ("blocked", 0)
+    assert result["message"] == "`split` comes from `pieces`, which was not submitted"
 
 
 def test_a_renamed_notebook_is_reported_in_the_log(graded):

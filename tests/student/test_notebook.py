@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import nbclient
 import nbformat
 import pytest
 
+from grader.student import notebook
 from grader.student.kernel_history import executed_units
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,6 +56,22 @@ def cells() -> dict[str, nbformat.NotebookNode]:
     )
     client.execute()  # raises at the first cell that does
     return dict(zip(CELLS, book.cells[1:], strict=True))
+
+
+def test_a_module_beside_the_notebook_is_part_of_it(tmp_path, monkeypatch):
+    folder = shutil.copytree(ROOT / "assignments" / "04_heads", tmp_path / "04_heads")
+    shutil.copy(ROOT / "assignments" / "headway.toml", tmp_path)
+    (folder / "pieces.py").write_text(RIGHT.replace("transpose_qkv", "split"))
+    monkeypatch.chdir(folder)
+    source = "from pieces import split\ndef transpose_qkv(X, num_heads):\n    return split(X, num_heads)"
+    monkeypatch.setattr(notebook, "_history", lambda: ["", source])
+    grader = notebook._NotebookGrader()
+    try:
+        report = grader.grade("transpose_qkv")
+    finally:
+        grader.close()
+    assert report.exit_status == 0
+    assert any("pieces.py" in remark for remark in report.remarks)
 
 
 def points(cell) -> float:

@@ -40,6 +40,17 @@ def test_every_public_check_is_an_item_with_its_message(course):
     assert "Traceback" not in done.stdout
 
 
+def test_a_module_beside_the_file_is_part_of_it(course):
+    split = RIGHT.replace("transpose_qkv", "split")
+    (course / "04_heads" / "pieces.py").write_text(split, "utf-8")
+    (course / "04_heads" / "heads.py").write_text(
+        "from pieces import split\ndef transpose_qkv(X, num_heads):\n    return split(X, num_heads)\n"
+    )
+    done = run(course, "04_heads/heads.py", "-k", "transpose_qkv")
+    assert done.returncode == 0, done.stdout
+    assert "passed" in done.stdout
+
+
 def test_advice_is_shown_and_fails_no_item(course):
     (course / "02_masking" / "masking.py").write_text(
         "def masked_softmax(X, valid_lens):\n"

@@ -1,0 +1,88 @@
+"""The modules that a student submitted with a file are part of it; those of other students are not."""
+
+from __future__ import annotations
+
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from helpers.files import fill
+
+from grader.bundle.model import Bundle
+from grader.classroom.discover import discover
+from grader.intake.neighbours import MAX_IMPORTS, among, with_neighbours
+from grader.intake.read import submission_from
+
+MAIN = "from pieces import split\nfrom layers.norm import scale\nimport other\nimport heads\n"
+FILES = {"heads.py": MAIN, "pieces.py": "x = 1\n", "layers/norm.py": "from pieces import split\n"}
+
+
+def neighbours(root: Path, bundles: list[Bundle], submission: str) -> list[str]:
+    (file,) = [file for file in discover(root, bundles) if file.submission == submission]
+    readers = {name: read for name, (read, _digest) in file.beside.items()}
+    read = with_neighbours(submission_from(file.file, file.read()), among(readers))
+    return [one.name for one in read.neighbours]
+
+
+@pytest.mark.parametrize("folder", ["ada", "ada/04_heads", "ada/a/b"])
+def test_modules_in_the_folder_of_a_student_and_below_are_read(bundles, tmp_path, folder):
+    fill(tmp_path / folder, FILES)
+    fill(tmp_path / "bob", {"other.py": "x = 1\n"})
+    assert neighbours(tmp_path, bundles, f"{folder}/heads.py") == ["pieces.py", "layers/norm.py"]
+
+
+def test_files_side_by_side_are_other_students(bundles, tmp_path):
+    fill(tmp_path, FILES)
+    assert neighbours(tmp_path, bundles, "heads.py") == []
+
+
+def test_a_file_above_the_folder_is_not_read(bundles, tmp_path):
+    fill(tmp_path / "ada", {"pieces.py": "x = 1\n", "04_heads/heads.py": MAIN})
+    assert neighbours(tmp_path, bundles, "ada/04_heads/heads.py") == []
+
+
+def test_an_archive_has_its_own_modules(bundles, tmp_path):
+    with zipfile.ZipFile(tmp_path / "ada.zip", "w") as archive:
+        for name, text in FILES.items():
+            archive.writestr(name, text)
+    with tarfile.open(tmp_path / "bob.tar", "w") as archive:
+        archive.add(fill(tmp_path.parent / "elsewhere", FILES), "mine")
+    wanted = ["pieces.py", "layers/norm.py"]
+    assert neighbours(tmp_path, bundles, "ada.zip/heads.py") == wanted
+    assert neighbours(tmp_path, bundles, "bob.tar/mine/heads.py") == wanted
+
+
+def test_links_in_a_folder_are_not_followed(bundles, tmp_path):
+    fill(tmp_path / "bob", {"pieces.py": "x = 1\n"})
+    fill(tmp_path / "ada", {"heads.py": MAIN})
+    (tmp_path / "ada" / "pieces.py").symlink_to(tmp_path / "bob" / "pieces.py")
+    assert neighbours(tmp_path, bundles, "ada/heads.py") == []
+
+
+def test_equal_files_with_other_modules_beside_them_are_two_submissions(bundles, tmp_path):
+    fill(tmp_path / "ada", FILES)
+    fill(tmp_path / "bob", FILES | {"pieces.py": "x = 2\n"})
+    content = set()
+    for file in discover(tmp_path, bundles):
+        if file.submission.endswith("heads.py"):
+            readers = {name: read for name, (read, _digest) in file.beside.items()}
+            content.add(with_neighbours(submission_from(file.file, file.read()), among(readers)).content)
+            content.add(tuple(digest for _read, digest in file.beside.values()))
+    assert len(content) == 4
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [b"\xff", b"x = 1\0", b"x = [" + b"1," * 60_000 + b"]", b"#" * (1 << 20) + b"#", b"x" + b".y" * 200],
+)
+def test_a_module_beyond_the_limits_of_a_submission_is_none(bad):
+    read = submission_from(Path("a.py"), b"import b\n")
+    assert with_neighbours(read, among({"b.py": lambda: bad})).neighbours == ()
+
+
+def test_the_number_of_imports_that_are_looked_up_is_bounded():
+    asked = []
+    source = "".join(f"import m{i}\n" for i in range(3 * MAX_IMPORTS))
+    with_neighbours(submission_from(Path("a.py"), source.encode()), asked.append)
+    assert len(asked) == 2 * MAX_IMPORTS
