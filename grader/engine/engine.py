@@ -85,7 +85,7 @@ class Engine:
             self.options.on_exercise(exercise.name)
             run.grade(exercise)
         report = self.report([run.done[exercise.name] for exercise in exercises])
-        return replace(report, remarks=run.skipped(exercises))
+        return replace(report, remarks=run.remarks(exercises))
 
     def report(self, results: Sequence[ExerciseResult]) -> Report:
         """Put results into a report that names the sandbox, the versions and the seed."""

@@ -150,12 +150,12 @@ def _texts(value: object) -> frozenset[str]:
     return frozenset(t for t in value if isinstance(t, str)) if isinstance(value, list) else frozenset()
 
 
-def import_remarks(loaded: Loaded, request: LoadRequest, needed: frozenset[str]) -> list[str]:
-    """What the grader imported for the file, among the names that an exercise needs."""
-    missing = missing_imports(request.submission, sorted(request.visible_blocks))
-    names = [name for name in missing if name in loaded.names & needed]
+def imports_added(submission: Submission, blocks: Collection[str], needed: frozenset[str]) -> tuple[str, ...]:
+    """One sentence about what the grader imported for the file, among the names that its exercises need."""
+    missing = missing_imports(submission, sorted(blocks))
+    names = [name for name in missing if name in needed]
     if not names:
-        return []
+        return ()
     used = ", ".join(f"`{name}`" for name in names)
     lines = ", ".join(f"`{missing[name]}`" for name in names)
     says = (
@@ -163,4 +163,4 @@ def import_remarks(loaded: Loaded, request: LoadRequest, needed: frozenset[str])
         if len(names) == 1
         else _("the file uses {names} without importing them; the grader added {imports}")
     )
-    return [says.format(names=used, imports=lines)]
+    return (says.format(names=used, imports=lines),)

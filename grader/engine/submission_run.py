@@ -18,7 +18,7 @@ from grader.engine.loading import (
     defined_name,
     definition_errors,
     files_used,
-    import_remarks,
+    imports_added,
     load_remarks,
     own_notes,
     summary_of_skipped,
@@ -33,7 +33,7 @@ from grader.engine.slip_remarks import with_slips
 from grader.engine.student_blocks import Block, bound_names, remarks_on_faulty, student_blocks
 from grader.engine.student_parts import Part, content, parts_remark
 from grader.engine.unjudged import plain_file, raised_at
-from grader.engine.visibility import with_requirements
+from grader.engine.visibility import visible_blocks, with_requirements
 from grader.engine.worker_slot import CannotLoad
 from grader.given import source
 from grader.intake.names import Names, read_names, untouched
@@ -80,11 +80,14 @@ class SubmissionRun:
             self.done[exercise.name] = self._cached(exercise) or self._anew(exercise)
         return self.done[exercise.name]
 
-    def skipped(self, exercises: Sequence[Exercise]) -> tuple[str, ...]:
-        """Sentences about other files that were used, and about statements that raised and no exercise needs."""
+    def remarks(self, exercises: Sequence[Exercise]) -> tuple[str, ...]:
+        """Sentences about imports that were added, other files that were used, and statements that were skipped."""
         bound = [self.aliases.get(exercise.name, exercise.name) for exercise in exercises]
         needed = frozenset().union(*(needs(self.submission, self.names, name) for name in bound))
-        return (*files_used(self.history.notes), *summary_of_skipped(self.history.notes, needed))
+        blocks = frozenset().union(*(visible_blocks(exercise) for exercise in exercises))
+        notes = self.history.notes
+        added = imports_added(self.submission, blocks, needed)
+        return (*added, *files_used(notes), *summary_of_skipped(notes, needed))
 
     def _anew(self, exercise: Exercise) -> ExerciseResult:
         before = self._lost()
@@ -272,7 +275,6 @@ class SubmissionRun:
         except SandboxError as error:
             return builder.without_checks("could_not_grade", str(error))
         needed = needs(self.submission, self.names, self.aliases[exercise.name])
-        remarks += import_remarks(loaded, request, needed)
         remarks += load_remarks(self.history.notes, needed, request.visible_blocks)
         if exercise.is_made_of_parts:
             known = [name for name in exercise.given if name in self.context.exercises]

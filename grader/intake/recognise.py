@@ -45,16 +45,32 @@ def match(contracts: Mapping[str, Contract], names: Names) -> dict[str, str]:
     """Exercise → its name in the submission: the name that the contract asks for, else a near one.
 
     A class under another name is taken for an exercise if its constructor takes the keywords of that exercise,
-    and a second witness agrees: its name is nearly the same, or its `forward` takes as many arguments.
+    and a second witness agrees: its name is nearly the same, or its `forward` takes as many arguments. After these
+    a name that is nearly that of the exercise is enough: `MultiHeadedAttention`, `mask_softmax`.
     """
     out = {name: found for name, wanted in contracts.items() if (found := _by_name(name, wanted, names))}
     known = {plain(name) for name in contracts}
-    others = [d for d in names.definitions.values() if d.kind == "class" and plain(d.name) not in known]
-    for name, wanted in contracts.items():
-        if name not in out and name not in REPAIRS:
-            found = next(_by_keywords(name, wanted, others), None)
-            out |= {name: found} if found else {}
+    others = [d for d in names.definitions.values() if d.kind != "name" and plain(d.name) not in known]
+    for rule in (_by_keywords, _by_near_name):
+        for name, wanted in contracts.items():
+            if name not in out and name not in REPAIRS:
+                left = [d for d in others if _kind_fits(wanted, d) and d.name not in out.values()]
+                found = next(rule(name, wanted, left), None)
+                out |= {name: found} if found else {}
     return out
+
+
+def passed_over(found: Mapping[str, str], names: Names) -> list[tuple[str, Definition]]:
+    """Definitions that are called like an exercise, where another one in the file is taken for it.
+
+    found: what `match` returns. Returns the exercise with each of them.
+    """
+    return [
+        (exercise, names.definitions[name])
+        for exercise, taken in found.items()
+        for name in names.by_plain_name.get(plain(exercise), ())
+        if name != taken and names.definitions[name].kind != "name"
+    ]
 
 
 def lost_exercises(contracts: Mapping[str, Contract], names: Names) -> dict[str, str]:
@@ -79,7 +95,7 @@ def _by_name(exercise: str, wanted: Contract, names: Names) -> str | None:
     candidates = [
         name
         for name in names.by_plain_name.get(plain(exercise), ())
-        if name == exercise or names.definitions[name].kind != "name"
+        if name == exercise or _kind_fits(wanted, names.definitions[name])
     ]
     if exercise in COMMON:
         candidates = [name for name in candidates if _parameters_fit(wanted, names.definitions[name])]
@@ -88,6 +104,11 @@ def _by_name(exercise: str, wanted: Contract, names: Names) -> str | None:
     if not choice:
         return None
     return exercise if exercise in choice else choice[-1]
+
+
+def _kind_fits(wanted: Contract, found: Definition) -> bool:
+    """Whether a definition is a class where the exercise asks for one, and a function otherwise."""
+    return found.kind == ("def" if wanted.keywords is None else "class")
 
 
 def _keywords_fit(wanted: Contract, found: Definition) -> bool:
@@ -116,6 +137,14 @@ def _by_keywords(exercise: str, wanted: Contract, classes: list[Definition]) -> 
         if not _other_family(exercise, found.name) and (
             is_near(exercise, found.name) or _forward_fits(wanted, found)
         ):
+            yield found.name
+
+
+def _by_near_name(exercise: str, wanted: Contract, others: list[Definition]) -> Iterator[str]:
+    for found in others:
+        if exercise in COMMON or not is_near(exercise, found.name) or _other_family(exercise, found.name):
+            continue
+        if found.kind == "class" or _parameters_fit(wanted, found):
             yield found.name
 
 

@@ -91,6 +91,8 @@ def render(report: Report, *, every: bool = False, full: bool = False, words: bo
         detailed = unsolved if every else unsolved[:1]
     for result in detailed:
         parts += [*([Text()] if parts else []), exercise_screen(result, full=full, words=words)]
+    if report.file:
+        parts += _notes_on_passed([e for e in report.exercises if e not in detailed])
     if advice := advice_given(report.exercises):
         parts += [Text(), _advice(advice)]
     drawn = pruning.section([e.figures for e in report.exercises])
@@ -102,6 +104,15 @@ def render(report: Report, *, every: bool = False, full: bool = False, words: bo
 
 def _is_one_assignment(report: Report) -> bool:
     return len({e.assignment for e in report.exercises}) == 1
+
+
+def _notes_on_passed(results: Sequence[ExerciseResult]) -> list[RenderableType]:
+    """Return the remarks on exercises that passed and have no details."""
+    says = _("note on {name}: {remark}")
+    passed = [result for result in results if result.outcome == "passed"]
+    return [
+        Text(says.format(name=e.name, remark=remark), style="dim") for e in passed for remark in e.remarks
+    ]
 
 
 def _named_first(results: Sequence[ExerciseResult]) -> list[ExerciseResult]:

@@ -20,6 +20,7 @@ from grader.intake.course import BUNDLED, Course, choose, find, find_for_file, w
 from grader.intake.names import read_names
 from grader.intake.neighbours import with_neighbours
 from grader.intake.read import Blocked, Submission, read_submission
+from grader.intake.recognise import passed_over
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.base import Launcher
 from grader.sandbox.choose import choose as choose_tier
@@ -137,7 +138,20 @@ def _check_file(engine: Engine, extra: Sequence[Engine], file: Path, wanted: Seq
             )
         )
     report = _grade(engine, extra, submission, wanted)
-    return replace(report, file=str(file), remarks=(*_of_faults(submission), *report.remarks))
+    others = _passed_over(engine, submission)
+    return replace(report, file=str(file), remarks=(*_of_faults(submission), *others, *report.remarks))
+
+
+def _passed_over(engine: Engine, submission: Submission) -> list[str]:
+    """A sentence for each definition that another one of the file was graded for."""
+    says = _("line {line}: `{other}` was not graded; `{taken}` of the same file was graded as {exercise}")
+    found, names = engine.known(submission), read_names(submission)
+    return [
+        sanitize(
+            says.format(line=other.line, other=other.name, taken=found[exercise], exercise=exercise), 400
+        )
+        for exercise, other in passed_over(found, names)
+    ]
 
 
 def _of_faults(submission: Submission) -> tuple[str, ...]:

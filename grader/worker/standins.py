@@ -15,6 +15,8 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from typing import Any
 
+import torch
+
 from grader.worker.both_editions import accept_both
 
 _offered: set[str] = set()  # names of modules that were put where `import` finds them
@@ -24,6 +26,52 @@ Switch = Callable[[], AbstractContextManager[None]]
 
 # The names of edition 1.x for blocks of the course.
 _EDITION_1 = {"TransformerEncoderBlock": "EncoderBlock", "TransformerDecoderBlock": "DecoderBlock"}
+# What the book's package has from torch, under the same or another name.
+_OF_TORCH: dict[str, Any] = {
+    name: getattr(torch, name)
+    for name in [
+        "abs",
+        "arange",
+        "cos",
+        "cosh",
+        "exp",
+        "eye",
+        "float32",
+        "int32",
+        "int64",
+        "linspace",
+        "log",
+        "matmul",
+        "meshgrid",
+        "normal",
+        "ones",
+        "ones_like",
+        "rand",
+        "randn",
+        "sigmoid",
+        "sin",
+        "sinh",
+        "stack",
+        "tanh",
+        "tensor",
+        "zeros",
+        "zeros_like",
+    ]
+} | {
+    "argmax": torch.Tensor.argmax,
+    "astype": torch.Tensor.type,
+    "batch_matmul": torch.bmm,
+    "concat": torch.cat,
+    "expand_dims": torch.Tensor.unsqueeze,
+    "reduce_mean": torch.Tensor.mean,
+    "reduce_sum": torch.Tensor.sum,
+    "repeat": torch.Tensor.repeat,
+    "reshape": torch.Tensor.reshape,
+    "size": torch.Tensor.numel,
+    "swapaxes": torch.Tensor.swapaxes,
+    "to": torch.Tensor.to,
+    "transpose": torch.Tensor.t,
+}
 _WITHOUT_EFFECT = ("logger", "Logger", "init_seq2seq")
 
 
@@ -117,6 +165,8 @@ class _Book(types.ModuleType):
             raise AttributeError(name)
         if name in _WITHOUT_EFFECT:
             return _Silent
+        if name in _OF_TORCH:
+            return _OF_TORCH[name]
         try:
             return getattr(self._given, _EDITION_1.get(name, name))
         except AttributeError:

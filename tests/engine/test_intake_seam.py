@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from grader.intake.read import submission_from
+from grader.student.check import check
 
 MASKED = """def masked_softmax(X, valid_lens):
     if valid_lens is not None:
@@ -18,9 +19,9 @@ def graded(engine, name, text, wanted=None):
 
 
 def test_names_that_the_file_forgets_to_import_are_offered(engine):
-    (result,) = graded(engine, "masking.py", MASKED)
-    assert result.outcome == "passed"
-    assert result.remarks[0] == (
+    report = engine.grade(submission_from(Path("masking.py"), MASKED.encode()))
+    assert report.exercises[0].outcome == "passed"
+    assert report.remarks[0] == (
         "the file uses `torch`, `F` without importing them; the grader added `import torch`, "
         "`from torch.nn import functional as F`"
     )
@@ -107,8 +108,18 @@ def test_a_constructor_under_another_name_is_explained(engine):
 
 
 def test_a_building_block_that_the_file_forgets_to_import_is_offered(engine):
-    (result,) = graded(engine, "scoring.py", SCORING.replace("from grader.given import masked_softmax\n", ""))
-    assert result.outcome == "passed"
-    assert result.remarks == (
+    source = SCORING.replace("from grader.given import masked_softmax\n", "")
+    report = engine.grade(submission_from(Path("scoring.py"), source.encode()))
+    assert (report.exercises[0].outcome, report.exercises[0].remarks) == ("passed", ())
+    assert report.remarks == (
         "the file uses `masked_softmax` without importing it; the grader added `from grader.given import masked_softmax`",
+    )
+
+
+def test_a_class_of_a_file_that_another_one_is_graded_for_is_named(tmp_path):
+    file = tmp_path / "notes.py"
+    file.write_text("class add_norm:\n    x = 1\nclass AddNorm:\n    x = 2\n")
+    report = check((), file=file, sandbox="basic", quiet=True)
+    assert report.remarks == (
+        "line 1: `add_norm` was not graded; `AddNorm` of the same file was graded as AddNorm",
     )

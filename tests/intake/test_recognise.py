@@ -7,7 +7,7 @@ import pytest
 from grader.engine.engine import contracts_of
 from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
-from grader.intake.recognise import match
+from grader.intake.recognise import match, passed_over
 
 
 @pytest.fixture(scope="module")
@@ -111,4 +111,44 @@ def test_a_common_name_with_the_parameters_of_the_contract_is_an_exercise(recogn
 
 def test_a_block_of_the_decoder_is_none_of_the_encoder(recognised):
     block = "key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input, ffn_num_hiddens, num_heads, dropout"
-    assert recognised(a_class("MyDecoderBlock", block, "X, state")) == {}
+    assert recognised(a_class("CrossDecoder", block, "X, state")) == {}
+    assert recognised(a_class("MyDecoderBlock", block, "X, state")) == {"DecoderBlock": "MyDecoderBlock"}
+
+
+@pytest.mark.parametrize(
+    ("source", "exercise"),
+    [
+        (a_class("MultiHeadedAttention", "h, d_model, dropout=0.1", "q, k, v, mask"), "MultiHeadAttention"),
+        ("def mask_softmax(X, valid_len=None): ...", "masked_softmax"),
+        ("def tranpose_qkv(X, num_heads): ...", "transpose_qkv"),
+    ],
+)
+def test_a_name_that_is_nearly_right_makes_an_exercise(recognised, source, exercise):
+    (name,) = names_in(source).definitions
+    assert recognised(source) == {exercise: name}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def mask_softmax(scores, mask, dim): ...",
+        a_class("MaskedSoftmax", forward="X, valid_lens"),
+        "def MultiHeadedAttention(x): ...",
+        "def trains(model, batches, steps): ...",
+    ],
+)
+def test_a_near_name_of_another_kind_is_none(recognised, source):
+    assert recognised(source) == {}
+
+
+def test_the_exact_name_comes_before_a_near_one(recognised):
+    source = "def masked_softmax(X, valid_lens): ...\ndef mask_softmax(X, valid_lens): ..."
+    assert recognised(source) == {"masked_softmax": "masked_softmax"}
+
+
+def test_a_definition_that_another_one_is_graded_for_is_known(bundles):
+    names = names_in(a_class("multi_head_attention", "d_model") + "\n" + a_class("MultiHeadAttention"))
+    found = match(contracts_of(bundles), names)
+    assert [(e, d.name, d.line) for e, d in passed_over(found, names)] == [
+        ("MultiHeadAttention", "multi_head_attention", 1)
+    ]

@@ -163,6 +163,12 @@ def test_a_file_from_elsewhere_gets_its_own_command_and_no_task():
     assert text.endswith("Next: fix masked_softmax and check again.")
 
 
+def test_remarks_on_what_passed_are_shown_for_a_file_from_elsewhere():
+    passed = result("attention", "passed", checks=(), remarks=("built by position",))
+    assert "note on attention: built by position" in printed(passed, passed, file="notes.py")
+    assert "built by position" not in printed(passed, passed)
+
+
 def test_an_error_of_the_grader_is_explained():
     assert "No points are deducted." in " ".join(printed(*ALL).split())
 

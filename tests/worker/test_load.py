@@ -188,6 +188,14 @@ def test_the_books_logger_ignores_every_call():
     )
 
 
+def test_the_books_names_for_functions_of_torch_work():
+    names = run(
+        "from d2l import torch as d2l\nx = d2l.ones((2, 3))\n"
+        "y = d2l.concat([x, d2l.zeros_like(x)], 1)\nz = d2l.size(y), d2l.reduce_sum(y, 1), d2l.reshape(x, (3, 2))"
+    ).names
+    assert (names["z"][0], names["z"][1].tolist(), names["z"][2].shape) == (12, [3, 3], (3, 2))
+
+
 def test_parts_of_the_book_that_are_missing_raise_a_sentence():
     error = note(run("from d2l import torch as d2l\nd2l.plot([1])"))["error"]
     assert (error["type"], error["message"]) == (
