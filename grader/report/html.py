@@ -12,13 +12,13 @@ from grader.support.i18n import _
 
 
 def page(report: Report) -> str:
-    """Render the report as a document of its own."""
-    return render("page.html.jinja", **_values(report))
+    """Render the report as a document of its own, with a summary and the code of what did not pass."""
+    return render("page.html.jinja", is_page=True, **_values(report))
 
 
 def fragment(report: Report) -> str:
     """Render the report as a part of any page."""
-    return render("report.html.jinja", **_values(report))
+    return render("report.html.jinja", is_page=False, **_values(report))
 
 
 def sentence(text: str) -> str:

@@ -200,7 +200,7 @@ def _picture(picture: Picture) -> dict[str, Any]:
     """Return a picture as a record; its form is one of "grids", "chain" and "bars"."""
     return {
         "title": picture.title,
-        type(picture.form).__name__.lower(): asdict(picture.form),
+        picture.kind: asdict(picture.form),
         "notes": list(picture.notes),
         "words": in_words(picture),
     }

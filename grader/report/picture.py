@@ -89,15 +89,21 @@ class Picture:
     form: Form
     notes: tuple[str, ...] = ()
 
+    @property
+    def kind(self) -> str:
+        """The form by name: "grids", "chain" or "bars"."""
+        return type(self.form).__name__.lower()
 
-def legend(picture: Picture) -> list[str]:
-    """Return what the shades and the line in a grid mean, if it has them."""
+
+def legend(picture: Picture, shades: bool = True) -> list[str]:
+    """Return what the line in a grid means, and the shades if they are wanted; nothing for a picture without them."""
     if not isinstance(picture.form, Grids):
         return []
     cells = [cell for panel in picture.form.panels for row in panel.rows for cell in row]
-    shades = _("blank: 0   ░ ▒ ▓ █: more and more")
-    edge = _("│: the end of the valid length")
-    found = (shades, any(c.shade is not None for c in cells)), (edge, any(c.edge for c in cells))
+    found = (
+        (_("blank: 0   ░ ▒ ▓ █: more and more"), shades and any(c.shade is not None for c in cells)),
+        (_("│: the end of the valid length"), any(c.edge for c in cells)),
+    )
     return [text for text, is_there in found if is_there]
 
 

@@ -23,6 +23,7 @@ def environment(folder: Path) -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     from grader.report import words
+    from grader.report.picture import legend, shade_of
     from grader.support.i18n import _, ngettext
 
     made = Environment(
@@ -32,5 +33,5 @@ def environment(folder: Path) -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    made.globals.update(_=_, ngettext=ngettext, words=words)
+    made.globals.update(_=_, ngettext=ngettext, words=words, legend=legend, shade_of=shade_of)
     return made
