@@ -15,7 +15,10 @@ AROUND, MOST_LINES = 4, 120
 
 
 def code(result: ExerciseResult, submission: Submission, definition: Definition | None) -> Code | None:
-    """Return the lines of a definition; without one, the lines around the first place that the result names."""
+    """Return the lines of a definition; without one, the lines around the first place that the result names.
+
+    The first line of a definition is not marked: it is where every exception of a call can be traced to.
+    """
     named = list(_named_lines(result, submission))
     if definition is not None:
         first, last, file = definition.line, definition.end, definition.unit
@@ -26,7 +29,7 @@ def code(result: ExerciseResult, submission: Submission, definition: Definition 
         return None
     source = next(unit.source for unit in submission.units if unit.name == file)
     lines = source.splitlines()[first - 1 : min(last, first + MOST_LINES - 1)]
-    marked = {line for unit, line in named if unit == file and first <= line < first + len(lines)}
+    marked = {line for unit, line in named if unit == file and first < line < first + len(lines)}
     return Code(sanitize(file), first, tuple(sanitize(line, 300) for line in lines), tuple(sorted(marked)))
 
 

@@ -38,10 +38,13 @@ class Window:
     def open(self, url: str) -> None:
         self.driver.get(url)
 
-    def look(self, *, dark: bool = False, width: int = 1280, height: int = 800) -> None:
-        """What the system prefers, and how large the window is."""
+    def look(
+        self, *, dark: bool = False, width: int = 1280, height: int = 800, medium: str = "screen"
+    ) -> None:
+        """What the system prefers, how large the window is, and whether the page is printed."""
         self._command(
             "Emulation.setEmulatedMedia",
+            media=medium,
             features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}],
         )
         self._command(
