@@ -167,8 +167,11 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 6)
 
 
-def _advice(advice: Advice) -> dict[str, Any]:
-    return {**asdict(advice), "mistakes": list(advice.mistakes), "checks": list(advice.checks)}
+def _plain(value: Any) -> Any:
+    """Return a value of a record with lists in the place of tuples."""
+    if isinstance(value, Mapping):
+        return {key: _plain(part) for key, part in value.items()}
+    return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def _exercise(result: ExerciseResult) -> dict[str, Any]:
@@ -186,13 +189,13 @@ def _exercise(result: ExerciseResult) -> dict[str, Any]:
             "says": result.diagnosis.says,
             "asks": result.diagnosis.asks,
         },
-        "advice": [_advice(advice) for advice in result.advice],
+        "advice": [_plain(asdict(advice)) for advice in result.advice],
         "remarks": list(result.remarks),
         "fix_first": list(result.fix_first),
         "seconds": round(result.seconds, 4),
         **({"figures": dict(result.figures)} if result.figures else {}),
         **({"picture": _picture(result.picture)} if result.picture else {}),
-        **({"code": asdict(result.code)} if result.code else {}),
+        **({"code": _plain(asdict(result.code))} if result.code else {}),
     }
 
 
@@ -200,7 +203,7 @@ def _picture(picture: Picture) -> dict[str, Any]:
     """Return a picture as a record; its form is one of "grids", "chain" and "bars"."""
     return {
         "title": picture.title,
-        picture.kind: asdict(picture.form),
+        picture.kind: _plain(asdict(picture.form)),
         "notes": list(picture.notes),
         "words": in_words(picture),
     }
