@@ -42,7 +42,7 @@ class BoundedReader:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._end()
+        self.close()
 
     def call(self, function: Callable[..., T], *arguments: Any) -> T:
         """Call a function of a module in the process. Raises Unreadable, or the GraderError that it raises."""
@@ -73,10 +73,11 @@ class BoundedReader:
         theirs.close()
 
     def _exceeded(self, why: str) -> Unreadable:
-        self._end()
+        self.close()
         return Unreadable(why)
 
-    def _end(self) -> None:
+    def close(self) -> None:
+        """End the process; the next call starts another. Safe to call twice."""
         if self._process is not None:
             self._connection.close()
             self._process.kill()

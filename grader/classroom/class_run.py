@@ -6,30 +6,21 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 
 from grader.authoring.hidden_cases import derived_key
 from grader.bundle.model import Bundle
+from grader.classroom.bounded_grading import BoundedGrading
 from grader.classroom.discover import SubmittedFile
 from grader.classroom.store import Store, StoreKey
-from grader.classroom.worker_process import (
-    RunConfig,
-    Task,
-    TaskResult,
-    grading,
-    plain_file,
-    results_without_grading,
-    unjudged,
-)
-from grader.engine.worker_pool import Lost, WorkerPool
-from grader.report.model import ExerciseResult, Report
-from grader.support.i18n import _
+from grader.classroom.worker_process import RunConfig, Task, TaskResult, results_without_grading
+from grader.intake.neighbours import among
+from grader.report.model import Report
 from grader.support.version import __version__
 
 WARM_FROM = 40  # submissions per process from which a warm server pays for itself
-ATTEMPTS = 2  # at a file over which a process exits
 
 Progress = Callable[[int, int], None]  # submissions done, submissions graded now
 
@@ -68,17 +59,13 @@ class ClassRun:
     def grade(self) -> list[GradedSubmission]:
         """Grade and store everything; return it in the order of `found`. Equal files are graded once."""
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each process has a core; more threads only spin
-        with closing(Store(self.config.store, self.config.key)) as store:
-            pool: WorkerPool[Task, TaskResult]
-            with WorkerPool(self.jobs, grading, self.config, attempts=ATTEMPTS) as pool:
-                lost = []
-                for task, result in pool.run(self._tasks()):
-                    if isinstance(result, Lost):
-                        lost.append((task, result))
-                    else:
-                        self._add(task, result, store)
-                for task, how in lost:
-                    self._add(task, self._without_result(pool, task, how), store)
+        assert self.config.store is not None
+        with (
+            closing(Store(self.config.store, self.config.key)) as store,
+            BoundedGrading(self.bundles, self.config, self.jobs) as grading,
+        ):
+            for task, result in grading.run(self._tasks()):
+                self._add(task, result, store)
         return list(self._submissions())
 
     def _add(self, task: Task, result: TaskResult, store: Store) -> None:
@@ -87,19 +74,6 @@ class ClassRun:
         self._results[task.number] = result
         done = sum(number in self._results for number in self._numbers)
         self.progress(done, sum(bool(graded.new) for graded in self._results.values()))
-
-    def _without_result(self, pool: WorkerPool[Task, TaskResult], task: Task, lost: Lost) -> TaskResult:
-        """Grade a plain file in the place of one that lost its process: if that works, the file is at fault."""
-        if lost.why == "timeout":
-            why = _("it took much longer than the time limits of its exercises")
-        else:
-            why = _("the process that graded it exited {n} times").format(n=ATTEMPTS)
-        plain = replace(task, file=Path("plain.py"), read=plain_file, beside={})
-        ((_task, result),) = pool.run([plain])
-        if isinstance(result, Lost) or result.grader_failed:
-            problem = _("the grader failed: {error}").format(error=why)
-            return TaskResult(problem=problem, grader_failed=True)
-        return unjudged(self.bundles, task.expected, "", 0, why)
 
     def _tasks(self) -> Iterator[Task]:
         first: dict[tuple[object, ...], int] = {}
@@ -115,26 +89,21 @@ class ClassRun:
                 self._results[number] = TaskResult(tuple(results), problem=file.problem)
             elif same == number:
                 readers = {name: read for name, (read, _digest) in file.beside.items()}
-                yield Task(number, file.file, file.read, file.expected, readers)
+                yield Task(number, file.file, file.read, file.expected, among(readers))
 
     def _submissions(self) -> Iterator[GradedSubmission]:
         seen: set[int] = set()
         for file, number in zip(self.found, self._numbers, strict=True):
             result = self._results[number]
-            results: Sequence[ExerciseResult] = result.results
-            if result.grader_failed:
-                results = results_without_grading(
-                    self.bundles, file.expected, "could_not_grade", result.problem
-                )
-            report = self._report(file, result, results)
+            report = self._report(file, result)
             new = bool(result.new) and number not in seen
             yield GradedSubmission(report, result.size, result.problem, result.grader_failed, new)
             seen.add(number)
 
-    def _report(self, file: SubmittedFile, result: TaskResult, results: Sequence[ExerciseResult]) -> Report:
-        problem = (result.problem,) if result.problem and not results else ()
+    def _report(self, file: SubmittedFile, result: TaskResult) -> Report:
+        problem = (result.problem,) if result.problem and not result.results else ()
         return Report(
-            exercises=tuple(results),
+            exercises=result.results,
             sandbox=self.config.key.sandbox,
             torch=version("torch"),
             grader=__version__,

@@ -68,16 +68,17 @@ def grade_folder(root: Path, options: GradeOptions) -> list[GradedSubmission]:
             ).format(path=root, since=options.since)
         )
     jobs = min(options.jobs or _cores(), len(found))
+    store, key = options.store or default_store(folder_of(root)), store_key(cases, tier, course.counted)
     config = RunConfig(
         bundles=cases,
-        store=options.store or default_store(folder_of(root)),
-        key=store_key(cases, tier, course.counted),
+        store=store,
+        key=key,
         counted=course.counted,
         only=only,
         regrade=options.regrade,
         warm="full" if len(found) >= WARM_FROM * jobs else "none",
     )
-    Store(config.store, config.key).close()  # refuses before anything is started
+    Store(store, key).close()  # refuses before anything is started
     with live(len(found)) as progress:
         return without_helpers(ClassRun(found, bundles, config, jobs, progress).grade())
 

@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
@@ -22,7 +22,7 @@ from grader.engine.load_request import case_timeout
 from grader.engine.options import GradingOptions
 from grader.engine.result import result_without_checks
 from grader.intake.names import read_names
-from grader.intake.neighbours import among, with_neighbours
+from grader.intake.neighbours import ReadFile, among, with_neighbours
 from grader.intake.read import Blocked, Submission, shown, submission_from
 from grader.report.model import ExerciseResult, Outcome
 from grader.sandbox.choose import choose
@@ -40,7 +40,7 @@ class RunConfig:
     """What all processes of a run have in common."""
 
     bundles: Path  # the folder of the recorded cases
-    store: Path
+    store: Path | None  # None: the caller has looked there
     key: StoreKey
     only: tuple[str, ...] = ()
     counted: tuple[str, ...] = ()  # policies that count
@@ -52,20 +52,21 @@ class RunConfig:
 class Task:
     """One file to grade; `number` is the caller's. `read` returns the content in the process that grades.
 
-    beside: the same for the modules in its folder and below, by their place there.
+    beside: reads the modules in its folder and below, by their place there.
     """
 
     number: int
     file: Path
     read: Callable[[], bytes]
     expected: tuple[str, ...] = ()
-    beside: Mapping[str, Callable[[], bytes]] = field(default_factory=dict)
+    beside: ReadFile = field(default_factory=lambda: among({}))
 
 
 @dataclass(frozen=True)
 class TaskResult:
     """The results of a task; `new` are those that were not in the store.
 
+    defines: the exercises that the file defines, wanted or not.
     problem: why the file as a whole has no results. remarks: sentences for the instructor.
     grader_failed: the problem is a fault of the grader or the machine.
     """
@@ -77,6 +78,7 @@ class TaskResult:
     problem: str = ""
     remarks: tuple[str, ...] = ()
     grader_failed: bool = False
+    defines: tuple[str, ...] = ()
 
 
 @contextmanager
@@ -92,7 +94,7 @@ def grading(allow: Callable[[float], None], config: RunConfig) -> Iterator[Calla
             on_exercise=lambda name: allow(seconds_for(exercises[name])),
         )
         engine = opened.enter_context(closing(Engine(bundles, launcher, options)))
-        store = opened.enter_context(closing(Store(config.store, config.key)))
+        store = opened.enter_context(closing(Store(config.store, config.key))) if config.store else None
         if (
             config.key.sandbox != "basic"
         ):  # its workers are children of this process and would inherit the limit
@@ -126,7 +128,7 @@ def limit_memory(more: int) -> None:
             resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
 
 
-def grade(engine: Engine, store: Store, config: RunConfig, task: Task) -> TaskResult:
+def grade(engine: Engine, store: Store | None, config: RunConfig, task: Task) -> TaskResult:
     """Grade the exercises of a file that the store has no result of. Raises nothing."""
     try:
         data = task.read()
@@ -135,20 +137,22 @@ def grade(engine: Engine, store: Store, config: RunConfig, task: Task) -> TaskRe
         return TaskResult(problem=problem, grader_failed=True)
     content, size, wanted = hashlib.sha256(data).hexdigest(), len(data), task.expected
     try:
-        submission = with_neighbours(submission_from(task.file, data), among(task.beside))
+        submission = with_neighbours(submission_from(task.file, data), task.beside)
         content, size = submission.content, sum(len(unit.source) for unit in submission.units)
-        wanted = _wanted(engine.bundles, config.only, task.expected or tuple(engine.known(submission)))
+        defines = tuple(engine.known(submission))
+        wanted = _wanted(engine.bundles, config.only, task.expected or defines)
         if not wanted:
             return TaskResult(content=content, size=size, problem=_why_nothing(submission))
-        stored = Stored() if config.regrade else store.get(content, wanted)
+        stored = Stored() if config.regrade or store is None else store.get(content, wanted)
         missing = [name for name in wanted if name not in stored.results]
         new = engine.grade(submission, missing).exercises if missing else ()
         found = stored.results | {result.name: result for result in new}
-        return TaskResult(tuple(found[name] for name in wanted), new, content, size, remarks=stored.remarks)
+        results = tuple(found[name] for name in wanted)
+        return TaskResult(results, new, content, size, remarks=stored.remarks, defines=defines)
     except Blocked as blocked:
         wanted = _wanted(engine.bundles, config.only, task.expected)
-        results = results_without_grading(engine.bundles, wanted, "blocked", str(blocked))
-        return TaskResult(tuple(results), (), content, size, str(blocked))
+        blank = results_without_grading(engine.bundles, wanted, "blocked", str(blocked))
+        return TaskResult(tuple(blank), (), content, size, str(blocked))
     except Exception as error:
         engine.close()
         said = sanitize(f"{type(error).__name__}: {error}", 300)

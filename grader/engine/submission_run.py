@@ -204,20 +204,23 @@ class SubmissionRun:
         What may be chance is tried again; then a plain file decides, as with workers that crash.
         """
         try:
-            return self._redacted(*self._built(exercise, replaced))
+            return self._with_slips(exercise, replaced)
         except Exception:
             self.context.slot.close()
         try:
-            return self._redacted(*self._built(exercise, replaced))
+            return self._with_slips(exercise, replaced)
         except Exception as error:
             self.context.slot.close()
             return self._redacted(*self._unjudged(exercise, error))
 
-    def _redacted(self, result: ExerciseResult, evidence: Evidence) -> ExerciseResult:
-        shown = redact(result, evidence) if self.context.options.hidden else result
-        found = slips(self.submission, self.aliases.get(result.name, result.name))
-        shown = with_slips(shown, found, evidence.codes)
+    def _with_slips(self, exercise: Exercise, replaced: tuple[str, ...]) -> ExerciseResult:
+        result, evidence = self._built(exercise, replaced)
+        found = slips(self.submission, self.aliases.get(exercise.name, exercise.name))
+        shown = with_slips(self._redacted(result, evidence), found, evidence.codes)
         return shown if self.context.options.hidden else self._with_code(shown)
+
+    def _redacted(self, result: ExerciseResult, evidence: Evidence) -> ExerciseResult:
+        return redact(result, evidence) if self.context.options.hidden else result
 
     def _with_code(self, result: ExerciseResult) -> ExerciseResult:
         if result.outcome not in ("failed", "blocked", "other_interface"):

@@ -10,6 +10,8 @@ from grader.intake.names import plain
 from grader.support.i18n import _
 
 NEAR = 0.8  # how similar a name has to be to be offered instead
+MAX_UNKNOWN = 50  # names to find another one for; the cost is this times the next limit
+MAX_NAMES = 1000  # names to choose from
 
 # The keywords of functions and layers that such code calls.
 _KEYWORDS = {
@@ -39,6 +41,16 @@ def near(name: str, names: Iterable[str]) -> str:
     same = [other for other in names if plain(other) == plain(name)]
     found = same or get_close_matches(name[:100], sorted(names), n=2, cutoff=NEAR)
     return found[0] if len(found) == 1 and len(name) > 2 else ""
+
+
+def nearest(unknown: Collection[tuple[int, str]], names: Collection[str]) -> Iterator[tuple[int, str, str]]:
+    """Line, unknown name and the name near to it, for those that have one. Beyond the limits, none has one."""
+    if len(names) > MAX_NAMES:
+        return
+    for line, name in sorted(unknown)[:MAX_UNKNOWN]:
+        meant = near(name, names)
+        if meant:
+            yield line, name, meant
 
 
 def is_misspelt(name: str, right: str) -> bool:
@@ -79,10 +91,7 @@ def variables_of_the_file(function: ast.FunctionDef, variables: Collection[str])
     parameters = {argument.arg for argument in named}
     parts = [part for part in ast.walk(function) if isinstance(part, ast.Name)]
     own = parameters | {part.id for part in parts if not isinstance(part.ctx, ast.Load)}
-    for part in parts:
-        if part.id in own or part.id not in variables:
-            continue
-        meant = near(part.id, parameters)
-        if meant:
-            says = _("`{name}` is a variable of the file; did you mean the parameter `{near}`?")
-            yield part.lineno, says.format(name=part.id, near=meant)
+    read = {(part.lineno, part.id) for part in parts if part.id in variables and part.id not in own}
+    says = _("`{name}` is a variable of the file; did you mean the parameter `{near}`?")
+    for line, name, meant in nearest(read, parameters):
+        yield line, says.format(name=name, near=meant)

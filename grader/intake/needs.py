@@ -13,31 +13,35 @@ from grader.intake.syntax import CannotParse, parse
 
 def needs(submission: Submission, names: Names, name: str) -> frozenset[str]:
     """The names that a definition uses, and those that the file's own definitions among them use."""
-    sources = {unit.name: unit.source for unit in submission.units}
+    statements = {unit.name: _by_line(unit.source) for unit in submission.units}
     found = {name}
     waiting = [name]
     while waiting:
         known = names.definitions.get(waiting.pop())
-        if known is None or known.unit not in sources:
+        if known is None or known.unit not in statements:
             continue
-        new = set(_used(sources[known.unit], known.line)) - found
+        used = statements[known.unit].pop(known.line, [])  # all names of a line need the same
+        new = {free for node in used for free in _free(node)} - found
         found |= new
         waiting += new
     return frozenset(found)
 
 
-def _used(source: str, line: int) -> Iterator[str]:
-    """The names in the statements that begin on a line, without the variables of functions."""
+def _by_line(source: str) -> dict[int, list[ast.stmt]]:
+    """The statements by the line on which they begin."""
     try:
         tree = parse(source)
     except CannotParse:
-        return
+        return {}
+    lines: dict[int, list[ast.stmt]] = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.stmt) and node.lineno == line:
-            yield from _free(node)
+        if isinstance(node, ast.stmt):
+            lines.setdefault(node.lineno, []).append(node)
+    return lines
 
 
 def _free(node: ast.AST) -> Iterator[str]:
+    """The names that a node uses, without the variables of functions."""
     waiting: list[tuple[ast.AST, frozenset[str]]] = [(node, frozenset())]
     while waiting:
         part, own = waiting.pop()
@@ -50,6 +54,7 @@ def _free(node: ast.AST) -> Iterator[str]:
                 name for inside in ast.walk(part) if isinstance(inside, ast.Global) for name in inside.names
             }
             waiting += [(child, inner) for child in body]
-            waiting += [(child, own) for child in ast.iter_child_nodes(part) if child not in body]
+            rest = dict.fromkeys(ast.iter_child_nodes(part)).keys() - set(body)
+            waiting += [(child, own) for child in rest]
         else:
             waiting += [(child, own) for child in ast.iter_child_nodes(part)]

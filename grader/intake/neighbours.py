@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
@@ -20,23 +21,23 @@ ReadFile = Callable[[PurePosixPath], bytes | None]
 
 
 def inside(root: Path) -> ReadFile:
-    """Read plain files of a folder. Links in it are not followed."""
+    """Read plain files of a folder. Links in it are not followed. What is returned can be sent to another process."""
+    return partial(_of_folder, root)
 
-    def read(place: PurePosixPath) -> bytes | None:
-        path = root / place
-        return read_bytes(path) if _is_inside(path, root) else None
 
-    return read
+def _of_folder(root: Path, place: PurePosixPath) -> bytes | None:
+    path = root / place
+    return read_bytes(path) if _is_inside(path, root) else None
 
 
 def among(files: Mapping[str, Callable[[], bytes]]) -> ReadFile:
-    """Read files by their place in the submitted folder."""
+    """Read files by their place in the submitted folder. It can be sent to another process if the files can."""
+    return partial(_of_files, files)
 
-    def read(place: PurePosixPath) -> bytes | None:
-        found = files.get(str(place))
-        return found() if found is not None else None
 
-    return read
+def _of_files(files: Mapping[str, Callable[[], bytes]], place: PurePosixPath) -> bytes | None:
+    found = files.get(str(place))
+    return found() if found is not None else None
 
 
 def with_neighbours(submission: Submission, read: ReadFile | None = None) -> Submission:

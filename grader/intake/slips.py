@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 
 from grader.intake.customary import IMPORTS, bound_by
-from grader.intake.misspelt import is_misspelt, keywords, near, variables_of_the_file
+from grader.intake.misspelt import is_misspelt, keywords, nearest, variables_of_the_file
 from grader.intake.names import plain
 from grader.intake.read import Submission, Unit
 from grader.intake.syntax import CannotParse, parse
@@ -131,12 +131,10 @@ _Found = Iterator[tuple[int, str]]
 def _of_definition(node: ast.stmt, text: _Text) -> _Found:
     if isinstance(node, ast.ClassDef):
         yield from _of_class(node, text)
-    hints = {id(part) for hint in _annotations(node) for part in ast.walk(hint)}
+    yield from _of_names(node, text)
     for part in ast.walk(node):
         if isinstance(part, ast.Attribute):
             yield from _of_attribute(part, text)
-        elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and id(part) not in hints:
-            yield from _of_name(part, node, text)
         elif isinstance(part, ast.Call):
             yield from keywords(part)
         elif isinstance(part, ast.FunctionDef):
@@ -152,7 +150,7 @@ def _annotations(node: ast.AST) -> Iterator[ast.AST]:
 
 def _of_class(node: ast.ClassDef, text: _Text) -> _Found:
     methods = {part.name: part for part in node.body if isinstance(part, ast.FunctionDef)}
-    bases = [ast.unparse(base) if isinstance(base, (ast.Name, ast.Attribute)) else "" for base in node.bases]
+    bases = [_dotted(base) for base in node.bases]
     used = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
     if bases[:2] == ["nn", "Module"] and text.torch_nn:
         yield node.lineno, _("`nn,Module` has a comma; write `nn.Module`")
@@ -235,31 +233,35 @@ def _sets_layer(statement: ast.Assign) -> bool:
         isinstance(target, ast.Attribute)
         and isinstance(target.value, ast.Name)
         and isinstance(value, ast.Call)
-        and ast.unparse(value.func) in {f"nn.{layer}" for layer in _LAYERS}
+        and _dotted(value.func) in {f"nn.{layer}" for layer in _LAYERS}
     )
+
+
+def _dotted(node: ast.expr) -> str:
+    """`nn.Linear` for a name or names joined by dots; "" for anything else."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
 def _of_self(node: ast.ClassDef, text: _Text) -> _Found:
     """Attributes of `self` that nothing sets, where something nearly so named is set."""
     own = {name for part in ast.walk(node) for name in _sets(part)}
     known = text.attributes | text.words | _OF_MODULE
-    for part in ast.walk(node):
-        if (
-            isinstance(part, ast.Attribute)
-            and isinstance(part.ctx, ast.Load)
-            and isinstance(part.value, ast.Name)
-            and part.value.id == "self"
-            and not part.attr.startswith("_")
-            and part.attr not in known
-        ):
-            meant = near(part.attr, own)
-            if meant:
-                yield (
-                    part.lineno,
-                    _("nothing sets `self.{name}`; did you mean `self.{near}`?").format(
-                        name=part.attr, near=meant
-                    ),
-                )
+    unknown = {
+        (part.lineno, part.attr)
+        for part in ast.walk(node)
+        if isinstance(part, ast.Attribute)
+        and isinstance(part.ctx, ast.Load)
+        and isinstance(part.value, ast.Name)
+        and part.value.id == "self"
+        and not part.attr.startswith("_")
+        and part.attr not in known
+    }
+    for line, name, meant in nearest(unknown, own):
+        yield line, _("nothing sets `self.{name}`; did you mean `self.{near}`?").format(name=name, near=meant)
 
 
 def _of_attribute(node: ast.Attribute, text: _Text) -> _Found:
@@ -282,16 +284,24 @@ def _of_attribute(node: ast.Attribute, text: _Text) -> _Found:
             yield node.lineno, says.format(name=node.attr, near=meant)
 
 
-def _of_name(name: ast.Name, inside: ast.stmt, text: _Text) -> _Found:
-    """A name that nothing binds, where something nearly so named is bound."""
-    known = text.bound | set(dir(builtins)) | set(IMPORTS) | _OF_KERNELS
-    if "*" in text.bound or name.id in known or name.id.startswith("__"):
+def _of_names(node: ast.stmt, text: _Text) -> _Found:
+    """Names that nothing binds, where something nearly so named is bound."""
+    if "*" in text.bound:
         return
-    local = {bound for node in ast.walk(inside) for bound in bound_by(node)}
-    meant = near(name.id, local | set(text.definitions))
-    if meant:
-        says = _("nothing is called `{name}`; did you mean `{near}`?")
-        yield name.lineno, says.format(name=name.id, near=meant)
+    known = text.bound | set(dir(builtins)) | set(IMPORTS) | _OF_KERNELS
+    hints = {id(part) for hint in _annotations(node) for part in ast.walk(hint)}
+    unknown = {
+        (part.lineno, part.id)
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name)
+        and isinstance(part.ctx, ast.Load)
+        and id(part) not in hints
+        and part.id not in known
+        and not part.id.startswith("__")
+    }
+    local = {bound for part in ast.walk(node) for bound in bound_by(part)}
+    for line, name, meant in nearest(unknown, local | set(text.definitions)):
+        yield line, _("nothing is called `{name}`; did you mean `{near}`?").format(name=name, near=meant)
 
 
 def _names(node: ast.AST) -> set[str]:

@@ -1,4 +1,4 @@
-"""One engine with hidden cases per process: nbgrader makes new preprocessors for every notebook."""
+"""One process that grades with hidden cases: nbgrader makes new preprocessors for every notebook."""
 
 from __future__ import annotations
 
@@ -6,27 +6,26 @@ import atexit
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.authoring.hidden_cases import SEED_VARIABLE, hidden_folder
 from grader.bundle.files import load_all
-from grader.bundle.model import Exercise
+from grader.bundle.model import Bundle, Exercise
 from grader.bundle.policies import counting
+from grader.classroom.bounded_grading import BoundedGrading
 from grader.classroom.class_run import store_key
 from grader.classroom.store import BadStore, Store, Stored, StoreKey
-from grader.classroom.worker_process import grades_a_plain_file, unjudged
-from grader.engine.engine import Engine
-from grader.engine.options import GradingOptions
-from grader.intake.read import Submission
-from grader.nbgrader.lazy_launcher import LazyLauncher
-from grader.report.model import Report
+from grader.classroom.worker_process import RunConfig, Task, TaskResult
+from grader.intake.neighbours import ReadFile, among
+from grader.report.model import ExerciseResult, Report
 from grader.sandbox.choose import BasicTierError, best_tier
 from grader.support.errors import GraderError
 from grader.support.i18n import _
-from grader.support.sanitize import sanitize
+from grader.support.version import __version__
 
 if TYPE_CHECKING:
     from grader.nbgrader.settings import Headway
@@ -36,51 +35,70 @@ class Refused(GraderError):
     """The settings do not allow grading; the message is a sentence."""
 
 
+@dataclass(frozen=True)
+class Answer:
+    """A notebook to grade: its name, its bytes, the hash by which the store knows its code, and what is beside it."""
+
+    file: str
+    data: bytes
+    content: str
+    beside: ReadFile = field(default_factory=lambda: among({}))
+
+
 @dataclass
 class CourseGrader:
-    """Grades with the hidden cases of one course, in one tier."""
+    """Grades with the hidden cases of one course, in one tier, outside of this process."""
 
-    engine: Engine
+    bundles: Sequence[Bundle]
     key: StoreKey
     trusted: bool
+    grading: BoundedGrading
 
     @property
     def exercises(self) -> dict[str, Exercise]:
-        return {e.name: e for bundle in self.engine.bundles for e in bundle.exercises}
+        return {e.name: e for bundle in self.bundles for e in bundle.exercises}
 
     def grade(
-        self, submission: Submission, wanted: Sequence[str], store: Path, warn: Callable[[str], None]
+        self, answer: Answer, wanted: Sequence[str], store: Path, warn: Callable[[str], None]
     ) -> Report:
-        """Grade the wanted exercises that the store has no result of. `warn` gets sentences for the instructor."""
-        stored = self._stored(submission, wanted, store, warn)
-        for remark in stored.remarks:
-            warn(remark)
-        known = stored.results
-        missing = [name for name in wanted if name not in known]
-        fresh = self._graded(submission, missing, warn) if missing else self.engine.report(())
-        results = {**known, **{result.name: result for result in fresh.exercises}}
-        report = replace(fresh, exercises=tuple(results[name] for name in wanted if name in results))
-        if report.sandbox == "basic" and self.trusted:
-            remark = _("graded in the basic sandbox: these submissions are trusted by choice")
-            report = replace(report, remarks=(*report.remarks, remark))
-        return report
+        """Grade the wanted exercises that the store has no result of. `warn` gets sentences for the instructor.
 
-    def _graded(self, submission: Submission, wanted: Sequence[str], warn: Callable[[str], None]) -> Report:
-        """Grade; where that fails over this submission alone, the exercises fail. Raises what a plain file raises."""
-        try:
-            return self.engine.grade(submission, wanted)
-        except Exception as error:
-            self.engine.close()
-            if not grades_a_plain_file(self.engine, wanted):
-                raise
-            said = sanitize(f"{type(error).__name__}: {error}", 300)
-            found = unjudged(self.engine.bundles, wanted, submission.content, 0, said)
-            for remark in found.remarks:
-                warn(remark)
-            return self.engine.report(found.results)
+        Raises SandboxError if the tier is not available.
+        """
+        stored = self._stored(answer, wanted, store, warn)
+        missing = tuple(name for name in wanted if name not in stored.results)
+        fresh = self._graded(answer, missing) if missing else TaskResult()
+        for remark in (*stored.remarks, *fresh.remarks):
+            warn(remark)
+        results = {**stored.results, **{result.name: result for result in fresh.results}}
+        report = self.report([results[name] for name in wanted if name in results])
+        remarks = self._of_another(fresh, results, wanted) if missing else ()
+        if self.key.sandbox == "basic" and self.trusted:
+            remarks = (*remarks, _("graded in the basic sandbox: these submissions are trusted by choice"))
+        return replace(report, remarks=remarks)
+
+    def report(self, results: Sequence[ExerciseResult]) -> Report:
+        return Report(tuple(results), self.key.sandbox, version("torch"), __version__, "hidden")
+
+    def _graded(self, answer: Answer, wanted: tuple[str, ...]) -> TaskResult:
+        task = Task(0, Path(answer.file), partial(bytes, answer.data), wanted, answer.beside)
+        ((_task, result),) = self.grading.run([task])
+        return result
+
+    def _of_another(
+        self, fresh: TaskResult, results: dict[str, ExerciseResult], wanted: Sequence[str]
+    ) -> tuple[str, ...]:
+        """A remark where the notebook answers exercises of other assignments and none of this one."""
+        if any(name in wanted for name in fresh.defines) or not fresh.defines:
+            return ()
+        if any(result.outcome in ("passed", "failed") for result in results.values()):
+            return ()
+        other = ", ".join(sorted({self.exercises[name].assignment for name in fresh.defines}))
+        says = _("this notebook answers exercises of {other} and none of this assignment")
+        return (says.format(other=other),)
 
     def _stored(
-        self, submission: Submission, wanted: Sequence[str], path: Path, warn: Callable[[str], None]
+        self, answer: Answer, wanted: Sequence[str], path: Path, warn: Callable[[str], None]
     ) -> Stored:
         if not path.is_file():
             return Stored()
@@ -90,7 +108,7 @@ class CourseGrader:
             warn(str(bad))
             return Stored()
         try:
-            return store.get(submission.content, wanted)
+            return store.get(answer.content, wanted)
         finally:
             store.close()
 
@@ -128,19 +146,19 @@ def _made(settings: Headway) -> CourseGrader:
         raise Refused(_("c.Headway.solutions names {path}, which is not there").format(path=solutions))
     with _seed(settings.seed_file):
         cases = hidden_folder(solutions)
-        key = store_key(cases, tier, settings.policies_that_count)
-    bundles = counting(load_all(cases), settings.policies_that_count)
-    engine = Engine(bundles, LazyLauncher(tier), GradingOptions(hidden=True, torch_version=version("torch")))
-    return CourseGrader(engine, key, settings.trusted_submissions)
+        counted = tuple(settings.policies_that_count)
+        key = store_key(cases, tier, counted)
+    bundles = counting(load_all(cases), counted)
+    config = RunConfig(cases, None, key, counted=counted, warm="full")
+    return CourseGrader(bundles, key, settings.trusted_submissions, BoundedGrading(bundles, config, jobs=1))
 
 
 def close() -> None:
-    """End all workers and launchers. Safe to call twice."""
+    """End the process that grades. Safe to call twice."""
     while _cached:
         _key, old = _cached.popitem()
-        for part in (old.engine, old.engine.launcher):
-            with contextlib.suppress(Exception):
-                part.close()
+        with contextlib.suppress(Exception):
+            old.grading.close()
 
 
 atexit.register(close)

@@ -13,22 +13,22 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbgrader import utils
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 
-from grader.bundle.model import Exercise
 from grader.classroom.store import default_store
 from grader.engine.result import result_without_checks
-from grader.intake.limits import MAX_SOURCE_BYTES
-from grader.intake.neighbours import ReadFile, among, inside, with_neighbours
+from grader.intake.neighbours import ReadFile, among, inside
 from grader.intake.notebook import plain_python
-from grader.intake.read import Submission, Unit
+from grader.intake.read import Blocked
 from grader.intake.syntax import CannotParse, parse
 from grader.nbgrader import engine_cache
 from grader.nbgrader.cell_outputs import Verdict, comment_on, outputs
-from grader.nbgrader.engine_cache import CourseGrader
+from grader.nbgrader.engine_cache import Answer
+from grader.nbgrader.read_notebook import bounded, content_of
 from grader.nbgrader.repair_cells import NOTES
 from grader.nbgrader.settings import Headway
 from grader.report.model import ExerciseResult, Report
@@ -47,7 +47,7 @@ class Grade(NbGraderPreprocessor):
         try:
             report = self._report(nb, resources, [name for name in named.values() if name])
         except Exception as error:
-            engine_cache.close()  # the next submission gets a new engine
+            engine_cache.close()  # the next submission gets a new process
             said = (
                 str(error) if isinstance(error, engine_cache.Refused) else f"{type(error).__name__}: {error}"
             )
@@ -71,18 +71,15 @@ class Grade(NbGraderPreprocessor):
             return _nothing_graded(notes["fault"])
         grader = engine_cache.course_grader(Headway(parent=self))
         known = {name: grader.exercises[name] for name in wanted if name in grader.exercises}
-        submission = with_neighbours(submission_of(nb, file), self._beside(about))
-        problem = notes.get("problem", "")
-        if not problem and sum(len(unit.source) for unit in submission.units) > MAX_SOURCE_BYTES:
-            problem = _("{file} is larger than {limit} MiB").format(file=file, limit=MAX_SOURCE_BYTES >> 20)
-        if problem:
-            report = grader.engine.report(
-                [result_without_checks(e, "blocked", problem) for e in known.values()]
-            )
-        else:
-            report = grader.grade(submission, list(known), self._store(), self.log.warning)
-            if not any(result.outcome in ("passed", "failed") for result in report.exercises):
-                report = replace(report, remarks=(*report.remarks, *_of_another(grader, submission, known)))
+        try:
+            if notes.get("problem"):
+                raise Blocked(notes["problem"])
+            data = nbformat.writes(nb).encode("utf-8", "surrogatepass")
+            beside = self._beside(about)
+            answer = Answer(file, data, bounded(content_of, Path(file), data, beside), beside)
+            report = grader.grade(answer, list(known), self._store(), self.log.warning)
+        except Blocked as why:
+            report = grader.report([result_without_checks(e, "blocked", str(why)) for e in known.values()])
         for result in report.exercises:
             self.log.info(
                 "%s: %s %s, %s of %s",
@@ -107,14 +104,6 @@ class Grade(NbGraderPreprocessor):
 
 def _submitted(course: CourseDirectory) -> Path:
     return Path(course.root) / course.submitted_directory
-
-
-def submission_of(nb: NotebookNode, file: str) -> Submission:
-    """All code cells in their order, as everywhere: `grader grade` comes to the same content for the same notebook."""
-    cells = [(number, cell) for number, cell in enumerate(nb.cells, 1) if cell.cell_type == "code"]
-    return Submission(
-        Path(file), tuple(Unit(f"{file} cell {number}", plain_python(cell.source)) for number, cell in cells)
-    )
 
 
 def exercise_of(source: str) -> str | None:
@@ -143,17 +132,6 @@ def _is_ours_to_grade(cell: NotebookNode) -> bool:
 def _about(resources: Any) -> str:
     about = resources.get("nbgrader", {})
     return f"{about.get('student')}, {about.get('notebook')}"
-
-
-def _of_another(
-    grader: CourseGrader, submission: Submission, known: Mapping[str, Exercise]
-) -> tuple[str, ...]:
-    """A remark where the notebook answers exercises of other assignments and none of this one."""
-    defined = grader.engine.known(submission)
-    if not defined or not known or any(name in known for name in defined):
-        return ()
-    other = ", ".join(sorted({grader.exercises[name].assignment for name in defined}))
-    return (_("this notebook answers exercises of {other} and none of this assignment").format(other=other),)
 
 
 def _nothing_graded(why: str) -> Report:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbformat.notebooknode import NotebookNode
 
-from grader.intake.notebook import code_cells
-from grader.intake.read import Blocked, shown, submission_from
+from grader.classroom.bounded_reader import BoundedReader, Unreadable
+from grader.intake.limits import MAX_SOURCE_BYTES
+from grader.intake.neighbours import ReadFile, with_neighbours
+from grader.intake.notebook import code_cells, plain_python
+from grader.intake.read import Blocked, Submission, Unit, shown, submission_from
 from grader.nbgrader.renamed import Submitted, submitted
 from grader.support.i18n import _
+
+T = TypeVar("T")
 
 # In nbconvert's resources:
 PROBLEM = "headway_problem"  # why the file could not be read
@@ -37,13 +43,14 @@ class TolerantExporter(NotebookExporter):
         path = Path(filename)
         resources = {} if resources is None else resources
         resources["metadata"] = {"name": path.stem, "path": str(path.parent)}
-        found = submitted(path) if self._sanitizes() else Submitted(path)
-        if found.path is None:
-            resources[FAULT] = found.problem
-            return self.from_notebook_node(_saying(found.problem), resources=resources, **kw)
         try:
-            book, replaced = readable(found.path)
+            found = bounded(submitted, path) if self._sanitizes() else Submitted(path)
+            if found.path is None:
+                resources[FAULT] = found.problem
+                return self.from_notebook_node(_saying(found.problem), resources=resources, **kw)
+            fields, replaced = bounded(_plain, found.path)
             resources[REMARKS] = [*found.remarks, *replaced]
+            book = nbformat.from_dict(fields)
         except Blocked as blocked:
             resources[PROBLEM] = str(blocked)
             book = _saying(str(blocked))
@@ -59,6 +66,42 @@ class TolerantExporter(NotebookExporter):
     def _sanitizes(self) -> bool:
         """Whether this is the first of two readings: that of the file in `submitted/`."""
         return any(getattr(step, "sanitizes", False) for step in self._preprocessors)
+
+
+_reader = BoundedReader()
+atexit.register(_reader.close)
+
+
+def bounded(read: Callable[..., T], path: Path, *more: Any) -> T:
+    """Call `read(path, *more)` in a process with a memory limit and a time limit. Raises Blocked."""
+    try:
+        return _reader.call(read, path, *more)
+    except Unreadable as why:
+        raise Blocked(_("{file} {reason}").format(file=shown(path), reason=why)) from None
+
+
+def _plain(path: Path) -> tuple[Any, list[str]]:
+    """Call `readable`; return the notebook as JSON's own types, which pass through a pipe."""
+    book, remarks = readable(path)
+    return json.loads(json.dumps(book)), remarks
+
+
+def content_of(path: Path, data: bytes, beside: ReadFile) -> str:
+    """The hash by which `grader grade` stores the results of a notebook. Raises Blocked if its source is too large."""
+    submission = submission_of(nbformat.reads(data.decode(), as_version=4), path.name)
+    if sum(len(unit.source) for unit in submission.units) > MAX_SOURCE_BYTES:
+        raise Blocked(
+            _("{file} is larger than {limit} MiB").format(file=shown(path), limit=MAX_SOURCE_BYTES >> 20)
+        )
+    return with_neighbours(submission, beside).content
+
+
+def submission_of(nb: NotebookNode, file: str) -> Submission:
+    """All code cells in their order, as everywhere: `grader grade` comes to the same content for the same notebook."""
+    cells = [(number, cell) for number, cell in enumerate(nb.cells, 1) if cell.cell_type == "code"]
+    return Submission(
+        Path(file), tuple(Unit(f"{file} cell {number}", plain_python(cell.source)) for number, cell in cells)
+    )
 
 
 def readable(path: Path) -> tuple[NotebookNode, list[str]]:

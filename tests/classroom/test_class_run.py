@@ -14,7 +14,7 @@ import pytest
 
 from grader.bundle.files import load_all
 from grader.bundle.model import Exercise
-from grader.classroom import class_run, worker_process
+from grader.classroom import bounded_grading, worker_process
 from grader.classroom.class_run import ClassRun
 from grader.classroom.discover import SubmittedFile
 from grader.classroom.store import Store, StoreKey
@@ -51,7 +51,7 @@ def pretending(allow: Callable[[float], None], _config: RunConfig) -> Iterator[C
 
 
 def graded(bundles, config: RunConfig, monkeypatch, *texts: bytes):
-    monkeypatch.setattr(class_run, "grading", pretending)
+    monkeypatch.setattr(bounded_grading, "grading", pretending)
     files = [
         SubmittedFile(f"s{n}", f"s{n}.py", partial(bytes, text), 0.0, NAMES, digest=text)
         for n, text in enumerate(texts)

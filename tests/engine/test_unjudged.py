@@ -97,13 +97,6 @@ def by_grade(engine, folder, _monkeypatch):
         store.close()
 
 
-def by_nbgrader(engine, folder, _monkeypatch):
-    engine_cache = pytest.importorskip("grader.nbgrader.engine_cache")
-    key = StoreKey("cases", "grader", "strict", b"secret")
-    grader = engine_cache.CourseGrader(engine.with_options(hidden=True), key, trusted=False)
-    return grader.grade(submission(SPOILT), ["sequence_mask"], folder / "none", print).exercises
-
-
 def by_cell(engine, _folder, monkeypatch):
     shown = []
     monkeypatch.setattr(notebook._grader, "_ready", lambda: engine)
@@ -113,7 +106,7 @@ def by_cell(engine, _folder, monkeypatch):
     return shown[0].exercises
 
 
-@pytest.mark.parametrize("graded_by", [by_check, by_grade, by_nbgrader, by_cell])
+@pytest.mark.parametrize("graded_by", [by_check, by_grade, by_cell])
 def test_a_judge_that_raises_fails_its_checks_with_a_remark(engine, tmp_path, monkeypatch, graded_by):
     def raises(*_given):
         raise OverflowError("SECRET")

@@ -1,10 +1,15 @@
-"""Fuzz the readers for long: `python -m tests.fuzz --minutes 60`, or one input: `--reader source --seed 123`."""
+"""Fuzz the readers for long: `python -m tests.fuzz --minutes 60`, or one input: `--reader source --seed 123`.
+
+With `--record FILE`, a call goes on where the last one stopped, and FILE holds what came of all calls.
+"""
 
 import argparse
+import json
 import sys
+from pathlib import Path
 
 from .readers import READERS, one
-from .run import fuzz
+from .run import Findings, fuzz
 
 
 def main() -> int:
@@ -14,21 +19,32 @@ def main() -> int:
         "--reader", choices=READERS, action="append", help="only this reader; may be repeated"
     )
     parser.add_argument("--seed", type=int, help="read the input of one seed in this process, without limits")
-    parser.add_argument("--first", type=int, default=0, help="the seed to start from")
+    parser.add_argument("--record", type=Path, help="a JSON file with the findings of all calls")
     options = parser.parse_args()
     names = options.reader or list(READERS)
     if options.seed is not None:
         for name in names:
             one(name, options.seed)
         return 0
-    clean = True
+    found = recorded(options.record)
     for name in names:
-        findings = fuzz(name, options.first, seconds=60 * options.minutes)
-        print(f"{name}: {findings}", flush=True)
-        for seed, fault in findings.faults[:10]:
+        before = found.get(name, Findings())
+        found[name] = before + fuzz(name, before.inputs, seconds=60 * options.minutes)
+        print(f"{name}: {found[name]}", flush=True)
+        for seed, fault in found[name].faults[:10]:
             print(f"  python -m tests.fuzz --reader {name} --seed {seed}\n    {fault}", flush=True)
-        clean = clean and findings.is_clean
-    return 0 if clean else 1
+        if options.record:
+            plain = {name: vars(findings) for name, findings in found.items()}
+            options.record.write_text(json.dumps(plain, indent=1) + "\n", "utf-8")
+    print(f"all readers: {sum(findings.inputs for findings in found.values())} inputs", flush=True)
+    return 0 if all(findings.is_clean for findings in found.values()) else 1
+
+
+def recorded(file: Path | None) -> dict[str, Findings]:
+    """Reader → the findings of earlier calls."""
+    if file is None or not file.exists():
+        return {}
+    return {name: Findings(**fields) for name, fields in json.loads(file.read_text("utf-8")).items()}
 
 
 if __name__ == "__main__":

@@ -46,11 +46,17 @@ def make_source(rng):
 
 
 def read_source(data, name="answer.py"):
+    """Read a submission, and everything about it that is read from its text alone."""
+    from grader.engine.interface import Source, interface, takes_mask
+    from grader.intake.customary import units_to_run
     from grader.intake.names import read_names
+    from grader.intake.needs import needs
+    from grader.intake.neighbours import imported_modules
     from grader.intake.policy import uses
     from grader.intake.read import Blocked, submission_from
-    from grader.intake.recognise import Contract, match
+    from grader.intake.recognise import lost_exercises, match
     from grader.intake.restore import CannotRestore, restored
+    from grader.intake.slips import slips
 
     try:
         submission = submission_from(Path(name), data)
@@ -58,10 +64,17 @@ def read_source(data, name="answer.py"):
         return
     names = read_names(submission)
     submission.content.encode()
-    contracts = {"masked_softmax": Contract(), "MultiHeadAttention": Contract(frozenset({"num_heads"}))}
-    match(contracts, names)
-    for exercise in ("masked_softmax", "MultiHeadAttention"):
-        uses(submission, exercise, ["nn.MultiheadAttention", "softmax"])
+    contracts, stubs = course()
+    aliases = lost_exercises(contracts, names) | match(contracts, names)
+    for exercise in exercises():
+        alias = aliases.get(exercise.name, exercise.name)
+        for read in (interface, takes_mask):
+            read(exercise, alias, Source(submission, names), stubs[exercise.assignment])
+        slips(submission, alias)
+        needs(submission, names, alias)
+        uses(submission, alias, ["nn.MultiheadAttention", "softmax"])
+    units_to_run(submission, ["masked_softmax"])
+    list(imported_modules(submission.units))
     with suppress(CannotRestore):
         stub = "def masked_softmax(X): ...\n"
         restored(data.decode("utf-8-sig"), "masked_softmax", stub, notebook=name.endswith("ipynb"))
@@ -84,7 +97,33 @@ def make_notebook(rng):
 
 
 def read_notebook(data):
+    """Read a notebook as a submission, and as nbgrader's preprocessors read it before they write it."""
+    import nbformat
+
+    from grader.intake.read import Blocked
+    from grader.nbgrader.preprocessors import exercise_of
+    from grader.nbgrader.read_notebook import readable, submission_of
+
     read_source(data, "answer.ipynb")
+    with tempfile.TemporaryDirectory() as folder, suppress(Blocked):
+        path = Path(folder, "answer.ipynb")
+        path.write_bytes(data)
+        book, _remarks = readable(path)
+        nbformat.writes(book).encode()
+        submission_of(book, path.name)
+        for cell in book.cells:
+            exercise_of(cell.source)
+
+
+def make_notes(rng):
+    """Notes in Markdown: prose, code between fences, and what a cell printed."""
+    parts = ["# My notes\n", "", "```\n", "```python\n", "~~~~\n", ">>> 1\n", "tensor([1., 2.])\n", *SOURCES]
+    text = "".join(rng.choice(parts) for _ in range(rng.randrange(1, 12)))
+    return changed_text(rng, text).encode("utf-8", "surrogatepass")
+
+
+def read_notes(data):
+    read_source(data, "answer.md")
 
 
 @cache
@@ -127,11 +166,26 @@ def read_archive(data):
 
 
 @cache
-def exercises():
+def course():
+    """How the exercises are called, and their stubs by assignment."""
+    from grader.engine.engine import Engine
+
+    names = {e.name for e in exercises()}
+    engine = Engine([b for b in bundles() if any(e.name in names for e in b.exercises)], launcher=None)
+    return {name: engine.contracts[name] for name in names}, engine.context.stubs
+
+
+@cache
+def bundles():
     from grader.bundle.files import load_all
 
+    return load_all(ROOT / "assignments")
+
+
+@cache
+def exercises():
     wanted = {"sequence_mask", "masked_softmax", "MultiHeadAttention", "greedy_decode"}
-    return [e for b in load_all(ROOT / "assignments") for e in b.exercises if e.name in wanted]
+    return [e for b in bundles() for e in b.exercises if e.name in wanted]
 
 
 def drawn_array(rng):
@@ -272,6 +326,7 @@ def read_course(data):
 READERS = {
     "source": Reader(make_source, read_source),
     "notebook": Reader(make_notebook, read_notebook),
+    "notes": Reader(make_notes, read_notes),
     "archive": Reader(make_archive, read_archive),
     "reply": Reader(make_reply, read_reply),
     "store": Reader(make_row, read_row),

@@ -31,6 +31,15 @@ class Findings:
     def is_clean(self) -> bool:
         return not self.faults and self.growth <= GROWTH
 
+    def __add__(self, other: "Findings") -> "Findings":
+        return Findings(
+            self.inputs + other.inputs,
+            self.crashes + other.crashes,
+            self.hangs + other.hangs,
+            max(self.growth, other.growth),
+            [*self.faults, *other.faults],
+        )
+
     def __str__(self) -> str:
         return f"{self.inputs} inputs, {self.crashes} crashes, {self.hangs} hangs, growth {self.growth >> 20} MiB"
 

@@ -44,6 +44,25 @@ HOSTILE = {
     "many values in one f-string": lambda: (
         ANSWER + "x = f'" + "".join(f"{{a{i}}}" for i in range(8_000)) + "'\n"
     ),
+    "a chain of calls": lambda: (
+        ANSWER
+        + "".join(f"def f{i}(): f{i + 1}\n" for i in range(9_000))
+        + "def masked_softmax(X): return f0()\n"
+    ),
+    "many statements on the line of the answer": lambda: (
+        ANSWER + ";".join(f"f{i}=f{i + 1}" for i in range(9_000)) + "\ndef masked_softmax(X): return f0\n"
+    ),
+    "many unknown names": lambda: (
+        ANSWER + "def masked_softmax(X):\n" + "".join(f"    abcdef{i} = abcdfe{i}\n" for i in range(9_000))
+    ),
+    "many unknown attributes": lambda: (
+        ANSWER
+        + "class Head(nn.Module):\n  def forward(self):\n"
+        + "".join(f"    self.abcdefgh{i} = self.abcdefgi{i}\n" for i in range(9_000))
+    ),
+    "a layer from a call of a call": lambda: (
+        ANSWER + "class Head(nn.Module):\n  def __init__(self):\n    self.x = f" + "()" * 900 + "\n"
+    ),
 }
 # What a reader refuses, by a part of its sentence.
 REFUSED = {
@@ -63,9 +82,11 @@ def read(kind, suffix=".py"):
     import json
 
     from grader.intake.names import read_names
+    from grader.intake.needs import needs
     from grader.intake.policy import uses
     from grader.intake.read import Blocked, submission_from
     from grader.intake.recognise import Contract, match
+    from grader.intake.slips import slips
 
     source = HOSTILE[kind]()
     if suffix == ".ipynb":
@@ -75,5 +96,8 @@ def read(kind, suffix=".py"):
     except Blocked as blocked:
         return str(blocked)
     names = read_names(submission)
-    uses(submission, "masked_softmax", ["nn.MultiheadAttention"])
+    for name in ("masked_softmax", "Head"):
+        uses(submission, name, ["nn.MultiheadAttention"])
+        needs(submission, names, name)
+        slips(submission, name)
     return sorted(match({"masked_softmax": Contract()}, names)) or sorted(fault.why for fault in names.faults)

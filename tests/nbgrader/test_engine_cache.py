@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
+import nbformat
 import pytest
 from helpers.nbgrader_class.school import QKV
 from traitlets.config import Config
 
+from grader.classroom import bounded_grading
+from grader.classroom.bounded_grading import BoundedGrading
 from grader.classroom.store import Store
-from grader.intake.read import Submission, Unit
+from grader.classroom.worker_process import PLAIN_FILE, RunConfig, Task, TaskResult
+from grader.intake.neighbours import among
+from grader.intake.read import Blocked
 from grader.nbgrader import engine_cache
+from grader.nbgrader.engine_cache import Answer
+from grader.nbgrader.read_notebook import bounded, content_of
 from grader.nbgrader.settings import Headway
 from grader.report.model import ExerciseResult
 
@@ -39,57 +49,85 @@ def test_one_grader_serves_all_notebooks(settings, grader):
     assert engine_cache.course_grader(settings) is grader
 
 
+def answer(source: str = QKV) -> Answer:
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
+    data = nbformat.writes(book).encode()
+    return Answer("04_heads.ipynb", data, content_of(Path("04_heads.ipynb"), data, among({})))
+
+
+def stored(path: Path, grader) -> Path:
+    """A store with a result that no grader would come to."""
+    result = ExerciseResult("transpose_qkv", "04_heads", "failed", 2.25, 3.0, content=answer().content)
+    with closing(Store(path, grader.key)) as store:
+        store.put([result])
+    return path
+
+
 def test_answers_come_from_the_store_first(grader, tmp_path):
-    submission = Submission(Path("04_heads.ipynb"), (Unit("04_heads.ipynb cell 1", QKV),))
-    path = tmp_path / "grades.sqlite"
-    store = Store(path, grader.key)
-    store.put([ExerciseResult("transpose_qkv", "04_heads", "failed", 2.25, 3.0, content=submission.content)])
-    store.close()
-    report = grader.grade(submission, ["transpose_qkv", "transpose_output"], path, print)
+    path = stored(tmp_path / "grades.sqlite", grader)
+    report = grader.grade(answer(), ["transpose_qkv", "transpose_output"], path, print)
     assert [(r.name, r.score) for r in report.exercises] == [
         ("transpose_qkv", 2.25),
         ("transpose_output", 0.0),
     ]
     assert report.seed == "hidden"
     path.write_bytes(b"not a database, and longer than its header would have to be" * 4)
-    assert grader.grade(submission, ["transpose_qkv"], path, print).exercises[0].outcome == "passed"
+    assert grader.grade(answer(), ["transpose_qkv"], path, print).exercises[0].outcome == "passed"
 
 
-def test_stored_results_need_no_worker_and_damaged_rows_do(grader, tmp_path):
-    submission = Submission(Path("04_heads.ipynb"), (Unit("04_heads.ipynb cell 1", QKV),))
-    path = tmp_path / "grades.sqlite"
-    store = Store(path, grader.key)
-    store.put([ExerciseResult("transpose_qkv", "04_heads", "failed", 2.25, 3.0, content=submission.content)])
-    store.close()
-    assert grader.grade(submission, ["transpose_qkv"], path, print).exercises[0].score == 2.25
-    assert grader.engine.launcher._launcher is None
+def test_stored_results_need_no_process_and_damaged_rows_do(grader, tmp_path):
+    path = stored(tmp_path / "grades.sqlite", grader)
+    assert grader.grade(answer(), ["transpose_qkv"], path, print).exercises[0].score == 2.25
+    assert not grader.grading._pool._workers
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("UPDATE results SET result = '{'")
-    assert grader.grade(submission, ["transpose_qkv"], path, print).exercises[0].outcome == "passed"
-    assert grader.engine.launcher._launcher is not None
+    assert grader.grade(answer(), ["transpose_qkv"], path, print).exercises[0].outcome == "passed"
+    assert grader.grading._pool._workers
 
 
-def test_an_exception_over_one_submission_fails_it_with_a_remark(grader, tmp_path, monkeypatch):
-    submission = Submission(Path("04_heads.ipynb"), (Unit("04_heads.ipynb cell 1", QKV),))
-    real = grader.engine.grade
+@contextmanager
+def pretending(allow: Callable[[float], None], config: RunConfig) -> Iterator[Callable[[Task], TaskResult]]:
+    """A process that does what a notebook says, in place of grading it."""
 
-    def raising(given, *rest):
-        if given is submission:
-            raise RecursionError
-        return real(given, *rest)
+    def work(task: Task) -> TaskResult:
+        if b"hang" in task.read():
+            allow(0.5)
+            time.sleep(600)
+        if b"exit" in task.read() or (config.warm == "broken" and task.read() == PLAIN_FILE):
+            os._exit(1)
+        return TaskResult((ExerciseResult(task.expected[0], "04_heads", "passed", 3.0, 3.0),))
 
-    monkeypatch.setattr(grader.engine, "grade", raising)
-    remarks: list[str] = []
-    report = grader.grade(submission, ["transpose_qkv"], tmp_path / "none", remarks.append)
-    assert [(r.outcome, r.score) for r in report.exercises] == [("failed", 0.0)]
-    assert "RecursionError" in remarks[0]
+    yield work
 
-    def broken(*_given):
-        raise RecursionError
 
-    monkeypatch.setattr(grader.engine, "grade", broken)
-    with pytest.raises(RecursionError):
-        grader.grade(submission, ["transpose_qkv"], tmp_path / "none", remarks.append)
+@pytest.mark.parametrize(("source", "why"), [("hang", "time limits"), ("exit", "exited 2 times")])
+def test_a_notebook_that_stops_the_process_fails_alone(grader, tmp_path, monkeypatch, source, why):
+    monkeypatch.setattr(bounded_grading, "grading", pretending)
+    config = RunConfig(tmp_path, None, grader.key)
+    with BoundedGrading(grader.bundles, config, 1) as grading:
+        bounded = replace(grader, grading=grading)
+        remarks: list[str] = []
+        report = bounded.grade(answer(source), ["transpose_qkv"], tmp_path / "none", remarks.append)
+        assert [(r.outcome, r.score) for r in report.exercises] == [("failed", 0.0)]
+        assert why in remarks[0]
+        honest = bounded.grade(answer(), ["transpose_qkv"], tmp_path / "none", print)
+        assert [(r.outcome, r.score) for r in honest.exercises] == [("passed", 3.0)]
+
+
+def test_a_process_that_exits_over_a_plain_file_costs_nothing(grader, tmp_path, monkeypatch):
+    monkeypatch.setattr(bounded_grading, "grading", pretending)
+    with BoundedGrading(grader.bundles, RunConfig(tmp_path, None, grader.key, warm="broken"), 1) as grading:
+        report = replace(grader, grading=grading).grade(answer("exit"), ["transpose_qkv"], tmp_path, print)
+    assert [(r.outcome, r.score) for r in report.exercises] == [("could_not_grade", None)]
+
+
+def take_memory(_path: Path) -> int:
+    return len(bytearray(4 << 30))
+
+
+def test_a_notebook_is_read_with_a_memory_limit(tmp_path):
+    with pytest.raises(Blocked, match="memory"):
+        bounded(take_memory, tmp_path / "a.ipynb")
 
 
 def test_a_new_grader_is_made_when_its_sources_change(school, settings, grader):

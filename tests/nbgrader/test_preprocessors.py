@@ -13,8 +13,8 @@ from traitlets.config import Config
 from grader.intake.read import Blocked, read_submission
 from grader.nbgrader.cell_outputs import outputs
 from grader.nbgrader.course import CourseOptions, our_config
-from grader.nbgrader.preprocessors import _part, exercise_of, submission_of
-from grader.nbgrader.read_notebook import readable
+from grader.nbgrader.preprocessors import _part, exercise_of
+from grader.nbgrader.read_notebook import readable, submission_of
 from grader.report.model import ExerciseResult, Report
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

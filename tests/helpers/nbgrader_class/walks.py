@@ -37,11 +37,11 @@ DOWNLOADS = """
 c.FileNameCollectorPlugin.named_regexp = r".*/(?P<student_id>[\\w-]+)_(?P<file_id>04_heads)\\.ipynb"
 """
 NO_WORKER = """
-import grader.nbgrader.lazy_launcher
+from grader.classroom.bounded_grading import BoundedGrading
 from grader.sandbox.base import SandboxError
-def choose(*about, **more):
+def run(*given):
     raise SandboxError("no worker can be started")
-grader.nbgrader.lazy_launcher.choose = choose
+BoundedGrading.run = run
 """
 
 

@@ -1,0 +1,78 @@
+"""Grade files in processes with a memory limit and time limits: what a file does to its process costs that file only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+
+from grader.bundle.model import Bundle
+from grader.classroom.worker_process import (
+    RunConfig,
+    Task,
+    TaskResult,
+    grading,
+    plain_file,
+    results_without_grading,
+    unjudged,
+)
+from grader.engine.worker_pool import Lost, WorkerPool
+from grader.intake.neighbours import among
+from grader.support.i18n import _
+
+ATTEMPTS = 2  # at a file over which a process exits
+
+
+class BoundedGrading:
+    """Up to `jobs` processes that grade, started when they are needed. Use it as a context, or call `close`."""
+
+    def __init__(self, bundles: Sequence[Bundle], config: RunConfig, jobs: int):
+        self._bundles = bundles
+        self._pool: WorkerPool[Task, TaskResult] = WorkerPool(jobs, grading, config, attempts=ATTEMPTS)
+
+    def __enter__(self) -> BoundedGrading:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._pool.__exit__(kind, error, trace)
+
+    def close(self) -> None:
+        """End the processes. Safe to call twice."""
+        self._pool.__exit__(None, None, None)
+
+    def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
+        """Yield each task with its result, as they are ready; those that lost their process come last.
+
+        Raises SandboxError if the tier is not available.
+        """
+        lost = []
+        for task, result in self._pool.run(tasks):
+            if isinstance(result, Lost):
+                lost.append((task, result))
+            else:
+                yield task, self._excused(task, result)
+        for task, how in lost:
+            yield task, self._excused(task, self._without_result(task, how))
+
+    def _without_result(self, task: Task, lost: Lost) -> TaskResult:
+        """Grade a plain file in the place of one that lost its process: if that works, the file is at fault."""
+        if lost.why == "timeout":
+            why = _("it took much longer than the time limits of its exercises")
+        else:
+            why = _("the process that graded it exited {n} times").format(n=ATTEMPTS)
+        plain = replace(task, file=Path("plain.py"), read=plain_file, beside=among({}))
+        ((_task, result),) = self._pool.run([plain])
+        if isinstance(result, Lost) or result.grader_failed:
+            problem = _("the grader failed: {error}").format(error=why)
+            return TaskResult(problem=problem, grader_failed=True)
+        return unjudged(self._bundles, task.expected, "", 0, why)
+
+    def _excused(self, task: Task, result: TaskResult) -> TaskResult:
+        """A fault of the grader costs no points: its exercises could not be graded."""
+        if not result.grader_failed:
+            return result
+        results = results_without_grading(self._bundles, task.expected, "could_not_grade", result.problem)
+        return replace(result, results=tuple(results))
