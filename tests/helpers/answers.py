@@ -16,7 +16,7 @@ class Answer:
     says: str
     kind: str
     breaks: frozenset[str]
-    later: frozenset[str] = frozenset()  # what it breaks on another device or in another dtype alone
+    later: frozenset[str] = frozenset()  # policies that it breaks, or `device`
 
     @property
     def is_right(self) -> bool:

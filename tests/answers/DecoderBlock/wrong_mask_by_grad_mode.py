@@ -2,7 +2,7 @@
 # says: mask decided by grad mode, not self.training
 # kind: policy
 # breaks:
-# later: modes
+# later: grad-mode
 
 import torch
 from torch import nn

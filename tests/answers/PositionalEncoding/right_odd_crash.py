@@ -1,7 +1,8 @@
 # exercise: PositionalEncoding
 # says: crashes for odd num_hiddens
-# kind: mistake
-# breaks: shapes
+# kind: policy
+# breaks:
+# later: odd-width, precision
 
 import torch
 from torch import nn
