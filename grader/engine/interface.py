@@ -142,7 +142,6 @@ _OF = {
     "key": "k",
     "query": "q",
     "value": "v",
-    "norm": "",
     "input": "in",
     "output": "out",
     "ff": "inner",
@@ -231,7 +230,7 @@ def _built_otherwise(alias: str, name: str, found: Signature, asked: Signature) 
     lacks = ", ".join(f"`{other}`" for other in asked.positional if other not in found.names)
     says = (
         _("this file builds it as `{alias}({found})`, without {lacks}; the course asks for `{name}({asked})`")
-        if found.names < asked.names
+        if found.names < asked.names and len(asked.names - found.names) == 1
         else _("this file builds it as `{alias}({found})`; the course asks for `{name}({asked})`")
     )
     return says.format(

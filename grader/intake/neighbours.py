@@ -16,6 +16,8 @@ from grader.intake.syntax import CannotParse, parse
 from grader.support.errors import GraderError
 
 MAX_NEIGHBOURS = 20
+# A book's package has a file named after each framework, and none of them is that framework.
+OTHER_FRAMEWORKS = frozenset({"flax", "jax", "keras", "mxnet", "paddle", "tensorflow"})
 MAX_IMPORTS = 200  # of one file that are looked up
 ReadFile = Callable[[PurePosixPath], bytes | None]
 
@@ -91,6 +93,8 @@ def imported_modules(units: Iterable[Unit]) -> Iterator[str]:
 def _module(module: str, folder: PurePosixPath, read: ReadFile) -> tuple[PurePosixPath | None, str]:
     """The file of a module: its whole dotted name below `folder` or the root, else the end of that name."""
     parts = module.lstrip(".").split(".")
+    if module.split(".")[0] in OTHER_FRAMEWORKS:
+        return None, ""
     for first in range(len(parts)):
         for base in dict.fromkeys((folder, PurePosixPath())):
             whole = base.joinpath(*parts[first:])

@@ -122,6 +122,22 @@ def test_a_keyword_of_a_function_may_have_another_name(grade_one):
     assert any("`mask_value` (value)" in remark for remark in result.remarks)
 
 
+def test_a_shape_may_be_called_after_the_input(grade_one):
+    source = (
+        HEAD
+        + """
+class AddNorm(nn.Module):
+    def __init__(self, input_shape, dropout):
+        super().__init__()
+        self.ln, self.dropout = nn.LayerNorm(input_shape), nn.Dropout(dropout)
+
+    def forward(self, X, Y):
+        return self.ln(self.dropout(Y) + X)
+"""
+    )
+    assert grade_one(source, "AddNorm").outcome == "passed"
+
+
 def test_a_keyword_of_another_kind_is_no_other_name(grade_one):
     source = MASK.format(last="dropout=0", name="dropout")
     assert grade_one(source, "sequence_mask").outcome == "failed"

@@ -100,7 +100,8 @@ def test_only_plain_files_inside_the_folder_are_read(tmp_path):
     (inside / "folder").symlink_to(outside)
     (inside / "near.py").symlink_to(inside / "plain.py")
     (inside / "plain.py").write_text("x = 1\n")
-    names = ["linked", "folder.secret", "..outside.secret", "near", "plain", "answer"]
+    (inside / "tensorflow.py").write_text("x = 1\n")
+    names = ["tensorflow", "linked", "folder.secret", "..outside.secret", "near", "plain", "answer"]
     lines = [f"from {name} import x\n" for name in names]
     (inside / "answer.py").write_text("".join(lines))
     found = with_neighbours(read_submission(inside / "answer.py"))
