@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from grader.bundle.model import Exercise, RecordedCase
+from grader.engine.cached_results import cached, keep
 from grader.engine.case_checks import off_last, skipped, without_off
 from grader.engine.code import code
 from grader.engine.context import Context
@@ -27,7 +27,6 @@ from grader.engine.messages import place_of
 from grader.engine.missing import blamed, is_package, missing_names, needs_gpu, of_gpu, of_missing
 from grader.engine.post_training import examined
 from grader.engine.result import ResultBuilder, blocked_by
-from grader.engine.result_cache import key
 from grader.engine.session import WorkerGone
 from grader.engine.slip_remarks import with_slips
 from grader.engine.student_blocks import Block, bound_names, remarks_on_faulty, student_blocks
@@ -48,9 +47,8 @@ from grader.judge.redact import Evidence, redact
 from grader.judge.verdict import Budget, JudgedCase, judge_case, lost_case, unseen_case
 from grader.report.model import CheckOutcome, ExerciseResult
 from grader.sandbox.base import SandboxError
-from grader.support.i18n import _, language
+from grader.support.i18n import _
 from grader.support.sanitize import sanitize
-from grader.support.version import __version__
 
 UNUSABLE = ("failed", "blocked", "not_started")  # outcomes of a part that another exercise cannot build on
 
@@ -77,7 +75,8 @@ class SubmissionRun:
     def grade(self, exercise: Exercise) -> ExerciseResult:
         """Grade one exercise; if a building block of the student is wrong, once more with the reference block."""
         if exercise.name not in self.done:
-            self.done[exercise.name] = self._cached(exercise) or self._anew(exercise)
+            known = cached(self.context, content(self.submission, self.parts), exercise)
+            self.done[exercise.name] = known or self._anew(exercise)
         return self.done[exercise.name]
 
     def remarks(self, exercises: Sequence[Exercise]) -> tuple[str, ...]:
@@ -97,7 +96,7 @@ class SubmissionRun:
         if self._lost() > before or any(name in run.unsteady for name, run in student_blocks(self, exercise)):
             self.unsteady.add(exercise.name)
         elif result.outcome in ("passed", "failed") and not result.partial:
-            self._cache(exercise, result)
+            keep(self.context, content(self.submission, self.parts), exercise, result)
         return result
 
     def _lost(self) -> int:
@@ -118,6 +117,7 @@ class SubmissionRun:
             if run.grade(self.context.exercises[name]).outcome in (*UNUSABLE, "could_not_grade")
         ]
         again = self._with_reference_blocks(exercise, result, faulty, remarks_on_faulty(self, faulty))
+        again = self._without_other_interfaces(exercise, again, own, faulty)
         if again is not result:
             used, parts = self._used_exercises(exercise), exercise.is_made_of_parts
             first = [name for name, run in faulty if parts or (run is self and name in used)]
@@ -145,6 +145,18 @@ class SubmissionRun:
         again = replace(again, score=max(again.score, result.score or 0))  # a second try costs nothing
         return replace(again, remarks=(*again.remarks, *remarks), seconds=again.seconds + result.seconds)
 
+    def _without_other_interfaces(
+        self, exercise: Exercise, result: ExerciseResult, own: Sequence[Block], faulty: Sequence[Block]
+    ) -> ExerciseResult:
+        """The result with our blocks in the place of those beside this file that have another interface, if it passes."""
+        others = [(name, run) for name, run in own if run is not self and name in run.done]
+        others = [(name, run) for name, run in others if run.done[name].outcome == "other_interface"]
+        if exercise.is_made_of_parts or not others or result.outcome == "passed":
+            return result
+        blocks = [*faulty, *others]
+        again = self._with_reference_blocks(exercise, result, blocks, remarks_on_faulty(self, blocks))
+        return again if again.outcome == "passed" else result
+
     def of(self, submission: Submission, neighbours: dict[str, SubmissionRun] | None = None) -> SubmissionRun:
         """Return a run of another file of the same student."""
         found = read_names(submission)
@@ -166,34 +178,6 @@ class SubmissionRun:
         used = needs(self.submission, self.names, self.aliases.get(exercise.name, exercise.name))
         earlier = order[: order.index(exercise.name)]
         return [name for name in earlier if name in self.aliases and self.aliases[name] in used]
-
-    # ---- results that take long are cached
-
-    def _key(self, exercise: Exercise) -> str:
-        context = self.context
-        tier = context.slot.launcher.tier
-        circumstances = (__version__, context.options.torch_version, tier, context.options.device, language())
-        return key(exercise, content(self.submission, self.parts), *circumstances)
-
-    def _may_be_cached(self, exercise: Exercise) -> bool:
-        """Only results of public cases: a student can write into the folder of the cache."""
-        options = self.context.options
-        if options.hidden or options.quick or os.environ.get("CI"):
-            return False
-        return any(case.costly for case in exercise.cases)
-
-    def _cached(self, exercise: Exercise) -> ExerciseResult | None:
-        if self.context.options.cache is None or not self._may_be_cached(exercise):
-            return None
-        found = self.context.options.cache.get(self._key(exercise), exercise)
-        if found is None:
-            return None
-        remark = _("cached result: the files have not changed since an earlier check")
-        return replace(found, remarks=(*found.remarks, remark), seconds=0.0)
-
-    def _cache(self, exercise: Exercise, result: ExerciseResult) -> None:
-        if self.context.options.cache is not None and self._may_be_cached(exercise):
-            self.context.options.cache.put(self._key(exercise), exercise, result)
 
     # ---- one try
 

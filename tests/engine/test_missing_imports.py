@@ -276,3 +276,48 @@ def test_a_wrong_block_that_an_exercise_does_not_use_is_not_named(foreign, tmp_p
     result, _report = graded(foreign, tmp_path, source)
     assert result.outcome == "failed"
     assert result.remarks == ()
+
+
+def test_a_neighbour_s_block_of_another_interface_gives_way_if_that_helps(foreign, tmp_path):
+    biased = """
+class AdditiveAttention(nn.Module):
+    def __init__(self, q_size, k_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_q, self.W_k = nn.Linear(q_size, num_hiddens), nn.Linear(k_size, num_hiddens)
+        self.w_v = nn.Linear(num_hiddens, 1)
+
+    def forward(self, q, k, v, lens):
+        return q
+"""
+    uses = """
+from torch import nn
+from scoring import AdditiveAttention
+class Seq2SeqAttentionDecoder(nn.Module):
+    def __init__(self, vocab_size, embed_size, num_hiddens, num_layers, dropout=0):
+        super().__init__()
+        self.attention = AdditiveAttention(num_hiddens, num_hiddens, num_hiddens, dropout)
+        self.embedding = nn.Embedding(vocab_size, embed_size)
+        self.rnn = nn.GRU(embed_size + num_hiddens, num_hiddens, num_layers, dropout=dropout)
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+
+    def init_state(self, enc_outputs, enc_valid_lens):
+        return enc_outputs[0].transpose(0, 1), enc_outputs[1], enc_valid_lens
+
+    def forward(self, X, state):
+        keys, hidden, lens = state
+        out, self.attention_weights = [], []
+        for x in self.embedding(X).transpose(0, 1):
+            context = self.attention(hidden[-1][:, None], keys, keys, lens)
+            y, hidden = self.rnn(torch.cat([context, x[:, None]], -1).transpose(0, 1), hidden)
+            out.append(y)
+            self.attention_weights.append(self.attention.attention_weights)
+        return self.dense(torch.cat(out)).transpose(0, 1), [keys, hidden, lens]
+"""
+    name = "Seq2SeqAttentionDecoder"
+    files = {"scoring.py": HEAD + biased}
+    result, _report = graded(foreign, tmp_path, "import torch\n" + uses, files, name)
+    assert result.outcome == "passed"
+    assert (
+        "AdditiveAttention in scoring.py could not be used; graded with the reference AdditiveAttention instead"
+        in result.remarks
+    )

@@ -1,0 +1,45 @@
+"""When a result is cached: only results of public cases, because a student can write into the folder of the cache."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+from grader.bundle.model import Exercise
+from grader.engine.context import Context
+from grader.engine.result_cache import key
+from grader.report.model import ExerciseResult
+from grader.support.i18n import _, language
+from grader.support.version import __version__
+
+
+def cached(context: Context, content: str, exercise: Exercise) -> ExerciseResult | None:
+    """The cached result of an exercise that takes long; None if there is none. content: a hash of the submission."""
+    cache = context.options.cache
+    found = (
+        cache.get(_key(context, content, exercise), exercise)
+        if cache and _may_be(context, exercise)
+        else None
+    )
+    if found is None:
+        return None
+    remark = _("cached result: the files have not changed since an earlier check")
+    return replace(found, remarks=(*found.remarks, remark), seconds=0.0)
+
+
+def keep(context: Context, content: str, exercise: Exercise, result: ExerciseResult) -> None:
+    """Cache the result of an exercise that takes long."""
+    if context.options.cache is not None and _may_be(context, exercise):
+        context.options.cache.put(_key(context, content, exercise), exercise, result)
+
+
+def _key(context: Context, content: str, exercise: Exercise) -> str:
+    tier = context.slot.launcher.tier
+    circumstances = (__version__, context.options.torch_version, tier, context.options.device, language())
+    return key(exercise, content, *circumstances)
+
+
+def _may_be(context: Context, exercise: Exercise) -> bool:
+    if context.options.hidden or context.options.quick or os.environ.get("CI"):
+        return False
+    return any(case.costly for case in exercise.cases)
