@@ -25,6 +25,8 @@ check: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check grader tests scripts solutions
 	$(BIN)/mypy
+	$(BIN)/mypy --platform win32
+	$(BIN)/mypy --platform darwin
 
 # Something from every area, in minutes. Sandbox tests watch the clock and attacks starve their neighbours: they run alone.
 test: install

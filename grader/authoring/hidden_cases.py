@@ -17,7 +17,6 @@ from pathlib import Path
 from grader.authoring.content import read_all
 from grader.bundle import files as bundles
 from grader.bundle.model import Bundle
-from grader.sandbox import kernel
 from grader.support.cache_folder import cache_folder
 from grader.support.errors import GraderError, UsageError
 from grader.support.i18n import _
@@ -117,6 +116,8 @@ def _record(solutions: Path, folder: Path) -> None:
 
 def _main(solutions: str, target: str, parent: str) -> None:
     if sys.platform == "linux":
+        from grader.sandbox import kernel
+
         kernel.die_with_parent(int(parent))
     from grader.authoring.record import record_all
 

@@ -7,14 +7,14 @@ replaced, and the next file is read.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from contextlib import suppress
-from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from types import TracebackType
 from typing import Any, TypeVar
 
-from grader.engine.worker_pool import context, uninterrupted
+from grader.engine.worker_pool import Connection, context, uninterrupted
 from grader.support.errors import GraderError
 from grader.support.i18n import _
 
@@ -34,7 +34,7 @@ class BoundedReader:
     def __init__(self, memory: int = MEMORY, seconds: float = SECONDS):
         self._memory, self._seconds = memory, seconds
         self._process: BaseProcess | None = None
-        self._connection: Connection
+        self._connection: Connection[Any, Any]
 
     def __enter__(self) -> BoundedReader:
         return self
@@ -85,11 +85,12 @@ class BoundedReader:
             self._process = None
 
 
-def _serve(connection: Connection, memory: int) -> None:
-    with suppress(ImportError, ValueError, OSError):  # not every system has these limits
+def _serve(connection: Connection[Any, Any], memory: int) -> None:
+    if sys.platform != "win32":
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        with suppress(ValueError, OSError):  # macOS has no such limit
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     with suppress(EOFError, OSError):
         while True:
             function, arguments = connection.recv()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from grader.sandbox.selftest import Canary
+    from grader.sandbox.base import Canary
 
 from grader.support.i18n import _
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import select
 import sys
+import time
 from importlib.util import find_spec
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 import click
@@ -16,7 +17,11 @@ from grader.support.i18n import _
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from grader.student.watch import SavedFiles, Watcher
+    from grader.student.watch import Watcher
+
+SLICE = 0.2  # seconds: on Windows, Ctrl-C has an effect only between two waits
+QUIET = 60.0  # seconds without a save after which the command to use instead is shown
+Events = SimpleQueue[Path | str]  # a saved file, or a key
 
 EXAMPLES = _("""\b
 Examples:
@@ -47,16 +52,18 @@ def command(exercise: str | None, course: Path | None, sandbox: str) -> None:
 
     from grader.intake.course import find, wanted_exercises
     from grader.sandbox.choose import choose
-    from grader.student.watch import SavedFiles, Watcher
+    from grader.student.saved_files import SavedFiles
+    from grader.student.watch import Watcher
 
     where = find(course or Path.cwd())
     current = wanted_exercises([exercise], where.bundles)[0] if exercise else ""
     launcher = choose(sandbox)
     console = Console(highlight=False)
     try:
-        watcher, saves = Watcher(where, launcher, current), SavedFiles(where.root)
+        watcher, events = Watcher(where, launcher, current), Events()
+        saves = SavedFiles(where.root, watcher.files, events.put)
         try:
-            _loop(watcher, saves, console)
+            _loop(watcher, events, console)
         except KeyboardInterrupt:
             pass  # every outcome was saved when it was shown
         finally:
@@ -66,23 +73,53 @@ def command(exercise: str | None, course: Path | None, sandbox: str) -> None:
         launcher.close()
 
 
-def _loop(watcher: Watcher, saves: SavedFiles, console: Console) -> None:
-    from grader.student.terminal_keys import read_keys, single_keys
+def _loop(watcher: Watcher, events: Events, console: Console) -> None:
+    from grader.student.terminal_keys import CLOSED, single_keys
 
-    with single_keys() as terminal:
-        _grade_and_show(watcher, console, terminal is not None)
+    with single_keys(events.put) as keys:
+        _grade_and_show(watcher, console, keys)
+        quiet_until: float | None = time.monotonic() + QUIET
         while True:
-            ready, _w, _x = select.select(
-                [saves.descriptor, *([] if terminal is None else [terminal])], [], []
-            )
-            if saves.descriptor in ready:
-                if [path for path in saves.take() if watcher.note_save(path)]:
-                    _grade_and_show(watcher, console, terminal is not None)
-            elif terminal is not None:
-                for key in read_keys(terminal) or "q":  # "": the terminal is closed
-                    if key in "qQ\x04":
-                        return
-                    _act(key.lower(), watcher, console)
+            event = _next(events, quiet_until)
+            if event is None:
+                _show_command(watcher, console)
+                quiet_until = None
+            elif isinstance(event, str):
+                if event in "qQ" + CLOSED:
+                    return
+                _act(event.lower(), watcher, console)
+            else:
+                saved = [path for path in [event, *_other_saves(events)] if watcher.note_save(path)]
+                if saved:
+                    _grade_and_show(watcher, console, keys)
+                    quiet_until = None
+
+
+def _next(events: Events, until: float | None) -> Path | str | None:
+    """Wait for the next event, or until a moment of `time.monotonic`."""
+    while until is None or time.monotonic() < until:
+        try:
+            return events.get(timeout=SLICE)
+        except Empty:
+            continue
+    return None
+
+
+def _other_saves(events: Events) -> list[Path]:
+    """Take the saves that wait behind another one; keys stay in their order."""
+    taken: list[Path | str] = []
+    while not events.empty():
+        taken.append(events.get())
+    for event in taken:
+        if isinstance(event, str):
+            events.put(event)
+    return [event for event in taken if isinstance(event, Path)]
+
+
+def _show_command(watcher: Watcher, console: Console) -> None:
+    command = f"grader check {watcher.current}"
+    said = _("No save was noticed so far. If you saved, run this instead: {command}").format(command=command)
+    console.print(said, markup=False)
 
 
 def _act(key: str, watcher: Watcher, console: Console) -> None:

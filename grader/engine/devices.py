@@ -46,8 +46,8 @@ def launcher_for(device: str, sandbox: str = "auto") -> Launcher:
         from grader.sandbox.basic import ColdLauncher
 
         return ColdLauncher(cuda=True)
+    from grader.sandbox.base import Program
     from grader.sandbox.choose import choose
-    from grader.sandbox.server import Program
 
     return choose(sandbox, Program(prepare="grader.worker.sim:register"))
 

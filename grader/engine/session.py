@@ -1,28 +1,26 @@
 """Talk to one worker: requests in, bounded replies out, one deadline for all of it.
 
-A worker may never read, never stop writing, send a byte at a time, or lie. One poll loop watches its
-three pipes; what it prints is kept up to a limit and never parsed for a verdict.
+A worker may never read, never stop writing, send a byte at a time, or lie. What it prints is stored up to a
+limit and never parsed for a verdict.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import secrets
-import select
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from grader.sandbox.base import START_SECONDS, Launcher, Limits, Process, SandboxError
+from grader.sandbox.channel import Channel, TooMuchOutput
 from grader.support.errors import GraderError
 from grader.worker.wire import HEAD
 
 MAX_JSON = 1 << 20
 MAX_BODY = 64 << 20
-MAX_LOG = 64 << 10
 MAX_TOLD = 20_000  # messages about one training: ten a second for half an hour
 MAX_STEPS, MAX_LOSS = 1_000_000, 1e6
 
@@ -81,9 +79,7 @@ class Session:
         self.limits = self.granted = limits  # what a request may take; what the process was started with
         self.files = frozenset(files)  # the submission's, to know its lines by
         self._process: Process = launcher.start(limits)
-        self._log = bytearray()
-        self._log_open = True
-        self._printed = 0
+        self._channel = Channel(self._process, limits.output_bytes)
         self._ready = False
 
     def ask(
@@ -105,6 +101,7 @@ class Session:
         try:
             raw, tensors = self._exchange(HEAD.pack(len(words), len(body)) + words + body, started + seconds)
             raw, tensors = self._after_progress(raw, tensors, started + seconds, tell)
+            self._settle()
             if raw.pop("token", None) != token:
                 raise WorkerGone("stale", "an answer to another request")
         except WorkerGone as gone:
@@ -137,9 +134,10 @@ class Session:
     @property
     def printed(self) -> str:
         """What student code printed so far, cut to size."""
-        return bytes(self._log).decode("utf-8", "replace")
+        return self._channel.log.decode("utf-8", "replace")
 
     def close(self) -> None:
+        self._channel.close()
         self._process.close()
 
     def _await_ready(self) -> None:
@@ -160,16 +158,7 @@ class Session:
         self._ready = True
 
     def _exchange(self, data: bytes, deadline: float) -> tuple[dict[str, Any], bytes]:
-        rest = memoryview(data)
-        while rest:
-            _, writable = self._poll(deadline, writing=True)
-            if writable:
-                try:
-                    rest = rest[os.write(self._process.to_worker, rest[: 1 << 16]) :]
-                except BrokenPipeError:
-                    raise WorkerGone("died", self._how_it_ended()) from None
-                except BlockingIOError:
-                    continue
+        self._channel.send(data)
         return self._receive(deadline)
 
     def _receive(self, deadline: float) -> tuple[dict[str, Any], bytes]:
@@ -185,54 +174,26 @@ class Session:
         return words, self._read(body_size, deadline)
 
     def _read(self, size: int, deadline: float) -> bytes:
-        parts = bytearray()
-        while len(parts) < size:
-            readable, _ = self._poll(deadline)
-            if readable:
-                try:
-                    chunk = os.read(self._process.from_worker, min(size - len(parts), 1 << 20))
-                except BlockingIOError:
-                    continue
-                if not chunk:
-                    raise WorkerGone("died", self._how_it_ended())
-                parts += chunk
-        return bytes(parts)
+        try:
+            return self._channel.read(size, deadline)
+        except TooMuchOutput as much:
+            raise WorkerGone("output", str(much)) from None
+        except TimeoutError:
+            raise WorkerGone("time") from None
+        except EOFError:
+            raise WorkerGone("died", self._how_it_ended()) from None
 
-    def _poll(self, deadline: float, writing: bool = False) -> tuple[bool, bool]:
-        """Wait for either pipe, draining the log meanwhile. Returns (readable, writable)."""
-        left = deadline - time.monotonic()
-        if left <= 0:
-            self._drain()
-            raise WorkerGone("time")
-        process = self._process
-        # A reply that nobody reads yet would wake us for nothing.
-        readers = [] if writing else [process.from_worker]
-        readers += [process.log] if self._log_open else []
-        readable, writable, _ = select.select(readers, [process.to_worker] if writing else [], [], left)
-        if process.log in readable:
-            self._drain()
-        return process.from_worker in readable, bool(writable)
-
-    def _drain(self) -> None:
-        while self._log_open:
-            try:
-                chunk = os.read(self._process.log, 1 << 16)
-            except BlockingIOError:
-                return
-            if not chunk:
-                self._log_open = False
-                return
-            self._printed += len(chunk)
-            self._log += chunk
-            if len(self._log) > 2 * MAX_LOG:  # keep the first and the last words
-                self._log = self._log[:MAX_LOG] + self._log[-MAX_LOG:]
-            if self._printed > self.limits.output_bytes:
-                raise WorkerGone("output", f"{self._printed} bytes")
+    def _settle(self) -> None:
+        """Wait until all that the worker printed has arrived. Raises WorkerGone if that is too much."""
+        try:
+            self._channel.settle()
+        except TooMuchOutput as much:
+            raise WorkerGone("output", str(much)) from None
 
     def _how_it_ended(self) -> str:
         self._process.kill()
         end = self._process.wait()
-        self._drain()
+        self._settle()
         if end.signal is not None:
             return f"signal {end.signal}"
         return f"exit {end.code}"
@@ -240,7 +201,7 @@ class Session:
     def _lines(self) -> list[tuple[str, int]]:
         """The submission's lines in the stack that the worker's own watchdog printed, the innermost first."""
         try:
-            self._drain()
+            self._settle()
         except WorkerGone:
             return []
         stack = self.printed.rpartition("Timeout (")[2]

@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import threading
 import time
 import traceback
@@ -16,12 +17,19 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import wait
 from types import TracebackType
 from typing import Any, Generic, Literal, TypeVar
 
 from grader.sandbox.base import SandboxError
 from grader.support.i18n import _
+
+if sys.platform == "win32":
+    from multiprocessing.connection import PipeConnection
+
+    Connection = PipeConnection
+else:
+    from multiprocessing.connection import Connection as Connection
 
 STOP_SECONDS = 5.0  # for a process without a task to end by itself
 
@@ -46,7 +54,7 @@ class _Worker:
     """The parent's side of one process."""
 
     def __init__(self, setup: Setup[Any, Any], args: tuple[Any, ...]):
-        self.connection: Connection
+        self.connection: Connection[Any, Any]
         self.connection, theirs = context.Pipe()
         self.task: int | None = None
         self.deadline = float("inf")
@@ -179,7 +187,7 @@ def _receive(worker: _Worker) -> tuple[str, Any]:
 # ---- in the process
 
 
-def _serve(connection: Connection, setup: Setup[Any, Any], args: tuple[Any, ...]) -> None:
+def _serve(connection: Connection[Any, Any], setup: Setup[Any, Any], args: tuple[Any, ...]) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         with setup(lambda seconds: connection.send(("allow", seconds)), *args) as work:
@@ -216,7 +224,7 @@ def _end_with_parent() -> None:
 @contextmanager
 def uninterrupted() -> Iterator[None]:
     """Start processes that ignore Ctrl-C. This process receives it afterwards."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows: there a signal reaches the whole console
+    if sys.platform == "win32":  # a signal reaches the whole console
         with _delayed_interrupt():
             yield
         return

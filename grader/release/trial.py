@@ -29,7 +29,6 @@ from grader.engine.options import GradingOptions
 from grader.engine.submission_run import SubmissionRun
 from grader.intake.names import Names
 from grader.intake.read import Submission, Unit, read_submission
-from grader.sandbox import kernel
 from grader.sandbox.basic import ColdLauncher
 from grader.worker.constructors import accepted_forms
 
@@ -284,6 +283,8 @@ def _started(engine: Engine, kit: Path) -> Iterator[str]:
 def _main(arguments: Sequence[str]) -> None:
     kit, parent = arguments
     if sys.platform == "linux":
+        from grader.sandbox import kernel
+
         kernel.die_with_parent(int(parent))
     references: Any = json.load(sys.stdin)
     json.dump(asdict(main(Path(kit), references)), sys.stdout)

@@ -39,12 +39,45 @@ class Exit:
     signal: int | None
 
 
+@dataclass(frozen=True)
+class Program:
+    """What a server serves: `entry` is called in each worker, `prepare` once before any fork (both
+    "module:function"); `code` are folders to import them from, beside the worker's own. `folder`: whether it
+    needs a folder on the machine, which the supervisor makes and always removes."""
+
+    entry: str = "grader.worker.main:serve"
+    prepare: str = ""
+    code: tuple[str, ...] = ()
+    folder: bool = False
+
+
+@dataclass(frozen=True)
+class Canary:
+    """One attack: `held` when it was refused (or is not promised to be), `achieved` what it did."""
+
+    name: str
+    held: bool
+    promised: bool
+    achieved: str
+
+
+@dataclass(frozen=True)
+class TierReport:
+    """Whether a tier can be used here, why not, and what each canary found."""
+
+    tier: str
+    available: bool
+    reason: str
+    canaries: tuple[Canary, ...] = ()
+
+
 class Process(Protocol):
-    """A running worker. The caller owns the three descriptors; they are non-blocking."""
+    """A running worker, and this side of its pipes. `Channel` reads and writes them."""
 
     to_worker: int
     from_worker: int
     log: int  # what student code prints, both streams
+    log_writer: int  # the end that the worker writes to; it tells what was printed before a moment
 
     def kill(self) -> None:
         """Kill the worker and all it started. Safe to call twice."""

@@ -1,9 +1,13 @@
-"""The tier that works anywhere: a new Python process per worker, with the limits the system offers."""
+"""The tier that works anywhere: a new Python process per worker, with the limits the system offers.
+
+A worker talks over its standard streams. Windows lets a process inherit nothing else without a helper.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import struct
 import subprocess
 import sys
 import sysconfig
@@ -13,56 +17,80 @@ from pathlib import Path
 from grader.sandbox.base import Exit, Limits, SandboxError
 from grader.support.scratch_dirs import owned
 
+if sys.platform == "win32":
+    from grader.sandbox import windows_job as process_tree
+else:
+    from grader.sandbox import process_group as process_tree
+
 _ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
 )
-_START = "import sys; sys.path[:0] = {paths!r}; import runpy; runpy.run_module('grader.worker', run_name='__main__')"
+# Before anything is printed: the standard streams become the pipes of requests, replies and the log.
+_STREAMS = """
+import os, sys
+sys.argv[1:1] = map(str, (os.dup(0), os.dup(1)))
+os.dup2(2, 1)
+with open(os.devnull, "rb") as nothing:
+    os.dup2(nothing.fileno(), 0)
+"""
+_START = "sys.path[:0] = {paths!r}; import runpy; runpy.run_module('grader.worker', run_name='__main__')"
+_LIMITS = struct.Struct("<QQQ")  # bytes of memory, seconds of processor time, bytes of a file
+_UNLIMITED = 1 << 50
 
 
 class ColdProcess:
     """One worker, started by exec with a clean environment in its own empty folder.
 
+    It imports torch at once and gets its limits by `limit`, before anything else.
+
     cuda: it may use the GPUs. Their driver reserves more address space than any limit would leave.
+    warm: it also imports what torch loads on first use.
     """
 
-    def __init__(self, limits: Limits, cuda: bool = False):
-        self.limits = limits
+    def __init__(self, cuda: bool = False, warm: bool = False):
+        self._cuda = cuda
         self._scratch = tempfile.TemporaryDirectory(
             prefix=owned(Path(tempfile.gettempdir()), "headway"), ignore_cleanup_errors=True
         )
         request, self.to_worker = os.pipe()
         self.from_worker, reply = os.pipe()
-        self.log, log = os.pipe()
-        memory = 1 << 50 if cuda else limits.memory_bytes
-        arguments = (request, reply, memory, limits.cpu_seconds, limits.file_bytes, os.getpid())
+        self.log, self.log_writer = os.pipe()
+        self._exit: Exit | None = None
+        self._closed = False
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", _START.format(paths=_paths()), *map(str, arguments)],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                pass_fds=(request, reply),
+                _command(warm),
+                stdin=request,
+                stdout=reply,
+                stderr=self.log_writer,
                 cwd=self._scratch.name,
                 env=_environment(self._scratch.name, cuda),
-                start_new_session=True,
+                **process_tree.START_OPTIONS,
             )
-        except OSError as error:
-            for fd in (self.to_worker, self.from_worker, self.log):
-                os.close(fd)
+            self._tree = process_tree.ProcessTree(self._process)
+        except (OSError, SandboxError) as error:
+            self._close_descriptors()
             self._scratch.cleanup()
             raise SandboxError(f"start a worker: {error}") from error
         finally:
-            for fd in (request, reply, log):
-                os.close(fd)
-        for fd in (self.to_worker, self.from_worker, self.log):
-            os.set_blocking(fd, False)
-        self._exit: Exit | None = None
+            os.close(request)
+            os.close(reply)
+
+    def limit(self, limits: Limits) -> None:
+        """Set what it may use. The caller must do so once, before it sends a request."""
+        memory = _UNLIMITED if self._cuda else limits.memory_bytes
+        with contextlib.suppress(OSError):  # it has exited: noticed when its reply is read
+            os.write(self.to_worker, _LIMITS.pack(memory, limits.cpu_seconds, limits.file_bytes))
+        if not self._cuda:
+            self._tree.limit(limits)
+
+    def is_alive(self) -> bool:
+        return self._exit is None and self._process.poll() is None
 
     def kill(self) -> None:
-        """Kill the whole session that it leads. A process that left the session stops at its limits."""
+        """Kill it and all it started, as far as the platform can."""
         if self._exit is None:  # not `poll`, which would reap it before `wait`
-            with contextlib.suppress(OSError):
-                os.killpg(self._process.pid, 9) if hasattr(os, "killpg") else self._process.kill()
+            self._tree.kill()
 
     def wait(self, timeout: float = 5.0) -> Exit:
         if self._exit is None:
@@ -70,12 +98,18 @@ class ColdProcess:
         return self._exit
 
     def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
         self.kill()
         self.wait()
-        for fd in (self.to_worker, self.from_worker, self.log):
-            with contextlib.suppress(OSError):
-                os.close(fd)
+        self._tree.close()
+        self._close_descriptors()
         self._scratch.cleanup()
+
+    def _close_descriptors(self) -> None:
+        for descriptor in (self.to_worker, self.from_worker, self.log, self.log_writer):
+            os.close(descriptor)
 
 
 def _reap(process: subprocess.Popen[bytes], timeout: float) -> Exit:
@@ -84,6 +118,12 @@ def _reap(process: subprocess.Popen[bytes], timeout: float) -> Exit:
     except subprocess.TimeoutExpired:
         raise SandboxError(f"kill a worker: it still runs after {timeout:g} seconds") from None
     return Exit(code, None) if code >= 0 else Exit(None, -code)
+
+
+def _command(warm: bool) -> list[str]:
+    source = _STREAMS + _START.format(paths=_paths())
+    level = "full" if warm else "none"
+    return [process_tree.python(), "-I", "-S", "-X", "utf8", "-c", source, str(os.getpid()), level]
 
 
 def _paths() -> list[str]:
@@ -95,11 +135,12 @@ def _paths() -> list[str]:
 def _environment(scratch: str, cuda: bool) -> dict[str, str]:
     names = ("SYSTEMROOT", "PATH", "LD_LIBRARY_PATH", *(["CUDA_VISIBLE_DEVICES"] if cuda else []))
     keep = {name: os.environ[name] for name in names if name in os.environ}
+    homes = ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TMPDIR", "TEMP", "TMP")
     return {
         **keep,
         **_ONE_THREAD,
-        "HOME": scratch,
-        "TMPDIR": scratch,
+        **dict.fromkeys(homes, scratch),
+        "USERNAME": "student",
         "LC_ALL": "C.UTF-8",
         "PYTHONDONTWRITEBYTECODE": "1",
         **({} if cuda else {"CUDA_VISIBLE_DEVICES": ""}),
@@ -109,28 +150,39 @@ def _environment(scratch: str, cuda: bool) -> dict[str, str]:
 class ColdLauncher:
     """Starts cold workers, which import torch for about a second each.
 
-    The first one starts at once, so that it imports torch while the caller does other work.
+    The first one starts at once, so that it imports torch while the caller does other work. After `warm`, a
+    spare always waits for the next `start`. Each worker is used once.
     """
 
     tier = "basic"
 
-    def __init__(self, cuda: bool = False) -> None:
+    def __init__(self, cuda: bool = False, warm: str = "none") -> None:
         self._cuda = cuda
-        self._ahead: ColdProcess | None = ColdProcess(Limits(), cuda)
+        self._keeps_spare = warm == "full"
+        self._spare: ColdProcess | None = ColdProcess(cuda, self._keeps_spare)
 
     def start(self, limits: Limits) -> ColdProcess:
-        ahead, self._ahead = self._ahead, None
-        if ahead is not None and ahead.limits == limits:
-            return ahead
-        if ahead is not None:
-            ahead.close()
-        return ColdProcess(limits, self._cuda)
+        process, self._spare = self._spare, None
+        if process is not None and not process.is_alive():
+            process.close()
+            process = None
+        process = process or ColdProcess(self._cuda, self._keeps_spare)
+        process.limit(limits)
+        self._refill()
+        return process
 
     def warm(self, level: str) -> None:
-        """Do nothing: a cold worker imports what it needs when it needs it."""
+        """Keep a spare from now on, if `level` is "full"."""
+        self._keeps_spare = level == "full"
+        self._refill()
 
     def close(self) -> None:
-        """Close the worker started ahead. Callers close the workers that they got."""
-        if self._ahead is not None:
-            self._ahead.close()
-            self._ahead = None
+        """Close the spare. Callers close the workers that they got."""
+        if self._spare is not None:
+            self._spare.close()
+            self._spare = None
+
+    def _refill(self) -> None:
+        if self._keeps_spare and self._spare is None:
+            with contextlib.suppress(SandboxError):  # the next `start` tries again, and says why it fails
+                self._spare = ColdProcess(self._cuda, warm=True)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from grader.sandbox.base import Launcher, SandboxError
-from grader.sandbox.selftest import TierReport
-from grader.sandbox.server import Program
+from grader.sandbox.base import Launcher, Program, SandboxError, TierReport
 from grader.sandbox.tiers import AUTO, TIERS, row
 from grader.support.i18n import _
 
@@ -24,12 +22,12 @@ def choose(
 ) -> Launcher:
     """Start a launcher of the tier `asked` for; "auto" takes the best that works.
 
-    program, ready and warm are those of `SandboxLauncher`; `basic` ignores them. Raises SandboxError for an
+    program, ready and warm are those of `SandboxLauncher`; `basic` ignores the first two. Raises SandboxError for an
     unknown name, and with the step that failed if the named tier does not work here.
     """
     name = best_tier(asked)
-    if not row(name).confined:
-        launcher: Launcher = row(name).load()()
+    if sys.platform != "linux" or not row(name).confined:
+        launcher: Launcher = row(name).load()(warm=warm)
         return launcher
     from grader.sandbox.launcher import SandboxLauncher
 

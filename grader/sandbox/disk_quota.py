@@ -15,10 +15,14 @@ import os
 import select
 import socket
 import struct
+import sys
 from dataclasses import dataclass
 
 from grader.sandbox import kernel, seccomp, wire
 from grader.sandbox.base import Limits
+
+if sys.platform != "linux":
+    raise ImportError("this module needs Linux")
 
 ENTRIES = 64  # calls in a worker's life that may make a file or folder; opening an existing file with O_CREAT counts
 _SHARE = 4  # a file may take this part of what all files may take

@@ -27,7 +27,6 @@ from grader.sandbox import (
     huge_pages,
     kernel,
     lockdown,
-    preload,
     refusals,
     remove_tree,
     resources,
@@ -35,7 +34,11 @@ from grader.sandbox import (
     wire,
 )
 from grader.sandbox.base import Limits, SandboxError
-from grader.sandbox.tiers import Tier, make_tier
+from grader.sandbox.server_tier import Tier, make_tier
+from grader.worker import preload
+
+if sys.platform != "linux":
+    raise ImportError("this module needs Linux")
 
 
 @dataclass(frozen=True)

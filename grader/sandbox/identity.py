@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from grader.sandbox.base import SandboxError
+
+if sys.platform != "linux":
+    raise ImportError("this module needs Linux")
 
 _FIRST_USER, _USERS = 61_184, 4_096  # the range that Linux systems keep for short-lived users
 

@@ -10,9 +10,13 @@ import ctypes
 import errno
 import os
 import struct
+import sys
 from functools import cache
 
 from grader.sandbox.base import SandboxError
+
+if sys.platform != "linux":
+    raise ImportError("this module needs Linux")
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWUTS = 0x04000000

@@ -9,11 +9,15 @@ from __future__ import annotations
 import os
 import stat
 import struct
+import sys
 from collections.abc import Iterable
 from functools import cache
 
 from grader.sandbox import kernel
 from grader.sandbox.base import SandboxError
+
+if sys.platform != "linux":
+    raise ImportError("this module needs Linux")
 
 _ASK_VERSION = 1
 _RULE_PATH_BENEATH = 1

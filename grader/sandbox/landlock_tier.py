@@ -7,6 +7,7 @@ quota: the server removes a worker's folder after it, the supervisor removes the
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from dataclasses import replace
 
@@ -14,6 +15,9 @@ from grader.sandbox import disk_quota, identity, kernel, landlock, lockdown, res
 from grader.sandbox.base import Limits, SandboxError
 from grader.sandbox.remove_tree import remove_tree
 from grader.sandbox.visible_paths import DEVICES, Layout, readable_entries
+
+if sys.platform != "linux":
+    raise ImportError("this module needs Linux")
 
 
 class LandlockTier:

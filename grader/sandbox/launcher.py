@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from types import TracebackType
 
-from grader.sandbox.base import FORK_SECONDS, START_SECONDS, Limits, SandboxError
-from grader.sandbox.preload import LEVELS
+from grader.sandbox.base import FORK_SECONDS, START_SECONDS, Limits, Program, SandboxError
 from grader.sandbox.process import SandboxedProcess, ServerEndedError
-from grader.sandbox.server import Program, Server
+from grader.sandbox.server import Server
+from grader.worker.preload import LEVELS
+
+if sys.platform != "linux":
+    raise ImportError("this module needs Linux")
 
 _ATTEMPTS = 3
 

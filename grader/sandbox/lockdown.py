@@ -7,8 +7,12 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
+from io import TextIOWrapper
 
 from grader.sandbox import kernel, seccomp
+
+if sys.platform != "linux":
+    raise ImportError("this module needs Linux")
 
 REQUEST, REPLY = 3, 4  # descriptors of the worker's pipes; 0 is /dev/null, 1 and 2 are the log
 STATUS = 5  # says "ready" or which step failed, and is closed before student code runs
@@ -51,7 +55,8 @@ def clean_the_process(scratch: str) -> None:
     sys.argv[:] = ["worker"]
     sys.orig_argv[:] = ["worker"]
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(line_buffering=True, write_through=True)  # type: ignore[union-attr]
+        assert isinstance(stream, TextIOWrapper)
+        stream.reconfigure(line_buffering=True, write_through=True)
 
 
 def reset_signals() -> None:

@@ -7,6 +7,7 @@ import os
 import select
 import signal
 import socket
+import sys
 import time
 from dataclasses import asdict
 from typing import Any
@@ -14,6 +15,9 @@ from typing import Any
 from grader.sandbox import wire
 from grader.sandbox.base import Exit, Limits, SandboxError
 from grader.support.errors import GraderError
+
+if sys.platform != "linux":
+    raise ImportError("this module needs Linux")
 
 
 class ServerEndedError(GraderError):
@@ -36,18 +40,16 @@ class SandboxedProcess:
         self._closed = False
         request, self.to_worker = os.pipe()
         self.from_worker, reply = os.pipe()
-        self.log, log = os.pipe()
+        self.log, self.log_writer = os.pipe()
         self._status, status = wire.pair()
-        for descriptor in (self.to_worker, self.from_worker, self.log):
-            os.set_blocking(descriptor, False)
         try:
             message = {"number": number, "limits": asdict(limits)}
-            wire.send(control, message, (request, reply, log, status.fileno()))
+            wire.send(control, message, (request, reply, self.log_writer, status.fileno()))
         except OSError:
             self._gone = True
         finally:
             status.close()
-            for descriptor in (request, reply, log):
+            for descriptor in (request, reply):
                 os.close(descriptor)
 
     def wait_until_ready(self, deadline: float) -> None:
@@ -91,7 +93,7 @@ class SandboxedProcess:
             return
         self._closed = True
         # A worker that never got ready has no process descriptor: it exits when its pipe closes.
-        for descriptor in (self.to_worker, self.from_worker, self.log):
+        for descriptor in (self.to_worker, self.from_worker, self.log, self.log_writer):
             os.close(descriptor)
         self.kill()
         if self._ready:

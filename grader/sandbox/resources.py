@@ -5,8 +5,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 
 from grader.sandbox.base import Limits, SandboxError
+
+if sys.platform != "linux":
+    raise ImportError("this module needs Linux")
 
 DESCRIPTORS = 128
 SCRATCH_ENTRIES = 1024

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import errno
 import struct
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from grader.sandbox import kernel
 from grader.sandbox.syscall_numbers import AARCH64, X86_64
+
+if sys.platform != "linux":
+    raise ImportError("this module needs Linux")
 
 # Frequent ones first: the program is read from the top at every call.
 _ALLOWED = """

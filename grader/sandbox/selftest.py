@@ -11,43 +11,22 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.sandbox.base import Limits, SandboxError
-from grader.sandbox.server import Program
+from grader.sandbox.base import Canary, Limits, Program, SandboxError, TierReport
 from grader.sandbox.tiers import row
+
+if sys.platform != "linux":
+    raise ImportError("this module needs Linux")
 
 _CANARY = "a canary that nobody inside may read"
 _LIMITS = Limits(cpu_seconds=5, memory_bytes=1 << 30, file_bytes=1 << 20, processes=12)
 _SECONDS = 10.0
 
 
-@dataclass(frozen=True)
-class Canary:
-    """One attack: `held` when it was refused (or is not promised to be), `achieved` what it did."""
-
-    name: str
-    held: bool
-    promised: bool
-    achieved: str
-
-
-@dataclass(frozen=True)
-class TierReport:
-    """Whether a tier can be used here, why not, and what each canary found."""
-
-    tier: str
-    available: bool
-    reason: str
-    canaries: tuple[Canary, ...] = ()
-
-
 def examine(tier: str) -> TierReport:
     """Try `tier` on this machine. Takes a fifth of a second; nothing of torch is imported."""
-    if sys.platform != "linux":
-        return TierReport(tier, False, f"needs Linux; this is {sys.platform}")
     try:
         canaries = tuple(_judge(tier, _attack(tier)))
     except (SandboxError, OSError) as error:

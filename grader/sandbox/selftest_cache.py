@@ -11,9 +11,12 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
-from grader.sandbox.selftest import Canary, TierReport
+from grader.sandbox.base import Canary, TierReport
 from grader.sandbox.tiers import CONFINED
 from grader.support.cache_folder import cache_folder
+
+if sys.platform != "linux":
+    raise ImportError("this module needs Linux")
 
 
 def get(tier: str) -> TierReport | None:

@@ -10,14 +10,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import grader.sandbox
 from grader.sandbox import visible_paths, wire
-from grader.sandbox.base import SandboxError
+from grader.sandbox.base import Program, SandboxError
 from grader.sandbox.process import ServerEndedError
 from grader.sandbox.remove_tree import remove_tree
+
+if sys.platform != "linux":
+    raise ImportError("this module needs Linux")
 
 _BOOTSTRAP = (
     "import sys, types; package = types.ModuleType('grader'); package.__path__ = [sys.argv[1]]; "
@@ -25,18 +28,6 @@ _BOOTSTRAP = (
 )
 _SLICE = 0.02  # seconds between two looks at whether the server is ready
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-
-
-@dataclass(frozen=True)
-class Program:
-    """What a server serves: `entry` is called in each worker, `prepare` once before any fork (both
-    "module:function"); `code` are folders to import them from, beside the worker's own. `folder`: whether it
-    needs a folder on the machine, which the supervisor makes and always removes."""
-
-    entry: str = "grader.worker.main:serve"
-    prepare: str = ""
-    code: tuple[str, ...] = ()
-    folder: bool = False
 
 
 class Server:

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 
 from grader.sandbox import identity, kernel, landlock, lockdown, resources, root
 from grader.sandbox.base import Limits, SandboxError
 from grader.sandbox.visible_paths import Layout
+
+if sys.platform != "linux":
+    raise ImportError("this module needs Linux")
 
 _INSIDE = (1000, 1000)
 _SERVER_BYTES, _SERVER_ENTRIES = 1 << 20, 64  # parts of torch want a temporary folder to be imported

@@ -10,9 +10,13 @@ from __future__ import annotations
 import os
 import select
 import signal
+import sys
 from collections.abc import Sequence
 
 from grader.sandbox.disk_quota import DiskQuota
+
+if sys.platform != "linux":
+    raise ImportError("this module needs Linux")
 
 
 def watch(parent: int) -> int:

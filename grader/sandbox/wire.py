@@ -10,8 +10,12 @@ import array
 import json
 import os
 import socket
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
+
+if sys.platform != "linux":
+    raise ImportError("this module needs Linux")
 
 _LARGEST = 64 << 10
 _MOST_DESCRIPTORS = 8

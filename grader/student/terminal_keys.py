@@ -4,34 +4,62 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+CLOSED = "\x04"  # Ctrl-D; also what is sent when the terminal is closed
 
 
 @contextmanager
-def single_keys() -> Iterator[int | None]:
-    """Yield the descriptor to read keys from, or None without a terminal. Restores the terminal at the end."""
-    try:
-        import termios
-        import tty
-    except ImportError:
-        yield None
-        return
+def single_keys(send: Callable[[str], None]) -> Iterator[bool]:
+    """Call `send` with each key, from a thread. Yield whether there is a terminal, and restore it at the end."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        yield None
+        yield False
         return
-    terminal = sys.stdin.fileno()
-    before = termios.tcgetattr(terminal)
-    try:
-        tty.setcbreak(terminal)
-        yield terminal
-    finally:
-        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+    with _without_lines():
+        threading.Thread(target=_read, args=(send,), daemon=True).start()
+        yield True
 
 
-def read_keys(terminal: int) -> str:
-    """Return the pressed keys as text; "" if the terminal is closed."""
-    try:
-        return os.read(terminal, 64).decode("utf-8", "ignore")
-    except OSError:
-        return ""
+def _read(send: Callable[[str], None]) -> None:
+    while keys := _next_keys():
+        for key in keys:
+            send(key)
+    send(CLOSED)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _next_keys() -> str:
+        key = msvcrt.getwch()
+        if key in "\x00\xe0":  # an arrow or a function key: its code follows
+            msvcrt.getwch()
+            return " "
+        return key
+
+    @contextmanager
+    def _without_lines() -> Iterator[None]:
+        yield
+
+else:
+    import termios
+    import tty
+
+    def _next_keys() -> str:
+        try:
+            return os.read(sys.stdin.fileno(), 64).decode("utf-8", "ignore")
+        except OSError:
+            return ""
+
+    @contextmanager
+    def _without_lines() -> Iterator[None]:
+        """Have the terminal send each key at once."""
+        terminal = sys.stdin.fileno()
+        before = termios.tcgetattr(terminal)
+        try:
+            tty.setcbreak(terminal)
+            yield
+        finally:
+            termios.tcsetattr(terminal, termios.TCSADRAIN, before)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from grader.bundle.model import Bundle
 from grader.engine.engine import Engine
@@ -24,8 +20,6 @@ from grader.sandbox.base import Launcher
 from grader.student import progress
 from grader.student.check import blocked, parts_for
 from grader.student.status_line import status_line
-
-STEP, DEBOUNCE = 10, 60  # milliseconds: a save ends after STEP without a change, at the latest after DEBOUNCE
 
 
 @dataclass
@@ -53,6 +47,12 @@ class Watcher:
     def file(self) -> Path:
         """The file of the current exercise."""
         return self.course.file_for(self._bundle_of[self.current])
+
+    @property
+    def files(self) -> list[Path]:
+        """All files that can be graded, as scripts and as notebooks."""
+        scripts = [self.course.root / b.assignment / f"{b.module}.py" for b in self.course.bundles]
+        return [file for script in scripts for file in (script, script.with_suffix(".ipynb"))]
 
     def note_save(self, path: Path) -> bool:
         """Make the exercise that changed in this file the current one. Return whether there is something to grade."""
@@ -113,47 +113,3 @@ class Watcher:
         changed = [name for name, tree in trees.items() if self._trees.get(name) != tree]
         self._trees.update(trees)
         return changed
-
-
-class SavedFiles:
-    """Collects saved files in a separate thread; `descriptor` becomes readable when there are any."""
-
-    def __init__(self, root: Path):
-        self.descriptor, self._wake = os.pipe()
-        self._paths: set[Path] = set()
-        self._lock = threading.Lock()
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._listen, args=(root,), daemon=True)
-        self._thread.start()
-
-    def take(self) -> list[Path]:
-        """Return the files saved since the last call, each once."""
-        with self._lock:
-            os.read(self.descriptor, 1 << 16)
-            taken, self._paths = self._paths, set()
-        return sorted(taken)
-
-    def close(self) -> None:
-        self._stop.set()
-        self._thread.join()
-        os.close(self.descriptor)
-        os.close(self._wake)
-
-    def _listen(self, root: Path) -> None:
-        watch: Callable[..., Any] = import_module("watchfiles").watch
-        for changes in watch(
-            root,
-            step=STEP,
-            debounce=DEBOUNCE,
-            stop_event=self._stop,
-            rust_timeout=200,
-            raise_interrupt=False,
-            watch_filter=_is_student_file,
-        ):
-            with self._lock:
-                self._paths |= {Path(path) for _change, path in changes}
-                os.write(self._wake, b".")
-
-
-def _is_student_file(change: object, path: str) -> bool:
-    return path.endswith((".py", ".ipynb"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -13,36 +14,41 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
 
     On Linux the new file has no name until it is complete; elsewhere it carries a temporary one.
     """
-    if hasattr(os, "O_TMPFILE"):
+    if sys.platform == "linux":
         with contextlib.suppress(OSError):
             return _by_unnamed_file(path, data, mode)
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-        try:
-            file.write(data)
-            file.flush()
-            os.chmod(file.name, mode)
-            os.replace(file.name, path)
-        except BaseException:
-            os.unlink(file.name)
-            raise
-    return None
+    return _by_named_file(path, data, mode)
 
 
-def _by_unnamed_file(path: Path, data: bytes, mode: int) -> None:
-    fd = os.open(path.parent, os.O_TMPFILE | os.O_WRONLY, mode)
-    folder = os.open(path.parent, os.O_RDONLY)
+def _by_named_file(path: Path, data: bytes, mode: int) -> None:
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with open(fd, "wb", closefd=False) as file:
+        with open(descriptor, "wb") as file:  # closed before it is renamed: Windows renames no open file
             file.write(data)
-        os.fchmod(fd, mode)
-        ready = f".{path.name}.{os.getpid()}.new"  # complete from its first moment
-        # Only with a folder's descriptor does Python follow the link under /proc to the file behind it.
-        os.link(f"/proc/self/fd/{fd}", ready, dst_dir_fd=folder, follow_symlinks=True)
+        os.chmod(name, mode)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+if sys.platform == "linux":
+
+    def _by_unnamed_file(path: Path, data: bytes, mode: int) -> None:
+        fd = os.open(path.parent, os.O_TMPFILE | os.O_WRONLY, mode)
+        folder = os.open(path.parent, os.O_RDONLY)
         try:
-            os.replace(ready, path.name, src_dir_fd=folder, dst_dir_fd=folder)
-        except BaseException:
-            os.unlink(ready, dir_fd=folder)
-            raise
-    finally:
-        os.close(folder)
-        os.close(fd)
+            with open(fd, "wb", closefd=False) as file:
+                file.write(data)
+            os.fchmod(fd, mode)
+            ready = f".{path.name}.{os.getpid()}.new"  # complete from its first moment
+            # Only with a folder's descriptor does Python follow the link under /proc to the file behind it.
+            os.link(f"/proc/self/fd/{fd}", ready, dst_dir_fd=folder, follow_symlinks=True)
+            try:
+                os.replace(ready, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+            except BaseException:
+                os.unlink(ready, dir_fd=folder)
+                raise
+        finally:
+            os.close(folder)
+            os.close(fd)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from pathlib import Path
+
+_SYNCHRONIZE = 0x100000  # the right to wait for a process of Windows
 
 
 def owned(folder: Path, name: str) -> str:
@@ -17,6 +20,15 @@ def owned(folder: Path, name: str) -> str:
 
 
 def _is_alive(pid: int) -> bool:
+    if sys.platform == "win32":  # there `os.kill` ends the process
+        import ctypes
+
+        kernel = ctypes.WinDLL("kernel32")
+        handle = kernel.OpenProcess(_SYNCHRONIZE, False, pid)
+        exited = bool(handle) and kernel.WaitForSingleObject(handle, 0) == 0
+        if handle:
+            kernel.CloseHandle(handle)
+        return bool(handle) and not exited
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

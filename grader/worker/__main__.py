@@ -1,34 +1,56 @@
-"""A cold worker: `python -m grader.worker REQUEST_FD REPLY_FD MEMORY CPU FILE PARENT_PID`."""
+"""A cold worker: `python -m grader.worker REQUEST_FD REPLY_FD PARENT_PID LEVEL`.
 
+It imports torch, waits for its limits, and serves. A worker of LEVEL "full" also imports what torch loads late.
+"""
+
+import contextlib
 import os
-import signal
+import struct
 import sys
+import time
+
+from grader.worker.preload import warm
+from grader.worker.wire import read_exactly
+
+_LIMITS = struct.Struct("<QQQ")  # bytes of memory, seconds of processor time, bytes of a file
 
 
-def _die_with_parent(parent: int) -> None:
-    """On Linux, have the kernel kill this process with its parent. Elsewhere an honest worker stops when the pipe closes."""
+def _end_with_parent(parent: int) -> None:
+    """On Linux the kernel kills this process with its parent, on Windows the job does. Elsewhere it stops when
+    the pipe closes, or at its limits."""
     if sys.platform == "linux":
         import ctypes
+        import signal
 
         ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
-    if os.getppid() != parent:
+    if sys.platform != "win32" and os.getppid() != parent:
         os._exit(1)
 
 
-def _limit(**amounts: int) -> None:
-    try:
+def _limit(memory: int, cpu: int, file: int) -> None:
+    """Limit this process as far as the system can. On Windows its job does it, without a limit on files."""
+    if sys.platform != "win32":
         import resource
-    except ImportError:  # not a Unix: the parent's timeout is the only limit
-        return
-    for name, amount in amounts.items():
-        try:
-            resource.setrlimit(getattr(resource, name), (amount, amount))
-        except (ValueError, OSError):
-            continue  # some systems refuse some limits; the timeout always holds
+
+        amounts = {
+            resource.RLIMIT_CPU: cpu + int(time.process_time()),
+            resource.RLIMIT_FSIZE: file,
+            resource.RLIMIT_CORE: 0,
+        }
+        used = _address_space()
+        if used:  # macOS neither says nor limits it
+            amounts[resource.RLIMIT_AS] = used + memory
+        for kind, amount in amounts.items():
+            with contextlib.suppress(
+                ValueError, OSError
+            ):  # some systems refuse some; the timeout always holds
+                resource.setrlimit(kind, (amount, amount))
 
 
 def _address_space() -> int:
     """Bytes of address space that Python and torch use; 0 if the system does not say."""
+    if sys.platform != "linux":
+        return 0
     try:
         with open("/proc/self/statm", "rb") as statm:
             return int(statm.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
@@ -37,13 +59,18 @@ def _address_space() -> int:
 
 
 def main() -> None:
-    request_fd, reply_fd, memory, cpu, file_bytes, parent = map(int, sys.argv[1:7])
-    _die_with_parent(parent)
-    _limit(RLIMIT_CPU=cpu, RLIMIT_FSIZE=file_bytes, RLIMIT_CORE=0)
+    request, reply, parent = map(int, sys.argv[1:4])
+    _end_with_parent(parent)
     from grader.worker.main import serve
 
-    _limit(RLIMIT_AS=_address_space() + memory)
-    serve(request_fd, reply_fd)
+    if sys.argv[4] == "full":
+        warm()
+    try:
+        limits = _LIMITS.unpack(read_exactly(request, _LIMITS.size))
+    except EOFError:  # it was never needed
+        return
+    _limit(*limits)
+    serve(request, reply)
 
 
 main()

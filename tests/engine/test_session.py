@@ -12,14 +12,16 @@ import tracemalloc
 import psutil
 import pytest
 
-from grader.engine.session import MAX_BODY, MAX_JSON, MAX_LOG, Session, Training, WorkerGone
+from grader.engine.session import MAX_BODY, MAX_JSON, Session, Training, WorkerGone
 from grader.sandbox import basic
 from grader.sandbox.base import Limits, SandboxError
 from grader.sandbox.basic import ColdLauncher
+from grader.sandbox.channel import MAX_LOG
 
 PRELUDE = """
 import json, os, struct, sys, time
 request, reply = int(sys.argv[1]), int(sys.argv[2])
+limits = os.read(request, 24)
 token = ""
 def frame(words, body=b""):
     words = words if isinstance(words, bytes) else {**words, "token": token} if token and isinstance(words, dict) else words
@@ -133,7 +135,8 @@ def test_a_worker_that_writes_without_reading_wastes_no_time_of_ours(worker):
     session._await_ready()
     time.sleep(0.1)
     busy = time.process_time()
-    assert gone(session, body=b"x" * 5_000_000, seconds=1.2).why == "time"
+    time.sleep(0.5)
+    assert gone(session, body=b"x" * 5_000_000, seconds=1.2).why == "reply"
     assert time.process_time() - busy < 0.15
 
 

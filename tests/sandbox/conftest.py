@@ -32,6 +32,7 @@ class Worker:
 
     def __init__(self, process: SandboxedProcess) -> None:
         self.process = process
+        os.set_blocking(process.log, False)
 
     def ask(self, source: str, seconds: float = 20.0) -> Any:
         """Run `source` inside. Gives what it left in `answer`, "Type: text" of what it raised, or the

@@ -25,7 +25,8 @@ def said(monkeypatch):
     def ran(script, **limits):
         monkeypatch.setattr(basic, "_START", script.replace("{", "{{").replace("}", "}}"))
         process = ColdLauncher().start(Limits(**limits))
-        os.set_blocking(process.log, True)
+        os.close(process.log_writer)
+        process.log_writer = os.open(os.devnull, os.O_WRONLY)
         text = b""
         while chunk := os.read(process.log, 1 << 16):
             text += chunk
@@ -81,7 +82,6 @@ def test_kill_after_the_exit_keeps_the_exit_code(monkeypatch):
 def test_children_in_its_session_are_killed_with_it(monkeypatch):
     monkeypatch.setattr(basic, "_START", "import os, time; print(os.fork(), flush=True); time.sleep(60)")
     process = ColdLauncher().start(Limits())
-    os.set_blocking(process.log, True)
     pids = [process._process.pid, *(int(n) for n in os.read(process.log, 100).split() if n != b"0")]
     process.close()
     time.sleep(0.2)

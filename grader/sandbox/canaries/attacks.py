@@ -9,9 +9,13 @@ import json
 import os
 import resource
 import struct
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
+
+if sys.platform != "linux":
+    raise ImportError("this module needs Linux")
 
 _AF_INET, _SOCK_STREAM = 2, 1
 _CLONE_NEWUSER = 0x10000000

@@ -1,6 +1,7 @@
-"""Import parts of torch, which it loads on first use, once in the server instead of in each worker.
+"""Import parts of torch, which it loads on first use, before a worker is needed: in the fork-server, or in a
+worker that waits.
 
-Level "none" is for a single check, which pays only for what it needs. Level "full" takes the server a
+Level "none" is for a single check, which pays only for what it needs. Level "full" takes a
 second or two and loads the first optimizer, `autograd.grad` and `torch.func` transforms.
 """
 

@@ -1,0 +1,173 @@
+"""The conversation with a worker over its three pipes, with one thread per pipe.
+
+Threads work on every platform: Windows can wait for several sockets, but not for several pipes. Each thread has
+its own descriptor and closes it, so no descriptor is closed while another thread uses it.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from queue import SimpleQueue
+
+from grader.sandbox.base import Process
+
+CHUNK = 1 << 16
+AHEAD = 1 << 20  # bytes of replies that are read before they are asked for
+MAX_LOG = 64 << 10  # bytes that stay of the start and of the end of what the worker prints
+SLICE = 0.1  # seconds: on Windows, Ctrl-C has an effect only between two waits
+SETTLE_SECONDS = 2.0
+
+
+class TooMuchOutput(Exception):
+    """The worker printed more than its limit; the message says how much."""
+
+
+class Channel:
+    """Requests to one worker, replies from it, and what it prints. Only one thread may use it."""
+
+    def __init__(self, process: Process, output_bytes: int):
+        self._output_bytes = output_bytes
+        self._changed = threading.Condition(threading.Lock())
+        self._arrived = bytearray()
+        self._ended = self._closed = False
+        self._log = bytearray()
+        self._printed = 0
+        self._mark, self._marked = b"", False
+        self._log_writer = process.log_writer
+        self._requests: SimpleQueue[bytes | None] = SimpleQueue()
+        for pump, descriptor in (
+            (self._pump_requests, process.to_worker),
+            (self._pump_replies, process.from_worker),
+            (self._pump_log, process.log),
+        ):
+            _start(pump, os.dup(descriptor))
+
+    @property
+    def log(self) -> bytes:
+        """What the worker printed, cut to its start and its end if it is long."""
+        return bytes(self._log)
+
+    def send(self, data: bytes) -> None:
+        """Have `data` written, without waiting for it: a worker may never read it."""
+        self._requests.put(data)
+
+    def read(self, size: int, deadline: float) -> bytes:
+        """Return exactly `size` bytes of replies.
+
+        Raises EOFError if the worker closed one of its pipes, TimeoutError at the deadline (of
+        `time.monotonic`), and TooMuchOutput.
+        """
+        taken = bytearray()
+        with self._changed:
+            while True:
+                self._take(taken, size)
+                self._require_little_output()
+                if len(taken) == size:
+                    return bytes(taken)
+                if self._ended:
+                    raise EOFError
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise TimeoutError
+                self._changed.wait(min(left, SLICE))
+
+    def settle(self) -> None:
+        """Wait until `log` has all that the worker has printed so far. Raises TooMuchOutput.
+
+        A mark is written into the worker's pipe from this side; what was printed before comes before it.
+        """
+        mark = secrets.token_bytes(16)
+        with self._changed:
+            self._require_little_output()
+            self._mark, self._marked = mark, False
+        os.write(self._log_writer, mark)
+        deadline = time.monotonic() + SETTLE_SECONDS
+        with self._changed:
+            while not self._marked and time.monotonic() < deadline:
+                self._changed.wait(SLICE)
+            self._require_little_output()
+
+    def close(self) -> None:
+        """Let the threads end. They end when the worker has exited; nothing waits for them."""
+        self._requests.put(None)
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def _take(self, taken: bytearray, size: int) -> None:
+        if self._arrived and len(taken) < size:
+            part = self._arrived[: size - len(taken)]
+            del self._arrived[: len(part)]
+            taken += part
+            self._changed.notify_all()
+
+    def _require_little_output(self) -> None:
+        if self._printed > self._output_bytes:
+            raise TooMuchOutput(f"{self._printed} bytes")
+
+    # ---- in the threads
+
+    def _pump_requests(self, descriptor: int) -> None:
+        while (data := self._requests.get()) is not None:
+            rest = memoryview(data)
+            try:
+                while rest:
+                    rest = rest[os.write(descriptor, rest[:CHUNK]) :]
+            except OSError:  # the worker closed its end
+                with self._changed:
+                    self._ended = True
+                    self._changed.notify_all()
+                return
+
+    def _pump_replies(self, descriptor: int) -> None:
+        while chunk := _read(descriptor):
+            with self._changed:
+                self._arrived += chunk
+                self._changed.notify_all()
+                while len(self._arrived) >= AHEAD and not self._closed:
+                    self._changed.wait()
+                if self._closed:
+                    return
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+
+    def _pump_log(self, descriptor: int) -> None:
+        while chunk := _read(descriptor):
+            with self._changed:
+                self._log += chunk
+                self._printed += len(chunk)
+                self._remove_mark(len(chunk))
+                if len(self._log) > 2 * MAX_LOG:
+                    self._log = self._log[:MAX_LOG] + self._log[-MAX_LOG:]
+                if self._marked or self._printed > self._output_bytes:
+                    self._changed.notify_all()
+
+    def _remove_mark(self, new: int) -> None:
+        if self._mark and not self._marked:
+            place = self._log.find(self._mark, max(0, len(self._log) - new - len(self._mark)))
+            if place >= 0:
+                del self._log[place : place + len(self._mark)]
+                self._printed -= len(self._mark)
+                self._marked = True
+
+
+def _start(pump: Callable[[int], None], descriptor: int) -> None:
+    def run() -> None:
+        try:
+            pump(descriptor)
+        finally:
+            os.close(descriptor)
+
+    threading.Thread(target=run, name=f"headway{pump.__name__}", daemon=True).start()
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, CHUNK)
+    except OSError:  # on Windows, the other end is closed
+        return b""

@@ -1,0 +1,61 @@
+"""The fork-server's side of a confined tier. Linux only."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Protocol
+
+from grader.sandbox.base import Limits
+from grader.sandbox.disk_quota import DiskQuota
+from grader.sandbox.tiers import row
+from grader.sandbox.visible_paths import Layout, plan
+
+if sys.platform != "linux":
+    raise ImportError("this module needs Linux")
+
+
+class Tier(Protocol):
+    """Methods in the order of their calls.
+
+    Every method except `leave` raises SandboxError.
+    """
+
+    name: str
+    leaves: str  # a folder on the machine that `leave` removes, or ""
+    quota: DiskQuota | None  # what the supervisor serves, made by `separate`
+
+    @property
+    def layout(self) -> Layout:
+        """What workers may see."""
+
+    def separate(self) -> None:
+        """In the supervisor, before it forks the server."""
+
+    def enclose(self) -> None:
+        """In the server, before it imports anything outside the standard library."""
+
+    def fork(self, number: int) -> int:
+        """In the server: fork worker `number` and return its pid. No number is used twice."""
+
+    def kept_descriptors(self) -> list[int]:
+        """In the worker: descriptors that `confine` needs beside the worker's pipes."""
+
+    def confine(self, number: int, limits: Limits, kept: list[int]) -> None:
+        """In the worker: every step except the filter of system calls."""
+
+    def clean_up(self, number: int) -> None:
+        """In the server, after worker `number` died."""
+
+    def leave(self) -> None:
+        """In the supervisor, after the server and its workers died."""
+
+
+def make_tier(name: str, package: str, sites: Sequence[str], code: Sequence[str], temporary: str) -> Tier:
+    """Make the fork-server's side of a confined tier.
+
+    package: folder of the `grader` package. sites: folders of installed packages. code: further folders
+    that workers may import from. temporary: folder for temporary files.
+    """
+    tier: Tier = row(name).load()(plan(package, sites, code), temporary)
+    return tier
