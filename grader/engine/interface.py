@@ -111,6 +111,16 @@ def _constructor(exercise: Exercise, alias: str, source: Source, stub: Source) -
     return Interface(other=_built_otherwise(alias, exercise.name, found, asked))
 
 
+def keywords_in_place(name: str, alias: str, source: Source, stub: Source) -> dict[str, str]:
+    """Keyword of a submission's function or constructor → that of the course in the same place."""
+    for method in ("__init__", ""):
+        found, asked = source.signature(alias, method), stub.signature(name, method)
+        if found is not None and asked is not None:
+            renamed = renamed_by_position(asked.positional, found)
+            return {mine: theirs for theirs, mine in renamed.items()}
+    return {}
+
+
 def renamed_by_position(asked: Sequence[str], found: Signature) -> dict[str, str]:
     """Keyword → the parameter in the same place, where only names differ; {} if more differs."""
     renamed = {}

@@ -31,6 +31,7 @@ class LoadRequest:
 
     aliases: exercise → the name it has in the submission.
     replaced: names of definitions of the student that reference blocks replace, and the blocks.
+    keywords: for these names, the keywords of the student and those of the block.
     skip: top-level statements that timed out before, as (file, line).
     parts, own: the parts of earlier files, and of this one, that models may be made of.
     renamed: keyword of the constructor → the parameter that the submission has in its place.
@@ -40,6 +41,7 @@ class LoadRequest:
     exercise: Exercise
     aliases: Mapping[str, str] = field(default_factory=dict)
     replaced: Mapping[str, str] = field(default_factory=dict)
+    keywords: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     skip: Sequence[tuple[str, int]] = ()
     parts: Sequence[Part] = ()
     own: Mapping[str, str] = field(default_factory=dict)
@@ -93,6 +95,7 @@ class LoadRequest:
             "given": {name: source(name) for name in allowed},
             "withheld": [name for name in BLOCKS if name not in allowed],
             "replace": dict(self.replaced),
+            "keywords": {name: dict(one) for name, one in self.keywords.items()},
             "skip": list(self.skip),
             "parts": [part.request(self.replaced.values()) for part in self.parts],
             "own": dict(self.own),

@@ -7,7 +7,9 @@ from typing import Any, Protocol
 
 from grader.bundle.model import Exercise
 from grader.engine.context import Context
+from grader.engine.interface import Source, keywords_in_place
 from grader.engine.student_parts import Part
+from grader.intake.names import Names
 from grader.intake.read import Submission
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
@@ -18,6 +20,7 @@ class Run(Protocol):
 
     context: Context
     submission: Submission
+    names: Names
     parts: tuple[Part, ...]
     done: dict[str, Any]
     earlier: dict[str, Any]
@@ -63,6 +66,17 @@ def bound_names(blocks: Sequence[Block], names: Sequence[str]) -> dict[str, str]
     """What the student's files call the blocks `names`, and these blocks."""
     found = {run.aliases[name]: name for name, run in blocks if name in names and name in run.aliases}
     return found | {name: name for name in names}
+
+
+def keywords_of(blocks: Sequence[Block], names: Sequence[str]) -> dict[str, dict[str, str]]:
+    """For the blocks `names`: what the student's files call them → their keyword → the block's own."""
+    out = {}
+    for name, run in blocks:
+        if name in names and name in run.aliases:
+            exercise = run.context.exercises[name]
+            stub, file = run.context.stubs[exercise.assignment], Source(run.submission, run.names)
+            out[run.aliases[name]] = keywords_in_place(exercise.name, run.aliases[name], file, stub)
+    return out
 
 
 def remarks_on_faulty(run: Run, faulty: Sequence[Block]) -> list[str]:

@@ -29,7 +29,7 @@ from grader.engine.post_training import examined
 from grader.engine.result import ResultBuilder, blocked_by
 from grader.engine.session import WorkerGone
 from grader.engine.slip_remarks import with_slips
-from grader.engine.student_blocks import Block, bound_names, remarks_on_faulty, student_blocks
+from grader.engine.student_blocks import Block, bound_names, keywords_of, remarks_on_faulty, student_blocks
 from grader.engine.student_parts import Part, content, parts_remark
 from grader.engine.unjudged import plain_file, raised_at
 from grader.engine.visibility import visible_blocks, with_requirements
@@ -322,11 +322,13 @@ class SubmissionRun:
     def _request(self, exercise: Exercise, replaced: tuple[str, ...]) -> LoadRequest:
         """What the worker loads; for an exercise made of the student's parts, the earlier files as well."""
         alias = self.aliases.get(exercise.name, exercise.name)
+        blocks = student_blocks(self, exercise)
         request = LoadRequest(
             self.submission,
             exercise,
             dict(self.aliases),
-            bound_names(student_blocks(self, exercise), replaced),
+            bound_names(blocks, replaced),
+            keywords_of(blocks, replaced),
             history=self.history,
             renamed=self._interface(exercise, alias).renamed,
         )

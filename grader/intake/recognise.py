@@ -144,6 +144,8 @@ def _by_near_name(exercise: str, wanted: Contract, others: list[Definition]) -> 
     for found in others:
         if exercise in COMMON or not is_near(exercise, found.name) or _other_family(exercise, found.name):
             continue
+        if plain(exercise) in plain(found.name):
+            continue  # a name with one more word, such as `TransformerEncoderOnly`, means something else
         if found.kind == "class" or _parameters_fit(wanted, found):
             yield found.name
 

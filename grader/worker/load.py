@@ -4,6 +4,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import functools
 import importlib
 import io
 import linecache
@@ -30,6 +31,9 @@ class Loaded:
         self.modules: dict[str, types.ModuleType] = {}  # the neighbours that were loaded, by file
         self.skip: Collection[tuple[str, int]] = ()
         self.replace: Mapping[str, str] = {}  # name of a definition → the block in its place
+        self.keywords: Mapping[
+            str, Mapping[str, str]
+        ] = {}  # name of a definition → its keyword → the block's
         self.offered: frozenset[str] = frozenset()  # blocks that take the place of a missing import
         self.module = types.ModuleType("submission")
         self.notes: list[dict[str, Any]] = []
@@ -52,6 +56,7 @@ def load(
     parts: Sequence[Mapping[str, Any]] = (),
     own: Mapping[str, str] | None = None,
     neighbours: Sequence[Mapping[str, Any]] = (),
+    keywords: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
 ) -> Loaded:
     """Run the units (a file, or a notebook's cells) in order in one fresh module.
 
@@ -61,12 +66,14 @@ def load(
     used. parts: earlier files with parts that the student wrote, `{"units", "names"}` each, where `names` says
     under which name a part stands there; each file is a module of its own. own: the same for the parts that
     the submission itself defines. Such parts are met within the context `with_own` alone. neighbours: modules
-    for imports that fail, `{"name", "source", "modules"}` each.
+    for imports that fail, `{"name", "source", "modules"}` each. keywords: for names of `replace`, keywords that
+    the file uses and the block's own names for them.
     """
     files = [unit["name"] for part in parts for unit in part["units"]]
     files += [unit["name"] for unit in (*units, *neighbours)]
     loaded = Loaded(files, neighbours)
     loaded.offered, loaded.skip, loaded.replace = frozenset(given), skip, replace
+    loaded.keywords = keywords
     loaded.with_own = standins.install(given, withheld, loaded.own)
     for part in parts:
         _run_part(loaded, part)
@@ -80,7 +87,7 @@ def load(
 def _run_part(loaded: Loaded, part: Mapping[str, Any]) -> None:
     """Load an earlier file. Its errors are not noted here, but where that file itself is graded."""
     file = Loaded(loaded.files)
-    file.skip, file.replace = loaded.skip, loaded.replace
+    file.skip, file.replace, file.keywords = loaded.skip, loaded.replace, loaded.keywords
     sys.modules["submission"] = file.module
     with loaded.with_own():
         for unit in part["units"]:
@@ -111,6 +118,9 @@ def _run_unit(loaded: Loaded, file: str, source: str) -> None:
             exec(_compiled(source, file, place, replace), loaded.names)
         except BaseException as error:
             raised = error
+        if raised is None and replace and not isinstance(node, ast.Import):
+            for name in [name for name in _defined(node) if name in loaded.replace]:
+                loaded.names[name] = _accepting(loaded.names[name], loaded.keywords.get(name, {}))
         if raised is None and not isinstance(node, ast.Try):
             _restore(loaded.names, before)
             continue
@@ -120,6 +130,20 @@ def _run_unit(loaded: Loaded, file: str, source: str) -> None:
             loaded.notes.append({**note, **_error_note(raised, loaded)})
         _bring_all(loaded, found, file, raised)
         _restore(loaded.names, before)
+
+
+def _accepting(block: Any, keywords: Mapping[str, str]) -> Any:
+    """The block, also called with the keywords that the definition in its place has."""
+    if not keywords:
+        return block
+
+    def call(function: Any, *args: Any, **given: Any) -> Any:
+        return function(*args, **{keywords.get(name, name): value for name, value in given.items()})
+
+    if not isinstance(block, type):
+        return functools.partial(call, block)
+    init = block.__init__  # type: ignore[misc]
+    return type(block.__name__, (block,), {"__init__": lambda self, *a, **k: call(init, self, *a, **k)})
 
 
 _Import = ast.Import | ast.ImportFrom
@@ -235,6 +259,7 @@ def _neighbour(loaded: Loaded, module: str) -> types.ModuleType:
         inner = Loaded(loaded.files, ())
         inner.neighbours, inner.modules, inner.offered = loaded.neighbours, loaded.modules, loaded.offered
         inner.notes, inner.skip, inner.replace = loaded.notes, loaded.skip, loaded.replace
+        inner.keywords = loaded.keywords
         inner.module.__name__ = f"submission.{one['name']}"
         standins.offer({inner.module.__name__: inner.module})  # code may look itself up in sys.modules
         loaded.modules[one["name"]] = inner.module  # before it runs: neighbours may import one another

@@ -62,6 +62,7 @@ def _load(request: dict[str, Any]) -> Loaded:
         request.get("parts", ()),
         request.get("own", {}),
         request.get("neighbours", ()),
+        request.get("keywords", {}),
     )
 
 

@@ -321,3 +321,14 @@ class Seq2SeqAttentionDecoder(nn.Module):
         "AdditiveAttention in scoring.py could not be used; graded with the reference AdditiveAttention instead"
         in result.remarks
     )
+
+
+def test_a_reference_block_is_called_with_the_keywords_of_the_one_in_its_place(foreign, tmp_path):
+    own = WRONG.replace("(X, valid_lens)", "(X, valid_len)").replace("valid_lens", "valid_len")
+    own = own.replace("masked_softmax", "mask_softmax")
+    source = dot("from masks import mask_softmax\n", "mask_softmax").replace(
+        ", lens)\n", ", valid_len=lens)\n"
+    )
+    result, _report = graded(foreign, tmp_path, source, {"masks.py": own})
+    assert result.outcome == "passed"
+    assert any("masked_softmax in masks.py has an error" in remark for remark in result.remarks)

@@ -142,6 +142,19 @@ def test_a_definition_is_replaced_by_its_building_block():
     )
 
 
+def test_a_block_takes_the_keywords_of_the_definition_in_its_place():
+    keywords = {"softmax": {"lens": "valid_lens"}, "Coder": {"more": "extra"}}
+    source = "def softmax(X, lens): ...\nx = softmax(X=torch.zeros(1, 1, 2), lens=None)\nclass Coder: ...\n"
+    names = run(
+        "import torch\n" + source,
+        replace={"softmax": "masked_softmax", "Coder": "Encoder"},
+        keywords=keywords,
+    ).names
+    assert torch.equal(names["x"], torch.full((1, 1, 2), 0.5))
+    assert names["Coder"].__name__ == "Encoder"
+    assert isinstance(names["Coder"](), torch.nn.Module)
+
+
 def test_imports_and_assignments_are_replaced_by_name():
     names = run(
         "from math import pi, sqrt as masked_softmax", replace={"masked_softmax": "masked_softmax"}
