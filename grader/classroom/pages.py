@@ -9,14 +9,17 @@ from pathlib import Path
 
 from grader.classroom.class_run import GradedSubmission
 from grader.report.html import page
-from grader.support.atomic_files import write_atomically
+from grader.support.atomic_files import make_folder, write_atomically
 
 MAX_NAME = 80  # characters of a file's name: students choose the names of what they submit
 
 
 def write_pages(folder: Path, entries: Sequence[GradedSubmission]) -> None:
-    """Write `STUDENT.html` for each submission, `STUDENT-2.html` for the second one of a student, and so on."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write `STUDENT.html` for each submission, `STUDENT-2.html` for the second one of a student, and so on.
+
+    Raises CannotWrite.
+    """
+    make_folder(folder)
     seen: Counter[str] = Counter()
     for entry in entries:
         stem = re.sub(r"[^\w]+", "_", entry.student)[:MAX_NAME]

@@ -9,7 +9,9 @@ def run() -> None:
     """Run a command. Ctrl-C prints one word, also while the modules are imported."""
     try:
         from grader.cli.main import main
+        from grader.support.plain_output import tolerate_any_encoding
 
+        tolerate_any_encoding()
         main()
     except KeyboardInterrupt:
         from grader.support.i18n import _

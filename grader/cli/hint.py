@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Any
 
 import click
@@ -25,23 +26,21 @@ FILE = ".headway/hints.json"
 @course_option
 @click.option("--again", is_flag=True, help=_("Repeat the hints shown so far."))
 def command(exercise: str, course: Path | None, again: bool) -> None:
-    from grader.intake.course import find
+    from grader.intake.course import find, one_exercise
     from grader.student import progress
-    from grader.support.atomic_files import write_atomically
+    from grader.support.atomic_files import make_folder, write_atomically
+    from grader.support.errors import CannotWrite
 
     where = find(course or Path.cwd())
-    found = next((e for b in where.bundles for e in b.exercises if e.name == exercise), None)
-    if found is None:
-        raise click.UsageError(
-            _("there is no exercise {name}; `grader` lists them all").format(name=exercise)
-        )
+    found = one_exercise(exercise, where.bundles)
+    exercise = found.name
     path = where.root / FILE
     levels = _read(path)
     shown = min(levels.get(exercise, 0) + (not again), len(found.hints))
     for line in _about_the_mistake(progress.load(where.root).get(exercise, {}), found.level, shown):
-        click.echo(line)
+        click.echo(_wrapped(line))
     for number, hint in enumerate(found.hints[:shown], 1):
-        click.echo(f"{number}. {_(hint)}")
+        click.echo(_wrapped(f"{number}. {_(hint)}"))
     click.echo(
         _("Hint {shown} of {all}. Run the command again for the next one.").format(
             shown=shown, all=len(found.hints)
@@ -49,8 +48,16 @@ def command(exercise: str, course: Path | None, again: bool) -> None:
         if shown < len(found.hints)
         else _("This was the last hint.")
     )
-    path.parent.mkdir(exist_ok=True)
-    write_atomically(path, json.dumps({**levels, exercise: shown}, sort_keys=True).encode())
+    try:
+        make_folder(path.parent)
+        write_atomically(path, json.dumps({**levels, exercise: shown}, sort_keys=True).encode())
+    except CannotWrite as why:
+        click.echo(_("The next call shows the same hint again: {why}.").format(why=why), err=True)
+
+
+def _wrapped(text: str) -> str:
+    """The text in lines that fit the terminal, broken between words."""
+    return click.wrap_text(text, width=get_terminal_size().columns)
 
 
 def _about_the_mistake(last: Mapping[str, Any], level: int, shown: int) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -52,7 +53,11 @@ class Lazy(click.Group):
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
-            return None
+            near = get_close_matches(name, COMMANDS, n=1, cutoff=0.5)
+            hint = (
+                _("did you mean `grader {name}`?").format(name=near[0]) if near else _("run `grader --help`")
+            )
+            raise click.UsageError(_("there is no command {name}; {hint}").format(name=name, hint=hint))
         if not _is_here(name):
             raise click.UsageError(_("`grader {name}` is not part of the student kit").format(name=name))
         command: click.Command = import_module(COMMANDS[name][0]).command

@@ -20,16 +20,13 @@ from grader.support.i18n import _
 @click.argument("exercise")
 @course_option
 def command(exercise: str, course: Path | None) -> None:
-    from grader.intake.course import choose, find
+    from grader.intake.course import choose, find, one_exercise
     from grader.intake.restore import CannotRestore, restored
     from grader.support.atomic_files import write_atomically
 
     where = find(course or Path.cwd())
-    bundle = next((b for b in where.bundles if exercise in [e.name for e in b.exercises]), None)
-    if bundle is None:
-        raise click.UsageError(
-            _("there is no exercise {name}; `grader` lists them all").format(name=exercise)
-        )
+    exercise = one_exercise(exercise, where.bundles).name
+    bundle = next(b for b in where.bundles if exercise in [e.name for e in b.exercises])
     path = choose(where.root / bundle.assignment, bundle)[0]
     old = path.read_bytes() if path.exists() else b""
     try:

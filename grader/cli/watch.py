@@ -47,7 +47,9 @@ Saving another exercise switches to it.
 @sandbox_option
 def command(exercise: str | None, course: Path | None, sandbox: str) -> None:
     if find_spec("watchfiles") is None:
-        raise click.UsageError(_("`grader watch` needs the package watchfiles: pip install 'headway[watch]'"))
+        raise click.UsageError(
+            _("`grader watch` needs the package watchfiles: python -m pip install watchfiles")
+        )
     from rich.console import Console
 
     from grader.intake.course import find, wanted_exercises

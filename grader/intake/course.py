@@ -10,7 +10,7 @@ from pathlib import Path
 
 from grader.bundle.check import POLICIES
 from grader.bundle.files import MANIFEST_FILE, load_all
-from grader.bundle.model import Bundle
+from grader.bundle.model import Bundle, Exercise
 from grader.bundle.policies import counting
 from grader.intake.changes import is_changed
 from grader.intake.read import read_bytes
@@ -158,3 +158,12 @@ def wanted_exercises(names: Sequence[str], bundles: Sequence[Bundle]) -> list[st
             raise UsageError(_("there is no exercise {name}{hint}").format(name=name, hint=hint))
         out += table[name.rstrip("/")]
     return out or list(known)
+
+
+def one_exercise(name: str, bundles: Sequence[Bundle]) -> Exercise:
+    """The exercise of a name. Raises UsageError, with a near name or with the exercises of an assignment."""
+    found = wanted_exercises([name], bundles)
+    if len(found) > 1 and name not in found:
+        says = _("{name} has several exercises; name one of them: {exercises}")
+        raise UsageError(says.format(name=name, exercises=", ".join(found)))
+    return next(e for b in bundles for e in b.exercises if e.name == found[0])

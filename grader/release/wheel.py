@@ -69,11 +69,8 @@ def _described(about: Distribution, version: str, files: Mapping[str, bytes]) ->
 
 def _metadata(about: Distribution, version: str) -> str:
     known = about.metadata
-    needs = [
-        line
-        for line in about.requires or ()
-        if "extra ==" not in line or any(f"'{e}'" in line or f'"{e}"' in line for e in STUDENT_EXTRAS)
-    ]
+    needs = [line.split(";")[0].strip() if _is_for_students(line) else line for line in about.requires or ()]
+    needs = [line for line in needs if "extra ==" not in line]
     lines = [
         "Metadata-Version: 2.1",
         f"Name: {DISTRIBUTION}",
@@ -81,9 +78,13 @@ def _metadata(about: Distribution, version: str) -> str:
         f"Summary: {known['Summary']}",
         f"Requires-Python: {known['Requires-Python']}",
         *(f"Requires-Dist: {line}" for line in needs),
-        *(f"Provides-Extra: {extra}" for extra in STUDENT_EXTRAS),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _is_for_students(requirement: str) -> bool:
+    """Whether it belongs to an extra that every student gets: a kit has no extras to ask for."""
+    return any(f"extra == '{e}'" in requirement or f'extra == "{e}"' in requirement for e in STUDENT_EXTRAS)
 
 
 def _entry_points(about: Distribution) -> str:

@@ -28,15 +28,15 @@ from grader.support.i18n import _
 EXECUTION = "NBGRADER_EXECUTION"  # set by nbgrader's own commands
 
 
-def check(exercise: object) -> float:
+def check(exercise: object = None) -> float:
     """Grade an exercise as this notebook defines it, show a report, and return the points as a plain float.
 
-    exercise: its name, or the function or class itself.
+    exercise: its name, or the function or class itself; None for every exercise that the notebook defines.
 
     Never raises for a wrong answer and prints nothing to stderr, because nbgrader counts either as a failure.
     If the grader cannot grade the exercise, the cell shows why, and the result is 0.0.
     """
-    name = exercise if isinstance(exercise, str) else str(getattr(exercise, "__name__", exercise))
+    name = exercise if isinstance(exercise, str) else str(getattr(exercise, "__name__", exercise or ""))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -68,14 +68,17 @@ class _NotebookGrader:
         self._root: Path | None = None
 
     def grade(self, name: str) -> Report:
-        """Grade one exercise. Raises _CannotGrade, and any error of a broken sandbox."""
+        """Grade one exercise, or all that are defined. Raises _CannotGrade, and any error of a broken sandbox."""
         units = executed_units(_history())
         engine = self._ready()
         known = {e.name: e for bundle in engine.bundles for e in bundle.exercises}
-        if name not in known:
-            raise _CannotGrade(_unknown(name, list(known)))
         submission = with_neighbours(Submission(Path(_("this notebook")), units), inside(Path.cwd()))
-        report: Report = engine.grade(submission, [name], self._parts(name))
+        names = [name] if name else list(engine.known(submission))
+        if not names:
+            raise _CannotGrade(_("this notebook defines no exercise yet; execute the cells that define them"))
+        if name and name not in known:
+            raise _CannotGrade(_unknown(name, list(known)))
+        report: Report = engine.grade(submission, names, self._parts(names))
         if os.environ.get(EXECUTION) == "autograde":
             remark = _("Graded with public cases only; hidden cases were not used.")
             report = replace(report, remarks=(*report.remarks, remark))
@@ -95,17 +98,17 @@ class _NotebookGrader:
             self._root = root
         return self._engine
 
-    def _parts(self, name: str) -> Any:
-        """Return the student's code from earlier assignments, for an exercise that is built from it."""
+    def _parts(self, names: Sequence[str]) -> Any:
+        """Return the student's code from earlier assignments, for exercises that are built from it."""
         from grader.intake.course import NoCourse, find
         from grader.student.check import parts_for
 
         try:
             course = find(Path.cwd())
-            bundle = next(b for b in course.bundles if any(e.name == name for e in b.exercises))
+            bundle = next(b for b in course.bundles if any(e.name in names for e in b.exercises))
         except (NoCourse, StopIteration):
             return ()
-        return parts_for(self._engine, course, bundle, [name])
+        return parts_for(self._engine, course, bundle, names)
 
     def close(self) -> None:
         """Stop the worker and the launcher. Safe to call twice."""
@@ -162,9 +165,8 @@ def _unknown(name: str, known: Sequence[str]) -> str:
 
 def _points(report: Report) -> float:
     """Return the points, always between 0 and the maximum: nbgrader counts NaN as full marks."""
-    result = report.exercises[0]
-    score = float(result.score or 0.0)
-    return min(max(score, 0.0), float(result.points)) if score == score else 0.0
+    score = float(report.score)
+    return min(max(score, 0.0), float(report.points)) if score == score else 0.0
 
 
 def _show(report: Report) -> None:

@@ -8,12 +8,41 @@ import sys
 import tempfile
 from pathlib import Path
 
+from grader.support.errors import CannotWrite
+from grader.support.i18n import _
+
 
 def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
     """Replace `path` by `data` in one step. A killed writer leaves nothing half-written behind.
 
     On Linux the new file has no name until it is complete; elsewhere it carries a temporary one.
+    Raises CannotWrite with a sentence.
     """
+    try:
+        _write(path, data, mode)
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) and not path.parent.exists():
+            raise CannotWrite(
+                _("{file} cannot be written: there is no folder {folder}").format(
+                    file=path, folder=path.parent
+                )
+            ) from None
+        raise CannotWrite(
+            _("{file} cannot be written: {reason}").format(file=path, reason=error.strerror)
+        ) from None
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it. Raises CannotWrite with a sentence."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CannotWrite(
+            _("the folder {folder} cannot be made: {reason}").format(folder=path, reason=error.strerror)
+        ) from None
+
+
+def _write(path: Path, data: bytes, mode: int) -> None:
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
             return _by_unnamed_file(path, data, mode)

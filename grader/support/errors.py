@@ -12,5 +12,9 @@ class GraderError(Exception):
     exit_status = 2
 
 
+class CannotWrite(GraderError, OSError):
+    """A file or a folder cannot be written; also an OSError, for callers to whom that does not matter."""
+
+
 class UsageError(GraderError):
     """A call, an option or a name that cannot be meant."""

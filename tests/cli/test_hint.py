@@ -25,3 +25,19 @@ def test_hints_begin_with_a_question_about_the_mistake(course):
     assert "About your last answer: " in first
     assert "grader explain" not in first
     assert "Read more about it: grader explain heads-cut-straight" in second
+
+
+def test_lines_break_between_words_in_a_narrow_terminal(course):
+    wide = run("hint", "transpose_qkv", cwd=course, COLUMNS="200").stdout
+    narrow = run("hint", "transpose_qkv", "--again", cwd=course, COLUMNS="40").stdout
+    assert narrow.split()[: len(wide.split()) - 8] == wide.split()[: len(wide.split()) - 8]
+    hint = [line for line in narrow.splitlines() if not line.startswith("Hint ")]
+    assert max(map(len, hint[:-1])) <= 40
+
+
+def test_a_hint_is_shown_although_it_cannot_be_noted(course):
+    (course / ".headway").write_text("in the way", "utf-8")
+    done = run("hint", "transpose_qkv", cwd=course)
+    assert "1. " in done.stdout
+    assert "The next call shows the same hint again" in done.stderr
+    assert done.returncode == 0

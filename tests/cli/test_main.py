@@ -20,7 +20,12 @@ from helpers.command_line import run
         (["verify"], "for maintainers"),
         (["hint", "nonsense"], "there is no exercise nonsense"),
         (["explain", "nonsense-at-all"], "no known mistake nonsense-at-all"),
-        (["frobnicate"], "No such command 'frobnicate'"),
+        (["hint", "masked_sofmax"], "did you mean masked_softmax?"),
+        (["hint", "02"], "has several exercises; name one of them: sequence_mask, masked_softmax"),
+        (["reset", "masked_sofmax"], "did you mean masked_softmax?"),
+        (["frobnicate"], "there is no command frobnicate; run `grader --help`"),
+        (["cheque"], "did you mean `grader check`?"),
+        (["check", "sequence_mask", "--output", "gone/x.json"], "there is no folder gone"),
     ],
 )
 def test_wrong_use_is_one_sentence_and_status_2(course, args, sentence):
@@ -28,6 +33,14 @@ def test_wrong_use_is_one_sentence_and_status_2(course, args, sentence):
     assert done.returncode == 2
     assert sentence in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1"])
+def test_an_output_without_the_marks_gets_near_characters(course, encoding):
+    for args in (["check", "sequence_mask"], ["--help"]):
+        done = run(*args, cwd=course, PYTHONIOENCODING=encoding)
+        assert done.returncode in (0, 1)
+    assert "o not started" in run(cwd=course, PYTHONIOENCODING=encoding).stdout
 
 
 INTERRUPTED = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,8 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 GRADER = Path(sys.executable).with_name("grader")
 
 
-def verify(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([GRADER, "verify", *arguments], cwd=ROOT, capture_output=True, text=True)
+def verify(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([GRADER, "verify", *arguments], cwd=cwd, capture_output=True, text=True)
 
 
 def test_results_are_in_the_order_of_the_course():
@@ -32,6 +33,20 @@ def test_an_unknown_name_is_refused():
     done = verify("04", "transpose_qvk")
     assert done.returncode == 2
     assert done.stderr.strip().endswith("there is no exercise transpose_qvk; `grader` lists them all")
+
+
+def test_an_edit_that_does_not_match_is_one_sentence(tmp_path):
+    folder = Path(shutil.copytree(ROOT / "solutions", tmp_path / "solutions"))
+    mistakes = folder / "04_heads" / "mistakes" / "transpose_output.py"
+    text = mistakes.read_text("utf-8")
+    mistakes.write_text(
+        text.replace('edit("X.permute(0, 2, 1, 3)"', 'edit("X.purmute(0, 2, 1, 3)"', 1), "utf-8"
+    )
+    shutil.copytree(ROOT / "assignments" / "04_heads", tmp_path / "assignments" / "04_heads")
+    done = verify("04_heads", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].endswith("'X.purmute(0, 2, 1, 3)' does not occur in the reference")
+    assert len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")

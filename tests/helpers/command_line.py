@@ -25,7 +25,7 @@ def run(*args, cwd, **env):
         [str(GRADER), *map(str, args)],
         cwd=cwd,
         capture_output=True,
-        text=True,
+        encoding=env.get("PYTHONIOENCODING", "utf-8"),
         timeout=120,
         env={**inherited, "HOME": str(home), **env},
     )

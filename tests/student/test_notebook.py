@@ -30,12 +30,14 @@ pytestmark = [
 
 CELLS = {
     "nothing yet": CHECK,
+    "nothing at all": "check()",
     "import": "import torch",
     "a wrong answer": WRONG,
     "wrong": CHECK,
     "fixed, timed": "%%capture\n" + RIGHT,
     "right": CHECK,
     "by the function": "check(transpose_qkv)",
+    "everything": "check()",
     "a typing error": 'check("transpose_qvk")',
     "hostile": "import sys\ndef transpose_qkv(X, num_heads):\n    print('no', file=sys.stderr)\n    sys.exit(1)\n",
     "stopped": CHECK,
@@ -90,6 +92,13 @@ def test_check_returns_the_points(cells):
     assert points(cells["right"]) == points(cells["by the function"]) == 3
     assert points(cells["stopped"]) == points(cells["a typing error"]) == 0
     assert cells["kind"].outputs[-1]["data"]["text/plain"] == "True"
+
+
+def test_check_without_a_name_grades_all_that_is_defined(cells):
+    assert points(cells["everything"]) == 3
+    assert "transpose_qkv" in shown(cells["everything"])
+    assert points(cells["nothing at all"]) == 0
+    assert "defines no exercise yet; execute the cells" in shown(cells["nothing at all"])
 
 
 def test_the_cell_shows_the_report(cells):

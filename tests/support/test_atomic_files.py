@@ -1,5 +1,6 @@
 """Whoever reads a file sees the old content or the new one, whatever happens to the writer."""
 
+import errno
 import os
 import random
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 import grader
 from grader.support import atomic_files
 from grader.support.atomic_files import write_atomically
+from grader.support.errors import CannotWrite
 
 ROOT = str(Path(grader.__file__).parents[1])
 OLD, NEW = b"a" * 3_000_000, b"b" * 3_000_000
@@ -88,3 +90,22 @@ def test_a_file_that_a_killed_writer_left_complete_is_no_obstacle(tmp_path):
     (tmp_path / f".seed.{os.getpid()}.new").write_bytes(b"left behind")
     write_atomically(path, b"1")
     assert path.read_bytes() == b"1"
+
+
+@pytest.mark.parametrize(
+    ("code", "says"), [(errno.EROFS, "Read-only file system"), (errno.ENOSPC, "No space left on device")]
+)
+def test_a_full_or_read_only_disk_is_one_sentence(tmp_path, monkeypatch, code, says):
+    def refuse(*_args: object, **_kwargs: object) -> None:
+        raise OSError(code, os.strerror(code), "x")
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(CannotWrite) as refused:
+        write_atomically(tmp_path / "x", b"data")
+    assert str(refused.value) == f"{tmp_path / 'x'} cannot be written: {says}"
+    assert isinstance(refused.value, OSError)
+
+
+def test_a_missing_folder_is_named(tmp_path):
+    with pytest.raises(CannotWrite, match="there is no folder"):
+        write_atomically(tmp_path / "gone" / "x", b"data")

@@ -70,7 +70,9 @@ def command(
         ) from None
     except ModuleNotFoundError as missing:
         raise click.UsageError(
-            _("{name} is missing: pip install 'headway[instructor]'").format(name=missing.name)
+            _("the package {name} is missing: python -m pip install {name}").format(
+                name=(missing.name or "").split(".")[0]
+            )
         ) from None
     click.echo("\n".join(os.path.relpath(path) for path in changed) if changed else _("nothing changed"))
     if lacks_our_config(folder):
