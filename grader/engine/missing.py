@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,9 +72,21 @@ def _blamed(error: StudentError, missing: Mapping[str, Missing]) -> Missing | No
     return cause if cause is not None and cause.block else None
 
 
-def needs_gpu(errors: Sequence[StudentError]) -> bool:
-    """Whether all these exceptions say that there is no GPU."""
-    return bool(errors) and all(_NO_GPU.search(error.message) for error in errors)
+def needs_gpu(errors: Sequence[StudentError], notes: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether all these exceptions say that there is no GPU, or that a name is missing which needs one."""
+    undefined: set[str] = set()
+    for note in notes:
+        error = student_error(note.get("error"))
+        if error is not None and _lacks_gpu(error, undefined):
+            undefined.update(_texts(note.get("defines")))
+    return bool(errors) and all(_lacks_gpu(error, undefined) for error in errors)
+
+
+def _lacks_gpu(error: StudentError, undefined: Collection[str]) -> bool:
+    if _NO_GPU.search(error.message):
+        return True
+    found = _UNDEFINED.match(error.message) if error.type == "NameError" else None
+    return found is not None and found[1] in undefined
 
 
 def of_missing(missing: Missing) -> str:

@@ -293,7 +293,7 @@ class SubmissionRun:
         hidden cases decide the points. See docs/decisions/21.
         """
         options = self.context.options
-        if options.foreign and options.device == "cpu" and needs_gpu(errors):
+        if options.foreign and options.device == "cpu" and needs_gpu(errors, self.history.notes):
             return builder.without_checks("could_not_grade", of_gpu(), remarks)
         missing = blamed(errors, missing_names(self.history.notes))
         if missing is None:

@@ -164,6 +164,28 @@ def test_code_that_needs_a_gpu_could_not_be_graded_here(foreign, engine, tmp_pat
     assert graded(engine, tmp_path, source, name="masked_softmax")[0].outcome == "failed"
 
 
+@pytest.mark.parametrize(
+    "top",
+    [
+        "SCALE = torch.ones(1).cuda()\n",
+        "SCALE = torch.ones(1).to(torch.device('cuda'))\n",
+        "weights = torch.ones(3).cuda()\nSCALE = weights[:1]\n",
+    ],
+)
+def test_a_name_at_the_top_that_needs_a_gpu_could_not_be_graded_here(foreign, engine, tmp_path, top):
+    source = dot(top + "from grader.given import masked_softmax\n").replace("@ v", "@ v * SCALE")
+    result, _report = graded(foreign, tmp_path, source)
+    assert (result.outcome, result.score) == ("could_not_grade", None)
+    assert result.message == "this code needs a GPU, and this machine has none"
+    assert graded(engine, tmp_path, source)[0].outcome == "failed"
+
+
+def test_a_misspelt_name_beside_a_gpu_is_the_code_s_own_mistake(foreign, tmp_path):
+    source = dot("SCALE = torch.ones(1).cuda()\nfrom grader.given import masked_softmax\n")
+    result, _report = graded(foreign, tmp_path, source.replace("@ v", "@ v * SCLAE"))
+    assert result.outcome == "failed"
+
+
 def test_lines_that_no_exercise_needs_are_one_note_of_the_report(engine, tmp_path):
     demo = "\nimport no_such_plotter\nplot = no_such_plotter.show\nshow(1)\nshow(2)\n"
     result, report = graded(engine, tmp_path, dot("from grader.given import masked_softmax\n") + demo)
