@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 
 import click
 
@@ -38,7 +40,8 @@ COMMANDS = {
 
 EXAMPLES = _("""\b
 Examples:
-  grader                               list the exercises and what is next
+  grader                               list the exercises; choose one to work on
+  grader --plain                       print the list and what is next
   grader check                         grade all your exercises
   grader check masked_softmax          grade one exercise and show details
   grader check --file attention.ipynb  grade the exercises in any file
@@ -82,12 +85,29 @@ def _is_here(name: str) -> bool:
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="grader")
+@click.option("--plain", is_flag=True, help=_("Print the list of exercises, and do not wait for keys."))
 @click.pass_context
-def group(ctx: click.Context) -> None:
-    if ctx.invoked_subcommand is None:
+def group(ctx: click.Context, plain: bool) -> None:
+    if ctx.invoked_subcommand is not None:
+        return
+    if plain or not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM") == "dumb":
         from grader.cli.map import show_map
 
         show_map()
+        return
+    _choose_and_watch()
+
+
+def _choose_and_watch() -> None:
+    """Let a student choose from the list, then watch the exercise."""
+    from rich.console import Console
+
+    from grader.cli.exercise_list import choose
+    from grader.cli.watch import command
+
+    chosen = choose(Console(highlight=False), Path.cwd())
+    if chosen and command.callback:
+        command.callback(chosen, None, "auto")
 
 
 def main() -> None:

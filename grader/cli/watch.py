@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -30,12 +31,12 @@ Examples:
 
 \b
 Keys:
-  h  show a hint
-  n  go to the next exercise
-  l  list all exercises
-  q  quit
+  h  show a hint                    e  explain the known mistake
+  n  go to the next exercise        p  go to the previous one
+  l  list and filter all exercises  a  check all exercises
+  r  reset the exercise             q  quit
 
-Saving another exercise switches to it.
+Saving another exercise switches to it. The next `grader watch` continues with the last exercise.
 """)
 
 
@@ -76,10 +77,12 @@ def command(exercise: str | None, course: Path | None, sandbox: str) -> None:
 
 
 def _loop(watcher: Watcher, events: Events, console: Console) -> None:
-    from grader.student.terminal_keys import CLOSED, single_keys
+    from grader.cli.watch_keys import WatchKeys
+    from grader.student.terminal_keys import single_keys
 
-    with single_keys(events.put) as keys:
-        _grade_and_show(watcher, console, keys)
+    with single_keys(events.put) as has_keys:
+        keys = WatchKeys(watcher, console, partial(_grade_and_show, watcher, console, has_keys))
+        keys.regrade()
         quiet_until: float | None = time.monotonic() + QUIET
         while True:
             event = _next(events, quiet_until)
@@ -87,13 +90,12 @@ def _loop(watcher: Watcher, events: Events, console: Console) -> None:
                 _show_command(watcher, console)
                 quiet_until = None
             elif isinstance(event, str):
-                if event in "qQ" + CLOSED:
+                if keys.press(event):
                     return
-                _act(event.lower(), watcher, console)
             else:
                 saved = [path for path in [event, *_other_saves(events)] if watcher.note_save(path)]
                 if saved:
-                    _grade_and_show(watcher, console, keys)
+                    keys.regrade()
                     quiet_until = None
 
 
@@ -124,21 +126,11 @@ def _show_command(watcher: Watcher, console: Console) -> None:
     console.print(said, markup=False)
 
 
-def _act(key: str, watcher: Watcher, console: Console) -> None:
-    from grader.cli.hint import command as hint
-    from grader.cli.map import show_map
-
-    if key == "h" and hint.callback:
-        hint.callback(watcher.current, watcher.course.root, again=False)
-    elif key == "n":
-        watcher.go_to_next()
-        _grade_and_show(watcher, console, keys=True)
-    elif key == "l":
-        show_map(watcher.course.root)
-
-
 def _grade_and_show(watcher: Watcher, console: Console, keys: bool) -> None:
+    from grader.cli.exercise_list import course_bar
+    from grader.cli.watch_keys import footer
     from grader.report.terminal import show
+    from grader.student.exercise_list import rows_of
 
     report = watcher.grade()
     if keys:
@@ -147,6 +139,7 @@ def _grade_and_show(watcher: Watcher, console: Console, keys: bool) -> None:
     watching = _("watching {exercise} in {file}").format(file=watcher.file.name, exercise=watcher.current)
     console.print(f"\n{watching}", style="dim", markup=False)
     if keys:
-        console.print(_("h hint · n next · l list · q quit"), style="dim", markup=False)
+        console.print(course_bar(rows_of(watcher.course), console.width))
+        console.print(footer(), style="dim", markup=False)
     sys.stdout.flush()
     watcher.prepare_next_grading()

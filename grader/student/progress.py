@@ -12,6 +12,7 @@ from grader.report.model import ExerciseResult
 from grader.support.atomic_files import write_atomically
 
 FILE = ".headway/progress.json"
+CURRENT = ".headway/current"
 
 
 def save(root: Path, results: Sequence[ExerciseResult]) -> None:
@@ -41,3 +42,18 @@ def load(root: Path) -> dict[str, dict[str, Any]]:
     except (OSError, ValueError):
         return {}
     return {k: v for k, v in known.items() if isinstance(v, dict)} if isinstance(known, dict) else {}
+
+
+def save_current(root: Path, name: str) -> None:
+    """Save which exercise is being worked on; do nothing if it cannot be written."""
+    with contextlib.suppress(OSError):
+        (root / CURRENT).parent.mkdir(exist_ok=True)
+        write_atomically(root / CURRENT, name.encode())
+
+
+def load_current(root: Path) -> str:
+    """Return the exercise that was worked on last; "" if it is not known."""
+    try:
+        return (root / CURRENT).read_text("utf-8")[:200]
+    except (OSError, ValueError):
+        return ""

@@ -39,7 +39,7 @@ class Watcher:
             GradingOptions(torch_version=version("torch"), cache=ResultCache(self.course.root / FOLDER)),
         )
         self._bundle_of: dict[str, Bundle] = {e.name: b for b in self.course.bundles for e in b.exercises}
-        self.current = self.current or self._first_unsolved(list(self._bundle_of))
+        self.current = self.current or self._last_or_first_unsolved()
         for bundle in self.course.bundles:
             self._changed_exercises(bundle)
 
@@ -82,7 +82,12 @@ class Watcher:
         except Blocked as why:
             report = self.engine.report([blocked(bundle, self.current, str(why))])
         progress.save(self.course.root, report.exercises)
+        self.save_current()
         return report
+
+    def save_current(self) -> None:
+        """Save which exercise the next run continues with."""
+        progress.save_current(self.course.root, self.current)
 
     def prepare_next_grading(self) -> None:
         """Stop the worker, so that a new one is started early, and warm the fork-server up once."""
@@ -91,9 +96,25 @@ class Watcher:
             self._warm = True
             self.launcher.warm("full")
 
+    @property
+    def names(self) -> list[str]:
+        """All exercises of the course, in their order."""
+        return list(self._bundle_of)
+
+    def go_to_previous(self) -> None:
+        """Make the exercise before this one the current one; the first one stays."""
+        names = self.names
+        self.current = names[max(0, names.index(self.current) - 1)]
+
+    def _last_or_first_unsolved(self) -> str:
+        """Return the exercise of the last run if it has not passed, else the first one that has not."""
+        last = progress.load_current(self.course.root)
+        is_open = progress.load(self.course.root).get(last, {}).get("outcome") != "passed"
+        return last if last in self._bundle_of and is_open else self._first_unsolved(self.names)
+
     def go_to_next(self) -> None:
         """Make the next exercise that is not passed the current one."""
-        names = list(self._bundle_of)
+        names = self.names
         after = names.index(self.current) + 1
         self.current = self._first_unsolved(names[after:] + names[:after])
 

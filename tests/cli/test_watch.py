@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import shutil
 import signal
@@ -29,6 +30,12 @@ RIGHT = (
     "    return X.reshape(B, T, num_heads, -1).transpose(1, 2).reshape(B * num_heads, T, -1)\n"
 )
 READY = "q quit"
+LIST = "q: quit"
+
+
+def without_codes(text: str) -> str:
+    """Return what a terminal shows, without its colours."""
+    return re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", text).replace(">  ", "> ")
 
 
 class Watch:
@@ -102,8 +109,16 @@ def test_every_save_is_graded_and_q_leaves_no_process(watch, course):
     assert "All checks passed." in watch.until(READY)
     watch.press("n")
     assert "watching transpose_output in heads.py" in watch.until(READY)
+    watch.press("p")
+    assert "1 of 2 exercises passed" in watch.until(READY)
     watch.press("l")
-    assert "Next: transpose_output" in watch.until("grader check")
+    assert "> 04 transpose_qkv" in without_codes(watch.until(LIST))
+    watch.press("f")
+    assert "Filter: to do" in watch.until(LIST)
+    watch.press("\x1b[B")
+    assert "> 04 transpose_output" in without_codes(watch.until(LIST))
+    watch.press("\n")
+    assert "watching transpose_output in heads.py" in watch.until(READY)
     offspring = psutil.Process(watch.process.pid).children(recursive=True)
     assert offspring
     watch.press("q")
@@ -111,6 +126,48 @@ def test_every_save_is_graded_and_q_leaves_no_process(watch, course):
     assert not psutil.wait_procs(offspring, timeout=10)[1]
     kept = json.loads((course / ".headway" / "progress.json").read_text("utf-8"))
     assert kept["transpose_qkv"]["outcome"] == "passed"
+
+
+def test_the_next_run_continues_with_the_last_exercise(watch, course):
+    watch.until(READY)
+    watch.press("n")
+    watch.until(READY)
+    watch.press("q")
+    assert watch.process.wait(20) == 0
+    again = Watch(course)
+    assert "watching transpose_output" in again.until(READY)
+    again.close()
+
+
+def test_a_known_mistake_is_explained_and_the_exercise_is_reset(watch):
+    watch.until(READY)
+    watch.save(RIGHT.replace(".transpose(1, 2)", ""))
+    watch.until(READY)
+    watch.press("e")
+    assert "heads-cut-straight" in watch.until("the same")
+    watch.press("r")
+    watch.until("y: yes")
+    watch.press("n")  # anything but y
+    assert "watching transpose_output" in watch.until(READY)
+    watch.press("p")
+    watch.until(READY)
+    watch.press("r")
+    watch.until("y: yes")
+    watch.press("y")
+    assert "not started" in watch.until(READY)
+    assert watch.file.read_text("utf-8").rstrip() == watch.stub.rstrip()
+
+
+def test_all_exercises_are_checked_with_one_key(watch):
+    watch.until(READY)
+    watch.save(RIGHT)
+    watch.until(READY)
+    watch.press("a")
+    shown = watch.until(LIST)
+    assert "grading transpose_output (2 of 2)" in shown
+    assert "1 of 2 exercises passed" in shown
+    watch.press("l")
+    assert "watching transpose_qkv" in watch.until(READY)
 
 
 def test_saving_another_exercise_switches_to_it(watch):

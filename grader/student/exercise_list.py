@@ -1,0 +1,94 @@
+"""The list of exercises as something to move in: a cursor, a filter, and the last outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from grader.intake.course import Course
+from grader.student import progress
+
+FILTERS = ("all", "to do", "passed")
+UP, DOWN, ENTER, BACK = "up", "down", "enter", "back"
+_KEYS = {
+    "k": UP,
+    "j": DOWN,
+    "\r": ENTER,
+    "\n": ENTER,
+    "l": BACK,
+    "\x1b[A": UP,
+    "\x1b[B": DOWN,
+    "\x1bOA": UP,
+    "\x1bOB": DOWN,
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One exercise with its last outcome. score: None if it could not be graded."""
+
+    assignment: str
+    name: str
+    outcome: str
+    score: float | None
+    points: float
+
+
+def rows_of(course: Course) -> list[Row]:
+    """Return the exercises of a course in their order."""
+    known = progress.load(course.root)
+    return [
+        Row(
+            bundle.assignment,
+            exercise.name,
+            str(known.get(exercise.name, {}).get("outcome", "not_started")),
+            _number(known.get(exercise.name, {}).get("score", 0.0)),
+            exercise.points,
+        )
+        for bundle in course.bundles
+        for exercise in bundle.exercises
+    ]
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, (int, float)) else None
+
+
+@dataclass
+class ExerciseList:
+    """Moves a cursor over the exercises that a filter lets through."""
+
+    rows: Sequence[Row]
+    current: str = ""
+    filter: str = FILTERS[0]
+    _begun: str = field(default="", repr=False)  # of an escape sequence that comes key by key
+
+    def __post_init__(self) -> None:
+        if not any(row.name == self.current for row in self.rows):
+            self.current = self.rows[0].name
+
+    @property
+    def shown(self) -> list[Row]:
+        """The exercises that the filter lets through; the current one always."""
+        wanted = {"all": (True, False), "to do": (False,), "passed": (True,)}[self.filter]
+        return [row for row in self.rows if (row.outcome == "passed") in wanted or row.name == self.current]
+
+    def press(self, key: str) -> str:
+        """Move the cursor or change the filter. Return "enter" or "back" if the list is left, else ""."""
+        self._begun += key
+        if self._begun in ("\x1b", "\x1b[", "\x1bO"):
+            return ""
+        key, self._begun = _KEYS.get(self._begun, self._begun), ""
+        if key in (UP, DOWN):
+            names = [row.name for row in self.shown]
+            at = names.index(self.current) + (1 if key == DOWN else -1)
+            self.current = names[min(max(at, 0), len(names) - 1)]
+        elif key == "f":
+            self.filter = FILTERS[(FILTERS.index(self.filter) + 1) % len(FILTERS)]
+        return key if key in (ENTER, BACK) else ""
+
+    def part(self, height: int) -> list[Row]:
+        """Return as many of the shown rows as fit, with the current one near the middle."""
+        names = [row.name for row in self.shown]
+        first = max(0, min(names.index(self.current) - height // 2, len(names) - height))
+        return self.shown[first : first + height]
