@@ -12,7 +12,7 @@ import argparse
 import json
 import re
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from pathlib import Path
 from unittest.mock import patch
@@ -204,26 +204,28 @@ def _ids_of(alternatives: tuple[tuple[str, ...], ...]) -> str:
 
 
 def _left_out(exercises: dict[str, Exercise]) -> list[str]:
-    """Count false names: how often the rest of the bank names a mistake that was removed from it."""
-    total, claimed = 0, Counter[str]()
+    """List the names that the rest of the bank gives to a mistake that was removed from it."""
+    total, claimed = 0, []
     for exercise in exercises.values():
-        table = exercise.signatures
+        table, cases = exercise.signatures, named_by(exercise.cases)
         for mistake in exercise.mistakes:
             if mistake.kind == "policy":  # passes on the CPU in float32, so it gets no diagnosis
                 continue
-            rows = [row for row, ids in enumerate(table.explains) if ids == (mistake.id,)]
             rest = without(table, mistake.id)
             total += 1
-            claimed[exercise.name] += any(
-                diagnosis.known_rows(
-                    rest, named_by(exercise.cases), table.states[row].tolist(), table.numbers[row]
-                )
+            rows = [row for row, ids in enumerate(table.explains) if ids == (mistake.id,)]
+            found = [
+                diagnosis.known_rows(rest, cases, table.states[row].tolist(), table.numbers[row])
                 for row in rows
-            )
-    lines = [
-        f"{_share(sum(claimed.values()), total)} of the mistakes then get the name of another one. By exercise:"
+            ]
+            if any(found):
+                named = _ids_of(next(names for names in found if names))
+                claimed.append(f"- {exercise.name}: {mistake.id} gets {named}")
+    share = _share(len(claimed), total)
+    return [
+        f"{share} of the mistakes then get the name of others, which give the same in all cases:",
+        *claimed,
     ]
-    return lines + [f"- {name}: {count}" for name, count in claimed.items() if count]
 
 
 def without(table: Signatures, id: str) -> Signatures:

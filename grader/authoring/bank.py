@@ -7,8 +7,8 @@ The file of an entry names its exercise: `solutions/NN_name/mistakes/<Exercise>.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from textwrap import dedent
 
 from grader.authoring.edit import Edit, EditError
@@ -29,7 +29,8 @@ class KnownAnswer:
     "same" is right; "also" is right too, see `also`; "trivial" gets nothing.
     says: what the answer equals, one sentence, no code. asks: a question that leads on. page: what it
     does to a model and how to see it, for `grader explain`. seen: where real code did it. steady: gives
-    the same values at every call; one that does not is named by what it always does.
+    the same values at every call; one that does not is named by what it always does. forms: the same mistake
+    written in other ways, which give another exception.
     """
 
     id: str
@@ -43,6 +44,7 @@ class KnownAnswer:
     seen: str = ""
     breaks: str = ""
     steady: bool = True
+    forms: tuple[KnownAnswer, ...] = ()
 
     @property
     def policy(self) -> str:
@@ -59,9 +61,12 @@ def mistake(
     breaks: str = "",
     seen: str = "",
     steady: bool = True,
+    forms: Iterable[Sequence[Change]] = (),
 ) -> KnownAnswer:
     """Describe a wrong answer to the exercise that the file is named after. Raises ValueError if it is incomplete."""
-    answer = _answer(id, "", kind, change, says=says, asks=asks, breaks=breaks, seen=seen, steady=steady)
+    fields = {"says": says, "asks": asks, "breaks": breaks, "seen": seen, "steady": steady}
+    answer = _answer(id, "", kind, change, **fields)
+    answer = replace(answer, forms=tuple(_answer(id, "", kind, tuple(form), **fields) for form in forms))
     _require(kind in ("mistake", "different", "policy"), answer, f"unknown kind {kind!r}")
     _require(bool(says and asks), answer, "a mistake needs `says` and `asks`")
     known = (*POLICIES, DEVICE) if kind == "policy" else ("",)

@@ -119,7 +119,8 @@ class Assignment:
         for mistake in mistakes:
             if mistake.id not in pages:
                 raise ContentError(f"{path} has no page about {mistake.id}")
-            yield replace(mistake, of=exercise, page=pages.pop(mistake.id))
+            forms = tuple(replace(form, of=exercise) for form in mistake.forms)
+            yield replace(mistake, of=exercise, page=pages.pop(mistake.id), forms=forms)
         if pages:
             raise ContentError(f"{path} has pages about unknown mistakes: {', '.join(pages)}")
 

@@ -38,7 +38,8 @@ def signatures(
     right = [table.reference(source) for source in _forms([], reference, others)]
     rows = list(right)
     for one in mistakes:
-        rows += [table.row([one], source, right) for source in _forms([one], reference, others)]
+        for form in (one, *one.forms):
+            rows += [table.row([one], source, right) for source in _forms([form], reference, others)]
     for pair in combinations([m for m in mistakes if m.steady and m.id in paired], 2):
         if _independent(*pair, reference):
             rows += [table.row(pair, source, right) for source in _forms(pair, reference, others)]

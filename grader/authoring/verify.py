@@ -67,7 +67,8 @@ def _row(
     if untouched.outcome != "not_started":
         row.problems.append(f"the stub is {_why(untouched)}")
     for answer in [*assignment.mistakes(exercise.name), *assignment.mutants(exercise.name)]:
-        _check_mistake(row, answer, _answer(engine, assignment, answer))
+        for form in (answer, *answer.forms):
+            _check_mistake(row, answer, _answer(engine, assignment, form))
     for answer in assignment.variants(exercise.name):
         _check_variant(row, answer, _answer(engine, assignment, answer))
     _check_block(row, engine, assignment, exercise)

@@ -15,13 +15,12 @@ import numpy as np
 
 from grader.bundle.model import RecordedCase, Signatures
 from grader.bundle.safetensors import Array
-from grader.diagnosis.distance import NEAR, distances
-from grader.diagnosis.signature import ANY
+from grader.diagnosis.distance import NEAR, changed, distances, shown
 
 TOGETHER = 3  # rows of the table, each one mistake or a recorded pair
 MIXED = 1  # cases in which two mistakes may give together what neither gives alone
 CANDIDATES = 24  # rows that may take part; an answer that equals more of them here and there is like none
-VAGUE = ("!", "values")  # states that many mistakes have: an exception, and the finding "wrong values"
+VAGUE = "values"  # a finding that many mistakes have
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ def together(
     right = [row for row, ids in enumerate(table.explains) if not ids]
     apart = distances(table, states, numbers)
     wrong = _slots((apart[right] >= NEAR).all(axis=0))
-    rows = list(_rows(table, apart, right, wrong))
+    rows = list(_rows(table, apart, states, numbers))
     raised = frozenset(slot for slot in wrong if states[slot].startswith("!"))
     sizes = _sizes(table, cases)
     for left_out in (frozenset[int](), raised) if 2 * len(raised) < len(wrong) else (frozenset[int](),):
@@ -78,18 +77,15 @@ def _sizes(table: Signatures, cases: Sequence[RecordedCase]) -> list[str]:
     return [of[slot.split("|")[0]] for slot in table.slots]
 
 
-def _rows(table: Signatures, apart: Array, right: Sequence[int], wrong: frozenset[int]) -> Iterator[_Row]:
+def _rows(table: Signatures, apart: Array, states: Sequence[str], numbers: Array) -> Iterator[_Row]:
     """Yield the rows that the answer shows somewhere."""
-    changed = np.ones_like(apart, dtype=bool)
-    for row in right:
-        changed &= distances(table, table.states[row], table.numbers[row]) >= NEAR
-    is_open = (table.states == ANY) | np.isnan(table.numbers).any(axis=2)
-    near = apart < NEAR
-    shown = changed & near & ~is_open
+    changes, near = changed(table), apart < NEAR
+    shows = shown(table, states, numbers)
     for number, ids in enumerate(table.explains):
-        shows = _slots(shown[number]) & wrong
-        if ids and shows:
-            yield _Row(number, frozenset(ids), _slots(changed[number]), _slots(near[number]), shows)
+        if ids and shows[number].any():
+            yield _Row(
+                number, frozenset(ids), _slots(changes[number]), _slots(near[number]), _slots(shows[number])
+            )
 
 
 def _explained(rows: Iterable[_Row], answer: _Answer) -> tuple[tuple[str, ...], ...]:
@@ -115,6 +111,8 @@ def _explained(rows: Iterable[_Row], answer: _Answer) -> tuple[tuple[str, ...], 
 def _explain(chosen: Sequence[_Row], answer: _Answer) -> bool:
     if len(frozenset[str]().union(*(row.ids for row in chosen))) < sum(len(row.ids) for row in chosen):
         return False
+    if any(_contradict(answer.table, *two) for two in combinations(chosen, 2)):
+        return False
     touched = frozenset[int]().union(*(row.changes for row in chosen))
     untouched = answer.wrong - answer.open - touched
     if not all(any(slot in row.fits for row in chosen) for slot in untouched):  # left open by one of them
@@ -125,6 +123,15 @@ def _explain(chosen: Sequence[_Row], answer: _Answer) -> bool:
     if len({answer.table.slots[slot].split("|")[0] for slot in mixed}) > MIXED:
         return False
     return all(_is_seen(row, [other for other in chosen if other is not row], answer) for row in chosen)
+
+
+def _contradict(table: Signatures, one: _Row, other: _Row) -> bool:
+    """Whether a check finds different things in two mistakes: no answer shows both."""
+    for slot in one.changes & other.changes:
+        found = {table.states[row.number][slot] for row in (one, other)} - {VAGUE}
+        if "|check:" in table.slots[slot] and len(found) == 2 and not any(s.startswith("!") for s in found):
+            return True
+    return False
 
 
 def _is_seen(row: _Row, others: Sequence[_Row], answer: _Answer) -> bool:
@@ -144,13 +151,14 @@ def _is_seen(row: _Row, others: Sequence[_Row], answer: _Answer) -> bool:
 def _enough(row: _Row, shown: frozenset[int], answer: _Answer) -> bool:
     """Whether these slots show a row in two cases of different sizes, or in all sizes if it changes only one.
 
-    That a value is wrong, or that something raised, shows a mistake only if the mistake shows nothing else.
+    That a value is wrong shows no mistake; that something raised shows one only if it changes nothing else.
     """
     states = answer.table.states[row.number]
-    vague = {slot for slot in row.changes if states[slot].startswith(VAGUE)}
+    raised = {slot for slot in row.changes if states[slot].startswith("!")}
+    shown -= {slot for slot in row.changes if states[slot] == VAGUE}
     shown -= answer.open
-    if vague < row.changes:
-        shown -= vague
+    if raised < row.changes:
+        shown -= raised
     needed = min(2, len({answer.sizes[slot] for slot in row.changes}))
     return len({answer.sizes[slot] for slot in shown}) >= needed
 

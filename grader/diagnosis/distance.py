@@ -28,3 +28,19 @@ def distances(
     departs = departs / (1 + np.abs(row_numbers).max(axis=2, initial=0.0))
     departs = np.where(free, 0.0, np.nan_to_num(departs, nan=np.inf))
     return np.where((row_states == mine) | anything, departs, np.inf)
+
+
+def changed(table: Signatures) -> Array:
+    """Per row and slot, whether a mistake gives there what no right answer gives."""
+    right = [row for row, ids in enumerate(table.explains) if not ids]
+    apart = [distances(table, table.states[row], table.numbers[row]) for row in right]
+    return np.asarray((np.array(apart) >= NEAR).all(axis=0))
+
+
+def shown(table: Signatures, states: Sequence[str], numbers: Array) -> Array:
+    """Per row and slot, whether an answer has there what the mistake gives and no right answer does."""
+    apart = distances(table, states, numbers)
+    right = [row for row, ids in enumerate(table.explains) if not ids]
+    wrong = (apart[right] >= NEAR).all(axis=0)
+    is_open = (table.states == ANY) | np.isnan(table.numbers).any(axis=2)
+    return np.asarray(changed(table) & (apart < NEAR) & ~is_open & wrong)

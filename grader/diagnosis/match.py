@@ -14,7 +14,7 @@ from grader.bundle.model import Exercise, KnownMistake, RecordedCase, Signatures
 from grader.bundle.safetensors import Array
 from grader.diagnosis import facts, policies
 from grader.diagnosis.company import together
-from grader.diagnosis.distance import FAR, NEAR, distances
+from grader.diagnosis.distance import FAR, NEAR, distances, shown
 from grader.diagnosis.facts import Fact
 from grader.diagnosis.signature import named_by, signature
 from grader.judge.finding import wrong_form
@@ -74,7 +74,10 @@ def known_rows(
     None when another known one is too close to be sure: better no name than a wrong one.
     """
     whole = distances(table, states, numbers).max(axis=1, initial=0.0)
-    near = dict.fromkeys(table.explains[row] for row in np.flatnonzero(whole < NEAR))
+    seen = np.asarray(shown(table, states, numbers).any(axis=1))
+    near = dict.fromkeys(
+        table.explains[row] for row in np.flatnonzero(whole < NEAR) if seen[row] or not table.explains[row]
+    )
     doubtful = {table.explains[row] for row in np.flatnonzero((whole >= NEAR) & (whole < FAR))}
     if not near and not doubtful:
         return together(table, cases, states, numbers)

@@ -151,23 +151,35 @@ def _of_tensor(name: str, observation: Observation | None) -> tuple[str, Array]:
 
 _DTYPES = re.compile(r"torch\.\w*Tensor|\b(Float|Double|float|double)\b")  # the bank is recorded in float64
 _NAMES = re.compile(r"'[^']*'|\"[^\"]*\"|\b\w+(\.<?\w+>?)*\(\)")  # the author's own, in what Python says
+# Which form a tensor was to get differs with how an answer is written; how many values it has does not.
+_FORM = re.compile(r"shape '\[[^]]*\]' is invalid for input of size (\d+)")
 # What torch says of two sizes that do not fit; which operation says it depends on how a product is written.
 _SIZES = (
     re.compile(r"to be: \[(\d+), \d+\] but got: \[(?!\1,)(\d+), \d+\]"),
     re.compile(r"to be: \[(\d+), (\d+)\] but got: \[\1, (\d+)\]"),
     re.compile(r"has size (\d+) for operand \d+ which does not broadcast with previously seen size (\d+)"),
+    re.compile(r"shape of the mask \[(\d+)[^\]]*\] at index 0 does not match .*tensor \[(\d+)"),
     re.compile(r"size[^(]*\((\d+)\) must match the (?:existing )?size[^(]*\((\d+)\)"),
 )
 
 
 def _raised(error: StudentError) -> str:
-    """An exception as a state: its type, the step that raised, and the message without names and other sizes than
-    two that do not fit."""
+    """An exception as a state: its type, the step that raised, and what it says."""
+    words = _words(error)
+    return f"!{error.type} {error.step} {hashlib.sha256(words.encode('utf-8', 'backslashreplace')).hexdigest()[:8]}"
+
+
+def _words(error: StudentError) -> str:
+    """The message of an exception without names, and without sizes but two that do not fit and the number of values
+    of a tensor that cannot be reshaped."""
     first = error.message.split("\n")[0]
     words = _DTYPES.sub("", first) if error.type == "RuntimeError" else _NAMES.sub("", first)
-    misfit = next((found.groups()[-2:] for sizes in _SIZES if (found := sizes.search(words))), None)
-    words = "sizes " + " ".join(sorted(misfit)) if misfit else re.sub(r"\d+", "#", words)
-    return f"!{error.type} {error.step} {hashlib.sha256(words.encode('utf-8', 'backslashreplace')).hexdigest()[:8]}"
+    for sizes in _SIZES:
+        if found := sizes.search(words):
+            return "sizes " + " ".join(sorted(found.groups()[-2:]))
+    if form := _FORM.search(words):
+        return f"reshape {form[1]}"
+    return re.sub(r"\d+", "#", words)
 
 
 def project(array: Array) -> Array:

@@ -157,6 +157,8 @@ def attention_cases(draw, exercise):
 
     yield kept_in_training(exercise, draw, D, H)
     yield dropout_case(exercise, D, H)
+    if exercise == "MultiHeadAttention":
+        yield one_query(draw, S, D, H)
 
 
 def built(case, D, H, query_size=0, key_size=0, value_size=0, bias=False, dropout=0.5):
@@ -170,6 +172,24 @@ def built(case, D, H, query_size=0, key_size=0, value_size=0, bias=False, dropou
         dropout=dropout,
         bias=bias,
     )
+
+
+def one_query(draw, S, D, H):
+    """Axes of size one stay where they are."""
+    case = Case("one-query-of-one-sequence", "MultiHeadAttention")
+    module = built(case, D, H)
+    case.load(module, weights.multi_head(draw, D))
+    case.eval(module)
+    Y = case.call(
+        case.input("queries", draw.normal(1, 1, D)),
+        case.input("keys", draw.normal(1, S, D)),
+        case.input("values", draw.normal(1, S, D)),
+        case.input("valid_lens", np.array([S - 1])),
+        on=module,
+        axes=AXES,
+    )
+    case.check_shape(Y, "a single query of a single sequence keeps all axes")
+    return case
 
 
 def kept_in_training(exercise, draw, D, H):

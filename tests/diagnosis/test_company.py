@@ -12,6 +12,7 @@ import pytest
 from grader.bundle.check import Check
 from grader.bundle.model import Header, RecordedCase, Signatures
 from grader.diagnosis.company import together
+from grader.diagnosis.match import known_rows
 from grader.diagnosis.signature import ANY, signature
 from grader.judge.observation import Observation, StudentError
 from grader.judge.verdict import judge_all
@@ -187,6 +188,26 @@ def test_what_a_mistake_leaves_open_does_not_show_it():
     assert named(known, 2.0, 2.0, 5.0) == set()
 
 
+def test_two_findings_of_one_check_are_not_both_there():
+    slots = ("a|out", "b|out", "c|check:c/modes")
+    known = replace(table(one=[2.0, 3.0, "scale"], two=[1.0, 1.0, "none"]), slots=slots)
+    assert named(known, 2.0, 3.0, "none") == set()
+    known = replace(table(one=[2.0, 3.0, "values"], two=[1.0, 1.0, "none"]), slots=slots)
+    assert named(known, 2.0, 3.0, "none") == {BOTH}
+
+
+def test_a_wrong_value_in_a_check_alone_shows_no_mistake():
+    known = table(one=[2.0, 2.0, 1.0], two=[1.0, 1.0, "values"])
+    assert named(known, 2.0, 2.0, "values") == set()
+
+
+def test_a_mistake_that_shows_only_where_the_answer_is_open_is_not_named():
+    known = table(one=[1.0, ANY, "odd"], two=[1.0, "E", 1.0])
+    answer = [states(v) for v in (1.0, "E", ANY)]
+    numbers = np.array([values(v) for v in (1.0, "E", ANY)])
+    assert known_rows(known, CASES, answer, numbers) == (("two",),)
+
+
 # ---- exceptions
 
 
@@ -210,9 +231,7 @@ def test_exceptions_agree_in_type_step_and_what_they_say():
     assert state(one) != state("value cannot be converted to type c10::Half without overflow")
     assert state(one) != state(one, type="IndexError")
     assert state(one) != state(one, step="build")
-    assert state("shape '[2, 3]' is invalid for input of size 8") == state(
-        "shape '[4, 5]' is invalid for input of size 9"
-    )
+    assert state("Target size [2, 3] is odd") == state("Target size [4, 5] is odd")
     assert state("name 'vaild_lens' is not defined", "NameError") == state(
         "name 'valid_len' is not defined", "NameError"
     )
@@ -225,6 +244,20 @@ def test_a_product_of_sizes_that_do_not_fit_is_one_exception_however_it_is_writt
     )
     assert state(by_bmm) == state(by_einsum)
     assert state(by_bmm) != state(by_bmm.replace("[6, 7]", "[6, 5]"))
+
+
+def test_reshaping_another_number_of_values_is_another_exception():
+    by_view = "shape '[7, 5, 2, 4]' is invalid for input of size 168"
+    assert state(by_view) == state("shape '[7, 5, -1]' is invalid for input of size 168")
+    assert state(by_view) != state("shape '[7, 5, 2, 4]' is invalid for input of size 280")
+
+
+def test_two_sizes_that_do_not_fit_are_one_exception_for_masks_too():
+    def by_index(rows):
+        return f"The shape of the mask [{rows}, 5] at index 0 does not match the shape of the indexed tensor [42, 5] at index 0"
+
+    assert state(by_index(21), "IndexError") != state(by_index(126), "IndexError")
+    assert state(by_index(21), "IndexError") == state(by_index(21).replace(", 5]", ", 6]"), "IndexError")
 
 
 def test_a_row_with_another_exception_does_not_explain(bundles):

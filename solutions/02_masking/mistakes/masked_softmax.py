@@ -117,6 +117,46 @@ MISTAKES = [
         ),
         says="with one length per sequence, the mask has no axis for the queries",
         asks="Which three axes do the scores have, and which two axes does your mask have?",
+        forms=[
+            [
+                edit(
+                    "    if valid_lens.dim() == 1:\n        valid_lens = valid_lens[:, None]  # (B, 1): one length for all queries of a sequence\n",
+                    "",
+                ),
+                edit("valid_lens[:, :, None]", "valid_lens[:, None]"),
+            ]
+        ],
+    ),
+    mistake(
+        "softmax-lens-not-repeated",
+        edit(
+            "    if valid_lens.dim() == 1:\n        valid_lens = valid_lens[:, None]  # (B, 1): one length for all queries of a sequence\n",
+            "",
+        ),
+        edit("valid_lens[:, :, None]", "valid_lens.reshape(-1)[:, None]"),
+        edit(
+            "X.masked_fill(~keep, lowest).softmax(dim=-1)",
+            "X.flatten(0, 1).masked_fill(~keep, lowest).softmax(dim=-1).reshape(X.shape)",
+        ),
+        says="the scores have one row per query, but lengths of shape (B,) are not repeated for the queries",
+        asks="How many rows do your scores have after the reshape, and how many lengths do you have?",
+        forms=[
+            [
+                edit(
+                    "    if valid_lens.dim() == 1:\n        valid_lens = valid_lens[:, None]  # (B, 1): one length for all queries of a sequence\n",
+                    "",
+                ),
+                edit("valid_lens[:, :, None]", "valid_lens.reshape(-1)[:, None]"),
+                edit(
+                    "return X.masked_fill(~keep, lowest).softmax(dim=-1)",
+                    """
+                    rows = (X * 1).flatten(0, 1)
+                    rows[~keep] = lowest
+                    return rows.softmax(dim=-1).reshape(X.shape)
+                    """,
+                ),
+            ],
+        ],
     ),
     mistake(
         "softmax-scaled-by-keys",
@@ -339,5 +379,13 @@ MISTAKES = [
         ),
         says="the mask has one row per query of the whole batch, but the scores still have three axes",
         asks="Which shape does your mask have, and which shape do your scores have?",
+        forms=[
+            [
+                edit(
+                    "X.masked_fill(~keep, lowest)",
+                    "X.masked_fill(~keep.expand(X.shape).flatten(0, 1), lowest)",
+                )
+            ],
+        ],
     ),
 ]

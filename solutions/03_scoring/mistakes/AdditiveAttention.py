@@ -2,6 +2,11 @@
 
 from grader.authoring import device_mistake, dtype_mistake, edit, mistake
 
+BY_BMM = edit(
+    "self.dropout(self.attention_weights) @ values",
+    "torch.bmm(self.dropout(self.attention_weights), values)",
+)
+
 MISTAKES = [
     mistake(
         "additive-no-tanh",
@@ -48,6 +53,27 @@ MISTAKES = [
         edit("self.W_k(keys)[:, None, :, :]", "self.W_k(keys)[:, :, None, :]"),
         says="the table of scores is transposed: it has keys as rows and queries as columns",
         asks="Which two sizes does your table of scores have, and in which order should they be?",
+    ),
+    mistake(
+        "additive-pairs-not-made",
+        edit("self.W_q(queries)[:, :, None, :]", "self.W_q(queries)"),
+        edit("self.W_k(keys)[:, None, :, :]", "self.W_k(keys)"),
+        says="queries and keys are added without a new axis for each, so only equal positions could meet",
+        asks="There is one score per pair. Which four axes does the sum of queries and keys have?",
+        forms=[
+            [
+                edit("self.W_q(queries)[:, :, None, :]", "self.W_q(queries)"),
+                edit("self.W_k(keys)[:, None, :, :]", "self.W_k(keys)"),
+                BY_BMM,
+            ]
+        ],
+    ),
+    mistake(
+        "additive-last-axis-kept",
+        edit(".squeeze(-1)  # (B, T, S)", ""),
+        says="the scores keep an axis of size one at the end",
+        asks="Which shape does a linear layer with one output return, and which shape should the scores have?",
+        forms=[[edit(".squeeze(-1)  # (B, T, S)", ""), BY_BMM]],
     ),
     mistake(
         "additive-squeeze-everything",

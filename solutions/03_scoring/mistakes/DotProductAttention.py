@@ -65,6 +65,45 @@ MISTAKES = [
         asks="Which two sizes does your table of scores have, and in which order should they be?",
     ),
     mistake(
+        "dot-keys-not-transposed",
+        edit("queries @ keys.transpose(1, 2)", "torch.bmm(queries, keys)"),
+        says="the queries are multiplied by the keys as they are, without exchanging the last two axes of the keys",
+        asks="Write down the shapes of both factors. Which two sizes must be equal in a matrix product?",
+    ),
+    mistake(
+        "dot-keys-transposed-over-the-batch",
+        edit("keys.transpose(1, 2)", "keys.transpose(0, 1)"),
+        says="the batch axis of the keys is exchanged with the axis of the keys, instead of the last two axes",
+        asks="Which axes do the keys have, and which two of them does the product need in the other order?",
+        forms=[[edit("queries @ keys.transpose(1, 2)", "torch.bmm(queries, keys.transpose(0, 1))")]],
+    ),
+    mistake(
+        "dot-values-first",
+        edit(
+            "self.dropout(self.attention_weights) @ values", "values @ self.dropout(self.attention_weights)"
+        ),
+        says="the product has the values on the left and the weights on the right",
+        asks="Each row of the result is a sum of values. Which factor holds the weights of one row?",
+    ),
+    mistake(
+        "dot-softmax-arguments-swapped",
+        edit("masked_softmax(scores, valid_lens)", "masked_softmax(valid_lens, scores)"),
+        says="the lengths are passed to masked_softmax as its scores, and the scores as its lengths",
+        asks="In which order does masked_softmax take its two arguments?",
+        forms=[
+            [
+                edit(
+                    "self.attention_weights = masked_softmax(scores, valid_lens)",
+                    """
+                    rows = valid_lens.reshape(-1, valid_lens.shape[-1])
+                    rows[torch.arange(rows.shape[1])[None] >= scores.reshape(-1)[:, None]] = -1e6
+                    self.attention_weights = rows.softmax(dim=-1)
+                    """,
+                )
+            ]
+        ],
+    ),
+    mistake(
         "dot-keys-reshaped",
         edit("keys.transpose(1, 2)", "keys.reshape(keys.shape[0], keys.shape[2], keys.shape[1])"),
         says="the axes of the keys are reshaped instead of transposed",

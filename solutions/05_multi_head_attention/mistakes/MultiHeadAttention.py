@@ -2,6 +2,44 @@
 
 from grader.authoring import device_mistake, dtype_mistake, edit, mistake
 
+# Scores and weights as many files compute them: rows of the scores are masked through an index.
+BY_INDEX = edit(
+    "heads = self.attention(queries, keys, values, valid_lens)",
+    """
+    scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
+    rows = scores.reshape(-1, scores.shape[-1]) * 1
+    if valid_lens is not None:
+        lens = valid_lens.repeat_interleave(scores.shape[1]) if valid_lens.dim() == 1 else valid_lens.reshape(-1)
+        rows[torch.arange(rows.shape[1])[None] >= lens[:, None]] = -1e6
+    self.attention.attention_weights = weights = rows.reshape(scores.shape).softmax(dim=-1)
+    heads = torch.bmm(self.attention.dropout(weights), values)
+    """,
+)
+# Heads on an axis of their own: scores (B, H, T, S), mask (B, 1, T or 1, S).
+FOUR_AXES = """
+    q, k, v = (x.unflatten(0, (-1, self.num_heads)) for x in (queries, keys, values))
+    scores = q @ k.transpose(2, 3) / math.sqrt(q.shape[-1])
+    if valid_lens is not None:
+        lens = valid_lens[:, None] if valid_lens.dim() == 1 else valid_lens
+        mask = (torch.arange(k.shape[2]) >= lens[:, :, None])[:, None]
+        scores = scores.masked_fill(mask, -1e6)
+    weights = scores.softmax(dim=-1)
+    self.attention.attention_weights = weights.flatten(0, 1)
+    heads = (self.attention.dropout(weights) @ v).flatten(0, 1)
+"""
+
+
+def four_axes(old, new):
+    """The whole computation with the heads on an axis of their own, and one change in it."""
+    return [
+        edit(
+            "        if valid_lens is not None:\n            valid_lens = valid_lens.repeat_interleave(self.num_heads, dim=0)",
+            "",
+        ),
+        edit("heads = self.attention(queries, keys, values, valid_lens)", FOUR_AXES.replace(old, new)),
+    ]
+
+
 MISTAKES = [
     mistake(
         "mha-keys-through-wq",
@@ -321,6 +359,12 @@ MISTAKES = [
         kind="different",
     ),
     mistake(
+        "mha-keys-not-transposed",
+        *four_axes("k.transpose(2, 3)", "k"),
+        says="the queries are multiplied by the keys as they are, without exchanging the last two axes of the keys",
+        asks="Write down the shapes of both factors. Which two sizes must be equal in a matrix product?",
+    ),
+    mistake(
         "mha-queries-and-keys-change-roles",
         edit(
             "heads = self.attention(queries, keys, values, valid_lens)",
@@ -476,6 +520,14 @@ MISTAKES = [
         says="rows of the queries are reshaped with the number of keys, which works only if both numbers are equal",
         asks="How many rows does the result have: one per query, or one per key?",
         seen="common in code that was written for self-attention",
+        forms=[
+            [
+                edit(
+                    "transpose_output(heads, self.num_heads)",
+                    "heads.unflatten(0, (-1, self.num_heads)).transpose(1, 2).reshape(len(heads) // self.num_heads, keys.shape[1], -1)",
+                )
+            ]
+        ],
     ),
     mistake(
         "mha-keys-split-with-length-of-queries",
@@ -660,6 +712,21 @@ MISTAKES = [
         ),
         says="lengths per query are repeated element by element, so queries get the lengths of other queries",
         asks="Lengths may have two axes. Which of the two should get longer?",
+        forms=[
+            [
+                edit(
+                    "valid_lens = valid_lens.repeat_interleave(self.num_heads, dim=0)",
+                    "valid_lens = valid_lens.repeat_interleave(self.num_heads)",
+                ),
+                BY_INDEX,
+            ]
+        ],
+    ),
+    mistake(
+        "mha-lens-repeated-along-queries",
+        edit("repeat_interleave(self.num_heads, dim=0)", "repeat_interleave(self.num_heads, dim=1)"),
+        says="the lengths are repeated along the axis of the queries instead of the axis of the sequences",
+        asks="Lengths of shape (B,) have one axis only. Which axis gets longer when there are more heads?",
     ),
     mistake(
         "mha-lens-not-repeated",
@@ -669,6 +736,21 @@ MISTAKES = [
         ),
         says="the lengths are not repeated for the heads, so the call raises an error",
         asks="How many rows does the batch of the attention have, and how many lengths does it get?",
+        forms=[
+            [
+                edit(
+                    "        if valid_lens is not None:\n            valid_lens = valid_lens.repeat_interleave(self.num_heads, dim=0)",
+                    "",
+                ),
+                BY_INDEX,
+            ]
+        ],
+    ),
+    mistake(
+        "mha-mask-without-head-axis",
+        *four_axes("[:, None]\n        scores", "\n        scores"),
+        says="the scores have an axis for the heads, but the mask has none, so the shapes do not fit",
+        asks="Which four axes do your scores have, and where does the mask need an axis of size one?",
     ),
     mistake(
         "mha-lens-truth-value",
@@ -845,6 +927,15 @@ MISTAKES = [
         ),
         says="the result is right, but the caller's lengths have more rows after the call",
         asks="Print the lengths after the call. What will the next layer do with them?",
+    ),
+    mistake(
+        "mha-squeeze-everything",
+        edit(
+            "return self.W_o(transpose_output(heads, self.num_heads))",
+            "return self.W_o(transpose_output(heads, self.num_heads)).squeeze()",
+        ),
+        says="all axes of size one are removed, so a batch of one loses its batch axis",
+        asks="Which shape does your result have for one sequence and one query?",
     ),
     mistake(
         "mha-residual-inside",
