@@ -13,12 +13,14 @@ from grader.judge.finding import Finding, failed
 from grader.judge.lost import lost_message
 from grader.judge.observation import Observation, StudentError
 from grader.judge.out_of_memory import out_of_memory_message, ran_out_of_memory
+from grader.judge.right_answer import right_answer
 from grader.report.model import CheckOutcome, CheckResult
 from grader.support.errors import GraderError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
 SKIPPED = "skipped"
+GRADER_FAULT = "fault"
 OUT_OF_MEMORY = "no-memory"
 
 
@@ -83,6 +85,8 @@ def judge_case(
         if error is None or check.judge == "raises" or not lacks(check, observation):
             finding = findings[check.id] = judged(check, case, observation)
             outcome: CheckOutcome = "passed" if finding.passed else "failed"
+            if finding.code == GRADER_FAULT:
+                outcome = "could_not_grade"
         elif reported:
             finding, outcome = failed(SKIPPED, _("skipped")), "skipped"
         else:
@@ -105,12 +109,24 @@ def judge_all(
 
 
 def judged(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """What the judge of a check finds. What comes from beside student code may be anything: where a judge
-    cannot read it, the check fails."""
+    """What the judge of a check finds. What comes from beside student code may be anything.
+
+    Where a judge cannot read it, the check fails; if it cannot read a right answer either, the grader is at fault.
+    """
     try:
         return decide(check, case, observation)
+    except Exception as error:
+        if _reads_a_right_answer(check, case):
+            return failed("unjudged", _("the result could not be checked"))
+        return failed(GRADER_FAULT, _("the grader failed: {error}").format(error=type(error).__name__))
+
+
+def _reads_a_right_answer(check: Check, case: RecordedCase) -> bool:
+    try:
+        decide(check, case, right_answer(case))
     except Exception:
-        return failed("unjudged", _("the result could not be checked"))
+        return False
+    return True
 
 
 def lost_case(

@@ -12,6 +12,7 @@ from grader.classroom.worker_process import RunConfig, Task
 from grader.classroom.worker_process import grade as grade_task
 from grader.engine import result
 from grader.intake.read import Submission, Unit
+from grader.judge.right_answer import right_answer
 from grader.student import notebook
 from grader.student.check import check
 
@@ -106,12 +107,22 @@ def by_cell(engine, _folder, monkeypatch):
     return shown[0].exercises
 
 
-@pytest.mark.parametrize("graded_by", [by_check, by_grade, by_cell])
-def test_a_judge_that_raises_fails_its_checks_with_a_remark(engine, tmp_path, monkeypatch, graded_by):
-    def raises(*_given):
+def raises_over(monkeypatch, right_too: bool) -> None:
+    """Let the judge of values raise over every answer, or over every answer but the expected one."""
+    real = judge.JUDGES["equal"]
+
+    def raises(check, case, observation):
+        name = check.of[0]
+        if not right_too and observation.seen[name].array is case.expected[name]:
+            return real(check, case, observation)
         raise OverflowError("SECRET")
 
     monkeypatch.setitem(judge.JUDGES, "equal", raises)
+
+
+@pytest.mark.parametrize("graded_by", [by_check, by_grade, by_cell])
+def test_a_judge_that_raises_fails_its_checks_with_a_remark(engine, tmp_path, monkeypatch, graded_by):
+    raises_over(monkeypatch, right_too=False)
     (found,) = graded_by(engine, tmp_path, monkeypatch)
     assert (found.outcome, found.name) == ("failed", "sequence_mask")
     assert found.score is not None
@@ -121,3 +132,20 @@ def test_a_judge_that_raises_fails_its_checks_with_a_remark(engine, tmp_path, mo
         remark.startswith("for the instructor: the grader raised an exception") for remark in found.remarks
     )
     assert "SECRET" not in repr(found)
+
+
+@pytest.mark.parametrize("graded_by", [by_check, by_grade, by_cell])
+def test_a_judge_that_raises_over_right_answers_costs_nothing(engine, tmp_path, monkeypatch, graded_by):
+    raises_over(monkeypatch, right_too=True)
+    (found,) = graded_by(engine, tmp_path, monkeypatch)
+    assert (found.outcome, found.score) == ("could_not_grade", None)
+    assert "SECRET" not in repr(found)
+
+
+def test_every_judge_reads_the_answer_by_which_it_is_tested(engine):
+    """Else an answer over which a judge raises would be excused."""
+    cases = [case for exercise in engine.exercises.values() for case in exercise.cases]
+    assert sum(len(case.checks) for case in cases) > 100
+    for case in cases:
+        for one in case.checks:
+            judge.decide(one, case, right_answer(case))
