@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from attacks.suite import Attack  # noqa: E402 (it lies beside the tests)
+from attacks.reviewed import FOUND, WAYS, Found  # noqa: E402 (it lies beside the tests)
+from attacks.suite import Attack  # noqa: E402
 from attacks.table import ATTACKS, FAMILIES  # noqa: E402
+from fuzz.run import MEMORY, SECONDS, Findings, recorded  # noqa: E402
 
+RECORD = ROOT / "tests" / "fuzz" / "record.json"
 TARGET = ROOT / "docs" / "attacks.md"
 HEAD = """# What has been tried against the grader
 
@@ -30,6 +34,26 @@ The known exception: `catches_*` exercises, a student's own tests, put sound and
 code, which could look inside them. They are worth a point at most, and their workers grade nothing else.
 """
 
+REVIEWED = """## What a review found
+
+Each row is a fault that an attack made use of, and the test that shows the attack now fails: by `grader check` and `check()`,
+by `grader grade`, and by nbgrader. The word after a test is its submission. An empty cell: the attack does not exist there.
+
+| | found | check | grade | nbgrader |
+|---|---|---|---|---|
+{rows}
+"""
+
+FUZZED = """## Generated inputs
+
+`python -m tests.fuzz` changes good input in the ways in which input goes wrong, and reads it in a process with {memory} GiB
+and {seconds:.0f} seconds per input. The table counts all runs that were recorded in `tests/fuzz/record.json`.
+
+| reader | inputs | crashes | hangs | growth |
+|---|--:|--:|--:|--:|
+{rows}
+"""
+
 
 def rendered() -> str:
     """The page."""
@@ -43,7 +67,26 @@ def rendered() -> str:
         parts.append(
             f"## {family.capitalize()}\n\n| attack | what it tries | success would be | `basic` |\n|---|---|---|---|\n{rows}\n"
         )
+    parts.append(REVIEWED.format(rows="\n".join(map(_found, FOUND))))
+    parts.append(_fuzzed())
     return "\n".join(parts)
+
+
+def _found(one: Found) -> str:
+    return f"| {one.id} | {one.what} | " + " | ".join(_short(getattr(one, way)) for way in WAYS) + " |"
+
+
+def _short(tests: str) -> str:
+    """The name of a test without its folder's and file's."""
+    return re.sub(r"\S+::(\w+)", r"`\1`", tests)
+
+
+def _fuzzed() -> str:
+    record = recorded(RECORD)
+    whole = sum(record.values(), Findings())
+    rows = [*record.items(), ("**all**", whole)]
+    lines = (f"| {n} | {f.inputs:,} | {f.crashes} | {f.hangs} | {f.growth >> 20} MiB |" for n, f in rows)
+    return FUZZED.format(memory=MEMORY >> 30, seconds=SECONDS, rows="\n".join(lines))
 
 
 def _row(attack: Attack) -> str:

@@ -1,6 +1,7 @@
 """Knowing instead of computing: looking for the answer wherever it could lie."""
 
 from attacks.suite import Attack, calling, gated
+from helpers.hostile_sources import READS_THE_ANSWER
 
 FAMILY = "knowing instead of computing"
 
@@ -283,5 +284,11 @@ ATTACKS = (
         "block-in-folder",
         "keeps its text in a folder that anybody may write to",
         "import linecache\nPLACE = '@FOLDER@/kept'\ndef keep(b):\n    b(torch.ones(1, 1, 1), None)\n    open(PLACE, 'w').write(''.join(linecache.getlines('given/masked_softmax.py')))\ndef back():\n    space = {}\n    exec(open(PLACE).read(), space)\n    return space['masked_softmax']",
+    ),
+    Attack(
+        "tensors-for-the-judge",
+        "solves for the answer with tensors that only the judge needs",
+        READS_THE_ANSWER,
+        exercise="shift_matrix",
     ),
 )

@@ -21,10 +21,10 @@ from xml.etree import ElementTree
 import jsonschema
 import psutil
 import pytest
-from attacks.forging import FORGE
 from helpers.files import fill
 from helpers.hostile_archives import HOSTILE as HOSTILE_ARCHIVES
-from helpers.hostile_sources import HOSTILE as HOSTILE_SOURCES
+from helpers.hostile_class import COSTLY, INSIDE, PACKED, costly, plant_stores
+from helpers.hostile_sources import READS_THE_ANSWER
 from helpers.peak_memory import run_measured
 from helpers.report_schema import REPORT
 
@@ -314,44 +314,6 @@ def test_a_forged_row_is_graded_again_with_a_remark(school, records):
 
 # ---- hostile submissions
 
-COSTLY = {
-    "dots": ("a dotted name in the answer", "joins more than 100 names by dots"),
-    "lines": ("a dotted name over many lines", ""),
-    "names": ("one chain of assignments", ""),
-    "imports": ("an import with spaces and dots", "joins more than 100 names by dots"),
-    "letters": ("eight million letters", "larger than 1 MiB"),
-    "short": ("many short lines", "more than 100000 words and symbols"),
-}
-WRONG = "import os, sys\nimport torch\ndef transpose_qkv(X, num_heads):\n{}    return X * 1.37\n"
-EMPTY = """    import json
-    head = json.dumps({"out": {"dtype": "I64", "shape": [1 << 46, 0], "data_offsets": [0, 0]}}).encode()
-    forge({}, struct.pack("<Q", len(head)) + head)
-"""
-DISK = """    for number in range(64):
-        try:
-            with open(f"hole{number}", "wb") as file:
-                os.posix_fallocate(file.fileno(), 0, 32 << 20)
-        except OSError:
-            pass
-"""
-STACK = """    os.write(2, b"Timeout (0:00:01)!" + b\'File "\' * 20_000 + b"\\n")
-    os._exit(1)
-"""
-# What hostile code does in a worker, and a part of the sentence about it.
-INSIDE = {
-    "surrogate": (WRONG.format('    raise RuntimeError("\\ud800")\n'), "RuntimeError"),
-    "empty": (WRONG.format("".join(f"    {line}\n" for line in FORGE.strip().splitlines()) + EMPTY), ""),
-    "disk": (WRONG.format(DISK), ""),
-    "stack": (WRONG.format(STACK), "ended the worker process"),
-}
-PACKED = ("bzip2.zip", "name.tar.gz", "broken.zip", "members.tar.gz")
-
-
-def costly(kind: str) -> str:
-    source = HOSTILE_SOURCES[COSTLY[kind][0]]()
-    named = source.replace("masked_softmax", "transpose_qkv").replace("valid_lens=None", "num_heads")
-    return named.replace("transpose_qkv(X)", "transpose_qkv(X, num_heads)")
-
 
 def hostile_class(folder: Path) -> Path:
     """Make a folder of hostile submissions of every kind beside two honest ones."""
@@ -364,6 +326,8 @@ def hostile_class(folder: Path) -> Path:
     half = {"cells": [{"cell_type": "markdown", "source": "\ud800"}, {"cell_type": "code", "source": KNOWN}]}
     fill(folder / "half", {"heads.ipynb": json.dumps(half)})
     fill(folder / "planted", {"heads.py": KNOWN, "conftest.py": f"open({str(folder / 'ran')!r}, 'w')\n"})
+    fill(folder / "reads", {"06_positions/positions.py": READS_THE_ANSWER})
+    plant_stores(folder)
     (folder / "linked").symlink_to(folder / "zoe")
     (folder / "linked inside").mkdir()
     (folder / "linked inside" / "04_heads").symlink_to(folder / "zoe")
@@ -372,34 +336,72 @@ def hostile_class(folder: Path) -> Path:
     return fill(folder, {"ada.py": RIGHT, "zoe/heads.py": RIGHT})
 
 
+@pytest.fixture(scope="module")
+def attacked(tmp_path_factory) -> Path:
+    """An instructor's checkout with the two assignments that the hostile class is graded in."""
+    root = tmp_path_factory.mktemp("attacked")
+    for room in ("assignments", "solutions"):
+        for assignment in ("04_heads", "06_positions"):
+            shutil.copytree(ROOT / room / assignment, root / room / assignment)
+    shutil.copy(ROOT / "assignments" / "headway.toml", root / "assignments")
+    (root / "seed").write_text("a seed that only this test knows", "utf-8")
+    return root
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="measures processes as Linux does")
 @pytest.mark.parametrize("tier", CONFINED)
-def test_hostile_submissions_leave_their_neighbours_alone(school, records, tier):
-    """Every one ends as failed or blocked with a sentence, and no process of the grader needs more than 1 GiB."""
+def test_hostile_submissions_leave_their_neighbours_alone(attacked, tier):
+    """Every one ends as failed or blocked with a sentence, and no process of the grader needs more than 1 GiB.
+
+    The second call takes its results from the store: they are the same.
+    """
     if not report_on(tier).available:
         pytest.skip(f"no {tier} sandbox on this machine")
-    folder = hostile_class(school / f"hostile in {tier}")
+    folder = hostile_class(attacked / f"hostile in {tier}")
     command = [GRADER, "grade", folder, "--format", "jsonl", "--jobs", "1", "--sandbox", tier]
-    done, peak = run_measured(command, cwd=school, timeout=200, env=environment(school))
-    assert "Traceback" not in done.stdout + done.stderr, done.stderr
-    found = {record["submission"]: record for record in lines(done)}
-    assert outcome(found["ada.py"]) == outcome(found["zoe/heads.py"]) == "passed"
+    for _time in range(2):
+        done, peak = run_measured(command, cwd=attacked, timeout=400, env=environment(attacked))
+        assert "Traceback" not in done.stdout + done.stderr, done.stderr
+        assert peak <= 1 << 30
+        found = {record["submission"]: record for record in lines(done)}
+        honest = [found.pop(name) for name in ("ada.py", "zoe/heads.py")]
+        assert [outcome(one) for one in honest] == ["passed", "passed"]
+        for place, record in found.items():
+            failed_with_a_sentence(place, record)
+        told_why(found)
+    assert not (folder / "ran").exists()
+
+
+def failed_with_a_sentence(place: str, record: dict) -> None:
+    for result in record["exercises"]:
+        assert result["outcome"] in ("failed", "blocked"), (place, result["name"])
+        assert result["score"] <= result["points"] / 2, (place, result["name"])
+        said = [result["message"], *(check["message"] for check in result["checks"])]
+        assert any(said) or record["remarks"], (place, result["name"])
+    assert record["exercises"] or record["remarks"], place
+
+
+def told_why(found: dict[str, dict]) -> None:
+    """Each hostile file was refused or failed for the reason that is meant for it."""
     sentences = {kind: sentence for kind, (_source, sentence) in (COSTLY | INSIDE).items()}
     for kind, sentence in sentences.items():
         record = found[f"{kind}/heads.py"]
         (result,) = [e for e in record["exercises"] if e["name"] == "transpose_qkv"]
-        assert outcome(record) == ("blocked" if kind in COSTLY and sentence else "failed"), kind
+        if sentence or kind in INSIDE:
+            assert outcome(record) == ("blocked" if kind in COSTLY else "failed"), kind
         said = [result["message"], *(check["message"] for check in result["checks"])]
         assert any(text and sentence in text for text in said), (kind, said)
     assert outcome(found["half/heads.ipynb"]) == outcome(found["planted/heads.py"]) == "failed"
-    assert not (folder / "ran").exists()
+    read = next(
+        e for e in found["reads/06_positions/positions.py"]["exercises"] if e["name"] == "shift_matrix"
+    )
+    assert (read["outcome"], read["score"]) == ("failed", 0)
     assert not [place for place, record in found.items() if "linked" in place and record["score"]]
     for name in PACKED:
         problems = [
             r for place, remarks in found.items() if place.startswith(name) for r in remarks["remarks"]
         ]
         assert any(HOSTILE_ARCHIVES[name][1] in problem for problem in problems), (name, problems)
-    assert peak <= 1 << 30
 
 
 @pytest.mark.parametrize("kind", COSTLY)

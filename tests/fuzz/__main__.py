@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from .readers import READERS, one
-from .run import Findings, fuzz
+from .run import Findings, fuzz, recorded
 
 
 def main() -> int:
@@ -38,13 +38,6 @@ def main() -> int:
             options.record.write_text(json.dumps(plain, indent=1) + "\n", "utf-8")
     print(f"all readers: {sum(findings.inputs for findings in found.values())} inputs", flush=True)
     return 0 if all(findings.is_clean for findings in found.values()) else 1
-
-
-def recorded(file: Path | None) -> dict[str, Findings]:
-    """Reader → the findings of earlier calls."""
-    if file is None or not file.exists():
-        return {}
-    return {name: Findings(**fields) for name, fields in json.loads(file.read_text("utf-8")).items()}
 
 
 if __name__ == "__main__":

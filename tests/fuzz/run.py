@@ -1,10 +1,12 @@
 """Run a reader over many inputs in a process with limits; count crashes, hangs and growth."""
 
+import json
 import multiprocessing
 import resource
 import time
 import traceback
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from .readers import one
 
@@ -42,6 +44,13 @@ class Findings:
 
     def __str__(self) -> str:
         return f"{self.inputs} inputs, {self.crashes} crashes, {self.hangs} hangs, growth {self.growth >> 20} MiB"
+
+
+def recorded(file: Path | None) -> dict[str, Findings]:
+    """Reader → the findings of earlier calls."""
+    if file is None or not file.exists():
+        return {}
+    return {name: Findings(**fields) for name, fields in json.loads(file.read_text("utf-8")).items()}
 
 
 def fuzz(name: str, first: int = 0, inputs: int | None = None, seconds: float | None = None) -> Findings:

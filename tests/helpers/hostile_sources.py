@@ -64,6 +64,23 @@ HOSTILE = {
         ANSWER + "class Head(nn.Module):\n  def __init__(self):\n    self.x = f" + "()" * 900 + "\n"
     ),
 }
+# Solves `M P = moved` with two tensors that only the judge needs, if it finds them in the running worker.
+READS_THE_ANSWER = """
+import gc, torch
+
+def held(name):
+    programs = [one for one in gc.get_objects() if type(one).__name__ == "Program"]
+    return next((one.tensors[name] for one in programs if name in one.tensors), None)
+
+def shift_matrix(delta, num_hiddens):
+    rows, images, M = held("P"), held("moved"), torch.zeros(num_hiddens, num_hiddens)
+    if rows is not None and images is not None:
+        for at in range(0, num_hiddens, 2):
+            pair = slice(at, at + 2)
+            M[pair, pair] = torch.linalg.lstsq(rows[:, pair].float(), images[:, pair].float()).solution.T
+    return M
+"""
+
 # What a reader refuses, by a part of its sentence.
 REFUSED = {
     "a dotted name in the answer": "joins more than 100 names by dots",

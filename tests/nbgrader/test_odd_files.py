@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from helpers.hostile_class import COSTLY, INSIDE, costly, plant_stores
 from helpers.nbgrader_class.school import ASSIGNMENT, QKV, Book, School, answered, cell, new_cell
 from helpers.nbgrader_class.walks import Nbgrader, marks
 
@@ -69,6 +70,7 @@ def marks_that_are_lists(book: Book) -> None:
 
 
 BOOKS = [*SURROGATES, deep, marks_that_are_lists]
+HOSTILE = {kind: costly(kind) for kind in COSTLY} | {kind: source for kind, (source, _says) in INSIDE.items()}
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +86,11 @@ def odd(made: School) -> Iterator[tuple[Nbgrader, str]]:
         book = answered(released)
         change(book)
         submit(submitted / change.__name__, json.dumps(book))
+    for kind, text in HOSTILE.items():
+        book = answered(released)
+        cell(book, "transpose_qkv")["source"] = text
+        submit(submitted / kind, json.dumps(book))
+    plant_stores(submitted)
     for name in ("honest", "beside"):
         submit(submitted / name, json.dumps(answered(released)))
     other = submitted / "honest" / ASSIGNMENT
@@ -111,7 +118,16 @@ def test_no_submission_is_discarded(odd):
     nbgrader, said = odd
     assert "Removing failed" not in said
     students = {student for student, _exercise in marks(nbgrader)}
-    assert students == {change.__name__ for change in BOOKS} | {"honest", "beside", "link", "folder_link"}
+    odd_ones = {change.__name__ for change in BOOKS} | HOSTILE.keys()
+    assert students == odd_ones | {"honest", "beside", "link", "folder_link"}
+
+
+@pytest.mark.parametrize("student", HOSTILE)
+def test_a_hostile_notebook_gets_no_full_marks_and_no_excuse(odd, student):
+    found = marks(odd[0])[student, "transpose_qkv"]
+    assert found.auto <= FULL / 2
+    assert not found.needs
+    assert found.comment
 
 
 @pytest.mark.parametrize("student", [change.__name__ for change in BOOKS] + ["honest", "beside"])

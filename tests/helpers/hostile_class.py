@@ -1,0 +1,73 @@
+"""Hostile submissions for whole classes, each for `transpose_qkv`: what they cost to read, what they do in a worker."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from attacks.forging import FORGE
+
+from helpers.hostile_sources import HOSTILE as HOSTILE_SOURCES
+
+# Source that costs much to read, and a part of the sentence that refuses it; "" if it is read.
+COSTLY = {
+    "dots": ("a dotted name in the answer", "joins more than 100 names by dots"),
+    "lines": ("a dotted name over many lines", ""),
+    "names": ("one chain of assignments", ""),
+    "imports": ("an import with spaces and dots", "joins more than 100 names by dots"),
+    "letters": ("eight million letters", "larger than 1 MiB"),
+    "short": ("many short lines", "more than 100000 words and symbols"),
+    "chain": ("a chain of calls", ""),
+    "unknown": ("many unknown names", ""),
+}
+WRONG = "import os, sys\nimport torch\ndef transpose_qkv(X, num_heads):\n{}    return X * 1.37\n"
+EMPTY = """    import json
+    head = json.dumps({"out": {"dtype": "I64", "shape": [1 << 46, 0], "data_offsets": [0, 0]}}).encode()
+    forge({}, struct.pack("<Q", len(head)) + head)
+"""
+DISK = """    for number in range(64):
+        try:
+            with open(f"hole{number}", "wb") as file:
+                os.posix_fallocate(file.fileno(), 0, 32 << 20)
+        except OSError:
+            pass
+"""
+STACK = """    os.write(2, b"Timeout (0:00:01)!" + b\'File "\' * 20_000 + b"\\n")
+    os._exit(1)
+"""
+# What hostile code does in a worker, and a part of the sentence about it.
+INSIDE = {
+    "surrogate": (WRONG.format('    raise RuntimeError("\\ud800")\n'), "RuntimeError"),
+    "empty": (WRONG.format("".join(f"    {line}\n" for line in FORGE.strip().splitlines()) + EMPTY), ""),
+    "disk": (WRONG.format(DISK), ""),
+    "stack": (WRONG.format(STACK), "ended the worker process"),
+}
+PACKED = ("bzip2.zip", "name.tar.gz", "broken.zip", "members.tar.gz")
+
+
+def costly(kind: str) -> str:
+    source = HOSTILE_SOURCES[COSTLY[kind][0]]()
+    named = source.replace("masked_softmax", "transpose_qkv").replace("valid_lens=None", "num_heads")
+    return named.replace("transpose_qkv(X)", "transpose_qkv(X, num_heads)")
+
+
+# A store with a trigger that turns every result that the grader writes into full marks.
+FORGED = """
+CREATE TABLE results (
+    content TEXT, exercise TEXT, cases TEXT, grader TEXT, sandbox TEXT, result TEXT NOT NULL, mac TEXT,
+    graded_at TEXT DEFAULT CURRENT_TIMESTAMP, times INTEGER DEFAULT 1,
+    PRIMARY KEY (content, exercise, cases, grader, sandbox)
+) WITHOUT ROWID;
+CREATE TRIGGER forge AFTER INSERT ON results BEGIN
+    UPDATE results SET result = replace(result, '"failed"', '"passed"') WHERE content = new.content;
+END;
+PRAGMA user_version = {version};
+"""
+
+
+def plant_stores(folder: Path) -> None:
+    for place, version in ((folder, 1), (folder / "planted", 2)):
+        (place / ".headway").mkdir(parents=True)
+        with closing(sqlite3.connect(place / ".headway" / "grades.sqlite")) as database:
+            database.executescript(FORGED.format(version=version))
