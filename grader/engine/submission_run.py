@@ -90,7 +90,7 @@ class SubmissionRun:
 
     def _anew(self, exercise: Exercise) -> ExerciseResult:
         before = self._lost()
-        result = self._retry_with_reference_blocks(exercise, self._once(exercise, ()))
+        result = self._retry_with_reference_blocks(exercise, self.once(exercise, ()))
         if result.outcome == "failed":
             result = self._blocked(exercise, result)
         if self._lost() > before or any(name in run.unsteady for name, run in student_blocks(self, exercise)):
@@ -137,13 +137,18 @@ class SubmissionRun:
         """The result of a second try with our blocks in the place of `blocks`, unless it is worse."""
         if not blocks:
             return result
-        again = self._once(exercise, tuple(name for name, _run in blocks))
+        again = self.once(exercise, tuple(name for name, _run in blocks))
         if again.score is None or (exercise.is_made_of_parts and again.score < (result.score or 0)):
             return result
         if again.checks == result.checks:
             return result  # it does not use them
         again = replace(again, score=max(again.score, result.score or 0))  # a second try costs nothing
-        return replace(again, remarks=(*again.remarks, *remarks), seconds=again.seconds + result.seconds)
+        return replace(
+            again,
+            remarks=(*again.remarks, *remarks),
+            seconds=again.seconds + result.seconds,
+            replaced=tuple(name for name, _run in blocks),
+        )
 
     def _without_other_interfaces(
         self, exercise: Exercise, result: ExerciseResult, own: Sequence[Block], faulty: Sequence[Block]
@@ -181,7 +186,7 @@ class SubmissionRun:
 
     # ---- one try
 
-    def _once(self, exercise: Exercise, replaced: tuple[str, ...]) -> ExerciseResult:
+    def once(self, exercise: Exercise, replaced: tuple[str, ...]) -> ExerciseResult:
         """Grade one exercise once. Here, and nowhere else, results of hidden cases are redacted.
 
         An exception while a submission is judged or diagnosed may be its own doing, and must not excuse it.
@@ -251,7 +256,7 @@ class SubmissionRun:
         if fits.other:
             return builder.without_checks("other_interface", fits.other, remarks)
         try:
-            request = self._request(exercise, replaced)
+            request = self.request(exercise, replaced)
             loaded = self.context.slot.load(request)
             self.aliases[exercise.name] = defined_name(request, loaded, self.names)
         except CannotLoad as why:
@@ -268,7 +273,7 @@ class SubmissionRun:
             remarks.append(parts_remark(loaded.own, known))
         if options.quick and any(case.costly for case in exercise.cases):
             remarks.append(_("--quick: the long training was skipped, so this is not a final score"))
-        judged = self._judged(self._request(exercise, replaced))
+        judged = self._judged(self.request(exercise, replaced))
         result, evidence = builder.from_cases(judged, remarks)
         if result.outcome == "failed" and not result.score:
             errors = [j.observation.error for j in judged if j.observation and j.observation.error]
@@ -319,7 +324,7 @@ class SubmissionRun:
             stub is not None and alias == exercise.name and untouched(exercise.name, self.names, stub.names)
         )
 
-    def _request(self, exercise: Exercise, replaced: tuple[str, ...]) -> LoadRequest:
+    def request(self, exercise: Exercise, replaced: tuple[str, ...]) -> LoadRequest:
         """What the worker loads; for an exercise made of the student's parts, the earlier files as well."""
         alias = self.aliases.get(exercise.name, exercise.name)
         blocks = student_blocks(self, exercise)

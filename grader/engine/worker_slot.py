@@ -10,12 +10,13 @@ The rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from grader.bundle.model import Exercise, RecordedCase
+from grader.engine.edited import SECONDS_PER_EDIT, EditedStatement, Tried, tried
 from grader.engine.load_request import LoadRequest, case_message, case_timeout, default_timeout
 from grader.engine.messages import how_loading_ended, last_line
 from grader.engine.session import Session, Training, WorkerGone
@@ -128,6 +129,30 @@ class WorkerSlot:
         except WorkerGone:
             request.history.lost += 1
             raise
+
+    def try_edits(
+        self, request: LoadRequest, case: RecordedCase, edits: Sequence[EditedStatement], seconds: float
+    ) -> Tried:
+        """Load the request if no worker holds it, and run one case once per edit, until the time is over.
+
+        Raises WorkerGone, and what `load` raises.
+        """
+        self.load(request)
+        session = self._require_session()
+        case_of = case_message(request, case)["case"] | {"about": []}  # watching for calls takes time
+        message = {
+            "op": "try",
+            "case": case_of,
+            "edits": [vars(edit) for edit in edits],
+            "seconds": seconds,
+            "each": SECONDS_PER_EDIT,
+        }
+        try:
+            reply = session.ask(message, case.body, seconds + 2 * SECONDS_PER_EDIT)
+        except WorkerGone:
+            self.close()
+            raise
+        return tried(reply.words, reply.body, case.asked, session.files)
 
     def close(self) -> None:
         """End the worker, not the launcher. Safe to call twice."""

@@ -59,6 +59,23 @@ class Advice:
 
 
 @dataclass(frozen=True)
+class Line:
+    """A line of the submission to look at, the likeliest first.
+
+    certainty: "repaired" if one change there makes every case pass; "suspected" if it makes the first failing
+    case pass. change: the kind of change in words; "" beside a named mistake. touched: the columns of `text`
+    that the change touches, start and stop.
+    """
+
+    file: str
+    line: int
+    text: str
+    certainty: Literal["repaired", "suspected"]
+    change: str = ""
+    touched: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True)
 class Diagnosis:
     """The known mistakes that explain a wrong answer. `alternatives`: sets of mistakes, the smallest first."""
 
@@ -66,6 +83,7 @@ class Diagnosis:
     alternatives: tuple[tuple[str, ...], ...] = ()
     says: str = ""
     asks: str = ""
+    lines: tuple[Line, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -108,6 +126,7 @@ class ExerciseResult:
     code: Code | None = None  # of an exercise that did not pass
     partial: bool = False  # a quick check that skipped something
     fix_first: tuple[str, ...] = ()  # exercises that this one uses and that have not passed
+    replaced: tuple[str, ...] = ()  # blocks of the student that the reference replaced
     fingerprint: str = ""  # of an unexplained wrong answer; equal answers have equal fingerprints
 
 
@@ -174,6 +193,10 @@ def _plain(value: Any) -> Any:
     return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
 
 
+def _line(line: Line) -> dict[str, Any]:
+    return {"file": line.file, "line": line.line, "text": line.text, "certainty": line.certainty}
+
+
 def _exercise(result: ExerciseResult) -> dict[str, Any]:
     return {
         "name": result.name,
@@ -188,6 +211,7 @@ def _exercise(result: ExerciseResult) -> dict[str, Any]:
             "alternatives": [list(names) for names in result.diagnosis.alternatives],
             "says": result.diagnosis.says,
             "asks": result.diagnosis.asks,
+            "lines": [_line(line) for line in result.diagnosis.lines],
         },
         "advice": [_plain(asdict(advice)) for advice in result.advice],
         "remarks": list(result.remarks),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import safetensors.numpy
+import safetensors.torch
 import torch
 from torch import Tensor
 
@@ -59,3 +61,10 @@ def kind_of(value: Any) -> str:
     name = str(type(value).__name__)[:60]
     article = "an" if name[:1].lower() in "aeiou" else "a"
     return f"{article} {name} of {len(value)}" if type(value) in (tuple, list, dict) else f"{article} {name}"
+
+
+def packed(tensors: dict[str, Tensor]) -> bytes:
+    """Encode as safetensors. Through numpy that is four times as fast, but numpy has no bfloat16."""
+    if any(tensor.dtype is torch.bfloat16 for tensor in tensors.values()):
+        return safetensors.torch.save(tensors)
+    return safetensors.numpy.save({name: tensor.numpy() for name, tensor in tensors.items()})

@@ -191,7 +191,7 @@ def test_what_may_be_chance_in_a_part_is_not_kept(keeping, bundles, monkeypatch)
             self.history.lost += 1
         return replace(failed, name=asked.name)
 
-    monkeypatch.setattr(SubmissionRun, "_once", once)
+    monkeypatch.setattr(SubmissionRun, "once", once)
     monkeypatch.setattr("grader.engine.submission_run._by_parts", lambda *_: True)
     for lossy, before, kept in (((), False, 1), (("DecoderBlock",), False, 0), (("DecoderBlock",), True, 0)):
         submission = Submission(Path("capstone.py"), (Unit("capstone.py", WRONG),))

@@ -1,0 +1,53 @@
+"""Edited forms of a submission's statement, and what a worker observed of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from grader.engine.session import WorkerGone
+from grader.judge.observation import BadReply, Observation, StudentError, read_observation
+
+SECONDS_PER_EDIT = 0.25  # for one run of a case
+
+
+@dataclass(frozen=True)
+class EditedStatement:
+    """A top-level statement that takes the place of another: the name of its file, and its source."""
+
+    file: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What a worker observed, one entry per edit in their order, and the CPU seconds that it says it used."""
+
+    observations: tuple[Observation, ...]
+    cpu: float
+
+
+def tried(words: Mapping[str, Any], body: bytes, asked: frozenset[str], files: frozenset[str]) -> Tried:
+    """Read the reply of a worker. An edit that gives what no observation can hold counts as one that raised.
+
+    Raises WorkerGone for a reply in another form.
+    """
+    try:
+        found, start = [], 0
+        for one in words["tries"]:
+            stop = start + one["bytes"]
+            found.append(_observation(one, body[start:stop], asked, files))
+            start = stop
+        return Tried(tuple(found), float(words["cpu"]))
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise WorkerGone("reply", type(error).__name__) from None
+
+
+def _observation(
+    words: Mapping[str, Any], body: bytes, asked: frozenset[str], files: frozenset[str]
+) -> Observation:
+    try:
+        return read_observation(words, body, asked, files)
+    except BadReply:
+        return Observation({}, StudentError("Exception", "", None, ""))

@@ -1,0 +1,73 @@
+"""An edit of a student's file: pieces of text that are replaced, and the place that a report may name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+Piece = tuple[int, int, str]  # start and stop in bytes of the unit, and the text that takes their place
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One small change of one top-level statement.
+
+    operator: which generator made it; `inserts` if it only adds something.
+    statement: the first line of the innermost statement that it changes.
+    at: start and stop of the part that a report underlines, in bytes of the unit.
+    """
+
+    operator: str
+    pieces: tuple[Piece, ...]
+    at: tuple[int, int]
+    statement: int
+    inserts: bool = False
+
+
+@dataclass(frozen=True)
+class Text:
+    """The source of a unit, addressed by the places of its syntax tree."""
+
+    source: str
+
+    @cached_property
+    def raw(self) -> bytes:
+        return self.source.encode("utf-8")
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        starts = [0]
+        for line in self.raw.splitlines(keepends=True):
+            starts.append(starts[-1] + len(line))
+        return starts
+
+    def span(self, node: ast.AST) -> tuple[int, int]:
+        """Where a node starts and stops, in bytes."""
+        return (
+            self._starts[node.lineno - 1] + node.col_offset,  # type: ignore[attr-defined]
+            self._starts[node.end_lineno - 1] + node.end_col_offset,  # type: ignore[attr-defined]
+        )
+
+    def of(self, node: ast.AST) -> str:
+        """The text of a node."""
+        start, stop = self.span(node)
+        return self.raw[start:stop].decode("utf-8")
+
+    def line(self, place: int) -> int:
+        """The line, counted from 1, on which a byte is."""
+        return self.raw.count(b"\n", 0, place) + 1
+
+    def line_start(self, line: int) -> int:
+        """The first byte of a line."""
+        return self._starts[line - 1]
+
+    def changed(self, pieces: Iterable[Piece], start: int = 0, stop: int | None = None) -> str:
+        """The text from start to stop with the pieces replaced. They do not overlap."""
+        raw, place, out = self.raw, start, []
+        for first, last, new in sorted(pieces):
+            out += [raw[place:first], new.encode("utf-8")]
+            place = last
+        out.append(raw[place : len(raw) if stop is None else stop])
+        return b"".join(out).decode("utf-8")

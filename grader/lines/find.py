@@ -1,0 +1,99 @@
+"""From a failed exercise to the lines that a report may name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from grader.engine.engine import Engine
+from grader.engine.student_parts import Part
+from grader.engine.submission_run import SubmissionRun
+from grader.intake.names import read_names
+from grader.intake.read import Submission
+from grader.lines.candidates import places
+from grader.lines.certify import certified
+from grader.lines.order import ordered
+from grader.lines.pointer import point
+from grader.lines.search import Budget, Candidate, Search, runnable
+from grader.report.model import ExerciseResult
+
+
+@dataclass
+class Found:
+    """What a search found: the repairs, each certified by a fresh worker, and candidates that repair one case."""
+
+    repairs: list[Candidate] = field(default_factory=list)
+    partial: list[Candidate] = field(default_factory=list)
+    tried: int = 0
+    first_at: float = 0.0
+    seconds: float = 0.0
+
+
+def with_lines(
+    engine: Engine,
+    submission: Submission,
+    result: ExerciseResult,
+    parts: Sequence[Part] = (),
+    budget: Budget | None = None,
+) -> ExerciseResult:
+    """The result with the lines to look at; as it is if it may have none, or if there is none to name."""
+    if not may_have_lines(engine, result):
+        return result
+    found = search(engine, submission, result, parts, budget or Budget())
+    lines = point(found.repairs, found.partial, named=bool(result.diagnosis.alternatives))
+    return replace(result, diagnosis=replace(result.diagnosis, lines=lines))
+
+
+def may_have_lines(engine: Engine, result: ExerciseResult) -> bool:
+    """Whether lines may be searched: for a failed exercise with public cases whose level is above facts."""
+    exercise = engine.exercises[result.name]
+    return result.outcome == "failed" and not engine.options.hidden and exercise.level > 0
+
+
+def search(
+    engine: Engine, submission: Submission, result: ExerciseResult, parts: Sequence[Part], budget: Budget
+) -> Found:
+    """Search edits of what a failed exercise is made of."""
+    exercise = engine.exercises[result.name]
+    run = SubmissionRun(engine.context, submission, read_names(submission), tuple(parts))
+    alias = run.aliases.get(exercise.name, exercise.name)
+    others = {bound for name, bound in run.aliases.items() if name != exercise.name}
+    candidates = _candidates(submission, run, alias, others, result)
+    failing = frozenset(check.id.split("/")[0] for check in result.checks if check.outcome == "failed")
+    cases = runnable(exercise)
+    found = Found()
+    if not candidates or not failing <= {case.id for case in cases}:
+        return found
+    one = Search(engine.context.slot, run.request(exercise, result.replaced), budget)
+    passed = one.run(candidates, cases, failing)
+    for candidate in passed:
+        if any(same_statement(candidate, known) for known in found.repairs):
+            continue
+        if certified(engine.context, submission, tuple(parts), exercise, result.replaced, candidate):
+            found.repairs.append(candidate)
+    found.partial, found.tried, found.first_at = one.partial, one.tried, one.first_at
+    found.seconds = budget.spent
+    return found
+
+
+def same_statement(one: Candidate, other: Candidate) -> bool:
+    """Whether two candidates edit the same statement."""
+    return (one.place.unit, one.edit.statement) == (other.place.unit, other.edit.statement)
+
+
+def _candidates(
+    submission: Submission, run: SubmissionRun, alias: str, others: set[str], result: ExerciseResult
+) -> list[Candidate]:
+    """Every candidate, in the order in which they are tried."""
+    there = places(submission, run.names, alias, others)
+    by_edit = {}
+    for place in there:
+        for edit in place.edits():
+            by_edit[edit] = place
+    lines = frozenset(_raised(result))
+    return [Candidate(by_edit[edit], edit) for edit in ordered(by_edit, lines)]
+
+
+def _raised(result: ExerciseResult) -> list[int]:
+    """The lines of the exceptions that the checks report."""
+    return []

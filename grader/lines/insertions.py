@@ -1,0 +1,167 @@
+"""Edits that put something in: a call around an expression, a transpose, a factor, an argument."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from grader.lines.edit import Edit
+from grader.lines.operators import Operator, edit, whole_text
+from grader.lines.scope import Scope
+
+TRANSPOSES = (".transpose(1, 2)", ".transpose(-2, -1)", ".transpose(0, 1)")
+MAX_WRAPS = 14
+
+
+def _sites(scope: Scope) -> Iterator[tuple[ast.expr, ast.stmt]]:
+    """Expressions that something may be put around: no callees, constants, modules or places of a tensor."""
+    skipped: set[int] = set()
+    for node, statement in scope.expressions():
+        if isinstance(node, ast.Call):
+            skipped.add(id(node.func))
+        if isinstance(node, ast.Attribute):
+            skipped.add(id(node.value))
+        if isinstance(node, ast.Subscript):
+            skipped |= {id(node.value), *(id(part) for part in ast.walk(node.slice))}
+        if isinstance(node, ast.Compare) and any(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops):
+            skipped |= {id(part) for part in ast.walk(node)}
+        if id(node) in skipped or isinstance(
+            node, (ast.Constant, ast.Tuple, ast.Starred, ast.Slice, ast.JoinedStr)
+        ):
+            continue
+        if isinstance(node, ast.Name) and (node.id not in scope.names or node.id in scope.sizes):
+            continue
+        if not scope.is_constructor and not isinstance(node, (ast.BoolOp, ast.Lambda, ast.List, ast.keyword)):
+            yield node, statement
+
+
+def _wraps(scope: Scope) -> Iterator[Edit]:
+    """Put a call that the same definition already contains around an expression."""
+    for before, after in scope.wraps[:MAX_WRAPS]:
+        name = "layer" if before.startswith("self.") else "call"
+        for node, statement in _sites(scope):
+            text = scope.text.of(node) if before else whole_text(scope, node)
+            if before and text.startswith(before):
+                continue
+            yield edit(scope, f"insert {name}", node, f"{before}{text}{after}", statement, True)
+
+
+def _moved_wraps(scope: Scope) -> Iterator[Edit]:
+    """Take a call away from one expression, and put it around another one of the same function."""
+    layers = [(n, s) for n, s in scope.expressions() if _is_wrap(scope, n)]
+    sites = list(_sites(scope))
+    for node, _statement in layers[:4]:
+        assert isinstance(node, ast.Call)
+        start, stop = scope.text.span(node)
+        inner = scope.text.span(node.args[0])
+        before = scope.text.raw[start : inner[0]].decode()
+        after = scope.text.raw[inner[1] : stop].decode()
+        for other, statement in sites:
+            first, last = scope.text.span(other)
+            if other is node or (first, last) == inner or (first < start < last and last < stop):
+                continue
+            pieces = [(start, inner[0], ""), (inner[1], stop, "")]
+            if (
+                (first <= start and stop <= last)
+                or last <= start
+                or stop <= first
+                or (inner[0] <= first and last <= inner[1])
+            ):
+                pieces += [(first, first, before), (last, last, after)]
+                yield Edit("move call", tuple(pieces), (start, stop), _statement.lineno)
+
+
+def _is_wrap(scope: Scope, node: ast.expr) -> bool:
+    if not isinstance(node, ast.Call) or len(node.args) != 1 or isinstance(node.args[0], ast.Starred):
+        return False
+    is_method = isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name)
+    return is_method and scope.text.of(node.func).split(".")[0] in ("self", "torch", "F", "nn", "math")
+
+
+def _transposes(scope: Scope) -> Iterator[Edit]:
+    for node, statement in _sites(scope):
+        for after in TRANSPOSES:
+            yield edit(scope, "insert transpose", node, whole_text(scope, node) + after, statement, True)
+
+
+def _signs(scope: Scope) -> Iterator[Edit]:
+    """Negate a mask, a value, or a condition."""
+    for node, statement in _sites(scope):
+        text = whole_text(scope, node)
+        if isinstance(node, (ast.Name, ast.Compare, ast.Call, ast.BinOp)):
+            yield edit(scope, "sign", node, f"(~{text})", statement, True)
+            yield edit(scope, "sign", node, f"(-{text})", statement, True)
+    for statement in scope.statements():
+        if isinstance(statement, (ast.If, ast.While)):
+            new = f"not {whole_text(scope, statement.test)}"
+            yield edit(scope, "condition", statement.test, new, statement)
+
+
+def _factors(scope: Scope) -> Iterator[Edit]:
+    """Multiply or divide by a size, its root, or a number that is used beside it."""
+    roots = [f"self.{n}" for n in scope.attributes if n not in scope.layers and _is_count(n)]
+    roots += [name for name in scope.names if name in scope.sizes]
+    for node, statement in _sites(scope):
+        if not isinstance(node, (ast.Call, ast.BinOp, ast.Name)):
+            continue
+        text = whole_text(scope, node)
+        for size in (f"{text}.shape[-1]", *roots[:4]):
+            yield edit(scope, "factor", node, f"({text} * {size} ** 0.5)", statement, True)
+            yield edit(scope, "factor", node, f"({text} / {size} ** 0.5)", statement, True)
+        for new in (f"({text} * 2)", f"({text} / 2)", f"({text} ** 2)", f"({text} + 1)", f"({text} - 1)"):
+            yield edit(scope, "factor", node, new, statement, True)
+
+
+def _is_count(name: str) -> bool:
+    return any(part in name for part in ("num", "size", "dim", "hidden", "embed", "d_", "scale", "width"))
+
+
+def _terms(scope: Scope) -> Iterator[Edit]:
+    """Add a name of the scope: a residual connection or a bias."""
+    if scope.is_constructor:
+        return
+    for node, statement in _sites(scope):
+        if isinstance(node, (ast.Call, ast.BinOp)):
+            for name in [n for n in scope.names if n not in scope.sizes][:6]:
+                yield edit(scope, "term", node, f"({name} + {scope.text.of(node)})", statement, True)
+
+
+def _added_arguments(scope: Scope) -> Iterator[Edit]:
+    """Pass one more argument or keyword."""
+    keywords = ("keepdim=True", "dim=-1", "dim=0", "dim=1", "bias=False", "unbiased=False", "dim=2")
+    devices = [n for n in scope.names if n not in scope.sizes][:1]
+    keywords += tuple(f"{k}={n}.{k}" for n in devices for k in ("device", "dtype"))
+    for node, statement in scope.expressions():
+        if not isinstance(node, ast.Call) or (
+            isinstance(node.func, ast.Name) and node.func.id in ("super", "range")
+        ):
+            continue
+        there = {k.arg for k in node.keywords}
+        stop = scope.text.span(node)[1] - 1
+        comma = ", " if node.args or node.keywords else ""
+        new = [k for k in keywords if k.split("=")[0] not in there]
+        if not node.keywords:
+            new = [*scope.names[:10], *new]
+        for text in new:
+            pieces = ((stop, stop, comma + text),)
+            if scope.text.raw[:stop].rstrip().endswith(b","):
+                continue
+            yield Edit("add argument", pieces, scope.text.span(node), statement.lineno, True)
+
+
+def _clones(scope: Scope) -> Iterator[Edit]:
+    for node, statement in _sites(scope):
+        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
+            yield edit(scope, "copy", node, f"{scope.text.of(node)}.clone()", statement, True)
+
+
+INSERTIONS: tuple[Operator, ...] = (
+    _wraps,
+    _moved_wraps,
+    _transposes,
+    _signs,
+    _factors,
+    _terms,
+    _added_arguments,
+    _clones,
+)

@@ -1,0 +1,171 @@
+"""What the code of a function can see: the names, the attributes of `self`, and the calls of its class."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from grader.lines.edit import Text
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass
+class Scope:
+    """One function (or the top level of one statement) with its surroundings.
+
+    names: parameters and local names, in order. sizes: those that hold whole numbers.
+    attributes: attributes of `self` that the class assigns. layers: those that it calls or that hold modules.
+    wraps: texts before and after an argument of calls with one argument in the same definition.
+    """
+
+    text: Text
+    body: list[ast.stmt]
+    names: list[str] = field(default_factory=list)
+    sizes: set[str] = field(default_factory=set)
+    attributes: list[str] = field(default_factory=list)
+    layers: set[str] = field(default_factory=set)
+    wraps: list[tuple[str, str]] = field(default_factory=list)
+    is_constructor: bool = False
+    function: Function | None = None
+
+    def statements(self) -> Iterator[ast.stmt]:
+        """Every statement of the function, inner ones included, functions inside excluded."""
+        waiting = list(reversed(self.body))
+        while waiting:
+            node = waiting.pop()
+            yield node
+            if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                waiting += [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.stmt)]
+
+    def expressions(self) -> Iterator[tuple[ast.expr, ast.stmt]]:
+        """Every expression that is read, with the statement that it is part of."""
+        for statement in self.statements():
+            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                continue
+            waiting: list[ast.AST] = list(reversed(list(ast.iter_child_nodes(statement))))
+            while waiting:
+                node = waiting.pop()
+                if isinstance(node, ast.stmt):
+                    continue
+                if isinstance(node, ast.JoinedStr):
+                    continue
+                if isinstance(node, ast.expr) and not isinstance(
+                    getattr(node, "ctx", None), (ast.Store, ast.Del)
+                ):
+                    yield node, statement
+                waiting += reversed(list(ast.iter_child_nodes(node)))
+        if self.function is not None:
+            arguments = self.function.args
+            for default in (*arguments.defaults, *(d for d in arguments.kw_defaults if d is not None)):
+                yield default, self.function
+
+
+def scopes(text: Text, statement: ast.stmt) -> list[Scope]:
+    """The scopes of a top-level statement: one per function, or the statement itself."""
+    found = list(_functions(statement, None))
+    if not found:
+        return [Scope(text, [statement])]
+    return [_scope(text, function, owner, statement) for function, owner in found]
+
+
+def _functions(node: ast.stmt, owner: ast.ClassDef | None) -> Iterator[tuple[Function, ast.ClassDef | None]]:
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        yield node, owner
+        owner = None
+    for part in ast.iter_child_nodes(node):
+        if isinstance(part, ast.stmt):
+            yield from _functions(part, node if isinstance(node, ast.ClassDef) else owner)
+
+
+def _scope(text: Text, function: Function, owner: ast.ClassDef | None, whole: ast.stmt) -> Scope:
+    arguments = function.args
+    names = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    sizes: set[str] = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.append(node.id)
+        if isinstance(node, ast.Assign) and _is_size(node.value):
+            sizes |= {n.id for target in node.targets for n in ast.walk(target) if isinstance(n, ast.Name)}
+        if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and _calls(node.iter, "range"):
+            sizes.add(node.target.id)
+    attributes, layers = _attributes(owner)
+    names = [name for name in dict.fromkeys(names) if name not in ("self", "_")]
+    return Scope(
+        text,
+        function.body,
+        names,
+        sizes,
+        attributes,
+        layers,
+        _wraps(text, owner or whole),
+        function.name == "__init__",
+        function,
+    )
+
+
+def _is_size(value: ast.expr) -> bool:
+    if isinstance(value, ast.Tuple):
+        return all(_is_size(part) for part in value.elts)
+    if isinstance(value, ast.Attribute):
+        return value.attr == "shape"
+    if isinstance(value, ast.Subscript):
+        return _is_size(value.value)
+    if isinstance(value, ast.BinOp):
+        return isinstance(value.op, ast.FloorDiv) or _is_size(value.left)
+    return _calls(value, "len", "size", "numel", "int")
+
+
+def _calls(node: ast.expr, *names: str) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    callee = node.func
+    return (callee.id if isinstance(callee, ast.Name) else getattr(callee, "attr", "")) in names
+
+
+def _attributes(owner: ast.ClassDef | None) -> tuple[list[str], set[str]]:
+    """The attributes of `self` that a class assigns, and those of them that it calls."""
+    made: list[str] = []
+    called: set[str] = set()
+    for node in ast.walk(owner) if owner is not None else ():
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+            if isinstance(node.ctx, ast.Store):
+                made.append(node.attr)
+        if isinstance(node, ast.Call) and _is_of_self(node.func):
+            called.add(node.func.attr)  # type: ignore[attr-defined]
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            modules = ast.unparse(node.value.func).startswith(("nn.", "torch.nn."))
+            called |= {t.attr for t in node.targets if modules and isinstance(t, ast.Attribute)}
+    return list(dict.fromkeys(made)), called
+
+
+def _is_of_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+
+
+def _wraps(text: Text, whole: ast.AST) -> list[tuple[str, str]]:
+    """Calls of a definition around a first argument: `self.dropout(`…`)`, `torch.softmax(`…`, dim=-1)`, …`.mT`."""
+    found: list[tuple[str, str]] = []
+    for node in ast.walk(whole):
+        if isinstance(node, ast.Call) and node.args and not isinstance(node.args[0], ast.Starred):
+            start, stop = text.span(node)
+            first = text.span(node.args[0])
+            before = text.raw[start : first[0]].decode()
+            after = text.raw[first[1] : stop].decode()
+            is_layer = isinstance(node.func, ast.Attribute) and _is_of_self(node.func)
+            simple = all(isinstance(a, ast.Constant) for a in node.args[1:])
+            if (is_layer or simple) and "nn.Linear" not in before and len(before) + len(after) < 60:
+                found.append((before, after))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not _is_of_self(node.func):
+            owner = text.span(node.func.value)
+            after = text.raw[owner[1] : text.span(node)[1]].decode()
+            if len(after) < 40 and all(isinstance(a, (ast.Constant, ast.UnaryOp)) for a in node.args):
+                found.append(("", after))
+    for node in ast.walk(whole):
+        if isinstance(node, ast.Attribute) and _is_of_self(node) and isinstance(node.ctx, ast.Store):
+            found.append((f"self.{node.attr}(", ")"))
+    kept = dict.fromkeys(
+        (b, a) for b, a in found if "\n" not in b + a and not b.startswith(("super", "range", "print"))
+    )
+    return list(kept)

@@ -1,0 +1,148 @@
+"""Try candidates on the failing cases, within a budget; those that pass every case are certified."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from grader.bundle.model import Exercise, RecordedCase
+from grader.engine.load_request import LoadRequest
+from grader.engine.session import WorkerGone
+from grader.engine.worker_slot import CannotLoad, WorkerSlot
+from grader.judge.normalise import normalise_layouts
+from grader.judge.observation import Observation
+from grader.judge.verdict import judge_case
+from grader.lines.candidates import Place
+from grader.lines.edit import Edit
+from grader.sandbox.base import SandboxError
+
+BATCH = 12  # candidates per request
+MORE_SECONDS = 0.4  # of CPU time after the first repair, to see whether another line repairs too
+MAX_REPAIRS = 12
+
+
+@dataclass
+class Budget:
+    """CPU seconds of the grader and of the worker as it says, and seconds of the clock, for one exercise."""
+
+    cpu: float = 1.5
+    wall: float = 2.0
+    worker: float = 0.0
+    started: float = field(default_factory=time.monotonic)
+    cpu_started: float = field(default_factory=time.thread_time)
+
+    @property
+    def spent(self) -> float:
+        return time.thread_time() - self.cpu_started + max(self.worker, 0.0)
+
+    @property
+    def left(self) -> float:
+        """Seconds until the nearer of the two limits."""
+        return min(self.cpu - self.spent, self.wall - (time.monotonic() - self.started))
+
+
+@dataclass(frozen=True)
+class Candidate:
+    place: Place
+    edit: Edit
+
+
+@dataclass
+class Search:
+    """One exercise of one submission. `partial`: candidates that make the first failing case pass, and not all."""
+
+    slot: WorkerSlot
+    request: LoadRequest
+    budget: Budget
+    partial: list[Candidate] = field(default_factory=list)
+    tried: int = 0
+    first_at: float = 0.0
+
+    def run(
+        self, candidates: Sequence[Candidate], cases: Sequence[RecordedCase], failing: frozenset[str]
+    ) -> list[Candidate]:
+        """The candidates that pass every case in the worker, in the order in which they were found.
+
+        failing: the ids of the cases that the submission fails.
+        """
+        found: list[Candidate] = []
+        try:
+            screens = self._screens([c for c in cases if c.id in failing], candidates[0].place)
+            others = sorted(cases, key=lambda c: c.id not in failing)
+            stop = 0.0
+            for candidate in self._survivors(candidates, screens):
+                if self._passes(candidate, others):
+                    found.append(candidate)
+                    self.first_at = self.first_at or self.budget.spent
+                    stop = stop or self.budget.spent + MORE_SECONDS
+                else:
+                    self.partial.append(candidate)
+                if (stop and self.budget.spent > stop) or len(found) == MAX_REPAIRS:
+                    break
+        except (WorkerGone, CannotLoad, SandboxError):
+            self.slot.close()
+        return found
+
+    def _screens(self, failing: Sequence[RecordedCase], place: Place) -> list[RecordedCase]:
+        """The failing case that takes least time, without gradients where it fails without them too."""
+        nothing = Edit("", (), (0, 0), 0)
+        timed = []
+        for case in sorted(failing, key=lambda c: (c.dtype != "float32", len(c.steps)))[:4]:
+            for form in (without_gradients(case), case):
+                if form is None:
+                    continue
+                before = self.budget.worker
+                seen = self._observe(form, [Candidate(place, nothing)])
+                if seen and not passes(form, seen[0]):
+                    timed.append((self.budget.worker - before, len(timed), form))
+                    break
+        return [min(timed)[2]] if timed else []
+
+    def _survivors(
+        self, candidates: Sequence[Candidate], screens: Sequence[RecordedCase]
+    ) -> Iterator[Candidate]:
+        """The candidates that pass the first failing case. After the first repair, only those that insert nothing."""
+        if not screens:
+            return
+        for start in range(0, len(candidates), BATCH):
+            batch = candidates[start : start + BATCH]
+            if self.budget.left <= 0:
+                return
+            seen = self._observe(screens[0], batch)
+            self.tried += len(seen)
+            for candidate, observation in zip(batch, seen, strict=False):
+                if passes(screens[0], observation):
+                    yield candidate
+
+    def _passes(self, candidate: Candidate, cases: Sequence[RecordedCase]) -> bool:
+        for case in cases:
+            seen = self._observe(case, [candidate])
+            if not seen or not passes(case, seen[0]):
+                return False
+        return True
+
+    def _observe(self, case: RecordedCase, candidates: Sequence[Candidate]) -> list[Observation]:
+        edits = [candidate.place.edited(candidate.edit) for candidate in candidates]
+        tried = self.slot.try_edits(self.request, case, edits, max(self.budget.left, 0.05))
+        self.budget.worker += max(tried.cpu, 0.0)
+        return [normalise_layouts(one, case.steps) for one in tried.observations]
+
+
+def passes(case: RecordedCase, observation: Observation) -> bool:
+    """Whether every check of a case passes."""
+    return all(check.outcome == "passed" for check in judge_case(case, observation).checks)
+
+
+def without_gradients(case: RecordedCase) -> RecordedCase | None:
+    """The same case without its gradients; None if it has none, or checks nothing else."""
+    checks = tuple(c for c in case.checks if not any(name.startswith("grad ") for name in c.of))
+    steps = tuple(step for step in case.steps if step["do"] != "gradients")
+    if not checks or len(steps) == len(case.steps):
+        return None
+    return replace(case, steps=steps, checks=checks)
+
+
+def runnable(exercise: Exercise) -> list[RecordedCase]:
+    """The cases that a search may run: none that is costly or needs an exam."""
+    return [case for case in exercise.cases if not case.costly and case.exam is None]

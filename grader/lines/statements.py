@@ -1,0 +1,124 @@
+"""Edits of whole statements: drop one, move one, change what it assigns to, take a block out of its condition."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from grader.lines.edit import Edit, Text
+from grader.lines.operators import Operator, edit, whole_text
+from grader.lines.scope import Scope
+
+
+def _dropped(scope: Scope) -> Iterator[Edit]:
+    for statement in scope.statements():
+        if isinstance(statement, (ast.Assign, ast.AugAssign, ast.Expr, ast.If, ast.For, ast.Return)):
+            if not _is_text(statement):
+                yield edit(scope, "drop statement", statement, "pass", statement)
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _conditions(scope: Scope) -> Iterator[Edit]:
+    """Carry out a block always or never; leave `no_grad` out; end or do not end a loop."""
+    for statement in scope.statements():
+        if isinstance(statement, ast.If):
+            yield edit(scope, "condition", statement.test, "True", statement)
+            yield edit(scope, "condition", statement.test, "False", statement)
+        elif isinstance(statement, ast.With) and statement.items[-1].optional_vars is None:
+            whole = (scope.text.span(statement)[0], scope.text.span(statement.items[-1].context_expr)[1])
+            yield Edit("context", ((*whole, "if True"),), whole, statement.lineno)
+        elif isinstance(statement, (ast.Break, ast.Continue)):
+            yield edit(scope, "drop statement", statement, "pass", statement)
+    if scope.function is not None:
+        for decorator in scope.function.decorator_list:
+            start, stop = scope.text.span(decorator)
+            yield Edit("context", ((start - 1, stop, "# "),), (start, stop), decorator.lineno)
+
+
+def _assignments(scope: Scope) -> Iterator[Edit]:
+    """`x += y` ↔ `x = x + y`; `x = y` → `x = x + y`; a result that is not assigned is assigned."""
+    for statement in scope.statements():
+        if isinstance(statement, ast.AugAssign):
+            target, value = scope.text.of(statement.target), scope.text.of(statement.value)
+            symbol = _between(scope.text, statement.target, statement.value).strip().rstrip("=(").strip("= ")
+            yield edit(scope, "assignment", statement, f"{target} = {target} {symbol} ({value})", statement)
+            yield edit(scope, "assignment", statement, f"{target} = {value}", statement)
+        elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            target = scope.text.of(statement.targets[0])
+            value = whole_text(scope, statement.value)
+            if isinstance(statement.targets[0], (ast.Name, ast.Subscript)) and not scope.is_constructor:
+                yield edit(scope, "term", statement, f"{target} = {target} + {value}", statement, True)
+            if isinstance(statement.targets[0], ast.Name) and not scope.is_constructor:
+                for name in scope.names:
+                    if name != target and (name in scope.sizes) == (target in scope.sizes):
+                        yield edit(scope, "target", statement.targets[0], name, statement)
+            elif isinstance(statement.targets[0], ast.Tuple):
+                yield from _target_order(scope, statement, statement.targets[0])
+        elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            callee = statement.value.func
+            if isinstance(callee, ast.Attribute) and isinstance(callee.value, (ast.Name, ast.Attribute)):
+                text = scope.text.of(statement)
+                yield edit(
+                    scope, "assignment", statement, f"{scope.text.of(callee.value)} = {text}", statement
+                )
+        elif isinstance(statement, ast.Return) and statement.value is not None:
+            yield from _returned(scope, statement, statement.value)
+
+
+def _target_order(scope: Scope, statement: ast.Assign, target: ast.Tuple) -> Iterator[Edit]:
+    texts = [scope.text.of(t) for t in target.elts]
+    for i in range(len(texts)):
+        for j in range(i + 1, len(texts)):
+            new = list(texts)
+            new[i], new[j] = new[j], new[i]
+            yield edit(scope, "target", target, ", ".join(new), statement)
+
+
+def _returned(scope: Scope, statement: ast.Return, value: ast.expr) -> Iterator[Edit]:
+    parts = value.elts if isinstance(value, ast.Tuple) else []
+    for part in parts:
+        yield edit(scope, "return", value, scope.text.of(part), statement)
+    if not isinstance(value, ast.Name):
+        for name in [n for n in scope.names if n not in scope.sizes][:10]:
+            yield edit(scope, "return", value, name, statement)
+
+
+def _between(text: Text, first: ast.AST, second: ast.AST) -> str:
+    return text.raw[text.span(first)[1] : text.span(second)[0]].decode("utf-8")
+
+
+def _moved(scope: Scope) -> Iterator[Edit]:
+    """Exchange two statements that follow each other; move the last statement of a block out of it."""
+    blocks = [scope.body]
+    for statement in scope.statements():
+        for name in ("body", "orelse"):
+            inner = getattr(statement, name, None)
+            if isinstance(inner, list) and inner and isinstance(inner[0], ast.stmt):
+                blocks.append(inner)
+    for block in blocks:
+        for one, other in zip(block, block[1:], strict=False):
+            if _is_text(one) or isinstance(other, (ast.Return, ast.FunctionDef)):
+                continue
+            first, second = scope.text.span(one), scope.text.span(other)
+            pieces = ((*first, scope.text.of(other)), (*second, scope.text.of(one)))
+            yield Edit("statement order", pieces, first, one.lineno)
+        last = block[-1]
+        if block is not scope.body and isinstance(last, (ast.Return, ast.Assign, ast.AugAssign, ast.Expr)):
+            yield from _out_of_block(scope, last)
+
+
+def _out_of_block(scope: Scope, last: ast.stmt) -> Iterator[Edit]:
+    """Indent the last statement of a block four spaces less, if a line may begin there."""
+    start, stop = scope.text.span(last)
+    line = scope.text.line_start(last.lineno)
+    indent = scope.text.raw[line:start].decode("utf-8", "replace")
+    if indent.strip() or last.lineno != last.end_lineno or len(indent) < 8:
+        return
+    pieces = ((line, stop, f"{indent}pass\n{indent[:-4]}{scope.text.of(last)}"),)
+    yield Edit("statement order", pieces, (start, stop), last.lineno)
+
+
+STATEMENTS: tuple[Operator, ...] = (_dropped, _conditions, _assignments, _moved)

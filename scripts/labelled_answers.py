@@ -1,0 +1,125 @@
+"""Wrong answers whose faulty lines are known: the right form of the same file is known, so the difference is the label.
+
+Two sources. `answers`: files of tests/answers that differ from a right answer of the same exercise in at most
+MAX_LINES lines. `bank`: known mistakes that are edits of the reference, applied to the reference and to the right
+variants of solutions/NN_name/variants.py in which the edited piece occurs too.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from pathlib import Path
+
+from grader.authoring.bank import KnownAnswer, apply
+from grader.authoring.content import Assignment, read_all
+from grader.authoring.edit import EditError
+from grader.authoring.observe import definitions
+
+ROOT = Path(__file__).resolve().parents[1]
+MAX_LINES = 2
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """One wrong answer. statements: first lines of the statements that differ; where one is missing, of both beside it."""
+
+    name: str
+    source_kind: str  # "answers" or "bank"
+    exercise: str
+    source: str
+    statements: frozenset[int]
+
+    @property
+    def held_out(self) -> bool:
+        """Whether the answer belongs to the third that was not looked at while the operators were written."""
+        return hashlib.sha256(self.name.encode()).digest()[0] % 3 == 0
+
+
+def labelled_answers() -> list[Labelled]:
+    """Every labelled answer, in a fixed order."""
+    return [*_independent(), *_from_bank()]
+
+
+def _independent() -> Iterator[Labelled]:
+    for path in sorted((ROOT / "tests" / "answers").glob("*/wrong_*.py")):
+        source = path.read_text("utf-8")
+        pairs = [_difference(source, p.read_text("utf-8")) for p in sorted(path.parent.glob("right_*.py"))]
+        nearest = min(pairs, key=lambda pair: pair[0], default=(MAX_LINES + 1, frozenset()))
+        if 0 < nearest[0] <= MAX_LINES:
+            name = f"{path.parent.name}/{path.stem}"
+            yield Labelled(name, "answers", path.parent.name, source, nearest[1])
+
+
+def _from_bank() -> Iterator[Labelled]:
+    for content in read_all(ROOT / "solutions"):
+        seen: set[str] = set()
+        rights = {e["name"]: list(_right_forms(content, e["name"])) for e in content.exercises}
+        for one in content.mistakes():
+            if one.kind != "mistake" or not one.edits:
+                continue
+            for form, right in rights[one.of]:
+                wrong = _applied(one, right, form == "reference")
+                if wrong and wrong not in seen:
+                    seen.add(wrong)
+                    statements = _difference(wrong, right)[1]
+                    yield Labelled(f"{one.of}/{one.id}/{form}", "bank", one.of, wrong, statements)
+
+
+def _right_forms(content: Assignment, exercise: str) -> list[tuple[str, str]]:
+    """The reference and the right variants, without lesson and demos."""
+    plain = definitions(content.source)
+    same = [v for v in content.variants(exercise) if v.kind in ("same", "also")]
+    return [("reference", plain), *((v.id, apply(v, plain)) for v in same)]
+
+
+def _applied(mistake: KnownAnswer, right: str, exactly: bool) -> str:
+    """The source with the mistake; "" where the mistake cannot be written into it."""
+    try:
+        wrong = apply(mistake, right, exactly=exactly)
+        ast.parse(wrong)
+    except (EditError, SyntaxError):
+        return ""
+    return wrong
+
+
+def _difference(wrong: str, right: str) -> tuple[int, frozenset[int]]:
+    """The number of lines that differ, and the first lines of the statements of `wrong` that hold them."""
+    mine, theirs = _code(wrong), _code(right)
+    texts = ([text for _n, text in mine], [text for _n, text in theirs])
+    head = next((i for i, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), 0)
+    matcher = SequenceMatcher(None, texts[0][head:], texts[1][head:], autojunk=False)
+    count, lines = 0, set()
+    for tag, start, stop, first, last in matcher.get_opcodes():
+        if tag == "equal":
+            continue
+        start, stop = start + head, stop + head
+        count += max(stop - start, last - first)
+        if start == stop:  # a missing line: the lines before and after it
+            lines |= {mine[i][0] for i in (start - 1, start) if 0 <= i < len(mine)}
+        lines |= {mine[i][0] for i in range(start, stop)}
+    return count, frozenset(statement_of(wrong, line) for line in lines)
+
+
+def _code(source: str) -> list[tuple[int, str]]:
+    """The lines of a source with their numbers, without comments and blank lines."""
+    lines = [(n, text.split("  #")[0].rstrip()) for n, text in enumerate(source.splitlines(), 1)]
+    return [(n, text) for n, text in lines if text.strip() and not text.lstrip().startswith("#")]
+
+
+def statement_of(source: str, line: int) -> int:
+    """The first line of the innermost statement that holds a line."""
+    holding = [
+        n
+        for n in ast.walk(ast.parse(source))
+        if isinstance(n, ast.stmt) and n.lineno <= line <= (n.end_lineno or 0)
+    ]
+    return max((n.lineno for n in holding), default=line)
+
+
+def statements(source: str) -> list[int]:
+    """The first lines of all statements, in order."""
+    return sorted({n.lineno for n in ast.walk(ast.parse(source)) if isinstance(n, ast.stmt)})
