@@ -24,6 +24,7 @@ LAYERS = (
     "diagnosis",
     "cases",
     "engine",
+    "lines",
     "authoring",
     "student",
     "release",

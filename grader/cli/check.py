@@ -59,6 +59,7 @@ Exit status:
     ),
 )
 @click.option("--quick", is_flag=True, help=_("Skip training that takes more than a few seconds."))
+@click.option("--no-line", is_flag=True, help=_("Do not search for the line to look at."))
 @click.option("--full", is_flag=True, help=_("Show every check, and details of every exercise."))
 @click.option(
     "--words", is_flag=True, help=_("Write sentences instead of marks and pictures, for a screen reader.")
@@ -73,10 +74,18 @@ def command(
     sandbox: str,
     device: str,
     quick: bool,
+    no_line: bool,
     full: bool,
     words: bool,
 ) -> None:
     from grader.student.check import check
+
+    shown = form == "text" and output is None
+
+    def show_first(report: Report) -> None:
+        """Show the report before the search: the verdict never waits for a line."""
+        if shown:
+            _print(report, every=bool(exercises), full=full, words=words)
 
     report = check(
         exercises,
@@ -85,11 +94,13 @@ def command(
         hidden=hidden,
         sandbox=sandbox,
         device=device,
-        quiet=form != "text" or output is not None,
+        quiet=not shown,
         quick=quick,
+        lines=not no_line,
+        on_report=show_first if shown else None,
     )
-    if form == "text" and output is None:
-        _print(report, every=bool(exercises), full=full, words=words)
+    if shown:
+        _print_lines(report)
     else:
         _write(report, form, output)
     sys.exit(report.exit_status)
@@ -101,6 +112,16 @@ def _print(report: Report, *, every: bool, full: bool, words: bool) -> None:
     from grader.report.terminal import show
 
     show(report, Console(highlight=False), every=every, full=full, words=words)
+
+
+def _print_lines(report: Report) -> None:
+    from rich.console import Console
+
+    from grader.report.look import lines_to_look_at
+
+    console = Console(highlight=False)
+    for line in lines_to_look_at(report.exercises):
+        console.print(line)
 
 
 def _write(report: Report, form: str, output: Path | None) -> None:

@@ -129,6 +129,7 @@ def _show_command(watcher: Watcher, console: Console) -> None:
 def _grade_and_show(watcher: Watcher, console: Console, keys: bool) -> None:
     from grader.cli.exercise_list import course_bar
     from grader.cli.watch_keys import footer
+    from grader.report.look import lines_to_look_at
     from grader.report.terminal import show
     from grader.student.exercise_list import rows_of
 
@@ -136,6 +137,9 @@ def _grade_and_show(watcher: Watcher, console: Console, keys: bool) -> None:
     if keys:
         console.clear()
     show(report, console, every=True)
+    sys.stdout.flush()
+    for line in lines_to_look_at(watcher.with_lines(report).exercises):
+        console.print(line)
     watching = _("watching {exercise} in {file}").format(file=watcher.file.name, exercise=watcher.current)
     console.print(f"\n{watching}", style="dim", markup=False)
     if keys:

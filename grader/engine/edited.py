@@ -9,7 +9,7 @@ from typing import Any
 from grader.engine.session import WorkerGone
 from grader.judge.observation import BadReply, Observation, StudentError, read_observation
 
-SECONDS_PER_EDIT = 0.25  # for one run of a case
+SECONDS_PER_EDIT = 0.25  # of CPU time, for one run of a case
 
 
 @dataclass(frozen=True)

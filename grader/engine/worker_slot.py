@@ -131,24 +131,28 @@ class WorkerSlot:
             raise
 
     def try_edits(
-        self, request: LoadRequest, case: RecordedCase, edits: Sequence[EditedStatement], seconds: float
+        self,
+        request: LoadRequest,
+        case: RecordedCase,
+        edits: Sequence[EditedStatement],
+        cpu: float,
+        wall: float,
     ) -> Tried:
-        """Load the request if no worker holds it, and run one case once per edit, until the time is over.
+        """Load the request if no worker holds it, and run one case once per edit, until the CPU time is over.
 
-        Raises WorkerGone, and what `load` raises.
+        Raises WorkerGone, also after `wall` seconds, and what `load` raises.
         """
         self.load(request)
         session = self._require_session()
-        case_of = case_message(request, case)["case"] | {"about": []}  # watching for calls takes time
         message = {
             "op": "try",
-            "case": case_of,
+            "case": case_message(request, case)["case"] | {"about": []},  # watching for calls takes time
             "edits": [vars(edit) for edit in edits],
-            "seconds": seconds,
+            "seconds": cpu,
             "each": SECONDS_PER_EDIT,
         }
         try:
-            reply = session.ask(message, case.body, seconds + 2 * SECONDS_PER_EDIT)
+            reply = session.ask(message, case.body, wall)
         except WorkerGone:
             self.close()
             raise

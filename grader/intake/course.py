@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 from grader.bundle.check import POLICIES
 from grader.bundle.files import MANIFEST_FILE, load_all
@@ -20,6 +21,7 @@ from grader.support.sanitize import sanitize
 
 MARK = "headway.toml"
 COUNTED = "policies_that_count"  # a key of that file
+LINES = "name_lines"  # another one
 BUNDLED = Path(__file__).resolve().parents[1] / "course"  # a wheel has the course there; see pyproject.toml
 
 
@@ -54,23 +56,40 @@ class Course:
     @cached_property
     def counted(self) -> tuple[str, ...]:
         """The policies that count in this course, as `headway.toml` names them. Raises UsageError."""
-        path = self.root / MARK
-        try:
-            named = tomllib.loads(path.read_text("utf-8")).get(COUNTED, [])
-        except (OSError, ValueError) as error:
-            raise UsageError(
-                _("{file} cannot be read: {why}").format(file=path, why=sanitize(str(error), 200))
-            ) from None
+        named = self._settings.get(COUNTED, [])
         unknown = [name for name in named if name not in POLICIES] if isinstance(named, list) else [named]
         if unknown:
             raise UsageError(
                 _(
                     "{file}: {key} must be a list of policies; {name} is none; the policies are {known}"
                 ).format(
-                    file=path, key=COUNTED, name=sanitize(repr(unknown[0]), 100), known=", ".join(POLICIES)
+                    file=self.root / MARK,
+                    key=COUNTED,
+                    name=sanitize(repr(unknown[0]), 100),
+                    known=", ".join(POLICIES),
                 )
             )
         return tuple(dict.fromkeys(named))
+
+    @cached_property
+    def names_lines(self) -> bool:
+        """Whether reports of this course may name a line to look at. Raises UsageError."""
+        value = self._settings.get(LINES, True)
+        if not isinstance(value, bool):
+            raise UsageError(
+                _("{file}: {key} must be true or false").format(file=self.root / MARK, key=LINES)
+            )
+        return value
+
+    @cached_property
+    def _settings(self) -> dict[str, Any]:
+        path = self.root / MARK
+        try:
+            return tomllib.loads(path.read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise UsageError(
+                _("{file} cannot be read: {why}").format(file=path, why=sanitize(str(error), 200))
+            ) from None
 
     def file_for(self, bundle: Bundle) -> Path:
         """The file in which the student works on an assignment (see `choose`)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from grader.engine.edited import EditedStatement
 from grader.intake.names import Names
@@ -29,6 +30,13 @@ class Place:
     start: int
     stop: int
     future: bool
+
+    @cached_property
+    def statements(self) -> list[int]:
+        """The first lines of all its statements, in order."""
+        found = {part.lineno for part in ast.walk(self.node) if isinstance(part, ast.stmt)}
+        decorators = {d.lineno for part in ast.walk(self.node) for d in getattr(part, "decorator_list", ())}
+        return sorted(found | decorators)
 
     def edited(self, edit: Edit) -> EditedStatement:
         """The statement with an edit, as a worker takes it."""

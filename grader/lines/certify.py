@@ -6,25 +6,24 @@ from dataclasses import replace
 
 from grader.bundle.model import Exercise
 from grader.engine.context import Context
-from grader.engine.student_parts import Part
 from grader.engine.submission_run import SubmissionRun
 from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
 from grader.lines.search import Candidate
+from grader.report.model import ExerciseResult
 
 
 def certified(
-    context: Context,
-    submission: Submission,
-    parts: tuple[Part, ...],
-    exercise: Exercise,
-    blocks: tuple[str, ...],
-    candidate: Candidate,
+    context: Context, run: SubmissionRun, exercise: Exercise, result: ExerciseResult, candidate: Candidate
 ) -> bool:
-    """Whether the file with the edit passes the exercise. blocks: definitions that the reference replaces."""
-    changed = edited(submission, candidate)
-    run = SubmissionRun(context, changed, read_names(changed), parts)
-    return run.once(exercise, blocks).outcome == "passed"
+    """Whether the file with the edit passes the exercise, and costs no advice that the file did not get before.
+
+    run: the file as it was submitted. result: its result, with the blocks that the reference replaced.
+    """
+    changed = edited(run.submission, candidate)
+    again = SubmissionRun(context, changed, read_names(changed), run.parts).once(exercise, result.replaced)
+    before = {advice.policy for advice in result.advice}
+    return again.outcome == "passed" and {advice.policy for advice in again.advice} <= before
 
 
 def edited(submission: Submission, candidate: Candidate) -> Submission:

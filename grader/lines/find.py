@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from grader.engine.engine import Engine
@@ -15,7 +16,9 @@ from grader.lines.certify import certified
 from grader.lines.order import ordered
 from grader.lines.pointer import point
 from grader.lines.search import Budget, Candidate, Search, runnable
-from grader.report.model import ExerciseResult
+from grader.report.model import ExerciseResult, Report
+
+WALL_SECONDS = 2.0  # that a command waits for lines
 
 
 @dataclass
@@ -29,17 +32,43 @@ class Found:
     seconds: float = 0.0
 
 
-def with_lines(
-    engine: Engine,
-    submission: Submission,
-    result: ExerciseResult,
-    parts: Sequence[Part] = (),
-    budget: Budget | None = None,
-) -> ExerciseResult:
-    """The result with the lines to look at; as it is if it may have none, or if there is none to name."""
+@dataclass(frozen=True)
+class Source:
+    """What an exercise was graded from."""
+
+    submission: Submission
+    parts: tuple[Part, ...] = ()
+
+
+def add_lines(
+    engine: Engine, report: Report, sources: Mapping[str, Source], seconds: float = WALL_SECONDS
+) -> Report:
+    """The report with lines to look at, searched for this many seconds of the clock in total.
+
+    sources: exercise → what it was graded from. Exercises with a known mistake come first, as in the report.
+    """
+    until = time.monotonic() + seconds
+    found = {result.name: result for result in report.exercises}
+    for result in sorted(report.exercises, key=lambda e: not e.diagnosis.alternatives):
+        left = until - time.monotonic()
+        if result.name in sources and left > 0:
+            budget = Budget(wall=left)
+            found[result.name] = with_lines(engine, sources[result.name], result, budget)
+    return replace(report, exercises=tuple(found.values()))
+
+
+def with_lines(engine: Engine, source: Source, result: ExerciseResult, budget: Budget) -> ExerciseResult:
+    """The result with the lines to look at; as it is if it may have none, or if none is found.
+
+    The search is an extra: whatever goes wrong in it changes nothing about the result.
+    """
     if not may_have_lines(engine, result):
         return result
-    found = search(engine, submission, result, parts, budget or Budget())
+    try:
+        found = search(engine, source, result, budget)
+    except Exception:
+        engine.close()
+        return result
     lines = point(found.repairs, found.partial, named=bool(result.diagnosis.alternatives))
     return replace(result, diagnosis=replace(result.diagnosis, lines=lines))
 
@@ -50,12 +79,10 @@ def may_have_lines(engine: Engine, result: ExerciseResult) -> bool:
     return result.outcome == "failed" and not engine.options.hidden and exercise.level > 0
 
 
-def search(
-    engine: Engine, submission: Submission, result: ExerciseResult, parts: Sequence[Part], budget: Budget
-) -> Found:
+def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budget) -> Found:
     """Search edits of what a failed exercise is made of."""
-    exercise = engine.exercises[result.name]
-    run = SubmissionRun(engine.context, submission, read_names(submission), tuple(parts))
+    exercise, submission = engine.exercises[result.name], source.submission
+    run = SubmissionRun(engine.context, submission, read_names(submission), source.parts)
     alias = run.aliases.get(exercise.name, exercise.name)
     others = {bound for name, bound in run.aliases.items() if name != exercise.name}
     candidates = _candidates(submission, run, alias, others, result)
@@ -69,7 +96,7 @@ def search(
     for candidate in passed:
         if any(same_statement(candidate, known) for known in found.repairs):
             continue
-        if certified(engine.context, submission, tuple(parts), exercise, result.replaced, candidate):
+        if certified(engine.context, run, exercise, result, candidate):
             found.repairs.append(candidate)
     found.partial, found.tried, found.first_at = one.partial, one.tried, one.first_at
     found.seconds = budget.spent

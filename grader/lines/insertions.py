@@ -19,7 +19,7 @@ def _sites(scope: Scope) -> Iterator[tuple[ast.expr, ast.stmt]]:
     for node, statement in scope.expressions():
         if isinstance(node, ast.Call):
             skipped.add(id(node.func))
-        if isinstance(node, ast.Attribute):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute):
             skipped.add(id(node.value))
         if isinstance(node, ast.Subscript):
             skipped |= {id(node.value), *(id(part) for part in ast.walk(node.slice))}
@@ -46,36 +46,51 @@ def _wraps(scope: Scope) -> Iterator[Edit]:
             yield edit(scope, f"insert {name}", node, f"{before}{text}{after}", statement, True)
 
 
+def _vocabulary(scope: Scope) -> Iterator[Edit]:
+    """Put a function around an expression that the file does not call."""
+    for name in ("tanh", "relu", "exp"):
+        if f"{name}(" in scope.text.source or "torch" not in scope.text.source:
+            continue
+        for node, statement in _sites(scope):
+            if isinstance(node, (ast.Call, ast.BinOp)):
+                new = f"{whole_text(scope, node)}.{name}()"
+                yield edit(scope, "insert function", node, new, statement, True)
+
+
 def _moved_wraps(scope: Scope) -> Iterator[Edit]:
     """Take a call away from one expression, and put it around another one of the same function."""
-    layers = [(n, s) for n, s in scope.expressions() if _is_wrap(scope, n)]
-    sites = list(_sites(scope))
-    for node, _statement in layers[:4]:
-        assert isinstance(node, ast.Call)
+    calls = [(node, statement) for node, statement in scope.expressions() if isinstance(node, ast.Call)]
+    sites = [scope.text.span(node) for node, _statement in _sites(scope)]
+    for node, statement in calls:
+        inner = _wrapped(scope, node)
+        if inner is None:
+            continue
         start, stop = scope.text.span(node)
-        inner = scope.text.span(node.args[0])
         before = scope.text.raw[start : inner[0]].decode()
         after = scope.text.raw[inner[1] : stop].decode()
-        for other, statement in sites:
-            first, last = scope.text.span(other)
-            if other is node or (first, last) == inner or (first < start < last and last < stop):
-                continue
-            pieces = [(start, inner[0], ""), (inner[1], stop, "")]
-            if (
-                (first <= start and stop <= last)
-                or last <= start
-                or stop <= first
-                or (inner[0] <= first and last <= inner[1])
-            ):
-                pieces += [(first, first, before), (last, last, after)]
-                yield Edit("move call", tuple(pieces), (start, stop), _statement.lineno)
+        for first, last in sites:
+            around = first <= start and stop <= last
+            beside = last <= start or stop <= first
+            inside = inner[0] <= first and last <= inner[1]
+            if (around or beside or inside) and (first, last) not in (inner, (start, stop)):
+                pieces = (
+                    (start, inner[0], ""),
+                    (inner[1], stop, ""),
+                    (first, first, before),
+                    (last, last, after),
+                )
+                yield Edit("move call", pieces, (start, stop), statement.lineno)
 
 
-def _is_wrap(scope: Scope, node: ast.expr) -> bool:
-    if not isinstance(node, ast.Call) or len(node.args) != 1 or isinstance(node.args[0], ast.Starred):
-        return False
-    is_method = isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name)
-    return is_method and scope.text.of(node.func).split(".")[0] in ("self", "torch", "F", "nn", "math")
+def _wrapped(scope: Scope, node: ast.Call) -> tuple[int, int] | None:
+    """Where the tensor stands that a call takes: `self.layer(X)`, `torch.relu(X)`, `X.relu()`."""
+    if not isinstance(node.func, ast.Attribute):
+        return None
+    owner = scope.text.of(node.func).split(".")[0]
+    if owner in ("self", "torch", "F", "nn", "math") and len(node.args) == 1:
+        return scope.text.span(node.args[0])
+    constant = all(isinstance(part, ast.Constant) for part in (*node.args, *(k.value for k in node.keywords)))
+    return scope.text.span(node.func.value) if constant and owner in scope.names else None
 
 
 def _transposes(scope: Scope) -> Iterator[Edit]:
@@ -126,27 +141,46 @@ def _terms(scope: Scope) -> Iterator[Edit]:
                 yield edit(scope, "term", node, f"({name} + {scope.text.of(node)})", statement, True)
 
 
+KEYWORDS = {
+    "repeat_interleave": ("dim=0", "dim=1"),
+    "softmax": ("dim=-1", "dim=1"),
+    "Linear": ("bias=False",),
+    "var": ("unbiased=False", "keepdim=True"),
+    "std": ("unbiased=False", "keepdim=True"),
+    "var_mean": ("unbiased=False",),
+    "squeeze": ("dim=-1",),
+    "Embedding": ("padding_idx=0",),
+    **dict.fromkeys(("sum", "mean", "max", "amax"), ("keepdim=True", "dim=-1", "dim=0", "dim=1", "dim=2")),
+    **dict.fromkeys(("cat", "stack", "argmax", "argmin", "all", "any"), ("dim=-1", "dim=0", "dim=1")),
+}
+MAKERS = ("arange", "zeros", "ones", "full", "tensor", "empty", "eye")
+
+
 def _added_arguments(scope: Scope) -> Iterator[Edit]:
     """Pass one more argument or keyword."""
-    keywords = ("keepdim=True", "dim=-1", "dim=0", "dim=1", "bias=False", "unbiased=False", "dim=2")
-    devices = [n for n in scope.names if n not in scope.sizes][:1]
-    keywords += tuple(f"{k}={n}.{k}" for n in devices for k in ("device", "dtype"))
+    tensors = [n for n in scope.names if n not in scope.sizes]
     for node, statement in scope.expressions():
-        if not isinstance(node, ast.Call) or (
-            isinstance(node.func, ast.Name) and node.func.id in ("super", "range")
-        ):
+        if not isinstance(node, ast.Call) or scope.text.of(node.func).startswith("super"):
             continue
+        name = scope.text.of(node.func).split(".")[-1]
+        new = list(KEYWORDS.get(name, ()))
+        if name in MAKERS:
+            new += [f"{k}={n}.{k}" for n in tensors[:2] for k in ("device", "dtype")]
+        if isinstance(node.func, ast.Name) or scope.text.of(node.func).startswith("self."):
+            new += scope.names[:10]
         there = {k.arg for k in node.keywords}
         stop = scope.text.span(node)[1] - 1
+        if scope.text.raw[:stop].rstrip().endswith(b","):
+            continue
         comma = ", " if node.args or node.keywords else ""
-        new = [k for k in keywords if k.split("=")[0] not in there]
-        if not node.keywords:
-            new = [*scope.names[:10], *new]
         for text in new:
-            pieces = ((stop, stop, comma + text),)
-            if scope.text.raw[:stop].rstrip().endswith(b","):
-                continue
-            yield Edit("add argument", pieces, scope.text.span(node), statement.lineno, True)
+            key = text.split("=")[0]
+            if key not in there and ("=" in text or not there):
+                pieces = ((stop, stop, comma + text),)
+                yield Edit("add argument", pieces, scope.text.span(node), statement.lineno, True)
+            elif key in scope.names and key == text:
+                pieces = ((stop, stop, f"{comma}{key}={key}"),)
+                yield Edit("add argument", pieces, scope.text.span(node), statement.lineno, True)
 
 
 def _clones(scope: Scope) -> Iterator[Edit]:
@@ -157,6 +191,7 @@ def _clones(scope: Scope) -> Iterator[Edit]:
 
 INSERTIONS: tuple[Operator, ...] = (
     _wraps,
+    _vocabulary,
     _moved_wraps,
     _transposes,
     _signs,

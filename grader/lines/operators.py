@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from itertools import permutations
 
 from grader.lines.edit import Edit, Piece
 from grader.lines.scope import Scope
@@ -187,13 +188,18 @@ def _names(scope: Scope) -> Iterator[Edit]:
             yield edit(scope, "size by one", node, f"({node.id} + 1)", statement, True)
 
 
-def _unknown_names(scope: Scope) -> Iterator[Edit]:
-    """Names and attributes that nothing defines."""
+def _unknown_attributes(scope: Scope) -> Iterator[Edit]:
+    """Attributes of `self` that the class never assigns."""
     for node, statement in scope.expressions():
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
-            if scope.attributes and node.attr not in scope.attributes:
-                for name in scope.attributes:
-                    yield edit(scope, "unknown attribute", node, f"self.{name}", statement)
+        if not _is_of_self(node) or not scope.attributes:
+            continue
+        assert isinstance(node, ast.Attribute)
+        for name in scope.attributes if node.attr not in scope.attributes else ():
+            yield edit(scope, "unknown attribute", node, f"self.{name}", statement)
+
+
+def _is_of_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
 def _attributes(scope: Scope) -> Iterator[Edit]:
@@ -297,7 +303,7 @@ def _sides(scope: Scope) -> Iterator[Edit]:
 
 
 def _symbol(scope: Scope, node: ast.BinOp) -> str:
-    return {ast.Sub: "-", ast.Div: "/", ast.MatMult: "@", ast.FloorDiv: "//"}[type(node.op)]  # type: ignore[index]
+    return {ast.Sub: "-", ast.Div: "/", ast.MatMult: "@", ast.FloorDiv: "//"}[type(node.op)]
 
 
 def _comparisons(scope: Scope) -> Iterator[Edit]:
@@ -354,9 +360,8 @@ def _arguments(scope: Scope) -> Iterator[Edit]:
                     )
                     at = (scope.text.span(one)[0], scope.text.span(other)[1])
                     yield Edit("argument order", pieces, at, statement.lineno)
-        if isinstance(node, ast.Call) and 2 <= len(parts) <= 5 and isinstance(node.func, ast.Attribute):
-            if node.func.attr == "permute":
-                yield from _rotations(scope, node, statement)
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "permute":
+            yield from _permutations(scope, node, statement)
         if isinstance(node, ast.Call):
             for index, part in enumerate(parts):
                 rest = [
@@ -368,11 +373,13 @@ def _arguments(scope: Scope) -> Iterator[Edit]:
                 yield Edit("drop argument", ((*scope.text.span(node), new),), span, statement.lineno)
 
 
-def _rotations(scope: Scope, node: ast.Call, statement: ast.stmt) -> Iterator[Edit]:
+def _permutations(scope: Scope, node: ast.Call, statement: ast.stmt) -> Iterator[Edit]:
+    """Every other order of the arguments of `permute`."""
     texts = [scope.text.of(a) for a in node.args]
-    for shift in range(1, len(texts)):
-        new = f"{scope.text.of(node.func)}({', '.join(texts[shift:] + texts[:shift])})"
-        yield edit(scope, "argument order", node, new, statement)
+    for order in permutations(texts) if len(texts) <= 4 else ():
+        if list(order) != texts:
+            new = f"{scope.text.of(node.func)}({', '.join(order)})"
+            yield edit(scope, "argument order", node, new, statement)
 
 
 def _subscripts(scope: Scope) -> Iterator[Edit]:
@@ -412,7 +419,7 @@ def _slices(low: str, high: str) -> Iterator[str]:
 OPERATORS: tuple[Operator, ...] = (
     _constants,
     _names,
-    _unknown_names,
+    _unknown_attributes,
     _attributes,
     _swapped_attributes,
     _everywhere,

@@ -7,25 +7,39 @@ from typing import Literal
 
 from grader.lines.search import Candidate
 from grader.report.model import Line
+from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
 MAX_LINES = 3
 MAX_TEXT = 200
+IMITATES = ("size by one", "copy")  # what they repair was often wrong elsewhere: alone they prove too little
 
 
 def point(repairs: Sequence[Candidate], partial: Sequence[Candidate], named: bool) -> tuple[Line, ...]:
-    """The lines to look at: a certified one if the repairs agree, else suspected ones.
-
-    Repairs of two statements prove that either would do; then neither is certain to be the mistake.
-    """
-    statements = dict.fromkeys((r.place.unit, r.edit.statement) for r in repairs)
-    sure: Literal["repaired", "suspected"] = "repaired" if len(statements) == 1 else "suspected"
+    """The lines to look at: a certified one if the repairs agree, else suspected ones."""
+    sure = _certified(repairs)
     lines: dict[tuple[str, int], Line] = {}
-    for candidate in (*repairs, *partial):
-        certainty = sure if candidate in repairs else "suspected"
-        line = _line(candidate, certainty, named)
+    for candidate in ([sure] if sure else []) + [*repairs, *partial]:
+        line = _line(candidate, "repaired" if candidate is sure else "suspected", named)
         lines.setdefault((line.file, line.line), line)
     return tuple(lines.values())[:MAX_LINES]
+
+
+def _certified(repairs: Sequence[Candidate]) -> Candidate | None:
+    """The first repair, if all repairs are in its statement or beside it.
+
+    Repairs of distant statements prove that either would do; then neither is certain to be the mistake. A
+    change that puts something in can imitate one elsewhere, so it counts only where nothing else repairs.
+    """
+    kept = [one for one in repairs if not one.edit.inserts]
+    kept = kept or [one for one in repairs if one.edit.operator not in IMITATES]
+    for other in kept[1:]:
+        order = kept[0].place.statements
+        if other.place is not kept[0].place:
+            return None
+        if abs(order.index(other.edit.statement) - order.index(kept[0].edit.statement)) > 1:
+            return None
+    return kept[0] if kept else None
 
 
 def _line(candidate: Candidate, certainty: Literal["repaired", "suspected"], named: bool) -> Line:
@@ -44,5 +58,38 @@ def _line(candidate: Candidate, certainty: Literal["repaired", "suspected"], nam
 
 
 def kind_of_change(operator: str) -> str:
-    """The kind of an edit in words that do not give it away."""
-    return ""
+    """The kind of an edit in words that do not give it away; "" for a kind that would."""
+    return {
+        "truth value": _("a truth value"),
+        "axis": _("which axis"),
+        "whole number": _("a number"),
+        "large number": _("a number"),
+        "decimal number": _("a number"),
+        "size by one": _("a size"),
+        "none": _("which value is passed"),
+        "name": _("which name is used"),
+        "everywhere": _("which name is used"),
+        "exchange": _("which name is used"),
+        "unknown attribute": _("the name of an attribute"),
+        "attribute": _("which attribute is used"),
+        "sides": _("the order of the two sides"),
+        "operation": _("an operation"),
+        "drop side": _("an operation"),
+        "choice": _("a condition"),
+        "condition": _("a condition"),
+        "comparison": _("a comparison"),
+        "function": _("which function is called"),
+        "argument order": _("the order of the values"),
+        "drop argument": _("the arguments of a call"),
+        "add argument": _("the arguments of a call"),
+        "subscript": _("the index"),
+        "slice": _("the index"),
+        "insert transpose": _("the order of the axes"),
+        "sign": _("a sign or a negation"),
+        "drop sign": _("a sign or a negation"),
+        "factor": _("the scale"),
+        "target": _("where the result is stored"),
+        "assignment": _("where the result is stored"),
+        "return": _("what is returned"),
+        "statement order": _("the order of the statements"),
+    }.get(operator, "")

@@ -129,9 +129,8 @@ def _attributes(owner: ast.ClassDef | None) -> tuple[list[str], set[str]]:
     made: list[str] = []
     called: set[str] = set()
     for node in ast.walk(owner) if owner is not None else ():
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
-            if isinstance(node.ctx, ast.Store):
-                made.append(node.attr)
+        if isinstance(node, ast.Attribute) and _is_of_self(node) and isinstance(node.ctx, ast.Store):
+            made.append(node.attr)
         if isinstance(node, ast.Call) and _is_of_self(node.func):
             called.add(node.func.attr)  # type: ignore[attr-defined]
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):

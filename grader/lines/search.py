@@ -37,9 +37,12 @@ class Budget:
         return time.thread_time() - self.cpu_started + max(self.worker, 0.0)
 
     @property
-    def left(self) -> float:
-        """Seconds until the nearer of the two limits."""
-        return min(self.cpu - self.spent, self.wall - (time.monotonic() - self.started))
+    def cpu_left(self) -> float:
+        return self.cpu - self.spent
+
+    @property
+    def wall_left(self) -> float:
+        return self.wall - (time.monotonic() - self.started)
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,7 @@ class Search:
     def _screens(self, failing: Sequence[RecordedCase], place: Place) -> list[RecordedCase]:
         """The failing case that takes least time, without gradients where it fails without them too."""
         nothing = Edit("", (), (0, 0), 0)
-        timed = []
+        timed: list[tuple[float, int, RecordedCase]] = []
         for case in sorted(failing, key=lambda c: (c.dtype != "float32", len(c.steps)))[:4]:
             for form in (without_gradients(case), case):
                 if form is None:
@@ -102,12 +105,12 @@ class Search:
     def _survivors(
         self, candidates: Sequence[Candidate], screens: Sequence[RecordedCase]
     ) -> Iterator[Candidate]:
-        """The candidates that pass the first failing case. After the first repair, only those that insert nothing."""
+        """The candidates that pass the first failing case."""
         if not screens:
             return
         for start in range(0, len(candidates), BATCH):
             batch = candidates[start : start + BATCH]
-            if self.budget.left <= 0:
+            if min(self.budget.cpu_left, self.budget.wall_left) <= 0:
                 return
             seen = self._observe(screens[0], batch)
             self.tried += len(seen)
@@ -124,14 +127,15 @@ class Search:
 
     def _observe(self, case: RecordedCase, candidates: Sequence[Candidate]) -> list[Observation]:
         edits = [candidate.place.edited(candidate.edit) for candidate in candidates]
-        tried = self.slot.try_edits(self.request, case, edits, max(self.budget.left, 0.05))
+        cpu, wall = max(self.budget.cpu_left, 0.05), max(self.budget.wall_left, 0.05)
+        tried = self.slot.try_edits(self.request, case, edits, cpu, wall)
         self.budget.worker += max(tried.cpu, 0.0)
         return [normalise_layouts(one, case.steps) for one in tried.observations]
 
 
 def passes(case: RecordedCase, observation: Observation) -> bool:
-    """Whether every check of a case passes."""
-    return all(check.outcome == "passed" for check in judge_case(case, observation).checks)
+    """Whether every check of a case passes that counts."""
+    return all(check.outcome in ("passed", "advice") for check in judge_case(case, observation).checks)
 
 
 def without_gradients(case: RecordedCase) -> RecordedCase | None:

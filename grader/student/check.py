@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from importlib.metadata import version
@@ -21,6 +21,7 @@ from grader.intake.names import read_names
 from grader.intake.neighbours import with_neighbours
 from grader.intake.read import Blocked, Submission, read_submission
 from grader.intake.recognise import passed_over
+from grader.lines.find import Source, add_lines
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.base import Launcher
 from grader.sandbox.choose import choose as choose_tier
@@ -41,12 +42,16 @@ def check(
     device: str = "cpu",
     quiet: bool = False,
     quick: bool = False,
+    lines: bool = False,
+    on_report: Callable[[Report], None] | None = None,
 ) -> Report:
     """Grade the named exercises or assignments, or all of them.
 
     file: grade the known exercises that this file defines instead of the course folder.
     quick: skip training that takes more than a few seconds.
     quiet: show no status line.
+    lines: search lines to look at, where the course allows it.
+    on_report: called with the report before that search.
 
     Raises SandboxError if the sandbox is not available, NoCourse outside a course, and GraderError for a wrong
     name, file or device, each with one sentence.
@@ -75,9 +80,14 @@ def check(
         )
         engine = Engine(bundles, launcher, options)
         opened.callback(engine.close)
+        sources: dict[str, Source] = {}
         if file is not None:
-            return _check_file(engine, extra, file, wanted if names else None)
-        return _check_course(engine, extra, where, wanted)
+            report = _check_file(engine, extra, file, wanted if names else None, sources)
+        else:
+            report = _check_course(engine, extra, where, wanted, sources)
+        if on_report is not None:
+            on_report(report)
+        return add_lines(engine, report, sources) if lines and where.names_lines else report
 
 
 def _other_devices(device: str, sandbox: str, opened: ExitStack) -> list[tuple[str, Launcher]]:
@@ -110,17 +120,25 @@ def _grade(
     extra: Sequence[Engine],
     submission: Submission,
     wanted: Sequence[str] | None,
-    parts: Sequence[Part] = (),
+    sources: dict[str, Source],
+    parts: tuple[Part, ...] = (),
 ) -> Report:
-    """Grade on the CPU, then repeat what passed on each other device."""
+    """Grade on the CPU, then repeat what passed on each other device. Note in `sources` what was graded."""
     submission = with_neighbours(submission)
     report = engine.grade(submission, wanted, parts)
+    sources |= {result.name: Source(submission, parts) for result in report.exercises}
     for other in extra:
         report = replace(report, exercises=tuple(check_on_device(other, submission, report.exercises)))
     return report
 
 
-def _check_file(engine: Engine, extra: Sequence[Engine], file: Path, wanted: Sequence[str] | None) -> Report:
+def _check_file(
+    engine: Engine,
+    extra: Sequence[Engine],
+    file: Path,
+    wanted: Sequence[str] | None,
+    sources: dict[str, Source],
+) -> Report:
     try:
         submission = read_submission(file)
     except Blocked as blocked:
@@ -137,7 +155,7 @@ def _check_file(engine: Engine, extra: Sequence[Engine], file: Path, wanted: Seq
                 file=file.name, unit=faults[0].unit, why=faults[0].why
             )
         )
-    report = _grade(engine, extra, submission, wanted)
+    report = _grade(engine, extra, submission, wanted, sources)
     others = _passed_over(engine, submission)
     return replace(report, file=str(file), remarks=(*_of_faults(submission), *others, *report.remarks))
 
@@ -159,7 +177,13 @@ def _of_faults(submission: Submission) -> tuple[str, ...]:
     return tuple(sanitize(fault.sentence()) for fault in read_names(submission).faults)
 
 
-def _check_course(engine: Engine, extra: Sequence[Engine], where: Course, wanted: Sequence[str]) -> Report:
+def _check_course(
+    engine: Engine,
+    extra: Sequence[Engine],
+    where: Course,
+    wanted: Sequence[str],
+    sources: dict[str, Source],
+) -> Report:
     results: list[ExerciseResult] = []
     remarks: list[str] = []
     for bundle in engine.bundles:
@@ -171,7 +195,7 @@ def _check_course(engine: Engine, extra: Sequence[Engine], where: Course, wanted
         try:
             parts = parts_for(engine, where, bundle, mine)
             submission = read_submission(path)
-            report = _grade(engine, extra, submission, mine, parts)
+            report = _grade(engine, extra, submission, mine, sources, parts)
             results += report.exercises
             remarks += (*_of_faults(submission), *report.remarks)
         except Blocked as why:

@@ -15,6 +15,7 @@ from grader.intake.course import Course
 from grader.intake.names import Names, read_names
 from grader.intake.neighbours import with_neighbours
 from grader.intake.read import Blocked, read_submission
+from grader.lines.find import Source, add_lines
 from grader.report.model import Report
 from grader.sandbox.base import Launcher
 from grader.student import progress
@@ -88,6 +89,17 @@ class Watcher:
     def save_current(self) -> None:
         """Save which exercise the next run continues with."""
         progress.save_current(self.course.root, self.current)
+
+    def with_lines(self, report: Report) -> Report:
+        """Return the report of the current exercise with the lines to look at, if the course allows them."""
+        if not self.course.names_lines:
+            return report
+        try:
+            parts = parts_for(self.engine, self.course, self._bundle_of[self.current], [self.current])
+            source = Source(read_submission(self.file), parts)
+        except Blocked:
+            return report
+        return add_lines(self.engine, report, {self.current: source})
 
     def prepare_next_grading(self) -> None:
         """Stop the worker, so that a new one is started early, and warm the fork-server up once."""

@@ -71,7 +71,7 @@ class _TooLongError(BaseException):
 
 @contextlib.contextmanager
 def _limit(seconds: float) -> Iterator[None]:
-    """Interrupt Python code after this time. Where the system has no timer, the parent's timeout is the only limit."""
+    """Interrupt Python code after this CPU time. Where the system has no timer, the parent's timeout is the only limit."""
     if os.name != "posix":
         yield
         return
@@ -79,10 +79,10 @@ def _limit(seconds: float) -> Iterator[None]:
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise _TooLongError
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 0.05)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds, 0.05)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)

@@ -106,6 +106,18 @@ CODE = {
     },
 }
 
+LINE = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["file", "line", "text", "certainty"],
+    "properties": {
+        "file": {"type": "string", "minLength": 1},
+        "line": {"type": "integer", "minimum": 1},
+        "text": {"type": "string"},
+        "certainty": {"enum": ["repaired", "suspected"]},
+    },
+}
+
 EXERCISE = {
     "type": "object",
     "additionalProperties": False,
@@ -136,7 +148,7 @@ EXERCISE = {
         "diagnosis": {
             "type": "object",
             "additionalProperties": False,
-            "required": ["kind", "alternatives", "says", "asks"],
+            "required": ["kind", "alternatives", "says", "asks", "lines"],
             "properties": {
                 "kind": {"enum": ["exact", "one_of", "different", "unknown", "none"]},
                 "alternatives": {
@@ -145,6 +157,7 @@ EXERCISE = {
                 },
                 "says": {"type": "string"},
                 "asks": {"type": "string"},
+                "lines": {"type": "array", "items": LINE, "maxItems": 3},
             },
         },
         "advice": {"type": "array", "items": ADVICE},

@@ -1,0 +1,147 @@
+"""Measure how often the grader points to the right line, on wrong answers whose right form is known.
+
+    python scripts/line_report.py [--limit N] [--rows FILE]
+
+Answers come in a fixed order that looks random, so the first N are a sample. Each row is written as it is measured;
+a second run with the same file goes on where the first one ended. Prints the tables of docs/diagnosis.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import statistics
+from pathlib import Path
+
+from labelled_answers import ROOT, Labelled, labelled_answers, statement_of, statements
+
+from grader.bundle.files import load_all
+from grader.engine.engine import Engine
+from grader.engine.options import GradingOptions
+from grader.intake.read import Submission, Unit
+from grader.lines.find import Source, may_have_lines, search
+from grader.lines.pointer import point
+from grader.lines.search import Budget
+from grader.sandbox.choose import choose
+
+FAR = 99  # statements: no distance
+WALL = 30.0  # seconds: the budget is CPU time, so that other work on the machine does not count
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--limit", type=int, default=600)
+    parser.add_argument("--rows", type=Path, default=Path("line_rows.jsonl"))
+    chosen = parser.parse_args()
+    print(report(measure(sample(labelled_answers(), chosen.limit), chosen.rows)))
+
+
+def sample(answers: list[Labelled], limit: int) -> list[Labelled]:
+    """All independent answers and as many of the bank, in an order by a hash of their names."""
+    independent = [a for a in answers if a.source_kind == "answers"]
+    bank = sorted((a for a in answers if a.source_kind == "bank"), key=_place)[: len(independent)]
+    return sorted([*independent, *bank], key=_place)[:limit]
+
+
+def _place(answer: Labelled) -> str:
+    return hashlib.sha256(f"order {answer.name}".encode()).hexdigest()
+
+
+def measure(answers: list[Labelled], rows: Path) -> list[dict]:
+    """One row per answer; those that are in the file are not measured again."""
+    known = {}
+    if rows.exists():
+        known = {row["name"]: row for row in map(json.loads, rows.read_text("utf-8").splitlines())}
+    launcher = choose(warm="full")
+    engine = Engine(load_all(ROOT / "assignments"), launcher, GradingOptions(quick=True))
+    try:
+        for answer in answers:
+            if answer.name not in known:
+                known[answer.name] = _row(engine, answer)
+                with rows.open("a", encoding="utf-8") as out:
+                    out.write(json.dumps(known[answer.name]) + "\n")
+    finally:
+        engine.close()
+        launcher.close()
+    return [known[answer.name] for answer in answers]
+
+
+def _row(engine: Engine, answer: Labelled) -> dict:
+    submission = Submission(Path("answer.py"), (Unit("answer.py", answer.source),))
+    result = engine.grade(submission, [answer.exercise]).exercises[0]
+    row = {"name": answer.name, "kind": answer.source_kind, "held_out": answer.held_out}
+    if not may_have_lines(engine, result):
+        return {**row, "outcome": result.outcome, "level": engine.exercises[answer.exercise].level}
+    found = search(engine, Source(submission), result, Budget(wall=WALL))
+    named = bool(result.diagnosis.alternatives)
+    lines = [
+        (line.certainty, _distance(answer, line.line)) for line in point(found.repairs, found.partial, named)
+    ]
+    return {
+        **row,
+        "outcome": "failed",
+        "named": named,
+        "repairs": [r.edit.operator for r in found.repairs],
+        "lines": lines,
+        "tried": found.tried,
+        "cpu": found.seconds,
+        "first": found.first_at,
+    }
+
+
+def _distance(answer: Labelled, line: int) -> int:
+    """Statements between a line and the nearest faulty one."""
+    order, mine = statements(answer.source), statement_of(answer.source, line)
+    return min(
+        (abs(order.index(mine) - order.index(s)) for s in answer.statements if s in order), default=FAR
+    )
+
+
+def report(rows: list[dict]) -> str:
+    """The tables, for all answers and for the parts that must be looked at apart."""
+    searched = [row for row in rows if row["outcome"] == "failed" and "lines" in row]
+    groups = {
+        "all": searched,
+        "held out": [r for r in searched if r["held_out"]],
+        "not held out": [r for r in searched if not r["held_out"]],
+        "independent answers": [r for r in searched if r["kind"] == "answers"],
+        "mistakes of the bank": [r for r in searched if r["kind"] == "bank"],
+        "named": [r for r in searched if r["named"]],
+        "not named": [r for r in searched if not r["named"]],
+    }
+    out = ["| | " + " | ".join(groups) + " |", "|---" * (len(groups) + 1) + "|"]
+    for title, of in MEASURES.items():
+        out.append(f"| {title} | " + " | ".join(of(rows) if rows else "–" for rows in groups.values()) + " |")
+    return "\n".join([*out, "", f"{len(rows) - len(searched)} answers were not searched."])
+
+
+def _sure(rows: list[dict]) -> list[dict]:
+    return [row for row in rows if row["lines"] and row["lines"][0][0] == "repaired"]
+
+
+def _near(rows: list[dict], distance: int) -> int:
+    return sum(row["lines"][0][1] <= distance for row in rows if row["lines"])
+
+
+def _share(count: int, of: int) -> str:
+    return f"{count} of {of} ({100 * count / of:.0f} %)" if of else "–"
+
+
+MEASURES = {
+    "answers": lambda rows: str(len(rows)),
+    "repaired by one edit": lambda rows: _share(sum(bool(r["repairs"]) for r in rows), len(rows)),
+    "one certified line": lambda rows: _share(len(_sure(rows)), len(rows)),
+    "… in the faulty statement": lambda rows: _share(_near(_sure(rows), 0), len(_sure(rows))),
+    "… there or in the statement beside it": lambda rows: _share(_near(_sure(rows), 1), len(_sure(rows))),
+    "first line right, of all": lambda rows: _share(_near(rows, 0), len(rows)),
+    "right line among the first three, of all": lambda rows: _share(
+        sum(any(d == 0 for _c, d in r["lines"]) for r in rows), len(rows)
+    ),
+    "CPU seconds: median": lambda rows: f"{statistics.median(r['cpu'] for r in rows):.2f}",
+    "CPU seconds: most": lambda rows: f"{max(r['cpu'] for r in rows):.2f}",
+}
+
+
+if __name__ == "__main__":
+    main()
