@@ -38,10 +38,9 @@ def main() -> None:
 
 
 def sample(answers: list[Labelled], limit: int) -> list[Labelled]:
-    """All independent answers and as many of the bank, in an order by a hash of their names."""
-    independent = [a for a in answers if a.source_kind == "answers"]
-    bank = sorted((a for a in answers if a.source_kind == "bank"), key=_place)[: len(independent)]
-    return sorted([*independent, *bank], key=_place)[:limit]
+    """Independent answers and mistakes of the bank in turn, each in an order by a hash of their names."""
+    kinds = [sorted((a for a in answers if a.source_kind == kind), key=_place) for kind in ("answers", "bank")]
+    return [answer for pair in zip(*kinds, strict=False) for answer in pair][:limit]
 
 
 def _place(answer: Labelled) -> str:

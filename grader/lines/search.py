@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 
 from grader.bundle.model import Exercise, RecordedCase
 from grader.engine.load_request import LoadRequest
@@ -61,6 +62,7 @@ class Search:
     partial: list[Candidate] = field(default_factory=list)
     tried: int = 0
     first_at: float = 0.0
+    until: float = inf  # CPU seconds at which the search ends
 
     def run(
         self, candidates: Sequence[Candidate], cases: Sequence[RecordedCase], failing: frozenset[str]
@@ -73,15 +75,14 @@ class Search:
         try:
             screens = self._screens([c for c in cases if c.id in failing], candidates[0].place)
             others = sorted(cases, key=lambda c: c.id not in failing)
-            stop = 0.0
             for candidate in self._survivors(candidates, screens):
                 if self._passes(candidate, others):
                     found.append(candidate)
                     self.first_at = self.first_at or self.budget.spent
-                    stop = stop or self.budget.spent + MORE_SECONDS
+                    self.until = min(self.until, self.budget.spent + MORE_SECONDS)
                 else:
                     self.partial.append(candidate)
-                if (stop and self.budget.spent > stop) or len(found) == MAX_REPAIRS:
+                if len(found) == MAX_REPAIRS:
                     break
         except (WorkerGone, CannotLoad, SandboxError):
             self.slot.close()
@@ -110,7 +111,8 @@ class Search:
             return
         for start in range(0, len(candidates), BATCH):
             batch = candidates[start : start + BATCH]
-            if min(self.budget.cpu_left, self.budget.wall_left) <= 0:
+            over = self.budget.spent > self.until
+            if over or min(self.budget.cpu_left, self.budget.wall_left) <= 0:
                 return
             seen = self._observe(screens[0], batch)
             self.tried += len(seen)

@@ -1,0 +1,112 @@
+"""A line is named only if a change there makes every case pass in a fresh worker."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+
+from grader.engine.engine import Engine
+from grader.engine.options import GradingOptions
+from grader.lines.find import Source, add_lines, search
+from grader.lines.search import Budget
+from tests.helpers.minimal import submission_of
+
+WRONG = """import torch
+
+
+def sequence_mask(X, valid_len, value=0):
+    keep = torch.arange(X.shape[1])[None, :] <= valid_len[:, None]
+    X = X.clone()
+    X[~keep] = value
+    return X
+"""
+RIGHT = WRONG.replace("<=", "<")
+TWO_PLACES = WRONG.replace("= value", "= value + 1")
+# Wrong when it is loaded once, right when it is defined for the twenty-first time: only a search does that.
+LIAR = """import itertools
+import torch
+
+COUNT = itertools.count()
+
+
+def sequence_mask(X, valid_len, value=0, *, again=next(COUNT)):
+    keep = torch.arange(X.shape[1])[None, :] < valid_len[:, None] + (again < 20)
+    X = X.clone()
+    X[~keep] = value + (again < 20)
+    return X
+"""
+
+
+@pytest.fixture
+def checked(engine):
+    """Return the result of `sequence_mask` with lines, for a source and another engine if one is passed."""
+
+    def check(source: str, other: Engine | None = None):
+        grader, submission = other or engine, submission_of(source)
+        report = grader.grade(submission, ["sequence_mask"])
+        sources = {"sequence_mask": Source(submission)}
+        return add_lines(grader, report, sources, seconds=20.0).exercises[0]
+
+    return check
+
+
+def test_the_line_of_a_wrong_comparison_is_certain(checked):
+    result = checked(WRONG)
+    (line, *_rest) = result.diagnosis.lines
+    assert (line.file, line.line, line.certainty) == ("answer.py", 5, "repaired")
+    assert line.text.startswith("keep = torch.arange")
+    touched = line.text[slice(*line.touched)]
+    assert "<=" in touched
+
+
+def test_a_line_says_nothing_of_the_edit(checked):
+    (line, *_rest) = checked(WRONG).diagnosis.lines
+    assert line.text in WRONG
+    assert "<" not in line.change
+
+
+def test_a_right_answer_gets_no_line(checked):
+    result = checked(RIGHT)
+    assert result.outcome == "passed"
+    assert result.diagnosis.lines == ()
+
+
+def test_the_points_stay_as_they_are(checked, engine):
+    plain = engine.grade(submission_of(WRONG), ["sequence_mask"]).exercises[0]
+    assert replace(checked(WRONG).diagnosis, lines=()) == plain.diagnosis
+    assert checked(WRONG).score == plain.score
+
+
+def test_two_mistakes_are_never_certain(checked):
+    assert all(line.certainty == "suspected" for line in checked(TWO_PLACES).diagnosis.lines)
+
+
+def test_code_that_behaves_well_only_in_a_search_gets_no_line(engine, checked):
+    assert [line for line in checked(LIAR).diagnosis.lines if line.certainty == "repaired"] == []
+    submission = submission_of(LIAR)
+    result = engine.grade(submission, ["sequence_mask"]).exercises[0]
+    found = search(engine, Source(submission), result, Budget(cpu=0.3, wall=20.0))
+    assert found.tried > 0
+    assert found.repairs == []
+
+
+def test_hidden_cases_get_no_line(bundles, engine, checked):
+    with closing(Engine(bundles, engine.launcher, GradingOptions(hidden=True))) as hidden:
+        result = checked(WRONG, hidden)
+    assert result.outcome == "failed"
+    assert result.diagnosis.lines == ()
+
+
+def test_an_exercise_whose_level_is_facts_gets_no_line(bundles, engine, checked):
+    masking = next(b for b in bundles if b.assignment == "02_masking")
+    facts = replace(masking, exercises=tuple(replace(e, level=0) for e in masking.exercises))
+    with closing(Engine([facts], engine.launcher)) as other:
+        assert checked(WRONG, other).diagnosis.lines == ()
+
+
+def test_no_time_means_no_line(engine):
+    submission = submission_of(WRONG)
+    report = engine.grade(submission, ["sequence_mask"])
+    assert add_lines(engine, report, {"sequence_mask": Source(submission)}, seconds=0.0) == report

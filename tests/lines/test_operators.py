@@ -1,0 +1,121 @@
+"""What the operators offer: edits that can be read, at the place that they say."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from grader.intake.names import read_names
+from grader.intake.read import Submission, Unit
+from grader.lines.candidates import MAX_BYTES, places
+from grader.lines.order import ordered
+from tests.helpers.minimal import submission_of
+
+MODULE = '''import torch
+from torch import nn
+
+
+class Attention(nn.Module):
+    def __init__(self, size, num_hiddens, dropout):
+        super().__init__()
+        self.W_q = nn.Linear(size, num_hiddens, bias=False)
+        self.W_k = nn.Linear(size, num_hiddens, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    @torch.no_grad()
+    def forward(self, queries, keys, lens=None):
+        """Ä comment in a string."""
+        q, k = self.W_q(queries), self.W_q(keys)
+        scores = q @ k.transpose(1, 2) * q.shape[-1] ** 0.5
+        if lens is not None:
+            scores = scores.masked_fill(torch.arange(k.shape[1]) <= lens, -1e6)
+        for step in range(2):
+            scores += step
+        return torch.softmax(scores.permute(0, 2, 1), dim=1)
+'''
+
+
+def one_place(source: str, name: str):
+    submission = submission_of(source)
+    (found,) = places(submission, read_names(submission), name, ())
+    return found
+
+
+@pytest.fixture(scope="module")
+def place():
+    return one_place(MODULE, "Attention")
+
+
+@pytest.fixture(scope="module")
+def offered(place) -> set[str]:
+    """Every simple statement in the edited forms, as Python spells it."""
+    trees = [ast.parse(edited) for edit in place.edits() if _parses(edited := place.edited(edit).source)]
+    simple = (ast.Assign, ast.AugAssign, ast.Return, ast.Pass)
+    return {ast.unparse(node) for tree in trees for node in ast.walk(tree) if isinstance(node, simple)}
+
+
+def test_nearly_every_edit_is_python(place):
+    edits = list(place.edits())
+    broken = [edit for edit in edits if not _parses(place.edited(edit).source)]
+    assert len(edits) > 300
+    assert len(broken) / len(edits) < 0.02, {edit.operator for edit in broken}
+
+
+def _parses(source: str) -> bool:
+    try:
+        ast.parse(source)
+    except SyntaxError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "q, k = self.W_q(queries), self.W_k(keys)",
+        "scores = q @ k.transpose(1, 2) / q.shape[-1] ** 0.5",
+        "scores = scores.masked_fill((torch.arange(k.shape[1]) >= lens), -1e6)",
+        "scores = scores.masked_fill((~(torch.arange(k.shape[1]) <= lens)), -1e6)",
+        "return torch.softmax(scores.permute(0, 2, 1), dim=(-1))",
+        "return torch.softmax(scores.permute(1, 2, 0), dim=1)",
+        "return torch.softmax(self.dropout(scores.permute(0, 2, 1)), dim=1)",
+        "return torch.softmax(scores, dim=1)",
+        "scores = scores + (step)",
+        "pass",
+    ],
+)
+def test_an_edit_that_students_need_is_offered(offered, line):
+    assert ast.unparse(ast.parse(line)) in offered
+
+
+def test_an_edit_changes_the_statement_that_it_names(place):
+    for edit in place.edits():
+        first = min(start for start, _stop, _new in edit.pieces)
+        assert place.text.line(first) >= edit.statement or len(edit.pieces) > 1
+        assert edit.statement in place.statements
+
+
+def test_no_candidate_is_tried_twice(place):
+    found = ordered(place.edits())
+    assert len({edit.pieces for edit in found}) == len(found)
+
+
+def test_a_definition_of_another_exercise_is_not_edited():
+    submission = submission_of("def g(X):\n    return X\n\n\ndef f(X):\n    return g(X)\n")
+    names = read_names(submission)
+    assert {p.node.name for p in places(submission, names, "f", ())} == {"f", "g"}
+    assert {p.node.name for p in places(submission, names, "f", {"g"})} == {"f"}
+
+
+def test_a_cell_of_a_notebook_is_edited_in_its_place():
+    units = (Unit("a.ipynb cell 1", "import torch"), Unit("a.ipynb cell 2", "def f(X):\n    return X + 1\n"))
+    submission = Submission(units[0].name, units)
+    (found,) = places(submission, read_names(submission), "f", ())
+    assert found.unit == "a.ipynb cell 2"
+
+
+def test_a_very_long_statement_is_not_searched():
+    source = "def f(X):\n" + "    X = X + 1\n" * (MAX_BYTES // 10) + "    return X\n"
+    submission = submission_of(source)
+    assert places(submission, read_names(submission), "f", ()) == []

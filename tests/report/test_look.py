@@ -1,0 +1,37 @@
+"""The line that a report names: where, the code, and what is underlined."""
+
+from grader.report.look import lines_to_look_at
+from grader.report.model import Diagnosis, ExerciseResult, Line
+
+CODE = "return torch.arange(n)[None, :] <= valid_len[:, None]"
+
+
+def result(certainty="repaired", change="", name="sequence_mask"):
+    line = Line("masking.py", 41, CODE, certainty, change, (7, len(CODE)))
+    return ExerciseResult(name, "02_masking", "failed", 0.0, 1.0, diagnosis=Diagnosis("none", lines=(line,)))
+
+
+def test_a_certain_line_is_named_with_its_code():
+    (text,) = lines_to_look_at([result()])
+    assert text.plain == f"look at masking.py:41   {CODE}"
+
+
+def test_the_part_that_a_change_touches_is_underlined():
+    (text,) = lines_to_look_at([result()])
+    spans = [text.plain[s.start : s.end] for s in text.spans if "underline" in str(s.style)]
+    assert spans == [CODE[7:]]
+
+
+def test_a_suspected_line_never_reads_as_certain():
+    (text,) = lines_to_look_at([result("suspected")])
+    assert text.plain.startswith("perhaps look at")
+
+
+def test_the_kind_of_change_follows_where_no_mistake_is_named():
+    (text,) = lines_to_look_at([result(change="a comparison")])
+    assert text.plain.endswith("(a comparison)")
+
+
+def test_lines_of_several_exercises_begin_with_their_names():
+    texts = lines_to_look_at([result(), result(name="masked_softmax")])
+    assert [text.plain.split(":")[0] for text in texts] == ["sequence_mask", "masked_softmax"]
