@@ -39,7 +39,9 @@ def main() -> None:
 
 def sample(answers: list[Labelled], limit: int) -> list[Labelled]:
     """Independent answers and mistakes of the bank in turn, each in an order by a hash of their names."""
-    kinds = [sorted((a for a in answers if a.source_kind == kind), key=_place) for kind in ("answers", "bank")]
+    kinds = [
+        sorted((a for a in answers if a.source_kind == kind), key=_place) for kind in ("answers", "bank")
+    ]
     return [answer for pair in zip(*kinds, strict=False) for answer in pair][:limit]
 
 

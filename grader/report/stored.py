@@ -31,6 +31,8 @@ _NESTED = {
     "mistakes",
     "remarks",
     "fix_first",
+    "replaced",
+    "lines",
     "alternatives",
     "figures",
     "picture",
@@ -45,7 +47,7 @@ class BadResult(ValueError):
 def from_text(text: str) -> ExerciseResult:
     """Read a result that was written as JSON with all its fields. Raises BadResult for any other text.
 
-    Figures, pictures and code are never stored, so a result with one of them is refused too.
+    Figures, pictures, code and lines are never stored, so a result with one of them is refused too.
     """
     try:
         record = json.loads(text)
@@ -60,6 +62,7 @@ def from_text(text: str) -> ExerciseResult:
     alternatives = tuple(_texts(names) for names in _items(record["diagnosis"]["alternatives"]))
     _require(record["figures"] == {}, "figures")
     _require(record["picture"] is record["code"] is None, "picture or code")
+    _require(record["diagnosis"]["lines"] == [], "lines")
     _require_score(record)
     return ExerciseResult(
         **{
@@ -71,7 +74,8 @@ def from_text(text: str) -> ExerciseResult:
             ),
             "remarks": _texts(record["remarks"]),
             "fix_first": _texts(record["fix_first"]),
-            "diagnosis": Diagnosis(**{**record["diagnosis"], "alternatives": alternatives}),
+            "replaced": _texts(record["replaced"]),
+            "diagnosis": Diagnosis(**{**record["diagnosis"], "alternatives": alternatives, "lines": ()}),
         }
     )
 
