@@ -48,10 +48,14 @@ def test_a_kit_holds_the_assignments_up_to_the_one_asked_for(filled, chosen):
     assert sorted(p.name for p in filled.iterdir() if p.name[0].isdigit()) == [
         b.assignment for b in chosen.bundles
     ]
-    for name in ("README.md", "pyproject.toml", "headway.toml", ".gitignore", ".github/workflows/check.yml"):
+    for name in (
+        *("README.md", "pyproject.toml", "headway.toml", ".gitignore", ".github/workflows/check.yml"),
+        *("AGENTS.md", ".devcontainer/devcontainer.json", ".vscode/tasks.json"),
+    ):
         assert "@" not in re.sub(r"actions/[\w-]+@", "", (filled / name).read_text("utf-8"))
     assert len((filled / "README.md").read_text("utf-8").splitlines()) <= 50
     assert chosen.answers == ("sequence_mask", "masked_softmax")
+    assert len((filled / "AGENTS.md").read_text("utf-8").splitlines()) <= 60
 
 
 def test_its_lessons_show_their_pictures(filled, chosen):

@@ -1,0 +1,203 @@
+"""The commands of students, in a process that sees the standard library of Windows or of macOS.
+
+`helpers/other_platform.py` says what that covers. It is no proof that the grader runs there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import mypy
+import pytest
+from helpers import other_platform
+from helpers.command_line import RIGHT, WRONG
+
+ROOT = Path(__file__).resolve().parents[2]
+TYPESHED = Path(mypy.__file__).parent / "typeshed" / "stdlib"
+PLATFORMS = ("win32", "darwin")
+START = "import sys; sys.path.insert(0, {helpers!r}); import other_platform; other_platform.install({platform!r}, {typeshed!r})\n"
+COMMAND = "from grader.cli import run; run()"
+PYTEST = "import pytest; sys.exit(pytest.main(sys.argv[1:]))"
+
+
+@pytest.fixture
+def course(tmp_path) -> Path:
+    folder = tmp_path / "Übung eins"
+    shutil.copytree(ROOT / "assignments" / "04_heads", folder / "04_heads")
+    shutil.copy(ROOT / "assignments" / "headway.toml", folder)
+    return folder
+
+
+def start(platform: str) -> str:
+    helpers = str(Path(other_platform.__file__).parent)
+    return START.format(helpers=helpers, platform=platform, typeshed=str(TYPESHED))
+
+
+def environment(package: Path = ROOT) -> dict[str, str]:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("HEADWAY", "GITHUB"))}
+    return {**kept, "PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def run(platform, *words, cwd, code=COMMAND, package=ROOT):
+    return subprocess.run(
+        [sys.executable, "-P", "-c", start(platform) + code, *words],
+        cwd=cwd,
+        env=environment(package),
+        capture_output=True,
+        encoding="utf-8",
+        timeout=250,
+    )
+
+
+def outcomes(done) -> dict[str, str]:
+    assert "Traceback" not in done.stderr, done.stderr
+    return {e["name"]: e["outcome"] for e in json.loads(done.stdout)["exercises"]}
+
+
+def save(course: Path, source: str) -> None:
+    with open(course / "04_heads" / "heads.py", "a", encoding="utf-8") as file:
+        file.write("\n\n" + source)
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_check_grades_on_another_platform(platform, course):
+    save(course, RIGHT)
+    done = run(platform, "check", "transpose_qkv", "--format", "json", cwd=course)
+    assert outcomes(done) == {"transpose_qkv": "passed"}
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_hint_and_reset_work_on_another_platform(platform, course):
+    before = (course / "04_heads" / "heads.py").read_text("utf-8")
+    save(course, WRONG)
+    hint = run(platform, "hint", "transpose_qkv", cwd=course)
+    assert "1. " in hint.stdout, hint.stderr
+    done = run(platform, "reset", "transpose_qkv", cwd=course)
+    assert "Reset transpose_qkv" in done.stdout, done.stderr
+    assert (course / "04_heads" / "heads.py").read_text("utf-8").startswith(before.strip())
+    assert len(list((course / "04_heads").glob("*.old"))) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_pytest_shows_checks_on_another_platform(platform, course):
+    save(course, WRONG)
+    done = run(platform, "-q", "-p", "no:cacheprovider", cwd=course, code=PYTEST)
+    assert "transpose_qkv" in done.stdout, done.stderr
+    assert done.returncode == 1
+    save(course, RIGHT)
+    done = run(platform, "-q", "-p", "no:cacheprovider", "-k", "transpose_qkv", cwd=course, code=PYTEST)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_check_in_a_notebook_grades_on_another_platform(platform, course):
+    import nbclient
+    import nbformat
+
+    sources = [
+        start(platform),
+        "from grader import check\nimport torch",
+        WRONG,
+        'check("transpose_qkv")',
+        RIGHT,
+    ]
+    sources.append('check("transpose_qkv")')
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
+    client = nbclient.NotebookClient(
+        book, timeout=200, kernel_name="python3", resources={"metadata": {"path": str(course / "04_heads")}}
+    )
+    client.execute()
+    wrong, right = (
+        next(o for o in book.cells[n].outputs if o.output_type == "execute_result")["data"]["text/plain"]
+        for n in (3, 5)
+    )
+    assert float(wrong) < float(right) == 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_watch_grades_saves_on_another_platform(platform, course):
+    end, theirs = pty.openpty()
+    watch = subprocess.Popen(
+        [sys.executable, "-P", "-c", start(platform) + COMMAND, "watch", "transpose_qkv"],
+        cwd=course,
+        env=environment(),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    try:
+        until(end, "q quit")
+        save(course, WRONG)
+        assert "known mistake" in until(end, "q quit")
+        save(course, RIGHT)
+        assert "All checks passed." in until(end, "q quit")
+        os.write(end, b"q\n")  # the stand-in of Windows reads lines
+        assert watch.wait(20) == 0
+    finally:
+        watch.kill()
+        watch.wait()
+        os.close(end)
+
+
+def until(end: int, text: str, seconds: float = 60.0) -> str:
+    shown, deadline = b"", time.monotonic() + seconds
+    while text.encode() not in shown:
+        assert time.monotonic() < deadline, shown.decode("utf-8", "replace")
+        if select.select([end], [], [], 0.1)[0]:
+            shown += os.read(end, 1 << 16)
+    return shown.decode("utf-8", "replace")
+
+
+# ---- each lane fails when a call that the platform lacks is put back
+
+PUT_BACK = [
+    ("win32", "sandbox/basic.py", "                **process_tree.", "                pass_fds=(request,),\n                **process_tree."),
+    ("win32", "sandbox/basic.py", "        self._exit: Exit | None = None", "        os.set_blocking(self.log, True)\n        self._exit: Exit | None = None"),
+    ("win32", "sandbox/channel.py", "import os\n", "import os\nimport fcntl\n"),
+    ("win32", "support/scratch_dirs.py", 'if sys.platform == "win32":', "if False:"),
+    ("win32", "support/atomic_files.py", "        os.chmod(name, mode)\n", "        file = open(name)\n        os.chmod(name, mode)\n"),
+    ("darwin", "sandbox/channel.py", "        self._ended = self._closed = False", "        self._ended = self._closed = os.sched_getaffinity(0) is None"),
+    ("darwin", "support/atomic_files.py", "        os.chmod(name, mode)\n", "        os.O_TMPFILE\n        os.chmod(name, mode)\n"),
+    ("darwin", "sandbox/process_group.py", "        with contextlib.suppress(OSError):\n", "        with contextlib.suppress(OSError):\n            signal.pidfd_send_signal\n"),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("platform", "file", "now", "before"), PUT_BACK)
+def test_a_call_that_the_platform_lacks_fails(platform, file, now, before, course, tmp_path):
+    shutil.copytree(ROOT / "grader", tmp_path / "grader", ignore=shutil.ignore_patterns("__pycache__"))
+    source = (tmp_path / "grader" / file).read_text("utf-8")
+    assert source.count(now) == 1
+    (tmp_path / "grader" / file).write_text(source.replace(now, before), "utf-8")
+    save(course, RIGHT)
+    left = Path(os.environ.get("TMPDIR", "/tmp")) / "headway-1-x"  # of a process that may still run
+    left.mkdir(exist_ok=True)
+    try:
+        done = run(platform, "check", "transpose_qkv", "--format", "json", cwd=course, package=tmp_path)
+    finally:
+        left.rmdir()
+    assert "Traceback" in done.stderr or "passed" not in done.stdout
+
+
+def test_missing_names_are_those_of_typeshed():
+    stubs = other_platform.Typeshed(TYPESHED)
+    assert {"fork", "killpg", "O_TMPFILE", "geteuid"} <= stubs.missing("os", "win32")
+    assert {"O_TMPFILE", "pidfd_open", "sched_getaffinity"} <= stubs.missing("os", "darwin")
+    assert "fork" not in stubs.missing("os", "darwin")
+    assert {"SIGKILL", "pthread_sigmask"} <= stubs.missing("signal", "win32")
+    assert "socketpair" not in stubs.missing("socket", "win32")
+    assert not any(stubs.names(name, "win32") for name in ("fcntl", "termios", "resource", "pwd"))

@@ -1,0 +1,245 @@
+"""Let the grader see the standard library of another platform: `install("win32", TYPESHED)`.
+
+What a platform lacks is read from typeshed, the stubs that mypy brings: a name that a stub defines for Linux and not for
+the platform is missing, and so is a module that is empty there. Only modules of `grader` see this; the rest of Python
+is Linux's. So paths, consoles and files are Linux's too. What only Windows has, and three calls that exist on Windows
+and act differently there, are replaced by stand-ins.
+
+Processes that the grader starts see the same.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import importlib
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+LINUX = "linux"
+
+
+class Typeshed:
+    """Reads which names a module of the standard library has on a platform."""
+
+    def __init__(self, folder: Path):
+        self._folder = folder
+
+    @cache  # noqa: B019 (one object for the whole process)
+    def names(self, module: str, platform: str) -> frozenset[str]:
+        """Return the public names of a module; empty for a module that the platform lacks."""
+        path = self._folder.joinpath(*module.split("."))
+        file = path / "__init__.pyi" if path.is_dir() else path.with_suffix(".pyi")
+        if not file.is_file():
+            return frozenset()
+        return frozenset(self._defined(ast.parse(file.read_text("utf-8")).body, platform))
+
+    def missing(self, module: str, platform: str) -> frozenset[str]:
+        return self.names(module, LINUX) - self.names(module, platform)
+
+    def _defined(self, body: list[ast.stmt], platform: str) -> Iterator[str]:
+        for node in body:
+            if isinstance(node, ast.If):
+                holds = _holds(node.test, platform)
+                yield from self._defined(node.body if holds else node.orelse, platform)
+            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                yield node.name
+            elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                yield from (target.id for target in targets if isinstance(target, ast.Name))
+            elif isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+                yield from self.names(node.module or "", platform)
+            elif isinstance(node, ast.ImportFrom):
+                yield from (alias.asname for alias in node.names if alias.asname == alias.name)
+
+
+def _holds(test: ast.expr, platform: str) -> bool:
+    """Evaluate a condition of a stub on `sys.platform` and `sys.version_info`."""
+    known = SimpleNamespace(platform=platform, version_info=sys.version_info)
+    return bool(eval(compile(ast.Expression(test), "stub", "eval"), {"sys": known, "TYPE_CHECKING": True}))
+
+
+class View(ModuleType):
+    """A module without the names that the platform lacks, and with its stand-ins."""
+
+    def __init__(self, real: ModuleType, missing: frozenset[str], instead: dict[str, Any]):
+        self.__dict__.update(__real=real, __missing=missing, __instead=instead, __name__=real.__name__)
+
+    def __getattr__(self, name: str) -> Any:
+        inside = self.__dict__
+        if name in inside["__instead"]:
+            return inside["__instead"][name]
+        if name in inside["__missing"]:
+            raise AttributeError(f"{inside['__name__']}.{name} does not exist on this platform")
+        return getattr(inside["__real"], name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self.__dict__["__real"], name, value)
+
+
+def install(platform: str, typeshed: str) -> None:
+    """Have every later import of the grader see `platform`, "win32" or "darwin"."""
+    stubs, real_import = Typeshed(Path(typeshed)), builtins.__import__
+    instead = _stand_ins(platform, typeshed)
+
+    def seen(name: str, real: ModuleType | None = None) -> ModuleType:
+        if name in instead and not stubs.names(name, LINUX):  # a module of Windows alone
+            return View(ModuleType(name), frozenset(), instead[name])
+        if stubs.names(name, LINUX) and not stubs.names(name, platform):
+            raise ModuleNotFoundError(f"No module named {name!r} on {platform}", name=name)
+        real = real or importlib.import_module(name)
+        return View(real, stubs.missing(name, platform), instead.get(name, {}))
+
+    def importing(
+        name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
+    ) -> Any:
+        importer = (globals or {}).get("__name__", "")
+        is_ours = importer.split(".")[0] == "grader" or (globals or {}).get("__package__") == "grader.worker"
+        top = name.partition(".")[0]
+        if not is_ours or level or (top not in sys.stdlib_module_names and top not in instead):
+            return real_import(name, globals, locals, fromlist, level)
+        return seen(name if fromlist else top, real_import(name) if not fromlist and "." in name else None)
+
+    builtins.__import__ = importing
+
+
+# ---- stand-ins
+
+
+def _stand_ins(platform: str, typeshed: str) -> dict[str, dict[str, Any]]:
+    """Module → name → what the grader gets."""
+    popen = _popen(platform, typeshed)
+    common = {"sys": {"platform": platform}, "subprocess": {"Popen": popen}}
+    if platform != "win32":
+        return common
+    import multiprocessing.connection
+
+    return {
+        **common,
+        "subprocess": {"Popen": popen, "CREATE_NO_WINDOW": 0x08000000},
+        "ctypes": {"WinDLL": _Library, "get_last_error": lambda: 0},
+        "msvcrt": {"getwch": lambda: os.read(0, 1).decode() or "\x04"},
+        "multiprocessing.connection": {"PipeConnection": multiprocessing.connection.Connection},
+        "os": {"kill": _kill, "replace": _renaming(os.replace), "rename": _renaming(os.rename)},
+        "select": {"select": _select},
+    }
+
+
+def _kill(pid: int, number: int) -> None:
+    if number == 0:
+        raise RuntimeError("os.kill(pid, 0) sends Ctrl-C on Windows")
+    os.kill(pid, signal.SIGKILL)
+
+
+def _renaming(real: Callable[..., None]) -> Callable[..., None]:
+    def rename(source: Any, target: Any, **options: Any) -> None:
+        opened = {os.path.realpath(f"/proc/self/fd/{n}") for n in os.listdir("/proc/self/fd")}
+        if {os.path.realpath(source), os.path.realpath(target)} & opened:
+            raise PermissionError(13, "Windows renames no open file", str(source))
+        real(source, target, **options)
+
+    return rename
+
+
+def _select(readers: Any, writers: Any, errors: Any, timeout: float | None = None) -> Any:
+    if not all(hasattr(end, "getsockname") for end in (*readers, *writers, *errors)):
+        raise OSError("Windows can select among sockets only")
+    return select.select(readers, writers, errors, timeout)
+
+
+def _popen(platform: str, typeshed: str) -> type:
+    """`subprocess.Popen` with the arguments of the platform; a Python that it starts sees the platform, too."""
+    here = str(Path(__file__).parent)
+    prelude = (
+        f"import sys; sys.path.insert(0, {here!r}); import other_platform; sys.path.remove({here!r})\n"
+        f"other_platform.install({platform!r}, {typeshed!r})\n"
+    )
+
+    class Popen(subprocess.Popen):  # type: ignore[type-arg]
+        def __init__(self, command: list[str], **options: Any):
+            flags = options.pop("creationflags", 0)
+            if platform == "win32" and {"pass_fds", "preexec_fn"} & options.keys():
+                raise ValueError("pass_fds and preexec_fn are not supported on Windows platforms")
+            if platform == "win32":
+                options.pop("start_new_session", None)  # Windows ignores it
+            if command[0] == sys.executable and "-c" in command:
+                place = command.index("-c") + 1
+                command = [*command[:place], prelude + command[place], *command[place + 1 :]]
+            super().__init__(command, **options)
+            self._handle = self.pid
+            if flags & 0x4:  # CREATE_SUSPENDED
+                os.kill(self.pid, signal.SIGSTOP)
+
+    return Popen
+
+
+class _Library:
+    """The few functions of kernel32 and ntdll that the grader calls, for processes of Linux."""
+
+    jobs: dict[int, list[int]] = {}  # noqa: RUF012
+
+    def __init__(self, name: str, use_last_error: bool = False):
+        assert name in ("kernel32", "ntdll")
+        self.CreateJobObjectW = SimpleNamespace()
+        self.CreateJobObjectW = _Function(self._create)
+
+    def _create(self, security: None, name: None) -> int:
+        number = 1000 + len(self.jobs)
+        self.jobs[number] = []
+        return number
+
+    def SetInformationJobObject(self, job: Any, kind: int, limits: Any, size: int) -> int:  # noqa: N802
+        return int(job.value in self.jobs and kind == 9 and size == 144)  # as on 64-bit Windows
+
+    def AssignProcessToJobObject(self, job: Any, handle: Any) -> int:  # noqa: N802
+        self.jobs[job.value].append(handle.value)
+        return 1
+
+    def TerminateJobObject(self, job: Any, code: int) -> int:  # noqa: N802
+        for pid in self.jobs[job.value]:
+            _end(pid)
+        return 1
+
+    def NtResumeProcess(self, handle: Any) -> int:  # noqa: N802
+        os.kill(handle.value, signal.SIGCONT)
+        return 0
+
+    def CloseHandle(self, handle: Any) -> int:  # noqa: N802
+        return 1
+
+    def OpenProcess(self, rights: int, inherit: bool, pid: int) -> int:  # noqa: N802
+        return pid if os.path.exists(f"/proc/{pid}") else 0
+
+    def WaitForSingleObject(self, handle: int, milliseconds: int) -> int:  # noqa: N802
+        return 258  # it still runs
+
+
+class _Function:
+    restype: Any = None
+
+    def __init__(self, call: Callable[..., Any]):
+        self._call = call
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._call(*arguments)
+
+
+def _end(pid: int) -> None:
+    """Kill a process and all that it started."""
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()
+    except OSError:
+        children = []
+    for child in children:
+        _end(int(child))
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
