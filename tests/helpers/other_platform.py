@@ -41,7 +41,8 @@ class Typeshed:
         file = path / "__init__.pyi" if path.is_dir() else path.with_suffix(".pyi")
         if not file.is_file():
             return frozenset()
-        return frozenset(self._defined(ast.parse(file.read_text("utf-8")).body, platform))
+        found = self._defined(ast.parse(file.read_text("utf-8")).body, platform)
+        return frozenset(name for name in found if not name.startswith("_"))
 
     def missing(self, module: str, platform: str) -> frozenset[str]:
         return self.names(module, LINUX) - self.names(module, platform)
