@@ -146,7 +146,7 @@ def test_a_terminal_shows_advice_after_the_verdict(fill):
     out = io.StringIO()
     show(fill, Console(file=out, width=80, color_system=None))
     shown = " ".join(out.getvalue().split())
-    assert shown.index("passed 5 / 5") < shown.index(f"masked_softmax: {OVERFLOWS}")
+    assert shown.index("passed") < shown.index(f"masked_softmax: {OVERFLOWS}")
     assert "advice, which costs no points" in shown
     assert shown.endswith("All checks that count passed.")
 
