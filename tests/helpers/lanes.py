@@ -36,6 +36,7 @@ SLOW_FILES = {
     "course/test_content.py": "^(?!test_assignments_are_what_solutions_give)",
     "course/test_pruning_lesson.py": "rank",
     "course/test_notebooks.py": "02_masking",
+    "course/test_one_screen.py": "softmax-one-key",
     "course/test_precision.py": "",
     "course/test_mistake_pages.py": "02_masking",
     "diagnosis/test_unnamed_mistakes.py": "sequence_mask",
