@@ -287,22 +287,22 @@ def _table(title: str, rows: Sequence[tuple[str, str, str, bool]]) -> Picture | 
 
 def _rate(check: Check, measured: float) -> Picture:
     rate = float(check.params["p"])
-    bars = (
-        Bar(_("expected"), rate, f"{rate:.0%}"),
-        Bar(_("measured"), min(1.0, max(0.0, measured)), f"{measured:.0%}", wrong=True),
+    rows = (
+        (_("expected"), (Bar(rate, f"{rate:.0%}"),)),
+        (_("measured"), (Bar(min(1.0, max(0.0, measured)), f"{measured:.0%}", wrong=True),)),
     )
-    return Picture(_("Share of the values that dropout sets to 0"), Bars(bars))
+    return Picture(_("Share of the values that dropout sets to 0"), Bars(("",), rows))
 
 
 def _cost(check: Check, observation: Observation, finding: Finding) -> Picture:
     whole, want, got = (int(n) for n in (observation.values[check.of[0]] or 1, finding.expected, finding.got))
     largest = max(whole, want, got)
-    bars = (
-        Bar(_("before"), whole / largest, f"{whole:,}"),
-        Bar(_("expected"), want / largest, f"{want:,}"),
-        Bar(_("got"), got / largest, f"{got:,}", wrong=True),
+    rows = (
+        (_("before"), (Bar(whole / largest, f"{whole:,}"),)),
+        (_("expected"), (Bar(want / largest, f"{want:,}"),)),
+        (_("got"), (Bar(got / largest, f"{got:,}", wrong=True),)),
     )
-    return Picture(_cost_title(check.of[0]), Bars(bars))
+    return Picture(_cost_title(check.of[0]), Bars(("",), rows))
 
 
 def _cost_title(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from grader.report import pruning_html
+from grader.report import pruning
 from grader.report.model import Report
 from grader.report.templates import render
 from grader.report.words import devices_checked
@@ -30,7 +30,7 @@ def _values(report: Report) -> dict[str, Any]:
     return {
         "report": report,
         "circumstances": _circumstances(report),
-        "pruning": pruning_html.pictures([result.figures for result in report.exercises]),
+        "pruning": pruning.pictures([result.figures for result in report.exercises]),
     }
 
 

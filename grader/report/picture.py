@@ -63,9 +63,8 @@ class Chain:
 
 @dataclass(frozen=True)
 class Bar:
-    """A named share from 0 to 1, with its value as text."""
+    """A share from 0 to 1, with its value as text."""
 
-    name: str
     share: float
     text: str
     wrong: bool = False
@@ -73,12 +72,33 @@ class Bar:
 
 @dataclass(frozen=True)
 class Bars:
-    """Bars of one scale."""
+    """Named rows of bars; the bars of one column have one scale."""
 
-    bars: tuple[Bar, ...]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Bar, ...]], ...]
 
 
-Form = Grids | Chain | Bars
+@dataclass(frozen=True)
+class Line:
+    """Shares at 1, 2, … steps. mark: one letter that draws it."""
+
+    name: str
+    mark: str
+    shares: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Lines that begin at one share, inside a band of (lowest, highest) per step."""
+
+    across: str
+    start: tuple[str, float]
+    lines: tuple[Line, ...]
+    band: tuple[tuple[float, float], ...]
+    band_name: str
+
+
+Form = Grids | Chain | Bars | Curve
 
 
 @dataclass(frozen=True)
@@ -91,7 +111,7 @@ class Picture:
 
     @property
     def kind(self) -> str:
-        """The form by name: "grids", "chain" or "bars"."""
+        """The form by name: "grids", "chain", "bars" or "curve"."""
         return type(self.form).__name__.lower()
 
 
@@ -120,24 +140,27 @@ def in_words(picture: Picture) -> list[str]:
 def _form_in_words(form: Form) -> list[str]:
     if isinstance(form, Grids):
         return _of_grids(form)
+    if isinstance(form, Curve):
+        return _of_curve(form)
     return _of_chain(form) if isinstance(form, Chain) else _of_bars(form)
 
 
 def _of_grids(grids: Grids) -> list[str]:
-    """Return a sentence per wrong cell, at most MOST_IN_WORDS."""
-    found = list(_wrong_cells(grids))
+    """Return a sentence per wrong cell, or per cell if none is wrong; at most MOST_IN_WORDS."""
+    is_any_wrong = any(cell.wrong for panel in grids.panels for row in panel.rows for cell in row)
+    found = list(_cells(grids, only_wrong=is_any_wrong))
     more = len(found) - MOST_IN_WORDS
     rest = ngettext("{n} more value is wrong.", "{n} more values are wrong.", more).format(n=more)
     return [*found[:MOST_IN_WORDS], *([rest] if more > 0 else [])]
 
 
-def _wrong_cells(grids: Grids) -> Iterator[str]:
+def _cells(grids: Grids, *, only_wrong: bool) -> Iterator[str]:
     for i, name in enumerate(grids.rows):
         is_padding = False
         for j, column in enumerate(grids.columns):
             cells = [(panel.title, panel.rows[i][j]) for panel in grids.panels]
             is_padding = is_padding or cells[0][1].edge
-            if any(cell.wrong for _title, cell in cells):
+            if not only_wrong or any(cell.wrong for _title, cell in cells):
                 parts = (
                     _label(grids.row, name),
                     _label(grids.column, column),
@@ -165,11 +188,16 @@ def _of_link(link: Link) -> str:
 
 def _of_bars(bars: Bars) -> list[str]:
     return [
-        (_("{name}: {value}, wrong.") if bar.wrong else "{name}: {value}.").format(
-            name=bar.name, value=bar.text
-        )
-        for bar in bars.bars
+        f"{', '.join(filter(None, (name, column)))}: {bar.text}{_(', wrong') if bar.wrong else ''}."
+        for name, row in bars.rows
+        for column, bar in zip(bars.columns, row, strict=True)
     ]
+
+
+def _of_curve(curve: Curve) -> list[str]:
+    name, share = curve.start
+    lines = (f"{line.name}: {', '.join(f'{share:.2f}' for share in line.shares)}." for line in curve.lines)
+    return [f"{name}: {share:.2f}.", *lines]
 
 
 def columns_across(*axes: str) -> str:

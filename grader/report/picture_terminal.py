@@ -9,12 +9,26 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from grader.report.picture import Bars, Cell, Chain, Grids, Link, Panel, Picture, in_words, legend, shade_of
+from grader.report.picture import (
+    Bar,
+    Bars,
+    Cell,
+    Chain,
+    Curve,
+    Grids,
+    Link,
+    Panel,
+    Picture,
+    in_words,
+    legend,
+    shade_of,
+)
 from grader.support.i18n import _
 
 BLOCKS = " ░▒▓█"
 WRONG, EDGE = "✗", "│"
 GAP, BAR = 3, 24
+LEVELS, STEP = 10, 8  # rows of a chart, columns per step
 
 
 @dataclass(frozen=True)
@@ -29,10 +43,16 @@ class Drawn:
         if isinstance(form, Grids):
             yield from _grids(form, width)
         else:
-            yield from _chain(form, width) if isinstance(form, Chain) else _bars(form, width)
+            yield from _without_grid(form, width)
         for note in ("   ".join(legend(self.picture)), *self.picture.notes):
             if note:
                 yield Text(note, style="dim")
+
+
+def _without_grid(form: Chain | Bars | Curve, width: int) -> Iterator[Text]:
+    if isinstance(form, Curve):
+        return _curve(form)
+    return _chain(form, width) if isinstance(form, Chain) else _bars(form, width)
 
 
 def words(picture: Picture) -> Text:
@@ -96,7 +116,7 @@ def _cell(cell: Cell, size: int) -> Text:
     return Text(f"{text.rjust(size)}{WRONG if cell.wrong else ' '}", style="red" if cell.wrong else "")
 
 
-# ---- chains and bars
+# ---- chains, bars and curves
 
 
 def _chain(chain: Chain, width: int) -> Iterator[Text]:
@@ -116,9 +136,54 @@ def _link(link: Link, label: int, arrow: str) -> Text:
 
 
 def _bars(bars: Bars, width: int) -> Iterator[Text]:
-    label = max(cell_len(bar.name) for bar in bars.bars)
-    longest = max(1, min(BAR, width - label - 20))
-    for bar in bars.bars:
-        size = round(bar.share * longest)
-        line = Text(f"{bar.name.ljust(label)}  {'█' * size}{'░' * (longest - size)}  {bar.text}")
-        yield line.append(f" {WRONG}", style="red") if bar.wrong else line
+    label = max(cell_len(name) for name, _row in bars.rows)
+    values = max(cell_len(bar.text) for _name, row in bars.rows for bar in row)
+    size = max(1, min(BAR, (width - label) // len(bars.columns) - values - 6))
+    if any(bars.columns):
+        names = "".join(f"  {name.ljust(size + values + 4)}" for name in bars.columns)
+        yield Text(f"{' ' * label}{names}".rstrip(), style="dim")
+    for name, row in bars.rows:
+        line = Text(name.rjust(label) if any(bars.columns) else name.ljust(label))
+        for bar in row:
+            line.append("  ").append_text(_bar(bar, size, values))
+        line.rstrip()
+        yield line
+
+
+def _bar(bar: Bar, size: int, values: int) -> Text:
+    full = round(bar.share * size)
+    line = Text("█" * full + "░" * (size - full))
+    line.append(f"  {bar.text}")
+    line.append(f" {WRONG}" if bar.wrong else "  ", style="red")
+    line.append(" " * (values - cell_len(bar.text)))
+    return line
+
+
+def _curve(curve: Curve) -> Iterator[Text]:
+    """Yield a chart of the lines inside the band, then what the letters mean."""
+    low = min(lowest for lowest, _highest in curve.band)
+    high = max(curve.start[1], *(highest for _lowest, highest in curve.band))
+    step = max(high - low, 1e-9) / (LEVELS - 1)
+    steps = range(len(curve.band) + 1)
+    for level in (high - row * step for row in range(LEVELS)):
+        cells = "".join(_at(curve, number, level, step) for number in steps)
+        yield Text(f"{level:5.2f} ┤{cells}".rstrip(), no_wrap=True, overflow="ellipsis")
+    numbers = "".join(str(number).center(STEP) for number in steps)
+    yield Text(f"      {numbers}".rstrip(), no_wrap=True, overflow="ellipsis")
+    marks = [f"{line.mark} {line.name}" for line in curve.lines]
+    yield Text(f"      {curve.across}", style="dim")
+    yield Text("   ".join([*marks, f"+ {curve.start[0]}", f"░ {curve.band_name}"]), style="dim")
+
+
+def _at(curve: Curve, number: int, level: float, step: float) -> str:
+    """Return one place of the chart: the letters of the lines, the band, or blanks."""
+
+    def is_here(share: float) -> bool:
+        return abs(share - level) <= step / 2
+
+    if number == 0:
+        return ("+" if is_here(curve.start[1]) else "").center(STEP)
+    lowest, highest = curve.band[number - 1]
+    letters = "".join(line.mark for line in curve.lines if is_here(line.shares[number - 1]))
+    is_inside = lowest - step / 2 <= level <= highest + step / 2
+    return letters.center(5, "░" if is_inside else " ").center(STEP)

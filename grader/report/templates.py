@@ -23,6 +23,7 @@ def environment(folder: Path) -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     from grader.report import words
+    from grader.report.curve import places
     from grader.report.picture import legend, shade_of
     from grader.support.i18n import _, ngettext
 
@@ -33,5 +34,7 @@ def environment(folder: Path) -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    made.globals.update(_=_, ngettext=ngettext, words=words, legend=legend, shade_of=shade_of)
+    made.globals.update(
+        _=_, ngettext=ngettext, words=words, legend=legend, shade_of=shade_of, curve_places=places
+    )
     return made

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from grader.report import pruning
 from grader.report.model import CheckResult, ExerciseResult, Report
+from grader.report.picture import Picture
 from grader.report.picture_terminal import Drawn
 from grader.report.picture_terminal import words as in_sentences
 from grader.report.words import (
@@ -95,9 +96,10 @@ def render(report: Report, *, every: bool = False, full: bool = False, words: bo
         parts += _notes_on_passed([e for e in report.exercises if e not in detailed])
     if advice := advice_given(report.exercises):
         parts += [Text(), _advice(advice)]
-    drawn = pruning.section([e.figures for e in report.exercises])
-    if drawn is not None and (full or not unsolved) and (every or _is_one_assignment(report)):
-        parts += [Text(), drawn]
+    drawn = pruning.pictures([e.figures for e in report.exercises])
+    if drawn and (full or not unsolved) and (every or _is_one_assignment(report)):
+        parts += [Text(), Text(_("Pruning"), style="bold")]
+        parts += [_picture(picture, words) for picture in drawn]
     parts += [Text(), _summary(report, unsolved, every)]
     return Group(*parts)
 
@@ -162,8 +164,7 @@ def exercise_screen(result: ExerciseResult, *, full: bool = False, words: bool =
     if found is not None:
         parts += [Text(), found]
     if result.picture is not None and result.outcome != "passed":
-        drawn = in_sentences(result.picture) if words else Drawn(result.picture)
-        parts += [Text(), _indented(drawn)]
+        parts += [Text(), _picture(result.picture, words)]
     return Group(*parts, *_remarks(result))
 
 
@@ -270,6 +271,10 @@ def _advice(advice: Sequence[tuple[str, Sequence[str]]]) -> RenderableType:
         parts.append(_indented(Text.assemble((f"{names}: ", "bold"), first)))
         parts += [Padding(Text(line), (0, 0, 0, 4), expand=False) for line in rest]
     return Group(*parts)
+
+
+def _picture(picture: Picture, words: bool) -> RenderableType:
+    return _indented(in_sentences(picture) if words else Drawn(picture))
 
 
 def _indented(part: RenderableType) -> RenderableType:

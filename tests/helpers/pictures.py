@@ -83,11 +83,18 @@ GRADIENTS = Picture(
 )
 DROPOUT = Picture(
     "Share of the values that dropout sets to 0",
-    Bars((Bar("expected", 0.3, "30%"), Bar("measured", 0.1, "10%", wrong=True))),
+    Bars(("",), (("expected", (Bar(0.3, "30%"),)), ("measured", (Bar(0.1, "10%", wrong=True),)))),
 )
 COST = Picture(
     "Parameters",
-    Bars((Bar("before", 1.0, "1,600"), Bar("expected", 0.75, "1,200"), Bar("got", 1.0, "1,600", wrong=True))),
+    Bars(
+        ("",),
+        (
+            ("before", (Bar(1.0, "1,600"),)),
+            ("expected", (Bar(0.75, "1,200"),)),
+            ("got", (Bar(1.0, "1,600", wrong=True),)),
+        ),
+    ),
 )
 
 

@@ -88,11 +88,17 @@ PICTURE = {
         "title": {"type": "string", "minLength": 1},
         "grids": {"type": "object", "required": ["row", "rows", "column", "columns", "panels"]},
         "chain": {"type": "object", "required": ["links"]},
-        "bars": {"type": "object", "required": ["bars"]},
+        "bars": {"type": "object", "required": ["columns", "rows"]},
+        "curve": {"type": "object", "required": ["across", "start", "lines", "band", "band_name"]},
         "notes": TEXTS,
         "words": {**TEXTS, "minItems": 2},
     },
-    "oneOf": [{"required": ["grids"]}, {"required": ["chain"]}, {"required": ["bars"]}],
+    "oneOf": [
+        {"required": ["grids"]},
+        {"required": ["chain"]},
+        {"required": ["bars"]},
+        {"required": ["curve"]},
+    ],
 }
 CODE = {
     "type": "object",

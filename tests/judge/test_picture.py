@@ -196,7 +196,7 @@ def test_the_measured_rate_is_near_the_true_one(rate):
         train = base
     made = drawn("dropped_elements", {"train": base, "base": base}, {"train": train, "base": base}, p=0.3)
     assert isinstance(made.form, Bars)
-    expected, measured = made.form.bars
+    (expected,), (measured,) = (row for _name, row in made.form.rows)
     assert expected.share == 0.3
     assert measured.wrong
     assert abs(measured.share - rate) < 0.03
@@ -207,13 +207,13 @@ def test_the_rate_of_dropped_weights_follows_from_the_spread_of_the_sums(rate):
     kept = (RANDOM.random((4000, 8)) >= rate) / (1 - rate)
     out = np.repeat(kept.mean(1)[:, None], 3, 1).reshape(100, 40, 3)
     made = drawn("dropped_weights", {"out": out}, {"out": out}, p=0.3, keys=8, features=3)
-    assert abs(made.form.bars[1].share - rate) < 0.03
+    assert abs(made.form.rows[1][1][0].share - rate) < 0.03
 
 
 def test_the_bars_of_a_cost_have_one_scale():
     counts = {"parameters before": 400, "parameters after": 400}
     made = drawn("cost", {}, {}, of=tuple(counts), values=counts, kept=3, total=4, fixed=0)
-    assert [(bar.name, bar.share, bar.text, bar.wrong) for bar in made.form.bars] == [
+    assert [(name, bar.share, bar.text, bar.wrong) for name, (bar,) in made.form.rows] == [
         ("before", 1.0, "400", False),
         ("expected", 0.75, "300", False),
         ("got", 1.0, "400", True),

@@ -15,10 +15,9 @@ from grader.bundle.model import Header, RecordedCase
 from grader.engine.figures import figures
 from grader.judge.observation import Observation, Seen
 from grader.judge.verdict import judge_case
-from grader.report import pruning_html
 from grader.report.html import page
 from grader.report.model import ExerciseResult, Report, to_json
-from grader.report.pruning import advice, ranking
+from grader.report.pruning import advice, pictures, ranking
 from grader.report.terminal import show
 
 IMPORTANCE = {
@@ -58,9 +57,9 @@ ALL = report(
 )
 
 
-def printed(report, *, width=80, full=False):
+def printed(report, *, width=80, full=False, words=False):
     out = io.StringIO()
-    show(report, Console(file=out, width=width, no_color=True, highlight=False), full=full)
+    show(report, Console(file=out, width=width, no_color=True, highlight=False), full=full, words=words)
     return out.getvalue()
 
 
@@ -75,7 +74,11 @@ def test_the_terminal_draws_all_parts_in_80_columns():
     text = printed(ALL)
     assert "\x1b" not in text
     assert max(map(cell_len, text.splitlines())) <= 80
-    strip = [line.split()[0] for line in text.splitlines() if "█" in line or "▏" in line]
+    strip = [
+        line.split()[0]
+        for line in text.splitlines()
+        if line.split() and "█" in line + "░" and "░" in line and "┤" not in line
+    ][:4]
     assert strip == ["1", "3", "0", "2"]
     for part in (
         "remove heads 2, 0",
@@ -95,13 +98,24 @@ def test_the_terminal_draws_all_parts_in_80_columns():
     assert sum(line.count("A") for line in chart) == sum(line.count("V") for line in chart) == 3
 
 
+def test_words_say_what_the_pictures_draw():
+    text = printed(ALL, words=True)
+    assert not set(text) & set("█░┤")
+    for part in (
+        "1, ablation: 9.",
+        "by importance: 0.90, 0.85, 0.70.",
+        "parameters: before 1,088, after 552, left 50.7 %.",
+    ):
+        assert part in text, part
+
+
 def test_a_report_of_a_course_has_no_section_unless_asked():
     course = report(*ALL.exercises, result("masked_softmax", "02_masking"))
     assert "remove heads" not in printed(course)
     assert "remove heads" in printed(course, full=True)
     assert "remove heads" in page(course)
     assert "Pruning" not in printed(report(result()))
-    assert pruning_html.pictures([{}, {}]) == {}
+    assert pictures([{}, {}]) == []
 
 
 class Reader(HTMLParser):
@@ -125,7 +139,7 @@ def test_the_page_draws_all_parts_without_script_or_link():
     reader = Reader(text)
     assert reader.open == []
     assert not reader.attributes & {"src", "href", "style", "onclick"}
-    assert reader.lines == [f"hw-{order}" for order in ("importance", "random", "reverse") for _ in "ab"]
+    assert reader.lines == [f"hw-line{number}" for number in (1, 2, 3) for _ in "ab"]
     for part in ("remove heads 2, 0", "any choice of heads", "1,088", "never graded"):
         assert part in text, part
 
