@@ -121,6 +121,7 @@ def _print_lines(report: Report) -> None:
 
     console = Console(highlight=False)
     for line in lines_to_look_at(report.exercises):
+        console.print()
         console.print(line)
 
 

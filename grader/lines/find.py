@@ -85,7 +85,7 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
     run = SubmissionRun(engine.context, submission, read_names(submission), source.parts)
     alias = run.aliases.get(exercise.name, exercise.name)
     others = {bound for name, bound in run.aliases.items() if name != exercise.name}
-    candidates = _candidates(submission, run, alias, others, result)
+    candidates = _candidates(submission, run, alias, others)
     failing = frozenset(check.id.split("/")[0] for check in result.checks if check.outcome == "failed")
     cases = runnable(exercise)
     found = Found()
@@ -93,6 +93,7 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
         return found
     one = Search(engine.context.slot, run.request(exercise, result.replaced), budget)
     passed = one.run(candidates, cases, failing)
+    engine.close()  # edits may have changed what the worker holds: it grades nothing after a search
     for candidate in passed:
         if any(same_statement(candidate, known) for known in found.repairs):
             continue
@@ -108,19 +109,11 @@ def same_statement(one: Candidate, other: Candidate) -> bool:
     return (one.place.unit, one.edit.statement) == (other.place.unit, other.edit.statement)
 
 
-def _candidates(
-    submission: Submission, run: SubmissionRun, alias: str, others: set[str], result: ExerciseResult
-) -> list[Candidate]:
+def _candidates(submission: Submission, run: SubmissionRun, alias: str, others: set[str]) -> list[Candidate]:
     """Every candidate, in the order in which they are tried."""
     there = places(submission, run.names, alias, others)
     by_edit = {}
     for place in there:
         for edit in place.edits():
             by_edit[edit] = place
-    lines = frozenset(_raised(result))
-    return [Candidate(by_edit[edit], edit) for edit in ordered(by_edit, lines)]
-
-
-def _raised(result: ExerciseResult) -> list[int]:
-    """The lines of the exceptions that the checks report."""
-    return []
+    return [Candidate(by_edit[edit], edit) for edit in ordered(by_edit)]

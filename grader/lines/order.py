@@ -43,12 +43,12 @@ REPAIRS = {
 USUAL = 1.5
 
 
-def ordered(edits: Iterable[Edit], first_lines: frozenset[int] = frozenset()) -> list[Edit]:
-    """Sort candidates, each once; those of the lines where an exception was raised come first."""
+def ordered(edits: Iterable[Edit]) -> list[Edit]:
+    """Sort candidates, each once."""
     unique = list({edit.pieces: edit for edit in edits}.values())
     counts = Counter(edit.operator for edit in unique)
 
     def worth(edit: Edit) -> float:
         return REPAIRS.get(edit.operator, USUAL) / counts[edit.operator]
 
-    return sorted(unique, key=lambda edit: (edit.statement not in first_lines, -worth(edit)))
+    return sorted(unique, key=worth, reverse=True)

@@ -68,6 +68,7 @@ def check(
         for other_engine in extra:
             opened.callback(other_engine.close)
         wanted = wanted_exercises(names, where.bundles)
+        lines = lines and where.names_lines
         status = opened.enter_context(status_line(quiet))
         options = GradingOptions(
             hidden=hidden,
@@ -87,7 +88,7 @@ def check(
             report = _check_course(engine, extra, where, wanted, sources)
         if on_report is not None:
             on_report(report)
-        return add_lines(engine, report, sources) if lines and where.names_lines else report
+        return add_lines(engine, report, sources) if lines else report
 
 
 def _other_devices(device: str, sandbox: str, opened: ExitStack) -> list[tuple[str, Launcher]]:

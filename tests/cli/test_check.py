@@ -177,3 +177,26 @@ def test_another_interface_in_every_format(course, tmp_path):
         done = run("check", "--file", str(file), "--format", form, cwd=course)
         assert done.returncode == 1
         assert "transpose_qkv(X)" in done.stdout.replace("\\", "").replace("&#39;", "'"), form
+
+
+@pytest.mark.parametrize(
+    ("setting", "options", "named"),
+    [("", (), True), ("", ("--no-line",), False), ("name_lines = false\n", (), False)],
+)
+def test_a_line_to_look_at_follows_the_report(course, setting, options, named):
+    wrong = "def transpose_qkv(X, num_heads):\n    B, T, D = X.shape\n    X = X.reshape(B, T, num_heads, D // num_heads)\n"
+    (course / "headway.toml").write_text(setting)
+    (course / "04_heads" / "heads.py").write_text(
+        wrong + "    return X.permute(2, 0, 1, 3).reshape(B * num_heads, T, -1)\n"
+    )
+    done = run("check", "transpose_qkv", *options, cwd=course)
+    assert done.returncode == 1
+    assert ("look at heads.py:4" in done.stdout) == named
+    assert done.stdout.index("failed") < (done.stdout.find("look at") if named else len(done.stdout))
+
+
+def test_a_wrong_switch_of_lines_is_one_sentence(course):
+    (course / "headway.toml").write_text("name_lines = 1\n")
+    done = run("check", "transpose_qkv", cwd=course)
+    assert done.returncode == 2
+    assert "name_lines must be true or false" in done.stderr
