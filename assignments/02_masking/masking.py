@@ -41,7 +41,7 @@
 # 4 all scores above the diagonal are minus infinity, and their weights are 0. Every row of weights sums to
 # 1.](pictures/masks.svg)
 #
-# **Broadcasting** (lesson 01) compares every position of a row with the limit of each row at once:
+# **Broadcasting** (lesson 01) compares all positions with the limits of all rows in one operation:
 #
 # ```python
 # limit = torch.tensor([[10], [20]])  # (2, 1)
@@ -55,8 +55,8 @@
 # **What goes wrong.**
 #
 # - Lengths count elements, but positions start at 0: the last real position of a row of length 2 is 1.
-# - The mask runs along the wrong axis and hides queries instead of keys. When `T = S`, no shape shows the
-#   fault.
+# - The mask runs along the wrong axis and hides queries instead of keys. When `T = S`, all shapes match
+#   and no error is raised.
 # - `torch.arange` creates its tensor on the CPU, unless you pass the device of the scores.
 
 # %%

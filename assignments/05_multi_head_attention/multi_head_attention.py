@@ -94,8 +94,8 @@ from grader.given import DotProductAttention, transpose_output, transpose_qkv
 # ## Exercise: `MultiHeadAttention`
 #
 # Create the four layers and the attention in `__init__`. In `forward`: project, split, attend, merge,
-# project. Any code with the right result passes. The functions imported above make it short. If you use
-# PyTorch's own `nn.MultiheadAttention`, the report says so, because it leaves nothing for you to write.
+# project. Any code with the right result passes. The functions imported above make it short. `nn.MultiheadAttention` passes
+# too; the report notes that it leaves nothing for you to write.
 
 
 # %% exercise="MultiHeadAttention"
@@ -211,7 +211,7 @@ except NotImplementedError as unwritten:
 #
 # The grader runs your test on one module at a time. Some modules are correct: your corrected class and
 # others, in several sizes. Some are faulty: the given class, and classes with only some of the faults
-# corrected. Rejecting a correct module counts as much as accepting a faulty one.
+# corrected. Rejecting a correct module costs the same as accepting a faulty one.
 
 # %% [markdown]
 # ## Repair 1: `MixedUpAttention`
@@ -439,8 +439,8 @@ for catches, module in built:
 # %% [markdown]
 # ## Questions to think about
 #
-# 1. The values of a head pass through its parts of `W_v` and `W_o`, one after the other. Its scores need its
-#    parts of `W_q` and `W_k` only multiplied together. So on which two products of matrices does a head
+# 1. The values of a head pass through its parts of `W_v` and `W_o`, one after the other. Its scores
+#    depend only on the product of its parts of `W_q` and `W_k`. So on which two products of matrices does a head
 #    really depend? What could you change in the four layers without changing the output?
 # 2. Swap two heads in the outputs of `W_q`, `W_k` and `W_v`. What must happen to `W_o` so that the result
 #    stays the same? What does that say about numbering heads before training?

@@ -101,8 +101,6 @@ except (NotImplementedError, ImportError) as unwritten:
     print(unwritten)
 
 # %% [markdown]
-# ## Gates
-#
 # ## Exercise: `gated_attention`
 #
 # Compute what the module would return if each head were multiplied by its gate before `W_o`. The module
@@ -140,7 +138,7 @@ def gated_attention(
 # | `"gradient"` | mean over samples of $\lvert \partial L / \partial \xi_h \rvert$ at $\xi = 1$ | Michel et al. 2019, section 4.1 |
 # | `"confidence"` | mean over queries of the largest weight | Voita et al. 2019, section 4 |
 #
-# Ablation asks directly, and needs one call of the model for every head. The gradient asks about all heads at
+# Ablation measures the effect, with one call of the model per head. The gradient estimates it for all heads at
 # once: it says how steeply the loss would rise or fall if a gate changed a little. Confidence never looks at
 # the loss. A head is confident if it puts nearly all of its weight on one key. The weights are in
 # `mha.attention.attention_weights` after a call.
@@ -205,8 +203,8 @@ def head_importance(mha: nn.Module, batches: list, loss_fn, method: str) -> torc
 # of a matrix product, and nothing for adding a bias or for a softmax. The copy of `DotProductAttention` in
 # `grader.given` computes one extra product per head, to get the weights out of a PyTorch function. That adds
 # $2 B H T S^2$ operations, which also shrink to $n/H$. So half of the heads needs exactly half of the
-# operations. It also has exactly half of the parameters, with one exception: the bias of `W_o` is added to
-# the sum of all heads. It belongs to no head and stays complete.
+# operations. It has half of the parameters, plus half of the bias of `W_o`: that bias is added to the sum of
+# all heads, belongs to no head and stays complete.
 #
 # ![The four matrices and their biases, with the part of head 1 of four hatched: the second quarter of the
 # rows in the weights of W_q, W_k and W_v and of the values in their biases, the second quarter of the columns
@@ -219,7 +217,7 @@ def head_importance(mha: nn.Module, batches: list, loss_fn, method: str) -> torc
 #
 # - `W_o` holds its heads as *columns*, the other three matrices as rows.
 # - A module whose `num_heads` is still the old one splits its features in the wrong places.
-# - The features of a head are neighbours. They are not `H` apart.
+# - The features of a head are contiguous.
 # - Zeros in place of a head give the right result and save nothing.
 # - A bias that is created anew loses its trained values.
 # - Heads are numbered as in the module that you get. Once head 1 is removed, the old head 2 is head 1.
@@ -274,16 +272,16 @@ except NotImplementedError as unwritten:
 # | `"random"` | any; another order for every seed |
 # | `"reverse"` | of those left, the one with the highest importance |
 #
-# If the measure is good, the first curve stays high for long, the last one falls at once, and the random one
-# is between them. Use three seeds or more: a single random order proves nothing.
+# If the measure is good, the `importance` curve stays high for long, the `reverse` curve falls at once, and the
+# `random` curve is between them. Use three seeds or more: a single random order proves nothing.
 #
 # ![A made-up classifier with eight heads. Left, how much the loss rises without each head: much for heads 1
 # and 4, hardly for 2 and 7. Right, the share of right answers over the number of removed heads: removed in
 # the order of importance it stays near 1, at random it falls to about 0.8, in reverse order it falls at once
 # and ends near 0.6.](pictures/removal.svg)
 #
-# The model is a small classifier. It needs no training: its weights were chosen so that every head knows a
-# little about the answer, some more and some less. `removal_experiment` gets such a model. You need three of
+# The model is a small classifier. It needs no training: its weights were chosen so that every head contributes
+# to the answer, some more and some less. `removal_experiment` gets such a model. You need three of
 # its parts:
 #
 # | part | meaning |
