@@ -59,7 +59,8 @@ def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...]]:
         fault = read.fault(unit, alone=False)
         if fault is not None and not _ends_in_output(block, read):
             line = fault.line + block.first if fault.line else 0
-            faults.append(Fault(unit, line, fault.reason, fault.lost, alone=False))
+            resumed = fault.resumed + block.first if fault.resumed else 0
+            faults.append(Fault(unit, line, fault.reason, fault.lost, False, resumed))
     return "\n".join(source), tuple(faults)
 
 

@@ -1,4 +1,4 @@
-"""Read a source up to its first syntax error: the complete top-level statements before it count."""
+"""Read a source around its first syntax error: the complete top-level statements before and after it count."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ MAX_ATTEMPTS = 16  # places at which the source is cut before it is given up
 
 # A line that begins a top-level statement. A clause such as `else:` belongs to the statement above it.
 _BEGINS = re.compile(r"(?!(?:else|elif|except|finally)\b)[^\s#)\]}]")
+_GOES_ON = re.compile(
+    r"(?:class|def|async def|import|from|@)\b|@"
+)  # where code may be taken up after an error
 _HEADER = re.compile(
     r"^ {0,3}(?:class[ \t]+(\w+)|(?:async[ \t]+)?def[ \t]+(\w++)(?![ \t]*\([ \t]*self\b))", re.M
 )
@@ -19,9 +22,9 @@ _HEADER = re.compile(
 
 @dataclass(frozen=True)
 class Fault:
-    """A syntax error in a unit, and the names whose definitions were lost with the code after it.
+    """A syntax error in a unit, and the names whose definitions were lost with it.
 
-    alone: the unit is a whole script, so that everything after the error is lost.
+    alone: the unit is a whole script. resumed: the line from which its code counts again; 0 if none after the error does.
     """
 
     unit: str
@@ -29,6 +32,7 @@ class Fault:
     reason: str
     lost: tuple[str, ...] = ()
     alone: bool = True
+    resumed: int = 0
 
     @property
     def why(self) -> str:
@@ -40,6 +44,10 @@ class Fault:
     def sentence(self) -> str:
         """What was graded in spite of it."""
         place = _("{file}, line {line}").format(file=self.unit, line=self.line) if self.line else self.unit
+        if self.resumed:
+            return _("{place} has a syntax error: {reason}; the code from line {line} on was graded").format(
+                place=place, reason=self.reason, line=self.resumed
+            )
         if self.alone:
             return _("{place} has a syntax error: {reason}; the code before it was graded").format(
                 place=place, reason=self.reason
@@ -51,21 +59,28 @@ class Fault:
 
 @dataclass(frozen=True)
 class Prefix:
-    """A source up to its first syntax error: its complete statements, the rest, and the error."""
+    """The complete statements of a source around its first syntax error, what was lost, and the error.
+
+    resumed: the line from which the code counts again; 0 if none after the error does.
+    """
 
     source: str
     rest: str = ""
     error: CannotParse | None = None
+    resumed: int = 0
 
     def fault(self, unit: str, alone: bool = True) -> Fault | None:
         """The error as a fault of the unit; None if there is none."""
         if self.error is None:
             return None
-        return Fault(unit, self.error.line, self.error.reason, defined_in(self.rest), alone)
+        return Fault(unit, self.error.line, self.error.reason, defined_in(self.rest), alone, self.resumed)
 
 
 def prefix(source: str) -> Prefix:
-    """The longest beginning of a source that consists of complete top-level statements, and the rest."""
+    """The source without the top-level statement that holds its first syntax error.
+
+    If the code after that does not parse either, only the longest beginning that does.
+    """
     try:
         parse(source)
     except CannotParse as error:
@@ -83,8 +98,22 @@ def _before(source: str, error: CannotParse) -> Prefix:
         except CannotParse as earlier:
             at = _beginning(lines, min(at - 1, earlier.line))
         else:
-            return Prefix(kept, "\n".join(lines[max(at - 1, 0) :]), error)
-    return Prefix("", source, error)
+            return _resumed(lines, kept, max(at - 1, 0), error)
+    return _resumed(lines, "", 0, error)
+
+
+def _resumed(lines: list[str], kept: str, at: int, error: CannotParse) -> Prefix:
+    """Go on after the error at a definition or an import, if the code from there on parses; lines keep their numbers."""
+    places = [n for n in range(max(error.line, at + 1), len(lines)) if _GOES_ON.match(lines[n])]
+    for place in places[:MAX_ATTEMPTS]:
+        after = "\n".join(lines[place:])
+        try:
+            parse(after)
+        except CannotParse:
+            continue
+        gap = "\n" * (place - kept.count("\n"))
+        return Prefix(kept + gap + after, "\n".join(lines[at:place]), error, place + 1)
+    return Prefix(kept, "\n".join(lines[at:]), error)
 
 
 def _is_indented_output(lines: list[str], error: CannotParse) -> bool:

@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 
 from grader.intake.customary import IMPORTS, bound_by
+from grader.intake.first_steps import first_steps
 from grader.intake.misspelt import is_misspelt, keywords, nearest, variables_of_the_file
 from grader.intake.names import plain
 from grader.intake.read import Submission, Unit
@@ -56,12 +57,23 @@ class Slip:
 def slips(submission: Submission, name: str) -> list[Slip]:
     """The slips in the definition of a name, by line; at most a few."""
     text = _text(submission.units)
-    found = (
+    found = [
         Slip(unit, line, says)
         for unit, node in text.definitions.get(name, ())
-        for line, says in _of_definition(node, text)
-    )
+        for line, says in (*_of_definition(node, text), *first_steps(node, text.bound))
+    ]
+    found += _defined_twice(submission, name, text)
     return sorted(dict.fromkeys(found), key=lambda slip: slip.line)[:MAX_SLIPS]
+
+
+def _defined_twice(submission: Submission, name: str, text: _Text) -> list[Slip]:
+    """A slip where a file defines a name again. What a kernel has executed may well be a newer try."""
+    if name not in text.earlier or not submission.path.suffix:
+        return []
+    ((unit, node),) = text.definitions[name]
+    place = _("{file}, line {line}").format(file=text.earlier[name][0], line=text.earlier[name][1])
+    says = _("{name} is defined twice; the last one counts, the other is at {place}")
+    return [Slip(unit, node.lineno, says.format(name=name, place=place))]
 
 
 @dataclass(frozen=True)
@@ -69,6 +81,7 @@ class _Text:
     """What a submission binds and sets anywhere, and its top-level definitions."""
 
     definitions: dict[str, list[tuple[str, ast.stmt]]]
+    earlier: dict[str, tuple[str, int]]  # name → the place of a definition that another one replaces
     bound: frozenset[str]
     attributes: frozenset[str]  # that are set anywhere, methods included
     words: frozenset[str]  # all texts: one may be the name of a buffer
@@ -79,6 +92,7 @@ class _Text:
 @lru_cache(maxsize=2)
 def _text(units: tuple[Unit, ...]) -> _Text:
     definitions: dict[str, list[tuple[str, ast.stmt]]] = {}
+    earlier: dict[str, tuple[str, int]] = {}
     bound, attributes, words, other_nn = set[str](), set[str](), set[str](), False
     variables = set[str]()
     for unit in units:
@@ -88,6 +102,9 @@ def _text(units: tuple[Unit, ...]) -> _Text:
             continue
         for statement in tree.body:
             if isinstance(statement, (ast.ClassDef, ast.FunctionDef)):
+                if statement.name in definitions:
+                    ((file, before),) = definitions[statement.name]
+                    earlier[statement.name] = (file, before.lineno)
                 definitions[statement.name] = [(unit.name, statement)]  # the last one counts
             elif isinstance(statement, ast.Assign):
                 variables |= {name for part in ast.walk(statement) for name in bound_by(part)}
@@ -99,6 +116,7 @@ def _text(units: tuple[Unit, ...]) -> _Text:
             other_nn = other_nn or _is_other_nn(node)
     return _Text(
         definitions,
+        earlier,
         frozenset(bound),
         frozenset(attributes),
         frozenset(words),

@@ -58,3 +58,30 @@ def test_whatever_cannot_be_read_is_lost_quickly(source):
 
 def test_many_statements_in_an_open_bracket_take_few_attempts():
     assert prefix("x = 1\ny = [\n" + "1,\n" * 10_000 + "1 2\n]").source == "x = 1"
+
+
+AFTER = "def g(x):\n    return x\n"
+
+
+@pytest.mark.parametrize(
+    ("broken", "line"),
+    [
+        ("def f(x)\n    return x\n\n\n", 5),
+        ("def f(x):\n    return (x\n\n\n", 5),
+        ("def f(x):\n\treturn x\n    x = 1\n", 4),
+        ("x = = 1\n", 2),
+    ],
+)
+def test_only_the_statement_with_the_error_is_lost(broken, line):
+    read = prefix(broken + AFTER)
+    assert read.source.endswith(AFTER)
+    assert read.resumed == line
+    assert read.source.split("\n")[line - 1] == "def g(x):"
+    fault = read.fault("a.py")
+    assert "g" not in fault.lost
+    assert fault.sentence().endswith(f"; the code from line {line} on was graded")
+
+
+def test_two_errors_leave_the_code_before_the_first():
+    read = prefix("a = 1\ndef f(x)\n    pass\n\ndef g(x)\n    pass\n")
+    assert (read.source.strip(), read.resumed) == ("a = 1", 0)

@@ -1,0 +1,59 @@
+"""Slips of a beginner: code that waits for somebody at the keyboard, and a function that gives nothing back."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+
+from grader.support.i18n import _
+
+_NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+def first_steps(definition: ast.stmt, bound: Collection[str]) -> Iterator[tuple[int, str]]:
+    """The line and the sentence of each slip. bound: the names that the submission binds itself."""
+    for node in ast.walk(definition):
+        if isinstance(node, ast.Call):
+            called = _called(node.func)
+            if called == "input" and "input" not in bound:
+                yield (
+                    node.lineno,
+                    _("the grader types no input; use the arguments instead of `input()`"),
+                )
+            elif called == "breakpoint" or called in ("pdb.set_trace", "ipdb.set_trace"):
+                yield node.lineno, _("remove `{call}()` before you run the check").format(call=called)
+    for function in _answering(definition):
+        if not _gives_a_value(function):
+            yield (
+                function.lineno,
+                _("{name} returns no value; did you forget `return`?").format(name=function.name),
+            )
+
+
+def _called(function: ast.expr) -> str:
+    """ "input" or "pdb.set_trace"; "" for anything longer."""
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+        return f"{function.value.id}.{function.attr}"
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def _answering(definition: ast.stmt) -> Iterator[ast.FunctionDef]:
+    """The function itself, or the `forward` of a class."""
+    if isinstance(definition, ast.FunctionDef):
+        yield definition
+    elif isinstance(definition, ast.ClassDef):
+        yield from (p for p in definition.body if isinstance(p, ast.FunctionDef) and p.name == "forward")
+
+
+def _gives_a_value(function: ast.FunctionDef) -> bool:
+    """Whether it can return a value or raises on purpose. What functions inside it return does not count."""
+    waiting: list[ast.AST] = [*function.body]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.Yield, ast.YieldFrom, ast.Raise)):
+            return True
+        if isinstance(node, ast.Return) and node.value is not None:
+            return True
+        if not isinstance(node, _NESTED):
+            waiting += ast.iter_child_nodes(node)
+    return False
