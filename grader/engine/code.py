@@ -35,7 +35,9 @@ def code(result: ExerciseResult, submission: Submission, definition: Definition 
 
 def _named_lines(result: ExerciseResult, submission: Submission) -> Iterator[tuple[str, int]]:
     """Yield the file and the number of each line that the texts of a result name."""
-    texts = [result.message, *(check.where for check in result.checks), *result.remarks]
+    texts = [result.message, *(check.where for check in result.checks)]
+    if not result.diagnosis.alternatives:
+        texts += result.remarks  # of a known mistake they are not the place
     for unit in submission.units:
         template = _("{file}, line {line}").format(file=sanitize(unit.name), line="\0")
         pattern = re.escape(template).replace(re.escape("\0"), r"(\d{1,7})")

@@ -301,16 +301,16 @@ def _summary(report: Report, unsolved: Sequence[ExerciseResult], every: bool) ->
 
 
 def _next_step(report: Report, unsolved: Sequence[ExerciseResult]) -> str:
-    """Return the one thing to do next; "" if the student can do nothing."""
+    """Return the one thing to do next; "" if the student can do nothing, or the file is not of the course."""
+    if report.file:
+        return all_passed(report) if report.exit_status == 0 else ""
     first = first_to_fix(report.exercises)
-    if first and not report.file:
+    if first:
         return _("Next: write or fix {name} and check again.").format(name=first)
     to_fix = next((e.name for e in unsolved if e.outcome in ("failed", "blocked", "other_interface")), "")
-    if to_fix and report.file:
-        return _("Next: fix {name} and check again.").format(name=to_fix)
     if to_fix:
         return _("Next: fix {name} and check again. Hint: `grader hint {name}`.").format(name=to_fix)
     not_started = next((e.name for e in report.exercises if e.outcome == "not_started"), "")
-    if not_started and not unsolved and not report.file:
+    if not_started and not unsolved:
         return _("Next: implement {name}.").format(name=not_started)
     return all_passed(report) if report.exit_status == 0 else ""

@@ -1,8 +1,12 @@
 """What the grader reports of a file that Python reads only in part, or that forgets its imports."""
 
+from dataclasses import replace
 from pathlib import Path
 
+from grader.engine.code import code
+from grader.intake.names import read_names
 from grader.intake.read import submission_from
+from grader.report.model import Diagnosis, ExerciseResult
 from grader.student.check import check
 
 MASKED = """def masked_softmax(X, valid_lens):
@@ -123,3 +127,12 @@ def test_a_class_of_a_file_that_another_one_is_graded_for_is_named(tmp_path):
     assert report.remarks == (
         "line 1: `add_norm` was not graded; `AddNorm` of the same file was graded as AddNorm",
     )
+
+
+def test_a_slip_is_not_the_place_of_a_known_mistake():
+    source = "x = 1\ndef f():\n    return 2\n"
+    submission = submission_from(Path("a.py"), source.encode())
+    definition = read_names(submission).definitions["f"]
+    bare = ExerciseResult("f", "a", "failed", 0.0, 1.0, remarks=("a.py, line 3: a slip",))
+    known = replace(bare, diagnosis=Diagnosis("exact", (("m",),), "says"))
+    assert [code(r, submission, definition).marked for r in (bare, known)] == [(3,), ()]

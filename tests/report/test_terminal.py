@@ -160,7 +160,7 @@ def test_a_named_mistake_is_shown_before_what_has_no_name():
 def test_a_file_from_elsewhere_gets_its_own_command_and_no_task():
     text = " ".join(printed(*ALL, file="my notes.py", width=200).split())
     assert "Run `grader check --file 'my notes.py' NAME` for details." in text
-    assert text.endswith("Next: fix masked_softmax and check again.")
+    assert "Next:" not in text
 
 
 def test_remarks_on_what_passed_are_shown_for_a_file_from_elsewhere():
