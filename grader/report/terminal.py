@@ -42,6 +42,7 @@ from grader.report.words import (
 from grader.support.i18n import _, ngettext
 
 NARROW = 50  # columns that a row of the overview needs
+LONGEST_NAME = 15  # columns of a name beside its text
 
 _STYLES = {
     "passed": "green",
@@ -225,21 +226,23 @@ def _check_line(check: CheckResult) -> RenderableType:
 
 @dataclass(frozen=True)
 class _Rows:
-    """Names with their texts, in two columns; in a narrow terminal, the name begins the text."""
+    """Names with their texts, in two columns; a long name, or any in a narrow terminal, begins its text."""
 
     rows: Sequence[tuple[str, Text]]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        if options.max_width < NARROW:
-            for name, text in self.rows:
-                yield Text.assemble((f"{name}:" if name else "", "bold"), " " * bool(name), text)
-            return
+        is_narrow = options.max_width < NARROW
+        inline = [row for row in self.rows if is_narrow or cell_len(row[0]) > LONGEST_NAME]
+        for name, text in inline:
+            yield Text.assemble((f"{name}:" if name else "", "bold"), " " * bool(name), text)
         table = Table.grid(padding=(0, 2, 0, 0))
         table.add_column(no_wrap=True, style="bold")
         table.add_column()
-        for name, text in self.rows:
-            table.add_row(name, text)
-        yield table
+        for row in self.rows:
+            if row not in inline:
+                table.add_row(*row)
+        if table.row_count:
+            yield table
 
 
 def _findings(result: ExerciseResult) -> RenderableType | None:

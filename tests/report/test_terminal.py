@@ -1,6 +1,7 @@
 """The report in a terminal: narrow, without colour, with any text from a student's code."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.cells import cell_len
@@ -201,3 +202,11 @@ def test_the_last_line_names_the_next_thing_to_do():
     assert last(*ALL) == "Next: fix masked_softmax and check again. Hint: `grader hint masked_softmax`."
     assert last(result(outcome="passed"), result("g", "not_started", 0.0)) == "Next: implement g."
     assert last(result(outcome="passed")) == "All checks passed."
+
+
+def test_a_long_lead_takes_no_column_from_the_other_rows():
+    different = replace(FAILED, diagnosis=replace(FAILED.diagnosis, kind="different"))
+    lines = printed(different).splitlines()
+    (lead,) = [line for line in lines if line.startswith("correct in itself")]
+    assert "The mask is" in lead
+    assert any(line.startswith("problem   weights of every query: 7 of 30") for line in lines)
