@@ -21,7 +21,7 @@ STUDENT_EXTRAS = ("watch",)
 # Student packages, whole. `given` is shipped block by block; everything else needs solutions/.
 STUDENT_PACKAGES = (
     *("support", "worker", "sandbox", "bundle", "intake", "report", "judge", "diagnosis", "engine"),
-    *("student", "cli"),
+    *("lines", "student", "cli"),
 )
 _NOT_SHIPPED = ("cli/instructor/",)
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)

@@ -15,17 +15,12 @@ import sys
 import time
 from pathlib import Path
 
-import mypy
 import pytest
 from helpers import other_platform
 from helpers.command_line import RIGHT, WRONG
+from helpers.emulated import COMMAND, PLATFORMS, PYTEST, TYPESHED, start
 
 ROOT = Path(__file__).resolve().parents[2]
-TYPESHED = Path(mypy.__file__).parent / "typeshed" / "stdlib"
-PLATFORMS = ("win32", "darwin")
-START = "import sys; sys.path.insert(0, {helpers!r}); import other_platform; other_platform.install({platform!r}, {typeshed!r})\n"
-COMMAND = "from grader.cli import run; run()"
-PYTEST = "import pytest; sys.exit(pytest.main(sys.argv[1:]))"
 
 
 @pytest.fixture
@@ -34,11 +29,6 @@ def course(tmp_path) -> Path:
     shutil.copytree(ROOT / "assignments" / "04_heads", folder / "04_heads")
     shutil.copy(ROOT / "assignments" / "headway.toml", folder)
     return folder
-
-
-def start(platform: str) -> str:
-    helpers = str(Path(other_platform.__file__).parent)
-    return START.format(helpers=helpers, platform=platform, typeshed=str(TYPESHED))
 
 
 def environment(package: Path = ROOT) -> dict[str, str]:

@@ -209,3 +209,23 @@ def test_without_watchfiles_it_says_how_to_install_it(course, monkeypatch):
     monkeypatch.setattr("grader.cli.watch.find_spec", lambda name: None)
     with pytest.raises(click.UsageError, match=r"pip install 'headway\[watch\]'"):
         command.main(["--course", str(course)], standalone_mode=False)
+
+
+def test_without_a_save_it_shows_the_command_to_use_instead(monkeypatch):
+    from queue import SimpleQueue
+    from types import SimpleNamespace
+
+    from grader.cli import watch
+
+    shown: list[str] = []
+    events: watch.Events = SimpleQueue()
+    monkeypatch.setattr(watch, "QUIET", 0.0)
+    monkeypatch.setattr(watch, "_grade_and_show", lambda *args: None)
+
+    def show(text, **options):
+        shown.append(text)
+        events.put("q")
+
+    watch._loop(SimpleNamespace(current="masked_softmax"), events, SimpleNamespace(print=show))
+    assert len(shown) == 1
+    assert shown[0].endswith("run this instead: grader check masked_softmax")

@@ -172,7 +172,7 @@ def _popen(platform: str, typeshed: str) -> type:
                 raise ValueError("pass_fds and preexec_fn are not supported on Windows platforms")
             if platform == "win32":
                 options.pop("start_new_session", None)  # Windows ignores it
-            if command[0] == sys.executable and "-c" in command:
+            if command[0] in (sys.executable, sys._base_executable) and "-c" in command:
                 place = command.index("-c") + 1
                 command = [*command[:place], prelude + command[place], *command[place + 1 :]]
             super().__init__(command, **options)

@@ -1,0 +1,55 @@
+"""Saves are noticed where the system announces them, and where it never does."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from queue import Empty, SimpleQueue
+
+import pytest
+
+from grader.student import saved_files
+from grader.student.saved_files import SavedFiles
+
+watchfiles = pytest.importorskip("watchfiles")
+
+
+@pytest.fixture
+def saves(tmp_path, monkeypatch):
+    """A watched file, and the queue of what was noticed; `announced` says whether the system announces saves."""
+    opened = []
+
+    def start(announced: bool) -> tuple[SavedFiles, Path, SimpleQueue]:
+        if not announced:
+            monkeypatch.setattr(watchfiles, "watch", lambda *args, stop_event, **options: iter(()))
+        monkeypatch.setattr(saved_files, "SELDOM", 0.2)
+        file = tmp_path / "a.py"
+        file.write_text("x = 1\n", "utf-8")
+        noticed: SimpleQueue = SimpleQueue()
+        opened.append(SavedFiles(tmp_path, [file, tmp_path / "a.ipynb"], noticed.put))
+        time.sleep(0.5)
+        return opened[-1], file, noticed
+
+    yield start
+    for one in opened:
+        one.close()
+
+
+def test_an_announced_save_is_noticed_once(saves):
+    files, file, noticed = saves(announced=True)
+    file.write_text("x = 22\n", "utf-8")
+    assert noticed.get(timeout=20) == file
+    with pytest.raises(Empty):
+        noticed.get(timeout=2.5)
+    assert not files.polls
+
+
+def test_a_save_that_is_never_announced_is_noticed_by_its_time(saves):
+    files, file, noticed = saves(announced=False)
+    file.write_text("x = 22\n", "utf-8")
+    assert noticed.get(timeout=20) == file
+    assert files.polls
+    file.with_suffix(".ipynb").write_text("{}", "utf-8")
+    assert noticed.get(timeout=20) == file.with_suffix(".ipynb")
+    with pytest.raises(Empty):
+        noticed.get(timeout=1)
