@@ -28,7 +28,7 @@ Examples:
 \b
 Exit status:
   0  all exercises passed
-  1  an exercise failed, is blocked, is not started or has another interface
+  1  an exercise failed, is blocked, has another interface, or is not started (but not with --format github)
   2  wrong use
   3  an exercise could not be graded, for example because of an error in the grader
 """)
@@ -103,7 +103,15 @@ def command(
         _print_lines(report)
     else:
         _write(report, form, output)
-    sys.exit(report.exit_status)
+    sys.exit(_exit_status(report, form))
+
+
+def _exit_status(report: Report, form: str) -> int:
+    if form == "github":
+        from grader.report.github import exit_status
+
+        return exit_status(report)
+    return report.exit_status
 
 
 def _print(report: Report, *, every: bool, full: bool, words: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from grader.report.model import Advice, ExerciseResult, Report
@@ -16,7 +17,6 @@ _LEVELS = {
     "blocked": "error",
     "other_interface": "error",
     "could_not_grade": "warning",
-    "not_started": "notice",
 }
 _MARKS = {
     "passed": "✅",
@@ -29,10 +29,16 @@ _MARKS = {
 
 
 def commands(report: Report) -> str:
-    """Return a workflow command per exercise that did not pass and per advice, then the score as plain text."""
+    """Return a workflow command per exercise that was begun and did not pass and per advice, then the score."""
     lines = [_annotation(result) for result in report.exercises if result.outcome in _LEVELS]
     lines += [_advice(result, one) for result in report.exercises for one in result.advice]
     return "\n".join([*lines, total_points(report)])
+
+
+def exit_status(report: Report) -> int:
+    """Return the exit status for a push: exercises that are not started yet are no failure."""
+    begun = tuple(result for result in report.exercises if result.outcome != "not_started")
+    return replace(report, exercises=begun).exit_status
 
 
 def table(report: Report) -> str:

@@ -200,3 +200,15 @@ def test_a_wrong_switch_of_lines_is_one_sentence(course):
     done = run("check", "transpose_qkv", cwd=course)
     assert done.returncode == 2
     assert "name_lines must be true or false" in done.stderr
+
+
+def test_a_push_fails_only_for_what_was_begun(course):
+    untouched = run("check", "04", "--format", "github", cwd=course)
+    assert untouched.returncode == 0
+    assert "::" not in untouched.stdout
+    (course / "04_heads" / "heads.py").write_text(RIGHT, "utf-8")
+    assert run("check", "transpose_qkv", "--format", "github", cwd=course).returncode == 0
+    (course / "04_heads" / "heads.py").write_text(WRONG, "utf-8")
+    failed = run("check", "transpose_qkv", "--format", "github", cwd=course)
+    assert failed.returncode == 1
+    assert "::error file=04_heads/heads.py" in failed.stdout
