@@ -148,7 +148,7 @@ def test_the_dtype_inside_is_nobodys_business(inside, engine):
     result = graded(engine, scoring, wide, "DotProductAttention")
     in_half = {c.dtype: c.outcome for c in result.checks if c.facet == "precision"}
     assert in_half["float16"] == in_half["bfloat16"] == "passed"
-    assert in_half["float64"] == ("advice" if inside == "half" else "passed")
+    assert in_half["float64"] == ("skipped" if inside == "half" else "passed")  # wrong in float32 too
 
 
 # ---- the judge
