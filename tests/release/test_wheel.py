@@ -1,0 +1,24 @@
+"""The wheel of a kit: what it asks a package index for."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from pathlib import Path
+
+from grader.release.wheel import write
+
+
+def test_a_kit_brings_what_watch_needs_and_nothing_of_instructors(tmp_path: Path):
+    with zipfile.ZipFile(write(tmp_path / "wheels", ("sequence_mask",), "02")) as wheel:
+        (name,) = (n for n in wheel.namelist() if n.endswith(".dist-info/METADATA"))
+        needs = re.findall(r"^Requires-Dist: ([\w-]+)([^\n]*)$", wheel.read(name).decode(), re.M)
+    assert "watchfiles" in dict(needs)
+    assert "nbgrader" not in dict(needs)
+    assert not any("extra" in rest for _package, rest in needs)
+
+
+def test_no_message_installs_our_own_name_from_an_index():
+    package = Path(write.__code__.co_filename).parents[1]
+    for file in package.rglob("*.py"):
+        assert not re.search(r"pip install ['\"]?headway", file.read_text("utf-8")), file
