@@ -43,7 +43,7 @@ class Graded:
     name: str
     exercise: str
     right: bool
-    rounds: bool  # right in float32 alone
+    policy: bool  # breaks a policy, which costs no points
     equals: tuple[frozenset[str], ...] | None  # None: not labelled
     result: ExerciseResult
     nearest: float
@@ -52,6 +52,10 @@ class Graded:
     @property
     def named(self) -> bool:
         return bool(self.result.diagnosis.alternatives)
+
+    @property
+    def advised(self) -> bool:
+        return any(advice.mistakes for advice in self.result.advice)
 
     @property
     def correctly(self) -> bool:
@@ -108,8 +112,8 @@ def _graded(engine: Engine, exercise: Exercise, path: Path, labels: dict[str, li
     head = path.read_text("utf-8").split("\n\n")[0]
     breaks = re.search(r"^# breaks: *(.*)$", head, re.M)
     right = not breaks or not set(re.findall(r"\w+", breaks[1])) - {"device", "precision"}
-    rounds = re.search(r"^# later:.*precision", head, re.M) is not None
-    return Graded(name, exercise.name, right, rounds, equals, result, kept[-1] if kept else np.inf, spent[0])
+    policy = re.search(r"^# later: *(?!device *$)", head, re.M) is not None
+    return Graded(name, exercise.name, right, policy, equals, result, kept[-1] if kept else np.inf, spent[0])
 
 
 def report(exercises: dict[str, Exercise], graded: list[Graded]) -> str:
@@ -118,7 +122,7 @@ def report(exercises: dict[str, Exercise], graded: list[Graded]) -> str:
     named = [g for g in wrong if g.named]
     unknown = [g for g in wrong if not g.equals]
     two = list(pairs(exercises))
-    right, rounding = ([g for g in graded if g.right and g.rounds == rounds] for rounds in (False, True))
+    right, policy = ([g for g in graded if g.right and g.policy == breaks] for breaks in (False, True))
     lines = [
         "# How well the grader names mistakes",
         "",
@@ -137,7 +141,7 @@ def report(exercises: dict[str, Exercise], graded: list[Graded]) -> str:
         f"| two of the commonest mistakes at once, each with a trace: both named | {_share(sum(p.both_named for p in two), len(two))} |",
         f"| … with a name of a mistake that is not there | {_share(sum(p.falsely for p in two), len(two))} |",
         f"| right answers with a name | {sum(g.named for g in right)} of {len(right)} |",
-        f"| answers that are wrong only in another dtype, with a name | {sum(g.named for g in rounding)} of {len(rounding)} |",
+        f"| answers that break only a policy, which the advice names | {sum(g.advised for g in policy)} of {len(policy)} |",
         f"| CPU time of a diagnosis | {_times(named)} |",
         "",
         "## By exercise",
