@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from grader.intake.course import Course
 from grader.student import progress
@@ -61,7 +61,6 @@ class ExerciseList:
     rows: Sequence[Row]
     current: str = ""
     filter: str = FILTERS[0]
-    _begun: str = field(default="", repr=False)  # of an escape sequence that comes key by key
 
     def __post_init__(self) -> None:
         if not any(row.name == self.current for row in self.rows):
@@ -75,10 +74,7 @@ class ExerciseList:
 
     def press(self, key: str) -> str:
         """Move the cursor or change the filter. Return "enter" or "back" if the list is left, else ""."""
-        self._begun += key
-        if self._begun in ("\x1b", "\x1b[", "\x1bO"):
-            return ""
-        key, self._begun = _KEYS.get(self._begun, self._begun), ""
+        key = _KEYS.get(key, key)
         if key in (UP, DOWN):
             names = [row.name for row in self.shown]
             at = names.index(self.current) + (1 if key == DOWN else -1)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+# An arrow is one key, sent as an escape sequence.
+_KEY = re.compile(r"\x1b[\[O][0-9;]*[A-Za-z~]|.", re.DOTALL)
 CLOSED = "\x04"  # Ctrl-D; also what is sent when the terminal is closed
 
 
@@ -24,7 +27,7 @@ def single_keys(send: Callable[[str], None]) -> Iterator[bool]:
 
 def _read(send: Callable[[str], None]) -> None:
     while keys := _next_keys():
-        for key in keys:
+        for key in _KEY.findall(keys):
             send(key)
     send(CLOSED)
 
@@ -35,8 +38,7 @@ if sys.platform == "win32":
     def _next_keys() -> str:
         key = msvcrt.getwch()
         if key in "\x00\xe0":  # an arrow or a function key: its code follows
-            msvcrt.getwch()
-            return " "
+            return {"H": "\x1b[A", "P": "\x1b[B"}.get(msvcrt.getwch(), " ")
         return key
 
     @contextmanager

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import signal
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from types import FrameType
@@ -72,7 +72,7 @@ class _TooLongError(BaseException):
 @contextlib.contextmanager
 def _limit(seconds: float) -> Iterator[None]:
     """Interrupt Python code after this CPU time. Where the system has no timer, the parent's timeout is the only limit."""
-    if os.name != "posix":
+    if sys.platform == "win32":
         yield
         return
 

@@ -81,7 +81,7 @@ def _timed(launcher: Launcher, exercise: Exercise) -> float:
 def _first_result(launcher: Launcher, exercise: Exercise) -> Session:
     session = Session(launcher, Limits())
     unit = {"name": "a.py", "source": SOURCE.format(n=0)}
-    session.ask({"op": "load", "units": [unit], "given": {}, "withheld": [], "replace": [], "skip": []})
+    session.ask({"op": "load", "units": [unit], "given": {}, "withheld": [], "replace": {}, "skip": []})
     case = exercise.cases[0]
     session.ask({"op": "run", "case": {"steps": case.steps, "dtype": case.dtype, "aliases": {}}}, case.body)
     return session

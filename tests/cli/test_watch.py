@@ -207,7 +207,7 @@ def test_without_watchfiles_it_says_how_to_install_it(course, monkeypatch):
     from grader.cli.watch import command
 
     monkeypatch.setattr("grader.cli.watch.find_spec", lambda name: None)
-    with pytest.raises(click.UsageError, match=r"pip install 'headway\[watch\]'"):
+    with pytest.raises(click.UsageError, match=r"python -m pip install watchfiles"):
         command.main(["--course", str(course)], standalone_mode=False)
 
 

@@ -11,14 +11,14 @@ import pytest
 from grader.engine.engine import Engine
 from grader.intake.read import Submission, Unit
 
-IN_FLOAT32 = """
+DETACHED = """
 import torch
 def masked_softmax(X, valid_lens):
     if valid_lens is None:
-        return X.float().softmax(-1)
+        return X.detach().softmax(-1)
     lens = valid_lens[:, None] if valid_lens.dim() == 1 else valid_lens
     keep = torch.arange(X.shape[-1]) < lens[:, :, None]
-    return X.float().masked_fill(~keep, -torch.inf).softmax(-1)
+    return X.detach().masked_fill(~keep, -torch.inf).softmax(-1)
 """
 
 
@@ -37,10 +37,10 @@ def graded(bundles, engine):
 
 
 def test_a_failed_facet_of_weight_0_does_not_fail_the_exercise(graded):
-    assert graded(IN_FLOAT32).outcome == "failed"
-    result = graded(IN_FLOAT32, precision=0)
+    assert graded(DETACHED).outcome == "failed"
+    result = graded(DETACHED, gradients=0)
     assert (result.outcome, result.score) == ("passed", result.points)
-    assert "precision" not in {check.facet for check in result.checks}
+    assert "gradients" not in {check.facet for check in result.checks}
 
 
 def test_an_exception_is_reported_although_the_first_facet_is_off(graded):
@@ -51,4 +51,4 @@ def test_an_exception_is_reported_although_the_first_facet_is_off(graded):
 
 def test_a_mistake_is_named_although_a_facet_is_off(graded):
     source = "def masked_softmax(X, valid_lens):\n    return X.softmax(-1)\n"
-    assert graded(source, precision=0).diagnosis.alternatives == graded(source).diagnosis.alternatives != ()
+    assert graded(source, gradients=0).diagnosis.alternatives == graded(source).diagnosis.alternatives != ()

@@ -263,7 +263,7 @@ def real():
         session = Session(ColdLauncher(), Limits(**{"wall_seconds": 1.0, **limits}), [name])
         sessions.append(session)
         units = [{"name": name, "source": source}]
-        return session, {"op": "load", "units": units, "given": {}, "withheld": [], "replace": [], "skip": []}
+        return session, {"op": "load", "units": units, "given": {}, "withheld": [], "replace": {}, "skip": []}
 
     yield started
     for session in sessions:

@@ -12,7 +12,7 @@ from grader.bundle.check import Check
 from grader.bundle.model import Exercise, Header, KnownMistake, RecordedCase
 from grader.judge import JUDGES
 from grader.judge.redact import Evidence, redact
-from grader.report.model import Advice, CheckResult, Diagnosis, ExerciseResult
+from grader.report.model import Advice, CheckResult, Diagnosis, ExerciseResult, Line
 
 SECRET = "SECRET7391"
 OUTCOMES = ("passed", "failed", "advice", "skipped", "could_not_grade")
@@ -42,6 +42,7 @@ HANDLED = {
             "code",
             "partial",
             "fix_first",
+            "replaced",
             "fingerprint",
         ),
     },
@@ -49,7 +50,7 @@ HANDLED = {
         *("id", "facet", "title", "outcome", "device", "dtype", "visibility", "message"),
         *("expected", "got", "where", "policy"),
     },
-    Diagnosis: {"kind", "alternatives", "says", "asks"},
+    Diagnosis: {"kind", "alternatives", "says", "asks", "lines"},
     Advice: {"policy", "says", "asks", "reason", "where", "mistakes", "checks"},
 }
 
@@ -68,9 +69,12 @@ def full_of_secrets(outcome: str) -> ExerciseResult:
     known = {"outcome": "failed", "score": 0.0, "points": 1.0, "seconds": 0.0, "partial": False}
     nested = {
         "checks": (check, replace(check, id=SECRET)),
-        "diagnosis": Diagnosis("unknown", ((SECRET,),), SECRET, SECRET),
+        "diagnosis": Diagnosis(
+            "unknown", ((SECRET,),), SECRET, SECRET, (Line(SECRET, 1, SECRET, "repaired"),)
+        ),
         "advice": (Advice(**{**_secrets(Advice), "mistakes": (SECRET,), "checks": (SECRET,)}),),
         "remarks": (SECRET,),
+        "replaced": (SECRET,),
         "figures": {"x": SECRET},
     }
     return ExerciseResult(**{**_secrets(ExerciseResult), **known, **nested})

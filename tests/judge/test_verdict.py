@@ -190,13 +190,17 @@ def test_a_finding_that_nobody_has_written_a_sentence_for_tells_nothing_of_a_hid
 
 
 @pytest.mark.parametrize("hidden", [True, False])
-def test_what_a_judge_stumbles_over_is_a_failed_check(hidden, monkeypatch):
+def test_an_observation_that_a_judge_cannot_read_fails(hidden, monkeypatch):
+    equal = JUDGES["equal"]
+
     def stumbles(check, case, observation):
+        if (observation.seen["out"].array == WANT).all():  # the expected output: the judge itself works
+            return equal(check, case, observation)
         raise OverflowError(SECRET)
 
     monkeypatch.setitem(JUDGES, "equal", stumbles)
-    equal, shape = judged(Observation(seen(WANT)), "equal", "shape", hidden=hidden)
-    assert (equal.outcome, equal.message) == ("failed", "the result could not be checked")
+    odd, shape = judged(Observation(seen(WANT + 1)), "equal", "shape", hidden=hidden)
+    assert (odd.outcome, odd.message) == ("failed", "the result could not be checked")
     assert shape.outcome == "passed"
 
 
