@@ -58,7 +58,7 @@ def test_the_capstone_has_eight_points():
 )
 def test_a_wrong_part_fails_the_training_is_named_and_costs_nothing(quick, bundles, wrong, name, facet):
     exercise, here = capstone(bundles), run(quick, part(*wrong))
-    with_it = here._once(exercise, ())
+    with_it = here.once(exercise, ())
     assert with_it.outcome == "failed"
     assert facet in {c.facet for c in with_it.checks if c.outcome == "failed"}
     result = here._retry_with_reference_blocks(exercise, with_it)
@@ -67,7 +67,7 @@ def test_a_wrong_part_fails_the_training_is_named_and_costs_nothing(quick, bundl
 
 
 def test_parts_that_are_right_are_used_and_told(quick, bundles):
-    result = run(quick, part("05_multi_head_attention"), part("07_encoder"), part("08_decoder"))._once(
+    result = run(quick, part("05_multi_head_attention"), part("07_encoder"), part("08_decoder")).once(
         capstone(bundles), ()
     )
     assert result.outcome == "passed"
@@ -87,7 +87,7 @@ def test_a_part_is_met_inside_of_the_courses_blocks_too(quick, bundles):
         ),
         {"MultiHeadAttention": "MultiHeadAttention"},
     )
-    result = run(quick, broken)._once(capstone(bundles), ())
+    result = run(quick, broken).once(capstone(bundles), ())
     assert result.outcome == "failed"
     assert any("TypeError" in check.message for check in result.checks)
 
@@ -108,7 +108,7 @@ def test_a_decoder_that_passes_alone_and_restarts_its_positions_costs_nothing(qu
     (books,) = [v for v in solution("08_decoder").variants("TransformerDecoder") if v.kind == "also"]
     exercise = capstone(bundles)
     here = run(quick, part("08_decoder", books.id, "variants"))
-    result = here._retry_with_reference_blocks(exercise, here._once(exercise, ()))
+    result = here._retry_with_reference_blocks(exercise, here.once(exercise, ()))
     assert (result.outcome, result.score) == ("passed", 5.0), result.remarks
     assert any("restarts its positions" in remark for remark in result.remarks)
 

@@ -57,6 +57,8 @@ def true_place(case: RecordedCase, seen: Observation, result: CheckResult) -> st
         index = first_wrong(tensor.array, nearest, limit)
         if index is None:
             continue
+        if name.startswith("grad ") and not tensor.array.any():
+            return name  # nothing reaches it at all: no element is the first
         named = len(header.axes) == len(index)
         place = (
             ", ".join(f"{axis} {i}" for axis, i in zip(header.axes, index, strict=True))

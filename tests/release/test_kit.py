@@ -56,7 +56,7 @@ def test_a_kit_holds_the_assignments_up_to_the_one_asked_for(filled, chosen):
     ):
         assert "@" not in re.sub(r"actions/[\w-]+@", "", (filled / name).read_text("utf-8"))
     assert len((filled / "README.md").read_text("utf-8").splitlines()) <= 50
-    assert chosen.answers == ("sequence_mask", "masked_softmax")
+    assert chosen.answers == ("kernel_attention_weights", "sequence_mask", "masked_softmax")
     assert len((filled / "AGENTS.md").read_text("utf-8").splitlines()) <= 60
 
 
@@ -178,7 +178,7 @@ def test_the_kits_workflow_annotates_and_fills_the_summary(installed, copy, tmp_
     )
     assert done.returncode == 1
     assert re.search(
-        r"^::error file=04_heads/heads.py,title=transpose_output%3A failed::.+$", done.stdout, re.M
+        r"^::error file=04_heads/heads.py,line=\d+,title=transpose_output%3A failed::.+$", done.stdout, re.M
     )
     assert "title=transpose_qkv" not in done.stdout  # not started: in the table only
     assert re.search(

@@ -15,8 +15,8 @@ from helpers.nbgrader_class.school import LOUD, OUTPUT, QKV, Book, answered, cel
 
 # Shares of the nine parts that an exercise's facets weigh: without gradients; without values and what hangs on
 # them; and the most that there is without values.
-FULL, GRADIENT_WRONG = 3.0, round(3 * 7 / 9, 6)
-VALUES_WRONG = round(3 * 1 / 9, 6)  # shapes and purity count half while nothing else passes
+FULL, GRADIENT_WRONG = 3.0, round(3 * 6 / 8, 6)
+VALUES_WRONG = round(3 * 1 / 8, 6)  # shapes and purity count half while nothing else passes
 QUARTER, NOTHING = 0.75, 0.0
 
 
