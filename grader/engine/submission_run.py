@@ -204,7 +204,10 @@ class SubmissionRun:
 
     def _with_slips(self, exercise: Exercise, replaced: tuple[str, ...]) -> ExerciseResult:
         result, evidence = self._built(exercise, replaced)
-        found = slips(self.submission, self.aliases.get(exercise.name, exercise.name))
+        # At level 0 the slip may be the answer; and a file with a repair defines the broken class too.
+        found = (
+            slips(self.submission, self.aliases.get(exercise.name, exercise.name)) if exercise.level else ()
+        )
         shown = with_slips(self._redacted(result, evidence), found, evidence.codes)
         return shown if self.context.options.hidden else self._with_code(shown)
 

@@ -16,8 +16,8 @@ from nbformat.notebooknode import NotebookNode
 from grader.classroom.bounded_reader import BoundedReader, Unreadable
 from grader.intake.limits import MAX_SOURCE_BYTES
 from grader.intake.neighbours import ReadFile, with_neighbours
-from grader.intake.notebook import code_cells, plain_python
-from grader.intake.read import Blocked, Submission, Unit, shown, submission_from
+from grader.intake.notebook import code_cells
+from grader.intake.read import Blocked, shown, submission_from
 from grader.nbgrader.renamed import Submitted, submitted
 from grader.support.i18n import _
 
@@ -88,20 +88,12 @@ def _plain(path: Path) -> tuple[Any, list[str]]:
 
 def content_of(path: Path, data: bytes, beside: ReadFile) -> str:
     """The hash by which `grader grade` stores the results of a notebook. Raises Blocked if its source is too large."""
-    submission = submission_of(nbformat.reads(data.decode(), as_version=4), path.name)
+    submission = submission_from(path, data)
     if sum(len(unit.source) for unit in submission.units) > MAX_SOURCE_BYTES:
         raise Blocked(
             _("{file} is larger than {limit} MiB").format(file=shown(path), limit=MAX_SOURCE_BYTES >> 20)
         )
     return with_neighbours(submission, beside).content
-
-
-def submission_of(nb: NotebookNode, file: str) -> Submission:
-    """All code cells in their order, as everywhere: `grader grade` comes to the same content for the same notebook."""
-    cells = [(number, cell) for number, cell in enumerate(nb.cells, 1) if cell.cell_type == "code"]
-    return Submission(
-        Path(file), tuple(Unit(f"{file} cell {number}", plain_python(cell.source)) for number, cell in cells)
-    )
 
 
 def readable(path: Path) -> tuple[NotebookNode, list[str]]:

@@ -10,11 +10,12 @@ import pytest
 from nbgrader.converters import Autograde, GenerateAssignment
 from traitlets.config import Config
 
+from grader.intake.neighbours import among
 from grader.intake.read import Blocked, read_submission
 from grader.nbgrader.cell_outputs import outputs
 from grader.nbgrader.course import CourseOptions, our_config
 from grader.nbgrader.preprocessors import _part, exercise_of
-from grader.nbgrader.read_notebook import readable, submission_of
+from grader.nbgrader.read_notebook import content_of, readable
 from grader.report.model import ExerciseResult, Report
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -68,11 +69,12 @@ def test_the_same_notebook_has_the_same_content_as_everywhere(tmp_path):
         nbformat.v4.new_markdown_cell("x"),
         nbformat.v4.new_code_cell("%%time\ndef f():\n    pass"),
         nbformat.v4.new_code_cell("!ls"),
+        nbformat.v4.new_code_cell("def g(:\n    pass"),
     ]
     book = nbformat.v4.new_notebook(cells=cells)
     path = tmp_path / "04_heads.ipynb"
     nbformat.write(book, path)
-    assert submission_of(book, path.name).content == read_submission(path).content
+    assert content_of(path, path.read_bytes(), among({})) == read_submission(path).content
 
 
 @pytest.mark.parametrize(

@@ -219,7 +219,7 @@ CLASS: dict[str, Student] = {
     "w-one-head": wrong(body("return X[:, :, : X.shape[2] // num_heads]"), "failed", NOTHING),
     "w-input": wrong(body("return X"), "failed", NOTHING),
     "w-zeros": wrong("import torch\n" + body("B, T, D = X.shape", "return torch.zeros(B * num_heads, T, D // num_heads)"), "failed", NOTHING),
-    "w-none": wrong(body("pass"), "unexpected type", NOTHING),
+    "w-none": wrong(body("pass"), "not started", NOTHING),
     "w-text": wrong(body("return 'heads'"), "failed", NOTHING),
     "w-nan": wrong(QKV.replace("return ", "return float('nan') * "), "NaN", NOTHING),
     "w-double": wrong(QKV.replace("return ", "return 2 * "), "failed"),
