@@ -100,17 +100,17 @@ def read_notebook(data):
     """Read a notebook as a submission, and as nbgrader's preprocessors read it before they write it."""
     import nbformat
 
+    from grader.intake.neighbours import among
     from grader.intake.read import Blocked
     from grader.nbgrader.preprocessors import exercise_of
-    from grader.nbgrader.read_notebook import readable, submission_of
+    from grader.nbgrader.read_notebook import content_of, readable
 
     read_source(data, "answer.ipynb")
     with tempfile.TemporaryDirectory() as folder, suppress(Blocked):
         path = Path(folder, "answer.ipynb")
         path.write_bytes(data)
         book, _remarks = readable(path)
-        nbformat.writes(book).encode()
-        submission_of(book, path.name)
+        content_of(path, nbformat.writes(book).encode(), among({}))
         for cell in book.cells:
             exercise_of(cell.source)
 
