@@ -15,7 +15,7 @@ MAX_NAME = 80  # characters of a file's name: students choose the names of what 
 
 
 def write_pages(folder: Path, entries: Sequence[GradedSubmission]) -> None:
-    """Write `STUDENT.html` for each submission, `STUDENT-2.html` for the second one of a student, and so on.
+    """Write `STUDENT.html` for each submission, `STUDENT-2.html` for a student's second one, and so on.
 
     Raises CannotWrite.
     """

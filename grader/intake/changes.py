@@ -11,24 +11,27 @@ from grader.intake.read import Blocked, Submission, Unit, submission_from
 
 def is_changed(path: Path, read: Callable[[], bytes], stub: str, exercises: Sequence[str]) -> bool:
     """Whether a file defines any of the exercises otherwise than the stub. A file that cannot be read counts as changed."""
-    original = read_names(Submission(path, (Unit(path.name, stub),)))
-    try:
-        found = read_names(submission_from(path, read()))
-    except (Blocked, OSError):
+    original, found = _names(path, read, stub)
+    if found is None or found.faults:
         return True
-    return bool(found.faults) or any(_tree(found, name) != _tree(original, name) for name in exercises)
+    return any(_tree(found, name) != _tree(original, name) for name in exercises)
 
 
 def answers(path: Path, read: Callable[[], bytes], stub: str, exercises: Sequence[str]) -> bool:
     """Whether a file defines one of the exercises, and not as the stub does."""
-    original = read_names(Submission(path, (Unit(path.name, stub),)))
-    try:
-        found = read_names(submission_from(path, read()))
-    except (Blocked, OSError):
-        return False
-    return any(
+    original, found = _names(path, read, stub)
+    return found is not None and any(
         name in found.definitions and _tree(found, name) != _tree(original, name) for name in exercises
     )
+
+
+def _names(path: Path, read: Callable[[], bytes], stub: str) -> tuple[Names, Names | None]:
+    """The names of the stub and those of the file, None if it cannot be read."""
+    original = read_names(Submission(path, (Unit(path.name, stub),)))
+    try:
+        return original, read_names(submission_from(path, read()))
+    except (Blocked, OSError):
+        return original, None
 
 
 def only_answer(names: Sequence[str], answers: Callable[[str], bool]) -> str | None:

@@ -63,7 +63,7 @@ def test_an_attack_gains_nothing_and_harms_nobody(attack: Attack, fenced, monkey
     "attack",
     first_of_each((a for a in ATTACKS.values() if a.control), lambda a: FAMILY_OF[a.id], lambda a: a.id),
 )
-def test_the_attack_is_one_and_works_where_nothing_stands_in_its_way(attack: Attack, unfenced):
+def test_the_attack_is_one_and_works_where_nothing_is_in_its_way(attack: Attack, unfenced):
     result = unfenced.grade(attack)
     touched = unfenced.targets.touched()
     assert result.outcome == "passed" or touched, "it shows nothing if it fails everywhere"

@@ -149,7 +149,7 @@ def test_nothing_of_an_answer_is_reachable(secrets, fence, monkeypatch):
     assert (report.exercises[0].outcome, "FOUND" in str(report)) == ("failed", False)
 
 
-def test_it_can_look_where_nothing_stands_in_its_way(secrets):
+def test_it_can_look_where_nothing_is_in_its_way(secrets):
     _report, found, _walked = looked(secrets, "basic", [str(secrets.folder)])
     places = {what.partition(" in ")[0] for what in found if " in file " in what}
     lines = {name for name in secrets.needles if name.startswith("line")}
@@ -159,7 +159,7 @@ def test_it_can_look_where_nothing_stands_in_its_way(secrets):
     assert numbers & places
 
 
-def test_it_would_find_what_a_request_told_too_much(secrets, fence, monkeypatch):
+def test_it_would_find_what_a_request_with_too_much(secrets, fence, monkeypatch):
     """The guard, broken: the expected numbers travel with the case, and the lines of the reference with the file."""
     import grader.engine.worker_slot as slot
 

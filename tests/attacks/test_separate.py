@@ -97,7 +97,7 @@ def sequence_mask(X, valid_len, value=0):
 """
 
 
-def test_what_a_file_says_when_it_is_loaded_again_is_not_told(counted):
+def test_what_a_file_says_when_it_is_loaded_again_is_not_reported(counted):
     """By then it has seen inputs, and an error at its top level would hand them out."""
     scoring = (SOLUTIONS / "03_scoring" / "scoring.py").read_text()
     report = counted.grade(submission(TELLING, scoring), ["sequence_mask", "AdditiveAttention"])

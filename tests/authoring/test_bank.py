@@ -165,7 +165,7 @@ def test_the_last_definition_of_a_name_counts():
     assert twice[start:stop] == "def f():\n    return 2\n"
 
 
-def test_a_name_that_is_not_defined_at_the_top_level_is_told():
+def test_a_name_that_is_not_defined_at_the_top_level_is_reported():
     with pytest.raises(ValueError, match="size is not defined at the top level"):
         definition_span(SOURCE, "size")
 

@@ -48,7 +48,7 @@ def test_a_case_is_data_that_travels_as_json():
     ]
 
 
-def test_refs_inside_lists_and_dicts_are_told_by_name_and_place():
+def test_refs_inside_lists_and_dicts_are_reported_by_name_and_place():
     case = Case("one", "f")
     X = case.input("X", np.ones(2))
     case.call([X, (X[0], {"more": X[1]["key"]})], 5)

@@ -144,7 +144,7 @@ def test_an_exercise_that_is_missing_where_it_belongs_is_blocked(records):
     assert hal == {"transpose_qkv": "passed", "transpose_output": "blocked"}
 
 
-def test_what_cannot_be_read_is_told_and_a_helper_is_not(records):
+def test_what_cannot_be_read_is_reported_and_a_helper_is_not(records):
     eve = records["eve.py"]["exercises"][0]
     assert (eve["name"], eve["outcome"]) == ("transpose_qkv", "blocked")
     assert "Python cannot read it" in eve["message"]

@@ -179,7 +179,7 @@ def notebook(text: str) -> str:
         ({"masking.py": HEAD + MASK}, 3.0),
     ],
 )
-def test_what_is_handed_in_is_found_and_graded(image, files, score):
+def test_what_is_submitted_is_found_and_graded(image, files, score):
     found = results(image, files)
     assert found["score"] == score
     assert sum(test["max_score"] for test in found["tests"]) == 8
@@ -206,7 +206,7 @@ def test_a_wrong_answer_hears_why_and_keeps_what_is_right(image):
         ({"essay.txt": "dear sirs"}, "Please hand in one file, named masking.py or masking.ipynb"),
     ],
 )
-def test_what_cannot_be_chosen_from_is_told_in_a_sentence(image, files, says):
+def test_what_cannot_be_chosen_from_is_reported_in_a_sentence(image, files, says):
     found = results(image, files)
     assert found["score"] == 0
     assert says in found["output"]

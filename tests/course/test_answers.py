@@ -99,7 +99,7 @@ WRONG = [a for a in ANSWERS if not a.is_right]
 
 
 @pytest.mark.parametrize("answer", first_of_each(WRONG, lambda a: a.exercise, name_of))
-def test_what_is_told_of_an_unknown_answer_is_true(answer: Answer, graded):
+def test_what_is_said_of_an_unknown_answer_is_true(answer: Answer, graded):
     """Where nothing known fits: the first wrong place, the pattern and the stage, worked out once more."""
     result = graded(answer)
     if result.diagnosis.alternatives:

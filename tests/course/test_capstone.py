@@ -66,7 +66,7 @@ def test_a_wrong_part_fails_the_training_is_named_and_costs_nothing(quick, bundl
     assert f"your {name} has an error (see there); graded with the reference {name} instead" in result.remarks
 
 
-def test_parts_that_are_right_are_used_and_told(quick, bundles):
+def test_parts_that_are_right_are_used_and_reported(quick, bundles):
     result = run(quick, part("05_multi_head_attention"), part("07_encoder"), part("08_decoder")).once(
         capstone(bundles), ()
     )

@@ -35,7 +35,7 @@ def run(notebook: nbformat.NotebookNode, folder: Path) -> str:
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=[a.name for a in ASSIGNMENTS])
-def test_the_notebook_as_handed_out_runs_and_says_what_is_not_written(assignment, tmp_path):
+def test_the_notebook_as_released_runs_and_says_what_is_not_written(assignment, tmp_path):
     path = ROOT / "assignments" / assignment.name / f"{assignment.module}.ipynb"
     printed = run(nbformat.read(path, as_version=4), tmp_path)
     assert "is not written yet" in printed

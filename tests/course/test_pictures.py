@@ -45,7 +45,7 @@ def test_a_lesson_names_the_pictures_that_lie_beside_it(assignment):
 
 
 @each_assignment
-def test_who_cannot_see_a_picture_is_told_what_it_shows(assignment):
+def test_who_cannot_see_a_picture_is_reported_what_it_shows(assignment):
     for shown in SHOWN.finditer(re.sub(r"(?m)^# ?", "", assignment.source)):
         words = shown["alt"].split()
         assert 30 <= len(words) <= 90, shown["file"]

@@ -115,7 +115,7 @@ def leaks(locale: Path) -> dict[str, str]:
     return out
 
 
-def test_nothing_that_is_told_holds_code_or_the_formula():
+def test_no_report_holds_code_or_the_formula():
     texts = told()
     assert len(texts) >= 1500
     assert len(FORMULAS) >= 200

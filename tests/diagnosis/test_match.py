@@ -143,7 +143,7 @@ class MultiHeadAttention(nn.Module):
         ("self.W_k(keys),", "self.W_k(keys).flip(0),", "the keys split into heads"),
     ],
 )
-def test_an_unknown_mistake_names_the_first_stage_that_departs(grade_one, old, new, stage):
+def test_an_unknown_mistake_names_the_first_stage_that_differs(grade_one, old, new, stage):
     assert old in UNKNOWN
     found = grade_one(UNKNOWN.replace(old, new), "MultiHeadAttention").diagnosis
     assert found.kind == "unknown"
@@ -186,7 +186,7 @@ def ties(table) -> set[tuple[str, str]]:
     return out
 
 
-def test_mistakes_that_cannot_be_told_apart_are_all_known(bundles):
+def test_mistakes_that_cannot_be_distinguished_are_all_known(bundles):
     found: dict[str, set[tuple[str, str]]] = defaultdict(set)
     policies = {m.id for a in ASSIGNMENTS.values() for m in a.mistakes() if m.kind == "policy"}
     for bundle in bundles:

@@ -56,7 +56,7 @@ def test_there_is_one_row_a_slot():
     assert numbers.shape == (2, PROJECTIONS)
 
 
-def test_holes_are_told_by_their_place():
+def test_holes_are_reported_by_their_place():
     def state(index):
         holed = WANT.copy()
         holed[index] = np.nan

@@ -68,7 +68,7 @@ def test_torch_is_not_asked_for_cuda_where_no_driver_shows(monkeypatch):
         ("ValueError", "CUDA error: out of memory", False),
     ],
 )
-def test_used_up_memory_is_told_from_other_errors(type, message, used_up):
+def test_used_up_memory_is_distinguished_from_other_errors(type, message, used_up):
     assert ran_out_of_memory(StudentError(type, message, None, "call")) is used_up
 
 
@@ -77,7 +77,7 @@ def out_of_memory(where: str) -> Submission:
     return Submission(Path("masking.py"), (Unit("masking.py", source),))
 
 
-def test_an_accelerator_without_memory_costs_nothing_and_is_told(bundles, engine):
+def test_an_accelerator_without_memory_costs_nothing_and_is_reported(bundles, engine):
     launcher = launcher_for("sim")
     there = Engine(bundles, launcher, GradingOptions(device="sim"))
     submission = out_of_memory("X.is_cuda")

@@ -104,7 +104,7 @@ def test_the_students_own_line_is_named(grade_one):
     assert result.checks[0].where == "answer.py, line 4: return y.nope()"
 
 
-def test_a_failing_demo_costs_nothing_and_is_told(grade):
+def test_a_failing_demo_costs_nothing_and_is_reported(grade):
     report = grade(
         "import torch, not_there_at_all\n" + "import torch" + RIGHT_SOFTMAX + "\nprint(1 / 0)\n",
         ["masked_softmax"],
@@ -163,7 +163,7 @@ def test_more_memory_than_allowed_is_an_exception_of_the_student(grade_one):
     assert "memory" in result.checks[0].message
 
 
-def test_a_wrong_own_block_is_replaced_and_told(grade):
+def test_a_wrong_own_block_is_replaced_and_reported(grade):
     source = dedent(
         """
         import math, torch

@@ -207,7 +207,7 @@ def test_what_may_be_chance_in_a_part_is_not_kept(keeping, bundles, monkeypatch)
             path.unlink()
 
 
-def test_an_endless_training_is_told_with_its_line(keeping, monkeypatch):
+def test_an_endless_training_is_reported_with_its_line(keeping, monkeypatch):
     monkeypatch.setattr("grader.engine.load_request.SHORT_SECONDS", 4.0)
     (case,) = keeping.exercises["train"].cases
     keeping.exercises["train"] = replace(keeping.exercises["train"], cases=(replace(case, costly=False),))

@@ -193,12 +193,12 @@ def test_an_impossible_reply_ends_the_conversation_at_once(worker, data):
         ("os.close(request); os.close(reply); time.sleep(60)", "signal 9"),
     ],
 )
-def test_a_worker_that_ends_is_told_with_how_it_ended(worker, script, detail):
+def test_a_worker_that_ends_is_reported_with_how_it_ended(worker, script, detail):
     lost = gone(worker(script), body=b"x" * 1_000_000, seconds=20)
     assert (lost.why, lost.detail) == ("died", detail)
 
 
-def test_a_worker_that_was_killed_while_nobody_asked_is_told(worker):
+def test_a_worker_that_was_killed_while_nobody_asked_is_reported(worker):
     session = worker("while True: read(); send(frame({}))")
     session.ask({}, seconds=5)
     os.kill(session._process._process.pid, signal.SIGKILL)
@@ -294,7 +294,7 @@ def test_a_time_out_within_torch_names_the_line_of_the_student_who_called_it(rea
     assert (caught.value.why, caught.value.line) == ("time", ("a.py", 6))
 
 
-def test_code_that_ends_its_process_is_told_and_a_system_exit_is_only_an_exception(real):
+def test_code_that_ends_its_process_is_reported_and_a_system_exit_is_only_an_exception(real):
     session, load = real("import os\nimport sys\nsys.exit('bye')\nos._exit(7)\n")
     with pytest.raises(WorkerGone) as caught:
         session.ask(load, seconds=10)
@@ -332,7 +332,7 @@ def gone_with(session, request):
 # ---- how far a training is
 
 
-def test_messages_about_a_training_are_told_and_the_reply_still_comes(worker):
+def test_messages_about_a_training_are_reported_and_the_reply_still_comes(worker):
     session = worker(
         'read()\nfor n in (1, 2): send(frame({"progress": [n, 5, 0.5]}))\nsend(frame({"got": 1}, b"xyz"))'
     )
@@ -382,7 +382,7 @@ def test_a_message_about_a_training_brings_no_tensors(worker):
     assert gone(session, seconds=5).why == "reply"
 
 
-def test_where_time_ran_out_is_told_and_the_statement_from_which_that_was_reached(worker):
+def test_where_time_ran_out_is_reported_and_the_statement_from_which_that_was_reached(worker):
     """A demo that calls a function without end costs itself, and not the function's definition."""
     stack = 'Timeout (0:00:01)!\\n  File \\"a.py\\", line 3 in f\\n  File \\"torch.py\\", line 9 in g\\n  File \\"a.py\\", line 7 in <module>\\n'
     session = worker(f'read()\nsys.stderr.write("{stack}"); sys.stderr.flush()\ntime.sleep(60)')

@@ -32,14 +32,14 @@ def test_the_last_definition_of_a_name_wins():
     assert (found.unit, found.line) == ("cell 2", 1)
 
 
-def test_a_unit_that_does_not_parse_is_told_and_the_others_count():
+def test_a_unit_that_does_not_parse_is_reported_and_the_others_count():
     found = names("x = = 1", "def a(): ...")
     assert found.definitions.keys() == {"a"}
     assert [(fault.unit, fault.why) for fault in found.faults] == [("cell 1", "line 1: invalid syntax")]
 
 
 @pytest.mark.parametrize("source", ["(" * 5000 + ")" * 5000, "-" * 100_000 + "1", "x = '\ud800'", "x\0"])
-def test_source_that_cannot_be_read_is_told_and_harms_nothing(source):
+def test_source_that_cannot_be_read_is_reported_and_harms_nothing(source):
     found = names(source, "def a(): ...")
     assert [fault.unit for fault in found.faults] == ["cell 1"]
     assert found.definitions.keys() == {"a"}

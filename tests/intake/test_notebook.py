@@ -52,7 +52,7 @@ def test_a_source_that_is_no_text_is_empty(source):
     assert cells({"cell_type": "code", "source": source}) == [(1, "")]
 
 
-def test_a_text_that_is_no_notebook_is_told():
+def test_a_text_that_is_no_notebook_is_reported():
     with pytest.raises(NotANotebook, match="line 3 is not JSON"):
         code_cells('{"cells":\n[\n}')
 

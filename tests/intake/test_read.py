@@ -60,7 +60,7 @@ def test_a_folder_is_refused(tmp_path):
     assert refused(tmp_path / "work.py") == "work.py is a folder, not a file"
 
 
-def test_what_is_not_there_is_told_with_its_whole_path(tmp_path):
+def test_what_is_not_there_is_reported_with_its_whole_path(tmp_path):
     assert refused(tmp_path / "gone.py") == f"{tmp_path / 'gone.py'} is not there"
 
 
@@ -69,7 +69,7 @@ def test_a_pipe_is_not_waited_for(tmp_path):
     assert "is not there" in refused(tmp_path / "answer.py")
 
 
-def test_links_that_lead_nowhere_are_told(tmp_path):
+def test_links_that_lead_nowhere_are_reported(tmp_path):
     (tmp_path / "answer.py").symlink_to(tmp_path / "answer.py")
     assert "is not there" in refused(tmp_path / "answer.py")
 
@@ -95,7 +95,7 @@ def test_a_device_is_not_read(tmp_path, device):
     )
 
 
-def test_a_name_that_no_file_can_have_is_told(tmp_path):
+def test_a_name_that_no_file_can_have_is_reported(tmp_path):
     assert "cannot be read" in refused(tmp_path / ("x" * 300 + ".py"))
 
 

@@ -49,7 +49,7 @@ def test_one_bad_number_fails_and_is_found(decide, bad):
     assert found.where == "batch 1, query 2, key 3"
 
 
-def test_nan_and_infinities_are_told_by_name(decide):
+def test_nan_and_infinities_are_reported_by_name(decide):
     assert "NaN (30 of 30" in decide("equal", {"out": WANT}, {"out": WANT * np.nan}).message
     assert (
         "inf (1 of 30"
@@ -103,7 +103,7 @@ def test_a_floating_answer_where_whole_numbers_belong_fails(decide):
         ({"out": Seen(shape=(2, 3, 5), odd="a tensor")}, "expected a tensor, got a tensor"),
     ],
 )
-def test_what_is_no_tensor_is_told(decide, got, sentence):
+def test_what_is_no_tensor_is_reported(decide, got, sentence):
     found = decide("equal", {"out": WANT}, got)
     assert not found.passed
     assert sentence in found.message
@@ -119,7 +119,7 @@ def test_every_named_observation_must_be_right(decide):
     assert found.where == "grad W: batch 0, query 0, key 1"
 
 
-def test_expected_and_got_show_the_neighbourhood_of_the_first_departure(decide):
+def test_expected_and_got_show_the_neighbourhood_of_the_first_difference(decide):
     want = np.arange(10_000.0).reshape(100, 100)
     got = want.copy()
     got[50, 60] = -1
@@ -132,7 +132,7 @@ def test_expected_and_got_show_the_neighbourhood_of_the_first_departure(decide):
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (3,), (2, 3), (1, 1, 1), (2, 2, 2, 2)])
-def test_a_departure_in_any_number_of_axes_can_be_told(decide, shape):
+def test_a_difference_in_any_number_of_axes_can_be_reported(decide, shape):
     found = decide("equal", {"out": np.ones(shape)}, {"out": np.zeros(shape)})
     assert not found.passed
     assert (found.expected.split()[0], found.got.split()[0]) == ("1", "0")

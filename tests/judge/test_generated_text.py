@@ -32,7 +32,7 @@ def test_a_sentence_counts_when_every_word_of_it_is_the_best_one():
     assert judged(scores(LABELS)).message == "100 % of 4 test sequences are correct"
 
 
-def test_what_stands_behind_a_sentence_does_not_count():
+def test_what_follows_a_sentence_does_not_count():
     words = LABELS.copy()
     words[1, 2] = words[3, 2] = 8
     assert judged(scores(words)).passed

@@ -54,7 +54,7 @@ def test_of_a_tensor_too_large_to_judge_only_the_form_is_kept():
     assert seen.array is None
 
 
-def test_what_came_instead_of_a_tensor_is_told_cut_to_size():
+def test_what_came_instead_of_a_tensor_is_reported_cut_to_size():
     odd = {"out": {"is": "a tuple of 2" + "x" * 500}, "other": {"is": "None"}}
     seen = read({"odd": odd}).seen
     assert seen.keys() == {"out"}
@@ -72,7 +72,7 @@ def test_plain_values_are_numbers_and_truth_values_that_were_asked_for():
     assert read({"values": values}).values == {"flag": True}
 
 
-def test_an_error_is_told_with_the_students_line():
+def test_an_error_is_reported_with_the_students_line():
     where = {"file": "a.py", "line": 3, "text": "x = y"}
     error = read(
         {"error": {"type": "NameError", "message": "m" * 9000, "where": where, "step": "call"}},

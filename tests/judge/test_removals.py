@@ -29,7 +29,7 @@ def test_what_is_left_may_cost_its_share_and_what_is_fixed(decide, after, code):
     assert (got.passed, got.code) == (not code, code)
 
 
-def test_a_count_that_was_not_told_fails(decide):
+def test_a_count_that_was_not_reported_fails(decide):
     odd = (None, 0, -25, True, 25.0, float("nan"), float("inf"), 1 << 62, 10**400)
     for values in ({"a": 50}, *({"a": 50, "b": x} for x in odd), *({"a": x, "b": 25} for x in odd)):
         assert decide("cost", {}, {}, of=("a", "b"), values=values, kept=1, total=2, fixed=0).code == "odd"
@@ -157,7 +157,7 @@ def test_orders_must_be_what_they_are_called(decide):
         ("none removed", lambda gone: 1.0),
     ],
 )
-def test_the_way_in_which_accuracies_are_wrong_is_told_apart(decide, word, accuracy):
+def test_the_way_in_which_accuracies_are_wrong_is_distinguished(decide, word, accuracy):
     def change(out):
         for row in out:
             row[2] = accuracy(sum(1 << int(h) for h in row[3:] if h >= 0))
@@ -165,7 +165,7 @@ def test_the_way_in_which_accuracies_are_wrong_is_told_apart(decide, word, accur
     assert decide("accuracies", WANT, rows(change), **PARAMS).code == f"accuracies {word}"
 
 
-def test_heads_that_stay_away_are_told_apart_whatever_the_order_of_rows(decide):
+def test_heads_that_stay_away_are_distinguished_whatever_the_order_of_rows(decide):
     def away(out):
         gone = 0
         for row in out:
@@ -203,7 +203,7 @@ def test_two_wrong_orders_are_two_mistakes(decide):
 
 
 @pytest.mark.parametrize("judge", JUDGES)
-def test_what_is_no_list_of_rows_is_told(decide, judge):
+def test_what_is_no_list_of_rows_is_reported(decide, judge):
     found = decide(judge, WANT, {"r": Seen(odd="a row without 'removed'")}, **PARAMS)
     assert (found.code, found.message.endswith("got a row without 'removed'")) == ("odd", True)
     assert not decide(judge, WANT, {}, **PARAMS).passed

@@ -56,7 +56,7 @@ def test_parameters_that_were_all_found_pass(decide):
     assert parameters(decide, layout="one fused projection").passed
 
 
-def test_what_was_not_found_is_told_with_names_and_shapes(decide):
+def test_what_was_not_found_is_reported_with_names_and_shapes(decide):
     found = parameters(
         decide, missing=["W_q.weight"], unexpected=["proj.weight"], shapes={"proj.weight": [7, 5]}
     )
@@ -66,7 +66,7 @@ def test_what_was_not_found_is_told_with_names_and_shapes(decide):
     assert found.got == "proj.weight (7, 5)"
 
 
-def test_shapes_and_sharing_are_told(decide):
+def test_shapes_and_sharing_are_reported(decide):
     assert parameters(decide, misshapen=["W_o.weight"]).expected == "W_o.weight (4, 4)"
     assert (
         "W_q.weight and W_k.weight share the same parameter"

@@ -221,7 +221,7 @@ def test_no_number_is_too_odd_to_be_judged(judge, number):
             assert result.outcome == "failed"
 
 
-def test_the_name_of_an_exception_of_pythons_own_is_told_of_hidden_checks_too():
+def test_the_name_of_an_exception_of_pythons_own_is_reported_of_hidden_checks_too():
     (result,) = judged(
         Observation({}, StudentError("TypeError", SECRET, ("a.py", 3, "x"), "call")), "equal", hidden=True
     )

@@ -99,7 +99,7 @@ def test_a_seed_within_the_course_is_refused(tmp_path, options):
         make(tmp_path, [], options)
 
 
-def test_public_cases_that_are_missing_are_told(tmp_path, options):
+def test_public_cases_that_are_missing_are_reported(tmp_path, options):
     from dataclasses import replace
 
     with pytest.raises(CannotMake, match="grader build"):

@@ -130,7 +130,7 @@ def test_no_number_of_a_hidden_case_lies_anywhere_as_bytes(hidden, walk):
     assert len(list(files(walk))) > 4 * len(CLASS)
 
 
-def test_no_number_of_a_hidden_case_stands_anywhere_as_text(hidden, walk):
+def test_no_number_of_a_hidden_case_appears_anywhere_as_text(hidden, walk):
     for path in files(walk):
         if path.suffix != ".safetensors":
             assert hidden.in_text(path.read_bytes().decode("utf-8", "replace")) == [], path
@@ -152,7 +152,7 @@ def test_no_comment_tells_one_either(walk):
     assert {about: said for about, said in told.items() if re.search(r"\d\.\d{3,}", said)} == {}
 
 
-def test_nobody_is_told_the_seed(made, walk):
+def test_the_seed_is_shown_to_nobody(made, walk):
     everything = [Document(path.name, path.read_bytes()) for path in files(walk)]
     assert list(seeds(everything, _seed(made))) == []
 

@@ -95,7 +95,7 @@ def test_a_graded_cell_of_the_instructors_own_waits_for_a_person():
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"cells": 3}', '"\\ud800"', "[" * 100_000])
-def test_what_is_no_notebook_is_told(tmp_path, text):
+def test_what_is_no_notebook_is_reported(tmp_path, text):
     path = tmp_path / "a.ipynb"
     path.write_text(text, "utf-8")
     with pytest.raises(Blocked):

@@ -242,7 +242,7 @@ def test_a_failed_proof_leaves_nothing_behind(tmp_path, monkeypatch, seed):
     assert list((tmp_path / "kit").iterdir()) == []
 
 
-def test_a_leak_is_told_with_how_many_more():
+def test_a_leak_is_reported_with_how_many_more():
     with pytest.raises(Unproved, match=r"a \(and 1 more\)"):
         proof._refuse(["a", "b"])
 

@@ -90,7 +90,7 @@ SENTENCES = {
 
 
 @pytest.mark.parametrize("source", SENTENCES)
-def test_honest_code_is_told_in_a_sentence(worker, source):
+def test_honest_code_is_reported_in_a_sentence(worker, source):
     error = worker.ask(source)["error"]
     assert "sandbox" in error
     assert SENTENCES[source] in error

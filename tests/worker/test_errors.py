@@ -31,12 +31,12 @@ def test_an_error_outside_the_submission_has_no_location():
     assert raised("def f(x): return x", "f()")["where"] is None
 
 
-def test_bad_syntax_is_told_with_its_line():
+def test_bad_syntax_is_reported_with_its_line():
     told = raised("x = 1\n  y = 2\n")
     assert (told["type"], told["where"]["line"], told["where"]["text"]) == ("IndentationError", 2, "y = 2")
 
 
-def test_deep_recursion_is_told():
+def test_deep_recursion_is_reported():
     told = raised("def f():\n    return f()\n")
     assert (told["type"], told["where"]["line"]) == ("RecursionError", 2)
 
@@ -60,7 +60,7 @@ def test_long_messages_are_cut():
         "raise type('x' * 1000, (Exception,), {})()",
     ],
 )
-def test_odd_exceptions_are_told_like_any_other(body):
+def test_odd_exceptions_are_reported_like_any_other(body):
     told = raised(f"def f():\n    {body}\n")
     assert isinstance(told["message"], str)
     assert len(told["type"]) <= 100

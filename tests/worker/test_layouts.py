@@ -116,17 +116,17 @@ def test_parameters_that_do_not_fit_are_reported_with_shapes():
     assert told["shapes"] == {"0.weight": [7, 5], "0.bias": [7], "1.weight": [7, 7], "1.bias": [7]}
 
 
-def test_a_right_name_with_a_wrong_shape_is_told():
+def test_a_right_name_with_a_wrong_shape_is_reported():
     module = renamed("W_q", "W_k", "W_v", "W_o")(**{**SIZES, "key_size": 9}, bias=False)
     assert found(module, weights(SIZES, False)).misshapen == ["W_k.weight"]
 
 
-def test_a_bias_too_many_is_told():
+def test_a_bias_too_many_is_reported():
     module = renamed("W_q", "W_k", "W_v", "W_o")(**SIZES, bias=True)
     assert found(module, weights(SIZES, False)).unexpected == ["W_q.bias", "W_k.bias", "W_v.bias", "W_o.bias"]
 
 
-def test_one_layer_in_two_places_is_told():
+def test_one_layer_in_two_places_is_reported():
     module = renamed("W_q", "W_k", "W_v", "W_o")(**EVEN, bias=False)
     module.W_k = module.W_q
     assert found(module, weights(EVEN, False)).shared == [["W_q.weight", "W_k.weight"]]

@@ -39,7 +39,7 @@ def test_times_are_reported_fastest_first():
 
 
 @pytest.mark.parametrize("do", ["parameter_count", "flops", "milliseconds", "descend"])
-def test_what_is_no_module_is_told_in_a_sentence(do):
+def test_what_is_no_module_is_reported_in_a_sentence(do):
     step = {"do": do, "name": "n", "of": MODULE, "module": MODULE, "args": [], "names": ["n"]}
     if do == "milliseconds":
         step["of"] = [MODULE]
@@ -94,7 +94,7 @@ def test_rows_become_a_table():
         ([ROW] * 10_001, "a list of more than 10,000 rows"),
     ],
 )
-def test_what_is_no_row_is_told(rows, says):
+def test_what_is_no_row_is_reported(rows, says):
     assert run(None, STEP, rows=rows).reply["odd"]["r"] == {"is": says}
 
 

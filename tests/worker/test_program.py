@@ -82,7 +82,7 @@ def test_what_only_claims_to_be_a_tensor_is_none():
         (torch.empty(2, dtype=torch.bits8), "a tensor of torch.bits8"),
     ],
 )
-def test_what_is_no_plain_tensor_is_told(value, sentence):
+def test_what_is_no_plain_tensor_is_reported(value, sentence):
     program = see(value)
     assert program.observed == {}
     assert program.reply["odd"]["out"]["is"] == sentence
@@ -191,7 +191,7 @@ def test_odd_attention_weights_are_reported_without_raising(value, sentence):
     assert program.reply["odd"]["w"]["is"] == sentence
 
 
-def test_plain_values_are_told_and_others_named():
+def test_plain_values_are_reported_and_others_named():
     for value, told in (
         (True, True),
         (3, 3),
