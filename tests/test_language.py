@@ -149,3 +149,14 @@ def test_known_mistakes_use_plain_words():
 )
 def test_a_retired_word_is_found(text):
     assert retired(text)
+
+
+def test_names_of_tests_have_at_most_60_letters():
+    names = {
+        node.name.removeprefix("test_"): path
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    }
+    assert len(names) > 1000
+    assert [f"{path.name}: {name}" for name, path in names.items() if len(name) > 60] == []

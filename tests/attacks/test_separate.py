@@ -49,7 +49,7 @@ def outcomes(report):
     return {e.name: e.outcome for e in report.exercises}
 
 
-def test_a_worker_goes_on_to_exercises_that_may_see_more_and_to_no_others(counted):
+def test_a_worker_is_reused_only_for_exercises_that_may_see_more(counted):
     scoring = (SOLUTIONS / "03_scoring" / "scoring.py").read_text()
     report = counted.grade(submission(scoring, RIGHT_MASK, RIGHT))
     assert set(outcomes(report).values()) == {"passed"}
@@ -75,7 +75,7 @@ def masked_softmax(X, valid_lens):
 """
 
 
-def test_a_block_that_one_exercise_may_use_is_kept_for_none_that_may_not(counted):
+def test_a_block_is_not_kept_for_exercises_that_may_not_use_it(counted):
     scoring = (SOLUTIONS / "03_scoring" / "scoring.py").read_text()
     report = counted.grade(submission(scoring, KEEPING))
     assert outcomes(report)["masked_softmax"] == "failed"
@@ -148,7 +148,7 @@ def test_the_order_needs_few_workers_and_shows_no_worker_less(bundles):
     assert breaks <= 9
 
 
-def test_a_whole_course_needs_no_more_workers_than_exercises_of_which_none_may_follow_another(bundles):
+def test_a_course_needs_as_many_workers_as_unrelated_exercises(bundles):
     """Each of these needs a worker of its own in any order, so fewer cannot be had."""
     exercises = [e for b in bundles for e in b.exercises]
     apart: list[frozenset[str]] = []
@@ -185,7 +185,7 @@ def test_what_another_exercises_cases_bring_along_is_seen_by_no_other(counted):
         "{'error': {'type': 'E', 'message': 'm'}}",
     ],
 )
-def test_frames_that_one_exercise_writes_answer_no_request_of_the_next(counted, words):
+def test_frames_of_one_exercise_answer_no_request_of_the_next(counted, words):
     hostile = "def sequence_mask(X, valid_len, value=0):\n" + "\n".join(
         "    " + line
         for line in (FORGE + f"\nfor _ in range(30): forge({words})\nreturn X").strip().splitlines()

@@ -60,7 +60,7 @@ def test_links_in_a_folder_are_not_followed(bundles, tmp_path):
     assert neighbours(tmp_path, bundles, "ada/heads.py") == []
 
 
-def test_equal_files_with_other_modules_beside_them_are_two_submissions(bundles, tmp_path):
+def test_equal_files_with_different_neighbours_differ(bundles, tmp_path):
     fill(tmp_path / "ada", FILES)
     fill(tmp_path / "bob", FILES | {"pieces.py": "x = 2\n"})
     content = set()

@@ -103,7 +103,7 @@ def test_parts_in_the_same_file_count(quick, bundles):
     assert any("reference DecoderBlock" in remark for remark in result.remarks)
 
 
-def test_a_decoder_that_passes_alone_and_restarts_its_positions_costs_nothing(quick, bundles):
+def test_a_decoder_that_restarts_its_positions_costs_nothing(quick, bundles):
     """The book's decoder is right in its own assignment; trained with positions, it cannot write without them."""
     (books,) = [v for v in solution("08_decoder").variants("TransformerDecoder") if v.kind == "also"]
     exercise = capstone(bundles)

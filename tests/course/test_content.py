@@ -35,7 +35,7 @@ def test_a_worker_outlives_its_watchdog(assignment, exercise):
     assert limits["cpu_seconds"] >= 1.5 * limits["wall_seconds"] + 10
 
 
-def test_a_limit_that_would_hide_the_line_of_an_endless_loop_is_refused(tmp_path):
+def test_a_limit_that_hides_the_line_of_an_endless_loop_is_refused(tmp_path):
     folder = shutil.copytree(ROOT / "solutions/02_masking", tmp_path / "02_masking")
     text = (folder / "exercise.toml").read_text("utf-8")
     more = text.replace("points =", "limits = { wall_seconds = 30.0 }\npoints =", 1)

@@ -30,7 +30,7 @@ class DotProductAttention(nn.Module):
 REMARK = "which you are asked to implement yourself"
 
 
-def test_a_call_in_the_text_is_remarked_on_with_its_place_and_costs_nothing(grade_one):
+def test_a_call_in_the_text_gets_a_remark_and_costs_nothing(grade_one):
     result = grade_one(ATTENTION.replace("@CALL@", "F.scaled_dot_product_attention"), "DotProductAttention")
     assert (result.outcome, result.score) == ("passed", result.points)
     assert result.remarks == (f"uses scaled_dot_product_attention (answer.py, line 16), {REMARK}",)

@@ -104,7 +104,7 @@ def best(bundles: list[Bundle]) -> dict[str, tuple[float, str]]:
     }
 
 
-def test_a_file_that_knows_nothing_earns_at_most_ten_points_of_a_hundred(bundles: list[Bundle]):
+def test_a_file_that_knows_nothing_earns_at_most_10_of_100(bundles: list[Bundle]):
     found = best(bundles)
     total = sum(exercise.points for bundle in bundles for exercise in bundle.exercises)
     reached = sum(score for score, _recipe in found.values())

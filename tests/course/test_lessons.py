@@ -87,7 +87,7 @@ def test_every_source_that_is_cited_is_named_in_full(page):
 
 
 @each_page
-def test_a_lesson_to_read_says_where_its_code_is_and_asks_to_run_nothing(page):
+def test_a_lesson_to_read_names_its_code_and_asks_to_run_nothing(page):
     text = page.read_text("utf-8")
     for link in re.findall(r"\]\((?!https?:)([^)]+)\)", text):
         assert (page.parent / link).exists(), link

@@ -59,7 +59,7 @@ def written() -> Case:
 
 
 @pytest.mark.parametrize("dtype", OTHER_DTYPES)
-def test_a_case_is_repeated_up_to_its_result_with_what_it_takes_rounded(dtype):
+def test_a_repeated_case_rounds_its_inputs_and_stops_at_its_result(dtype):
     (again,) = [case for case in in_other_dtypes(written()) if case.dtype == dtype]
     assert (again.id, again.like) == (f"numbers-{dtype}", "numbers")
     assert [step["do"] for step in again.steps] == ["input", "input", "build", "load", "call", "see"]
@@ -79,7 +79,7 @@ def test_a_case_is_repeated_up_to_its_result_with_what_it_takes_rounded(dtype):
     assert again.axes == {"out1": ("step",)}
 
 
-def test_a_bundle_keeps_a_repeated_case_without_its_inputs_and_gives_them_back(bundles, tmp_path):
+def test_a_bundle_restores_the_inputs_of_a_repeated_case(bundles, tmp_path):
     bundle = next(b for b in bundles if b.assignment == "05_multi_head_attention")
     save(bundle, tmp_path)
     read = {c.id: c for c in load(tmp_path).exercise("MultiHeadAttention").cases}
@@ -97,7 +97,7 @@ def test_a_bundle_keeps_a_repeated_case_without_its_inputs_and_gives_them_back(b
 # ---- the course
 
 
-def test_every_exercise_with_floating_results_is_looked_at_in_each_dtype(bundles):
+def test_every_exercise_with_floating_results_is_checked_per_dtype(bundles):
     for exercise in (e for b in bundles for e in b.exercises):
         dtypes = {c.dtype for c in exercise.cases if any(k.judge == "precise" for k in c.checks)}
         assert dtypes == (set() if exercise.name in WITHOUT else set(OTHER_DTYPES)), exercise.name
@@ -195,7 +195,7 @@ def page() -> dict[str, dict[str, str]]:
     return rows
 
 
-def test_the_tolerances_leave_at_least_four_times_the_worst_that_was_measured():
+def test_tolerances_are_at_least_four_times_the_worst_measured():
     told = page()
     for dtype, tolerance in TOLERANCE.items():
         assert float(told[dtype]["tolerance"]) == tolerance

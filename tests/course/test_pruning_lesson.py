@@ -52,7 +52,7 @@ def lesson() -> dict:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_ablation_and_gradient_rank_planted_heads_and_confidence_does_not(seed):
+def test_ablation_and_gradient_rank_planted_heads_unlike_confidence(seed):
     cases = [c for c in ASSIGNMENT.cases("head_importance", seed) if c.id.endswith("-planted")]
     observed = observe(ASSIGNMENT.source, given("head_importance"), cases)
     planted = next(np.array(c.params["planted"]) for case in cases for c in case.checks if c.judge == "ranks")
@@ -103,7 +103,7 @@ def test_the_table_of_accuracies_is_that_of_pruned_models(seed):
 
 @pytest.mark.parametrize("seed", SEEDS[:5])
 @pytest.mark.parametrize("method", ["ablation", "gradient"])
-def test_either_measure_of_importance_removes_heads_in_the_planted_order(seed, method):
+def test_both_importances_remove_heads_in_the_planted_order(seed, method):
     case = ASSIGNMENT.cases("removal_experiment", seed)[0]
     model, (X, labels) = (
         from_case(case, "model"),
@@ -115,7 +115,7 @@ def test_either_measure_of_importance_removes_heads_in_the_planted_order(seed, m
 
 
 @pytest.mark.parametrize("bias", [False, True])
-def test_half_of_the_heads_is_half_of_the_operations_and_of_the_parameters_but_one_bias(bias):
+def test_half_of_the_heads_is_half_of_the_operations(bias):
     from torch.utils.flop_counter import FlopCounterMode
 
     from grader.given import MultiHeadAttention

@@ -201,7 +201,7 @@ def test_a_wrong_value_in_a_check_alone_shows_no_mistake():
     assert named(known, 2.0, 2.0, "values") == set()
 
 
-def test_a_mistake_that_shows_only_where_the_answer_is_open_is_not_named():
+def test_a_mistake_seen_only_where_the_contract_is_open_is_unnamed():
     known = table(one=[1.0, ANY, "odd"], two=[1.0, "E", 1.0])
     answer = [states(v) for v in (1.0, "E", ANY)]
     numbers = np.array([values(v) for v in (1.0, "E", ANY)])
@@ -237,7 +237,7 @@ def test_exceptions_agree_in_type_step_and_what_they_say():
     )
 
 
-def test_a_product_of_sizes_that_do_not_fit_is_one_exception_however_it_is_written():
+def test_a_matmul_of_wrong_sizes_is_one_exception_in_every_form():
     by_bmm = "Expected size for first two dimensions of batch2 tensor to be: [6, 8] but got: [6, 7]."
     by_einsum = (
         "einsum(): subscript j has size 7 for operand 1 which does not broadcast with previously seen size 8"

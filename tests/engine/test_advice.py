@@ -89,7 +89,7 @@ def test_what_is_wrong_in_float32_too_is_no_advice(grade_one):
 
 
 @pytest.mark.parametrize("lens", ["None", "lens"])
-def test_an_overflow_in_float32_is_a_wrong_value_with_and_without_lengths(grade_one, lens):
+def test_overflow_in_float32_fails_with_and_without_lengths(grade_one, lens):
     plain = "X.exp() / X.exp().sum(-1, keepdim=True)"
     source = FILL.replace(
         "    return torch", "        return torch" if lens == "None" else "    return torch"

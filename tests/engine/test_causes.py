@@ -48,7 +48,7 @@ def test_different_exceptions_are_shown_one_by_one(grade_one):
     assert len(failed(result)) > 1
 
 
-def test_weights_that_fit_nothing_come_first_and_values_are_not_judged(grade_one):
+def test_unmatched_weights_come_first_and_values_are_not_judged(grade_one):
     result = grade_one(HEAD + ADDITIVE.format(outputs=5, first="pass"), "AdditiveAttention")
     check = failed(result)[0]
     assert result.checks[0] == check

@@ -99,7 +99,7 @@ def test_on_the_cpu_the_same_exception_is_the_answers_own(engine):
     assert result.outcome == "failed"
 
 
-def test_cuda_computes_in_the_dtype_it_is_given_whatever_a_file_has_chosen():
+def test_cuda_computes_in_the_given_dtype_despite_a_files_settings():
     said = subprocess.run(
         [
             sys.executable,

@@ -123,7 +123,7 @@ def test_top_level_code_that_never_ends_is_left_out(grade, monkeypatch):
     assert any("line 2: this statement timed out" in remark for remark in report.remarks)
 
 
-def test_an_endless_answer_is_stopped_with_its_line_and_the_next_is_unharmed(grade, monkeypatch):
+def test_an_endless_answer_is_stopped_and_the_next_is_graded(grade, monkeypatch):
     monkeypatch.setattr("grader.engine.load_request.limits", short_limits)
     endless = (
         "import torch\ndef sequence_mask(X, valid_len, value=0):\n    while True:\n        X = X + 1\n"
@@ -200,7 +200,7 @@ def test_a_wrong_own_block_is_replaced_and_reported(grade):
     assert report.exercises[1].score == report.exercises[1].points
 
 
-def test_blocks_that_an_exercise_may_not_use_can_be_imported_and_not_used(grade_one):
+def test_withheld_blocks_can_be_imported_but_not_used(grade_one):
     source = "from grader.given import masked_softmax as finished\ndef masked_softmax(X, valid_lens):\n    return finished(X, valid_lens)\n"
     result = grade_one(source, "masked_softmax")
     assert result.outcome == "failed"

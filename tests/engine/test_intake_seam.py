@@ -36,7 +36,7 @@ def test_a_file_that_imports_its_names_gets_no_remark(engine):
     assert (result.outcome, result.remarks) == ("passed", ())
 
 
-def test_a_definition_before_a_syntax_error_is_graded_and_one_after_it_is_blocked(engine):
+def test_a_syntax_error_blocks_only_what_follows_it(engine):
     text = f"import torch\nimport torch.nn.functional as F\n\n{MASKED}\n\ndef sequence_mask(X, valid_len:\n    return X\n"
     before, after = sorted(graded(engine, "masking.py", text), key=lambda result: result.name)
     assert (before.name, before.outcome) == ("masked_softmax", "passed")

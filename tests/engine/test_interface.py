@@ -44,7 +44,7 @@ def test_another_interface_is_one_line_without_checks(grade_one, source, says):
     assert says in result.message
 
 
-def test_keywords_and_a_constructor_of_a_base_class_in_the_file_are_read(grade_one):
+def test_keywords_and_an_inherited_constructor_are_read(grade_one):
     anything = dot("**options", "options['dropout']")
     assert grade_one(anything, "DotProductAttention").outcome == "passed"
     derived = (

@@ -140,7 +140,7 @@ def test_a_package_that_is_not_installed_is_named(engine, tmp_path):
     assert result.message.startswith("the package wandb is not installed here")
 
 
-def test_hidden_cases_decide_against_a_missing_package_and_tell_the_instructor(bundles, engine, tmp_path):
+def test_a_missing_package_fails_hidden_cases_with_a_remark(bundles, engine, tmp_path):
     hidden = engine.with_options(hidden=True)
     result, _report = graded(hidden, tmp_path, dot("from wandb import soft\n", "soft"))
     assert (result.outcome, result.score) == ("blocked", 0)
@@ -300,7 +300,7 @@ def test_a_wrong_block_that_an_exercise_does_not_use_is_not_named(foreign, tmp_p
     assert result.remarks == ()
 
 
-def test_a_neighbour_s_block_of_another_interface_gives_way_if_that_helps(foreign, tmp_path):
+def test_a_neighbours_block_of_another_interface_is_replaced(foreign, tmp_path):
     biased = """
 class AdditiveAttention(nn.Module):
     def __init__(self, q_size, k_size, num_hiddens, dropout):
@@ -345,7 +345,7 @@ class Seq2SeqAttentionDecoder(nn.Module):
     )
 
 
-def test_a_reference_block_is_called_with_the_keywords_of_the_one_in_its_place(foreign, tmp_path):
+def test_a_reference_block_takes_the_keywords_of_the_replaced_one(foreign, tmp_path):
     own = WRONG.replace("(X, valid_lens)", "(X, valid_len)").replace("valid_lens", "valid_len")
     own = own.replace("masked_softmax", "mask_softmax")
     source = dot("from masks import mask_softmax\n", "mask_softmax").replace(

@@ -240,7 +240,7 @@ def test_a_number_of_a_line_that_no_file_has_is_not_believed(worker):
     assert gone(worker(f'print("{stack}", flush=True); time.sleep(60)')).line is None
 
 
-def test_the_last_stack_and_the_first_line_of_the_submission_in_it_count(worker):
+def test_the_place_is_the_submissions_line_in_the_last_stack(worker):
     stack = [
         "Timeout (0:00:01)!",
         '  File "a.py", line 9',
@@ -270,7 +270,7 @@ def real():
         session.close()
 
 
-def test_a_time_out_while_loading_names_the_students_line_in_any_script(real):
+def test_a_timeout_while_loading_names_the_students_line(real):
     session, load = real(
         "import time\n\n\nwhile True:\n    time.sleep(0.1)\n", name="Übung „3“ (1).ipynb cell 4"
     )
@@ -280,7 +280,7 @@ def test_a_time_out_while_loading_names_the_students_line_in_any_script(real):
     assert caught.value.line in [("Übung „3“ (1).ipynb cell 4", n) for n in (4, 5)]
 
 
-def test_a_time_out_within_torch_names_the_line_of_the_student_who_called_it(real):
+def test_a_timeout_within_torch_names_the_students_line(real):
     session, load = real(
         "import torch\n\n\ndef f(x):\n    while True:\n        x = torch.linalg.inv(torch.eye(300))\n"
     )
@@ -294,20 +294,20 @@ def test_a_time_out_within_torch_names_the_line_of_the_student_who_called_it(rea
     assert (caught.value.why, caught.value.line) == ("time", ("a.py", 6))
 
 
-def test_code_that_ends_its_process_is_reported_and_a_system_exit_is_only_an_exception(real):
+def test_an_exit_is_reported_and_system_exit_is_an_exception(real):
     session, load = real("import os\nimport sys\nsys.exit('bye')\nos._exit(7)\n")
     with pytest.raises(WorkerGone) as caught:
         session.ask(load, seconds=10)
     assert (caught.value.why, caught.value.detail) == ("died", "exit 7")
 
 
-def test_frames_that_student_code_writes_itself_are_nothing_but_claims(real):
+def test_frames_written_by_student_code_are_only_claims(real):
     forged = "import os, struct, sys\nwords = b'{\"score\": 100}'\nos.write(int(sys.argv[2]), struct.pack('<II', len(words), 0) + words)\n"
     session, load = real(forged)
     assert gone_with(session, load) == ("stale", "an answer to another request")
 
 
-def test_a_frame_that_bears_the_requests_own_token_is_nothing_but_a_claim(real):
+def test_a_frame_with_the_requests_token_is_only_a_claim(real):
     forged = """
 import json, os, struct, sys
 frame = sys._getframe()
@@ -332,7 +332,7 @@ def gone_with(session, request):
 # ---- how far a training is
 
 
-def test_messages_about_a_training_are_reported_and_the_reply_still_comes(worker):
+def test_training_messages_are_reported_and_the_reply_arrives(worker):
     session = worker(
         'read()\nfor n in (1, 2): send(frame({"progress": [n, 5, 0.5]}))\nsend(frame({"got": 1}, b"xyz"))'
     )
@@ -365,7 +365,7 @@ def test_a_loss_that_is_no_number_is_left_out(worker, loss):
     assert told == [Training(1, 5, None)]
 
 
-def test_messages_without_end_are_stopped_long_before_the_time_is_over(worker):
+def test_endless_messages_are_stopped_before_the_time_limit(worker):
     session = worker('read()\nwhile True: send(frame({"progress": [1, 5, 0.5]}))')
     assert gone(session, seconds=60).why == "reply"
 
@@ -382,7 +382,7 @@ def test_a_message_about_a_training_brings_no_tensors(worker):
     assert gone(session, seconds=5).why == "reply"
 
 
-def test_where_time_ran_out_is_reported_and_the_statement_from_which_that_was_reached(worker):
+def test_a_timeout_names_its_line_and_the_statement_that_led_there(worker):
     """A demo that calls a function without end costs itself, and not the function's definition."""
     stack = 'Timeout (0:00:01)!\\n  File \\"a.py\\", line 3 in f\\n  File \\"torch.py\\", line 9 in g\\n  File \\"a.py\\", line 7 in <module>\\n'
     session = worker(f'read()\nsys.stderr.write("{stack}"); sys.stderr.flush()\ntime.sleep(60)')

@@ -39,7 +39,7 @@ def test_gates_of_one_change_nothing_and_leave_nothing_behind():
     torch.testing.assert_close(mha(*given), plain)
 
 
-def test_a_gate_of_zero_is_a_head_whose_columns_of_the_output_are_zero():
+def test_a_gate_of_zero_zeroes_the_columns_of_its_head():
     mha, given = attention(), inputs()
     gated = gated_attention(mha, torch.tensor([1.0, 0.0, 1.0, 1.0]), *given)
     with torch.no_grad():
@@ -111,7 +111,7 @@ def test_importance_is_what_the_definitions_say():
         torch.testing.assert_close(head_importance(mha, batches, squared, method).detach(), want)
 
 
-def test_importance_is_measured_without_dropout_and_the_mode_comes_back():
+def test_importance_is_measured_in_eval_mode_and_the_mode_restored():
     mha, given = attention(dropout=0.5), inputs()
     batches = [(*given, torch.zeros(B, T, D))]
     still = head_importance(mha.eval(), batches, squared, "ablation")

@@ -167,7 +167,7 @@ def test_a_script_counts_up_to_its_first_syntax_error(tmp_path):
     assert read.content != submission_from(tmp_path / "a.py", source.replace("X[", "X(").encode()).content
 
 
-def test_lines_that_only_a_notebook_understands_are_skipped_in_a_script(tmp_path):
+def test_notebook_only_lines_are_skipped_in_a_script(tmp_path):
     source = "# %%\n%matplotlib inline\nimport torch\n!pip install x\n\n# %%\nx = 7 \\\n%2\n"
     (unit,) = submission_from(tmp_path / "a.py", source.encode()).units
     assert unit.source == source.replace("%matplotlib inline", "pass").replace("!pip install x", "pass")

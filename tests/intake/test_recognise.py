@@ -105,7 +105,7 @@ def test_keywords_and_a_second_witness_make_an_exercise(recognised, source, foun
         (a_class("TokenEmbedding", "vocab_size, d_model", base="nn.Embedding"), "TokenEmbedding"),
     ],
 )
-def test_a_common_name_with_the_parameters_of_the_contract_is_an_exercise(recognised, source, found):
+def test_a_common_name_with_the_contracts_parameters_is_an_exercise(recognised, source, found):
     assert recognised(source) == {found: found}
 
 

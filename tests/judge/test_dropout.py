@@ -165,7 +165,7 @@ def test_rightly_dropped_regions_pass_whatever_the_seed(decide):
     assert all(regions(decide, right(rng(seed))).passed for seed in range(SEEDS))
 
 
-def test_sums_of_dropped_weights_that_are_dropped_again_pass_whatever_the_seed(decide):
+def test_dropped_weights_dropped_again_pass_with_every_seed(decide):
     def of_sums(rng):
         weights = (kept(rng, 128, KEYS) / KEYS * SCALE).sum(1, keepdims=True)
         return normalised(rows_before(rng, weights * kept(rng, 128, 64) * SCALE))

@@ -35,7 +35,7 @@ def test_another_shape_fails_before_any_number_is_looked_at(decide, judge, got):
     assert "(2, 3, 5)  [batch, query, key]" in found.message
 
 
-def test_an_empty_reference_is_met_by_an_empty_answer_of_its_shape_only(decide):
+def test_an_empty_reference_equals_only_an_empty_answer_of_its_shape(decide):
     assert decide("equal", {"out": np.empty((0, 5))}, {"out": np.empty((0, 5))}).passed
     assert not decide("equal", {"out": np.empty((0, 5))}, {"out": np.empty((0, 4))}).passed
 
@@ -64,7 +64,7 @@ def test_special_numbers_of_the_reference_must_be_there(decide):
     assert not decide("equal", {"out": special}, {"out": special[[0, 2, 1, 3]]}).passed
 
 
-def test_the_tolerance_is_relative_to_the_reference_and_never_to_the_answer():
+def test_the_tolerance_is_relative_to_the_reference_only():
     want, huge = np.array([1.0]), np.array([1e30])
     assert differs(huge, want, 0.9).all()
     assert not differs(np.array([2.7]), want, 0.9).any()
@@ -119,7 +119,7 @@ def test_every_named_observation_must_be_right(decide):
     assert found.where == "grad W: batch 0, query 0, key 1"
 
 
-def test_expected_and_got_show_the_neighbourhood_of_the_first_difference(decide):
+def test_expected_and_actual_show_values_near_the_first_difference(decide):
     want = np.arange(10_000.0).reshape(100, 100)
     got = want.copy()
     got[50, 60] = -1
@@ -188,7 +188,7 @@ def test_one_row_of_the_data_is_evidence_that_code_ran(decide):
     assert not decide("witnessed", {"rows": rows}, {"rows": rows[:, :2]}, **says).passed
 
 
-def test_kept_weights_may_be_optional_and_are_looked_at_where_they_are_kept(decide):
+def test_optional_kept_weights_are_judged_where_they_are_kept(decide):
     weights = np.full((1, 2, 2), 0.5)
     assert not decide("kept_weights", {"w": weights}, {}).passed
     assert not decide("kept_weights", {"w": weights}, {"w": Seen(odd="None")}).passed

@@ -22,7 +22,7 @@ def test_a_tensor_that_was_asked_for_is_seen_with_its_numbers():
     assert (seen.shape, seen.dtype, seen.array.tolist()) == ((2, 3), "float64", [[0, 1, 2], [3, 4, 5]])
 
 
-def test_a_tensor_that_was_not_asked_for_is_refused_without_quoting_it():
+def test_an_unrequested_tensor_is_refused_without_quoting_it():
     with pytest.raises(BadReply) as caught:
         read(body=encode({"0.123 0.456": np.ones(2)}))
     assert "0.123" not in str(caught.value)
@@ -67,7 +67,7 @@ def test_words_about_a_tensor_do_not_replace_the_tensor():
     assert (seen.odd, seen.shape) == ("", (2,))
 
 
-def test_plain_values_are_numbers_and_truth_values_that_were_asked_for():
+def test_plain_values_are_requested_numbers_and_booleans():
     values = {"flag": True, "out": "text", "other": 5}
     assert read({"values": values}).values == {"flag": True}
 

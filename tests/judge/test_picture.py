@@ -104,7 +104,7 @@ def softmaxed(lengths, keys=7, queries=5):
 
 
 @pytest.mark.parametrize("per_query", [False, True])
-def test_the_grid_of_weights_has_the_valid_lengths_and_the_wrong_cells(per_query):
+def test_the_grid_of_weights_marks_valid_lengths_and_wrong_cells(per_query):
     lengths = np.array([7, 3, 1])
     want = softmaxed(lengths)
     got = want.copy()
@@ -203,7 +203,7 @@ def test_the_measured_rate_is_near_the_true_one(rate):
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.5])
-def test_the_rate_of_dropped_weights_follows_from_the_spread_of_the_sums(rate):
+def test_the_dropout_rate_follows_from_the_spread_of_the_sums(rate):
     kept = (RANDOM.random((4000, 8)) >= rate) / (1 - rate)
     out = np.repeat(kept.mean(1)[:, None], 3, 1).reshape(100, 40, 3)
     made = drawn("dropped_weights", {"out": out}, {"out": out}, p=0.3, keys=8, features=3)

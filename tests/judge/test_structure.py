@@ -112,7 +112,7 @@ def test_a_further_parameter_that_changes_no_result_may_be_there(decide):
         (None, 3, False),
     ],
 )
-def test_a_plain_value_is_the_wanted_one_and_a_truth_value_is_no_number(decide, got, want, passed):
+def test_a_plain_value_equals_the_expected_one_and_no_boolean(decide, got, want, passed):
     assert decide("value", {"flag": 0}, {}, values={"flag": got}, want=want).passed == passed
 
 

@@ -83,7 +83,7 @@ def test_a_right_answer_passes_every_check():
     assert [r.outcome for r in judged(Observation(seen(WANT)), "shape", "equal")] == ["passed", "passed"]
 
 
-def test_after_an_exception_the_first_check_tells_it_and_the_rest_is_skipped():
+def test_the_first_check_reports_an_exception_the_rest_is_skipped():
     error = StudentError("TypeError", "unsupported", ("a.py", 3, "x + y"), "call")
     first, second = judged(Observation({}, error), "shape", "equal")
     assert (first.outcome, first.message, first.where) == (
@@ -151,7 +151,7 @@ LEAKS = {
 
 
 @pytest.mark.parametrize("way", LEAKS)
-def test_hidden_checks_hold_nothing_that_student_code_could_choose_nor_what_was_wanted(way):
+def test_hidden_checks_hold_no_student_text_and_no_expected_value(way):
     for judge in JUDGES:
         for result in judged(LEAKS[way], judge, hidden=True):
             if result.outcome == "passed":
@@ -175,9 +175,7 @@ PLACED = {"equal", "one_of", "precise", "same", "unchanged", "sums_to_one", "car
 
 @pytest.mark.parametrize("judge", [*JUDGES, "one_that_is_new"])
 @pytest.mark.parametrize("passed", [True, False])
-def test_a_finding_that_nobody_has_written_a_sentence_for_tells_nothing_of_a_hidden_case(
-    judge, passed, monkeypatch
-):
+def test_a_finding_without_a_sentence_says_nothing_of_a_hidden_case(judge, passed, monkeypatch):
     told = Finding(
         passed, f"new {SECRET}", SECRET, SECRET, SECRET, "" if judge in PLACED | {"trained"} else SECRET
     )
@@ -221,7 +219,7 @@ def test_no_number_is_too_odd_to_be_judged(judge, number):
             assert result.outcome == "failed"
 
 
-def test_the_name_of_an_exception_of_pythons_own_is_reported_of_hidden_checks_too():
+def test_hidden_checks_name_builtin_exceptions():
     (result,) = judged(
         Observation({}, StudentError("TypeError", SECRET, ("a.py", 3, "x"), "call")), "equal", hidden=True
     )

@@ -78,7 +78,7 @@ def test_the_way_without_unnamed_files_gives_the_same(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_folder_in_the_place_of_the_file_is_reported_and_nothing_is_left(tmp_path):
+def test_a_folder_where_the_file_belongs_is_reported(tmp_path):
     (tmp_path / "taken").mkdir()
     with pytest.raises(OSError, match="taken"):
         write_atomically(tmp_path / "taken", b"1")

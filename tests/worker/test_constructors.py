@@ -33,7 +33,7 @@ SIZES = {"ffn_num_input": 2, "ffn_num_hiddens": 3, "ffn_num_outputs": 4}
         (lambda **everything: everything, SIZES),
     ],
 )
-def test_a_class_is_built_with_the_first_accepted_constructor_that_it_has(made, built):
+def test_a_class_is_built_with_its_first_accepted_constructor(made, built):
     assert build("PositionWiseFFN", SIZES, made).env["m"] == built
 
 
@@ -102,7 +102,7 @@ def inputs(name):
 
 @pytest.mark.parametrize("by_place", [False, True], ids=["by keyword", "by position"])
 @pytest.mark.parametrize("name", BUILT)
-def test_a_block_built_as_in_edition_1_computes_what_it_computes_otherwise(book, name, by_place):
+def test_a_block_built_as_in_edition_1_computes_the_same(book, name, by_place):
     block = getattr(book, name)
     asked = inspect.signature(block).parameters
     ours, theirs = accepted_forms(name, {p: ARGUMENTS[p] for p in asked if p in ARGUMENTS})
@@ -118,7 +118,7 @@ def result(module, name):
     return out[0] if isinstance(out, tuple) else out
 
 
-def test_a_block_built_as_in_edition_1_takes_its_sizes_from_the_first_input(book):
+def test_a_block_built_as_in_edition_1_infers_its_sizes(book):
     attention = book.MultiHeadAttention(6, 2, 0.0)
     attention(torch.randn(2, 3, 5), torch.randn(2, 4, 7), torch.randn(2, 4, 8), None)
     assert [layer.in_features for layer in (attention.W_q, attention.W_k, attention.W_v)] == [5, 7, 8]

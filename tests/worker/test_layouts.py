@@ -304,7 +304,7 @@ def test_blocks_are_found_by_structure(build):
     torch.testing.assert_close(got.observed["out"], want)
 
 
-def test_a_wrong_size_inside_a_numbered_block_is_the_only_thing_reported():
+def test_only_the_wrong_size_inside_a_numbered_block_is_reported():
     class Wrong(nn.Module):
         def __init__(self, *sizes):
             super().__init__()
