@@ -41,6 +41,12 @@ def put(report: TierReport) -> None:
         _write_own(_file(), text)
 
 
+def forget() -> None:
+    """Remove the cache, so that the tiers are tested again."""
+    with contextlib.suppress(OSError):
+        _file().unlink()
+
+
 def circumstances() -> dict[str, str]:
     """Return all that a self-test depends on: boot, kernel, user, container, and this code."""
     status = _status_fields(("CapEff", "Seccomp", "NoNewPrivs"))
