@@ -12,6 +12,7 @@ from pathlib import Path
 
 from grader.authoring.hidden_cases import derived_key
 from grader.bundle.model import Bundle
+from grader.bundle.rules import NO_RULES, Rules
 from grader.classroom.bounded_grading import BoundedGrading
 from grader.classroom.discover import SubmittedFile
 from grader.classroom.store import Store, StoreKey
@@ -113,12 +114,12 @@ class ClassRun:
         )
 
 
-def store_key(bundles: Path, sandbox: str, counted: Sequence[str] = ()) -> StoreKey:
+def store_key(bundles: Path, sandbox: str, rules: Rules = NO_RULES) -> StoreKey:
     """Return what results depend on: a hash of the cases, the versions, the tier; and the secret of the store.
 
-    counted: the policies that count.
+    rules: what the course changes about its exercises.
     """
-    digest = hashlib.sha256(repr(sorted(counted)).encode() if counted else b"")
+    digest = hashlib.sha256(rules.words().encode())
     for path in sorted(bundles.glob("*/bundle.*")):
         digest.update(f"{path.parent.name}/{path.name}\0".encode() + path.read_bytes())
     versions = f"{__version__} torch {version('torch')}"

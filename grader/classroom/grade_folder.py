@@ -57,7 +57,7 @@ def grade_folder(root: Path, options: GradeOptions) -> list[GradedSubmission]:
     only = tuple(wanted_exercises(options.only, course.bundles)) if options.only else ()
     tier = _tier(options.sandbox, options.trusted)
     cases = hidden_folder(course.solutions)
-    bundles = load_all(cases)
+    bundles = course.rules.apply(load_all(cases))
     found = [file for file in discover(root, bundles) if since is None or file.modified >= since]
     if not found:
         raise UsageError(
@@ -68,12 +68,12 @@ def grade_folder(root: Path, options: GradeOptions) -> list[GradedSubmission]:
             ).format(path=root, since=options.since)
         )
     jobs = min(options.jobs or _cores(), len(found))
-    store, key = options.store or default_store(folder_of(root)), store_key(cases, tier, course.counted)
+    store, key = options.store or default_store(folder_of(root)), store_key(cases, tier, course.rules)
     config = RunConfig(
         bundles=cases,
         store=store,
         key=key,
-        counted=course.counted,
+        rules=course.rules,
         only=only,
         regrade=options.regrade,
         warm="full" if len(found) >= WARM_FROM * jobs else "none",

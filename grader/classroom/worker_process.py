@@ -14,7 +14,7 @@ from pathlib import Path
 
 from grader.bundle.files import load_all
 from grader.bundle.model import Bundle, Exercise
-from grader.bundle.policies import counting
+from grader.bundle.rules import NO_RULES, Rules
 from grader.classroom.archives import BadArchive
 from grader.classroom.store import Store, Stored, StoreKey
 from grader.engine.engine import Engine
@@ -43,7 +43,7 @@ class RunConfig:
     store: Path | None  # None: the caller has looked there
     key: StoreKey
     only: tuple[str, ...] = ()
-    counted: tuple[str, ...] = ()  # policies that count
+    rules: Rules = NO_RULES  # of the course
     regrade: bool = False
     warm: str = "none"
 
@@ -86,7 +86,7 @@ def grading(allow: Callable[[float], None], config: RunConfig) -> Iterator[Calla
     """Set a process of the pool up to grade tasks. Raises SandboxError if the tier is not available."""
     with ExitStack() as opened:
         launcher = opened.enter_context(closing(choose(config.key.sandbox, warm=config.warm)))
-        bundles = counting(load_all(config.bundles), config.counted)
+        bundles = config.rules.apply(load_all(config.bundles))
         exercises = {e.name: e for bundle in bundles for e in bundle.exercises}
         options = GradingOptions(
             hidden=True,

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
 
-from grader.bundle.check import POLICIES
 from grader.bundle.files import MANIFEST_FILE, load_all
 from grader.bundle.model import Bundle, Exercise
-from grader.bundle.policies import counting
+from grader.bundle.rules import Rules
 from grader.intake.changes import is_changed
+from grader.intake.course_file import CourseFile, read_course_file
 from grader.intake.read import read_bytes
 from grader.support.errors import GraderError, UsageError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
 MARK = "headway.toml"
-COUNTED = "policies_that_count"  # a key of that file
-LINES = "name_lines"  # another one
 BUNDLED = Path(__file__).resolve().parents[1] / "course"  # a wheel has the course there; see pyproject.toml
 
 
@@ -39,7 +35,7 @@ class Course:
     def bundles(self) -> list[Bundle]:
         """The public bundles, in order. Raises NoCourse if there is none, or of another version.
 
-        Raises UsageError as `counted` does.
+        Raises UsageError as `settings` does.
         """
         try:
             found = load_all(self.root)
@@ -51,45 +47,39 @@ class Course:
                     root=self.root, file=MANIFEST_FILE
                 )
             )
-        return counting(found, self.counted)
+        return self._ruled(found)
 
     @cached_property
-    def counted(self) -> tuple[str, ...]:
-        """The policies that count in this course, as `headway.toml` names them. Raises UsageError."""
-        named = self._settings.get(COUNTED, [])
-        unknown = [name for name in named if name not in POLICIES] if isinstance(named, list) else [named]
-        if unknown:
-            raise UsageError(
-                _(
-                    "{file}: {key} must be a list of policies; {name} is none; the policies are {known}"
-                ).format(
-                    file=self.root / MARK,
-                    key=COUNTED,
-                    name=sanitize(repr(unknown[0]), 100),
-                    known=", ".join(POLICIES),
+    def settings(self) -> CourseFile:
+        """What `headway.toml` sets. Raises UsageError with a sentence for a wrong value."""
+        return read_course_file(self.root / MARK)
+
+    @property
+    def rules(self) -> Rules:
+        """What the course changes about its exercises. Raises UsageError as `settings` does."""
+        return self.settings.rules
+
+    def _ruled(self, found: Sequence[Bundle]) -> list[Bundle]:
+        """The bundles by the rules of the course. Raises UsageError for rules that leave an exercise without a check.
+
+        In an instructor's checkout, which has all exercises, a name that is none is refused too.
+        """
+        known = [exercise.name for bundle in found for exercise in bundle.exercises]
+        named = [("points", name) for name in self.rules.points]
+        named += [("weights", name) for name in self.rules.own_weights]
+        for table, name in named if self.solutions is not None else ():
+            if name not in known:
+                says = _("{file}: {table}.{name}: there is no such exercise; there are {known}")
+                shown = sanitize(name, 100)
+                raise UsageError(
+                    says.format(file=self.root / MARK, table=table, name=shown, known=", ".join(known))
                 )
-            )
-        return tuple(dict.fromkeys(named))
-
-    @cached_property
-    def names_lines(self) -> bool:
-        """Whether reports of this course may name a line to look at. Raises UsageError."""
-        value = self._settings.get(LINES, True)
-        if not isinstance(value, bool):
-            raise UsageError(
-                _("{file}: {key} must be true or false").format(file=self.root / MARK, key=LINES)
-            )
-        return value
-
-    @cached_property
-    def _settings(self) -> dict[str, Any]:
-        path = self.root / MARK
-        try:
-            return tomllib.loads(path.read_text("utf-8"))
-        except (OSError, ValueError) as error:
-            raise UsageError(
-                _("{file} cannot be read: {why}").format(file=path, why=sanitize(str(error), 200))
-            ) from None
+        ruled = self.rules.apply(found)
+        for exercise in (exercise for bundle in ruled for exercise in bundle.exercises):
+            if not any(exercise.counts(check.facet) for case in exercise.cases for check in case.checks):
+                says = _("{file}: weights: every facet of {name} has weight 0, so nothing would be graded")
+                raise UsageError(says.format(file=self.root / MARK, name=exercise.name))
+        return ruled
 
     def file_for(self, bundle: Bundle) -> Path:
         """The file in which the student works on an assignment (see `choose`)."""

@@ -7,8 +7,8 @@ the gradebook, submissions, or anything that nbgrader makes from them.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,9 @@ class CourseOptions:
     assignments: Path
     seed_file: Path
     sandbox: str = "auto"
-    counted: tuple[str, ...] = ()  # policies that count
+    points: Mapping[str, float] = field(
+        default_factory=dict
+    )  # exercise → points, where the course changes them
     question_points: float = 0.0
 
 
@@ -71,7 +73,10 @@ def _files(
     yield folder / OUR_CONFIG, our_config(options).encode()
     for assignment in chosen:
         place = folder / "source" / assignment.name
-        yield place / f"{assignment.name}.ipynb", notebook(assignment, options.question_points).encode()
+        yield (
+            place / f"{assignment.name}.ipynb",
+            notebook(assignment, options.question_points, options.points).encode(),
+        )
         for name in (MANIFEST_FILE, TENSORS_FILE):
             public = options.assignments / assignment.name / name
             if not public.is_file():
@@ -98,7 +103,9 @@ def _written(folder: Path, path: Path, data: bytes) -> bool:
 # ---- notebooks
 
 
-def notebook(assignment: Assignment, question_points: float = 0.0) -> str:
+def notebook(
+    assignment: Assignment, question_points: float = 0.0, changed: Mapping[str, float] | None = None
+) -> str:
     """The instructor's version of an assignment: solutions between their markers, a graded cell an exercise.
 
     The `grade_id` of a solution cell is the exercise's name, that of its graded cell `check-` and the name:
@@ -107,6 +114,7 @@ def notebook(assignment: Assignment, question_points: float = 0.0) -> str:
     import nbformat
 
     points = {exercise["name"]: float(exercise["points"]) for exercise in assignment.exercises}
+    points |= changed or {}
     cells = [_locked("from grader import check", "headway")]
     questions = 0
     for cell in _cells(assignment.source):
@@ -194,8 +202,8 @@ c.Headway.seed_file = {str(options.seed_file.resolve())!r}
 c.Headway.sandbox = {options.sandbox!r}
 c.Headway.trusted_submissions = False
 
-# Policies that cost points; the others are advice. They are those of {MARK} in the course folder.
-c.Headway.policies_that_count = {list(options.counted)!r}
+# The folder whose {MARK} has the points, weights and other rules of the course.
+c.Headway.course = {str(options.assignments.resolve())!r}
 
 # Students get the stubs of the course, which say what is not written yet.
 c.GenerateAssignment.preprocessors = [

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 from grader.authoring.hidden_cases import SEED_VARIABLE, hidden_folder
 from grader.bundle.files import load_all
 from grader.bundle.model import Bundle, Exercise
-from grader.bundle.policies import counting
+from grader.bundle.rules import NO_RULES, Rules
 from grader.classroom.bounded_grading import BoundedGrading
 from grader.classroom.class_run import store_key
 from grader.classroom.store import BadStore, Store, Stored, StoreKey
 from grader.classroom.worker_process import RunConfig, Task, TaskResult
+from grader.intake.course import MARK, Course
 from grader.intake.neighbours import ReadFile, among
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.choose import BasicTierError, best_tier
@@ -133,10 +134,9 @@ def _made_from(settings: Headway) -> tuple[object, ...]:
     """Quick to look at for every notebook: the settings, and when the files were written that they name."""
     with _seed(settings.seed_file):
         named = os.environ.get(SEED_VARIABLE, "")
-    files = [*sorted(Path(settings.solutions).rglob("*")), Path(named)]
+    files = [*sorted(Path(settings.solutions).rglob("*")), Path(settings.course, MARK), Path(named)]
     written = tuple((str(f), f.stat().st_mtime_ns, f.stat().st_size) for f in files if f.exists())
-    counted = tuple(settings.policies_that_count)
-    return settings.sandbox, settings.trusted_submissions, settings.solutions, counted, named, written
+    return settings.sandbox, settings.trusted_submissions, settings.solutions, settings.course, named, written
 
 
 def _made(settings: Headway) -> CourseGrader:
@@ -146,11 +146,15 @@ def _made(settings: Headway) -> CourseGrader:
         raise Refused(_("c.Headway.solutions names {path}, which is not there").format(path=solutions))
     with _seed(settings.seed_file):
         cases = hidden_folder(solutions)
-        counted = tuple(settings.policies_that_count)
-        key = store_key(cases, tier, counted)
-    bundles = counting(load_all(cases), counted)
-    config = RunConfig(cases, None, key, counted=counted, warm="full")
+        rules = _rules(settings)
+        key = store_key(cases, tier, rules)
+    bundles = rules.apply(load_all(cases))
+    config = RunConfig(cases, None, key, rules=rules, warm="full")
     return CourseGrader(bundles, key, settings.trusted_submissions, BoundedGrading(bundles, config, jobs=1))
+
+
+def _rules(settings: Headway) -> Rules:
+    return Course(Path(settings.course)).rules if settings.course else NO_RULES
 
 
 def close() -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from traitlets import Bool, Enum, List, Unicode
+from traitlets import Bool, Enum, Unicode
 from traitlets.config import Configurable
 
-from grader.bundle.check import POLICIES
 from grader.sandbox.tiers import AUTO, CHOICES
 
 
@@ -24,9 +23,9 @@ class Headway(Configurable):
     trusted_submissions = Bool(
         False, help="Allow the basic sandbox, which stops no determined attacker."
     ).tag(config=True)
-    policies_that_count = List(
-        Enum(POLICIES),
-        help="Policies that cost points; the others are advice. `grader course` copies them from headway.toml.",
+    course = Unicode(
+        "",
+        help="The folder whose headway.toml has the course's points, weights and other rules; empty: none.",
     ).tag(config=True)
     store = Unicode(
         "",

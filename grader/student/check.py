@@ -9,7 +9,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 from grader.bundle.model import Bundle
-from grader.bundle.policies import counting
 from grader.engine.devices import check_on_device, extra_devices, launcher_for
 from grader.engine.engine import Engine
 from grader.engine.options import GradingOptions
@@ -68,7 +67,7 @@ def check(
         for other_engine in extra:
             opened.callback(other_engine.close)
         wanted = wanted_exercises(names, where.bundles)
-        lines = lines and where.names_lines
+        lines = lines and where.settings.names_lines
         status = opened.enter_context(status_line(quiet))
         options = GradingOptions(
             hidden=hidden,
@@ -113,7 +112,7 @@ def _bundles(where: Course, hidden: bool) -> Sequence[Bundle]:
         )
     from grader.authoring.hidden_cases import hidden_bundles
 
-    return counting(hidden_bundles(where.solutions), where.counted)
+    return where.rules.apply(hidden_bundles(where.solutions))
 
 
 def _grade(

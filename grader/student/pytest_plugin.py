@@ -59,13 +59,12 @@ class StudentFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         from grader.bundle.files import load
-        from grader.bundle.policies import counting
         from grader.engine.engine import Engine
         from grader.intake.course import Course, choose
         from grader.intake.neighbours import with_neighbours
         from grader.intake.read import Blocked, read_submission
 
-        (bundle,) = counting([load(self.path.parent)], Course(self.path.parent.parent).counted)
+        (bundle,) = Course(self.path.parent.parent).rules.apply([load(self.path.parent)])
         if self.path.stem != bundle.module:
             return
         path, _remark = choose(self.path.parent, bundle)

@@ -92,7 +92,7 @@ class Watcher:
 
     def with_lines(self, report: Report) -> Report:
         """Return the report of the current exercise with the lines to look at, if the course allows them."""
-        if not self.course.names_lines:
+        if not self.course.settings.names_lines:
             return report
         try:
             parts = parts_for(self.engine, self.course, self._bundle_of[self.current], [self.current])

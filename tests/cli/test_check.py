@@ -199,7 +199,7 @@ def test_a_wrong_switch_of_lines_is_one_sentence(course):
     (course / "headway.toml").write_text("name_lines = 1\n")
     done = run("check", "transpose_qkv", cwd=course)
     assert done.returncode == 2
-    assert "name_lines must be true or false" in done.stderr
+    assert "name_lines = 1: must be true or false" in done.stderr
 
 
 def test_a_push_fails_only_for_what_was_begun(course):

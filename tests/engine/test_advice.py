@@ -10,7 +10,7 @@ from helpers.minimal import submission_of
 from helpers.report_schema import REPORT
 from rich.console import Console
 
-from grader.bundle.policies import counting
+from grader.bundle.rules import Rules
 from grader.engine.engine import Engine
 from grader.nbgrader.cell_outputs import comment_on
 from grader.report.formats import FORMATS
@@ -105,7 +105,7 @@ def test_overflow_in_float32_fails_with_and_without_lengths(grade_one, lens):
 
 
 def test_a_course_may_let_a_policy_count(bundles, engine):
-    strict = Engine(counting(bundles, ["precision"]), engine.launcher, engine.options)
+    strict = Engine(Rules(counted=("precision",)).apply(bundles), engine.launcher, engine.options)
     try:
         report = strict.grade(submission_of(FILL), ["masked_softmax"])
         odd = strict.grade(submission_of(BOOK), ["PositionalEncoding"]).exercises[0]

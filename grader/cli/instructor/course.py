@@ -56,7 +56,7 @@ def command(
         assignments=Path("assignments"),
         seed_file=seed_file(),
         sandbox=sandbox,
-        counted=Course(Path("assignments")).counted,
+        points=Course(Path("assignments")).rules.points,
         question_points=question_points,
     )
     try:

@@ -1,0 +1,72 @@
+"""What a course changes about its exercises: policies that count, points, weights of facets, what a diagnosis may say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from grader.bundle.check import Check
+from grader.bundle.model import Bundle, Exercise, KnownMistake, RecordedCase
+
+FACTS, NAME, QUESTION, PAGE = range(4)  # what a diagnosis may say at most
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules of one course; without any, the exercises are as they were recorded.
+
+    counted: policies that cost points. points: exercise → points. weights: facet → weight, in every exercise.
+    own_weights: exercise → facet → weight, before `weights`. level: what a diagnosis may say at most.
+    """
+
+    counted: tuple[str, ...] = ()
+    points: Mapping[str, float] = field(default_factory=dict)
+    weights: Mapping[str, float] = field(default_factory=dict)
+    own_weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    level: int = PAGE
+
+    def apply(self, bundles: Sequence[Bundle]) -> list[Bundle]:
+        """Return the bundles as these rules change them."""
+        if self == NO_RULES:
+            return list(bundles)
+        return [replace(bundle, exercises=tuple(map(self._exercise, bundle.exercises))) for bundle in bundles]
+
+    def words(self) -> str:
+        """Return a text that is equal for equal rules; "" for none."""
+        if self == NO_RULES:
+            return ""
+        own = sorted((name, sorted(weights.items())) for name, weights in self.own_weights.items())
+        parts = (
+            sorted(self.counted),
+            sorted(self.points.items()),
+            sorted(self.weights.items()),
+            own,
+            self.level,
+        )
+        return repr(parts)
+
+    def _exercise(self, exercise: Exercise) -> Exercise:
+        level = min(exercise.level, self.level)
+        return replace(
+            exercise,
+            points=self.points.get(exercise.name, exercise.points),
+            weights={**exercise.weights, **self.weights, **self.own_weights.get(exercise.name, {})},
+            level=level,
+            cases=tuple(self._case(case) for case in exercise.cases),
+            mistakes=tuple(self._mistake(mistake, level) for mistake in exercise.mistakes),
+        )
+
+    def _mistake(self, mistake: KnownMistake, level: int) -> KnownMistake:
+        if mistake.policy in self.counted:
+            mistake = replace(mistake, policy="", kind="mistake")
+        asks = mistake.asks if level >= QUESTION else ""
+        return replace(mistake, asks=asks, page=mistake.page if level >= PAGE else "")
+
+    def _case(self, case: RecordedCase) -> RecordedCase:
+        return replace(case, checks=tuple(self._check(check) for check in case.checks))
+
+    def _check(self, check: Check) -> Check:
+        return replace(check, policy="") if check.policy in self.counted else check
+
+
+NO_RULES = Rules()

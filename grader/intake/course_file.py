@@ -1,0 +1,110 @@
+"""Read `headway.toml`, in which a course says what it changes. A wrong value gets a sentence with its key."""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.bundle.check import FACETS, POLICIES
+from grader.bundle.rules import NO_RULES, PAGE, Rules
+from grader.support.errors import UsageError
+from grader.support.i18n import _
+from grader.support.sanitize import sanitize
+
+MAX_BYTES = 1 << 16
+MAX_NUMBER = 10_000
+KEEP = ("newest", "best")
+KEYS = ("course", "policies_that_count", "name_lines", "level", "keep", "points", "weights")
+
+
+@dataclass(frozen=True)
+class CourseFile:
+    """What a course set. keep: which of two submissions of an exercise counts."""
+
+    rules: Rules = NO_RULES
+    names_lines: bool = True
+    keep: str = KEEP[0]
+
+
+def read_course_file(path: Path) -> CourseFile:
+    """Read the file. Raises UsageError with one sentence: the key, the value, and what is allowed."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise ValueError(_("it has more than {n} bytes").format(n=MAX_BYTES))
+        fields = tomllib.loads(data.decode("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise UsageError(
+            _("{file} cannot be read: {why}").format(file=path, why=sanitize(str(error), 200))
+        ) from None
+    return _Reader(path, fields).read()
+
+
+@dataclass(frozen=True)
+class _Reader:
+    path: Path
+    fields: Mapping[str, Any]
+
+    def read(self) -> CourseFile:
+        for key in self.fields:
+            if key not in KEYS:
+                raise self._wrong(key, None, _("the keys are {keys}").format(keys=", ".join(KEYS)))
+        weights = self._table("weights")
+        own = {name: value for name, value in weights.items() if isinstance(value, dict)}
+        rules = Rules(
+            counted=self._policies(),
+            points={name: self._number(f"points.{name}", n) for name, n in self._table("points").items()},
+            weights=self._weights("weights", {k: v for k, v in weights.items() if k not in own}),
+            own_weights={name: self._weights(f"weights.{name}", table) for name, table in own.items()},
+            level=self._one_of("level", PAGE, tuple(range(PAGE + 1))),
+        )
+        lines = self._one_of("name_lines", True, (True, False))
+        return CourseFile(rules, lines, self._one_of("keep", KEEP[0], KEEP))
+
+    def _policies(self) -> tuple[str, ...]:
+        named = self.fields.get("policies_that_count", [])
+        unknown = [name for name in named if name not in POLICIES] if isinstance(named, list) else [named]
+        if unknown:
+            says = _("must be a list of policies; {name} is none; the policies are {known}")
+            allowed = says.format(name=sanitize(repr(unknown[0]), 100), known=", ".join(POLICIES))
+            raise self._wrong("policies_that_count", None, allowed)
+        return tuple(dict.fromkeys(named))
+
+    def _table(self, key: str) -> Mapping[str, Any]:
+        value = self.fields.get(key, {})
+        if not isinstance(value, dict):
+            raise self._wrong(
+                key, value, _("it is a table: write [{key}], and one line per name").format(key=key)
+            )
+        return value
+
+    def _weights(self, key: str, table: Mapping[str, Any]) -> dict[str, float]:
+        for facet in table:
+            if facet not in FACETS:
+                raise self._wrong(
+                    f"{key}.{facet}", None, _("the facets are {names}").format(names=", ".join(FACETS))
+                )
+        return {facet: self._number(f"{key}.{facet}", value) for facet, value in table.items()}
+
+    def _number(self, key: str, value: object) -> float:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or not math.isfinite(value) or not 0 <= value <= MAX_NUMBER:  # type: ignore[arg-type, operator]
+            raise self._wrong(key, value, _("it is a number from 0 to {most}").format(most=MAX_NUMBER))
+        return float(value)  # type: ignore[arg-type]
+
+    def _one_of(self, key: str, default: Any, allowed: tuple[Any, ...]) -> Any:
+        value = self.fields.get(key, default)
+        if not any(value == one and type(value) is type(one) for one in allowed):
+            names = _(" or ").join(map(json.dumps, allowed))
+            raise self._wrong(key, value, _("must be {names}").format(names=names))
+        return value
+
+    def _wrong(self, key: str, value: object, allowed: str) -> UsageError:
+        shown = "" if value is None else f" = {sanitize(repr(value), 100)}"
+        return UsageError(f"{self.path}: {sanitize(key, 100)}{shown}: {allowed}")

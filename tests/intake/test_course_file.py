@@ -1,0 +1,119 @@
+"""headway.toml: what a course sets takes effect; a wrong value is refused with its key and what is allowed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader.bundle.check import FACETS
+from grader.bundle.rules import NO_RULES, Rules
+from grader.intake.course import Course
+from grader.intake.course_file import MAX_BYTES, CourseFile, read_course_file
+from grader.support.errors import UsageError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    """An instructor's checkout with one assignment."""
+    for room in ("assignments", "solutions"):
+        (tmp_path / room).mkdir()
+        (tmp_path / room / "04_heads").symlink_to(ROOT / room / "04_heads")
+    return Course(tmp_path / "assignments")
+
+
+def write(course: Course, text: str) -> Course:
+    (course.root / "headway.toml").write_text(text, "utf-8")
+    return course
+
+
+def test_a_file_that_sets_nothing_changes_nothing(course):
+    write(course, 'course = "x"\n')
+    assert course.settings == CourseFile()
+    assert course.rules.words() == ""
+    ((bundle,), (plain,)) = course.bundles, NO_RULES.apply(course.bundles)
+    assert bundle == plain
+
+
+def test_points_weights_and_level_change_the_exercises(course):
+    text = 'level = 1\nkeep = "best"\n[points]\ntranspose_qkv = 7\n[weights]\npurity = 0\n[weights.transpose_qkv]\nvalues = 3\n'
+    (bundle,) = write(course, text).bundles
+    first, second = bundle.exercise("transpose_qkv"), bundle.exercise("transpose_output")
+    assert course.settings.keep == "best"
+    assert (first.points, first.weights["values"], first.counts("purity")) == (7, 3, False)
+    assert second.points != 7
+    assert second.weights.get("values", 1) != 3
+    assert not second.counts("purity")
+    assert first.level == 1
+    assert {(m.asks, m.page) for m in first.mistakes} == {("", "")}
+    assert all(m.says for m in first.mistakes)
+
+
+def test_a_course_never_raises_the_level_of_an_exercise(course):
+    (bundle,) = write(course, "level = 2\n").bundles
+    low = replace(bundle, exercises=tuple(replace(e, level=0) for e in bundle.exercises))
+    assert {e.level for e in course.rules.apply([low])[0].exercises} == {0}
+
+
+def test_equal_rules_have_equal_words_and_others_have_others():
+    one = Rules(points={"a": 1, "b": 2}, weights={"values": 1})
+    assert one.words() == Rules(points={"b": 2, "a": 1}, weights={"values": 1}).words()
+    others = [
+        NO_RULES,
+        Rules(points={"a": 2, "b": 2}, weights={"values": 1}),
+        Rules(level=1),
+        Rules(weights={"values": 1}),
+        Rules(own_weights={"a": {"values": 1}}),
+        Rules(counted=("precision",)),
+    ]
+    assert len({rules.words() for rules in [one, *others]}) == 7
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("pionts = 3\n", "pionts: the keys are course, policies_that_count"),
+        ("level = 4\n", "level = 4: must be 0 or 1 or 2 or 3"),
+        ("level = true\n", "level = True: must be 0 or 1"),
+        ('keep = "last"\n', 'keep = \'last\': must be "newest" or "best"'),
+        ("points = 3\n", "points = 3: it is a table: write [points]"),
+        ("[points]\ntranspose_qkv = -1\n", "points.transpose_qkv = -1: it is a number from 0 to 10000"),
+        ("[points]\ntranspose_qkv = nan\n", "points.transpose_qkv = nan: it is a number"),
+        ('[points]\ntranspose_qkv = "x"\n', "points.transpose_qkv = 'x': it is a number"),
+        (
+            "[points]\ntranspose_qkw = 1\n",
+            "points.transpose_qkw: there is no such exercise; there are transpose_qkv,",
+        ),
+        ("[weights]\nvalue = 1\n", "weights.value: the facets are shapes, values,"),
+        ("[weights.transpose_qkv]\nvalues = false\n", "weights.transpose_qkv.values = False: it is a number"),
+        ("[weights.nothing]\nvalues = 1\n", "weights.nothing: there is no such exercise"),
+        ("[points\n", "headway.toml cannot be read: "),
+        ("x = " + "[" * 5000, "headway.toml cannot be read: "),
+        ("#" * (MAX_BYTES + 1), f"it has more than {MAX_BYTES} bytes"),
+    ],
+)
+def test_a_wrong_value_is_one_sentence(course, text, sentence):
+    with pytest.raises(UsageError) as refused:
+        _ = write(course, text).bundles
+    assert sentence in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_weights_that_leave_no_check_are_refused(course):
+    text = "[weights.transpose_qkv]\n" + "".join(f"{facet} = 0\n" for facet in FACETS)
+    with pytest.raises(UsageError, match="every facet of transpose_qkv has weight 0"):
+        _ = write(course, text).bundles
+
+
+def test_a_kit_ignores_exercises_that_it_does_not_have(tmp_path):
+    (tmp_path / "04_heads").symlink_to(ROOT / "assignments" / "04_heads")
+    (tmp_path / "headway.toml").write_text("[points]\ntrain = 9\n", "utf-8")
+    assert len(Course(tmp_path).bundles) == 1
+
+
+def test_a_file_that_is_missing_is_one_sentence(tmp_path):
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_course_file(tmp_path / "headway.toml")
