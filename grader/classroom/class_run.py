@@ -21,6 +21,7 @@ from grader.intake.neighbours import among
 from grader.report.model import Report
 from grader.support.version import __version__
 
+STORE_SECRET = "results of grader grade"  # what the key of the stores is derived for
 WARM_FROM = 40  # submissions per process from which a warm server pays for itself
 
 Progress = Callable[[int, int], None]  # submissions done, submissions graded now
@@ -123,7 +124,7 @@ def store_key(bundles: Path, sandbox: str, rules: Rules = NO_RULES) -> StoreKey:
     for path in sorted(bundles.glob("*/bundle.*")):
         digest.update(f"{path.parent.name}/{path.name}\0".encode() + path.read_bytes())
     versions = f"{__version__} torch {version('torch')}"
-    return StoreKey(digest.hexdigest(), versions, sandbox, derived_key("results of grader grade"))
+    return StoreKey(digest.hexdigest(), versions, sandbox, derived_key(STORE_SECRET))
 
 
 def without_helpers(submissions: Sequence[GradedSubmission]) -> list[GradedSubmission]:

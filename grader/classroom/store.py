@@ -13,10 +13,11 @@ import json
 import os
 import sqlite3
 import stat
-from collections.abc import Collection, Sequence
-from contextlib import ExitStack
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from grader.report.model import ExerciseResult
 from grader.report.stored import BadResult, from_text
@@ -38,6 +39,20 @@ INSERT INTO results (content, exercise, cases, grader, sandbox, result, mac) VAL
 ON CONFLICT DO UPDATE SET result = excluded.result, mac = excluded.mac,
 graded_at = CURRENT_TIMESTAMP, times = times + 1
 """
+_COPY = """
+INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
+SET result = excluded.result, mac = excluded.mac, graded_at = excluded.graded_at, times = excluded.times
+WHERE (excluded.graded_at, excluded.mac) > (graded_at, mac)
+"""
+_PAGE = """
+SELECT * FROM results WHERE (content, exercise, cases, grader, sandbox) > (?, ?, ?, ?, ?)
+ORDER BY content, exercise, cases, grader, sandbox LIMIT ?
+"""
+_OUTDATED = """
+DELETE FROM results WHERE grader = ? AND EXISTS (SELECT 1 FROM results AS newer WHERE newer.grader = ?
+AND (newer.content, newer.exercise, newer.cases, newer.sandbox)
+= (results.content, results.exercise, results.cases, results.sandbox))
+"""
 # What SQLite advises for a file that somebody else may have written (https://sqlite.org/security.html).
 _CAUTIOUS = ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0")
 
@@ -54,6 +69,24 @@ class StoreKey:
     grader: str  # versions of the grader and of torch
     sandbox: str
     secret: bytes = field(repr=False)
+
+
+class Row(NamedTuple):
+    """One row as it is in the file; the key is the first five fields."""
+
+    content: str
+    exercise: str
+    cases: str
+    grader: str
+    sandbox: str
+    result: str
+    mac: str
+    graded_at: str
+    times: int
+
+    def is_signed(self, secret: bytes) -> bool:
+        """Whether the grader wrote this row under the seed of `secret`. The last two fields are not signed."""
+        return hmac.compare_digest(self.mac.encode("utf-8", "replace"), _mac(secret, *self[:6]).encode())
 
 
 @dataclass(frozen=True)
@@ -158,7 +191,9 @@ class Store:
     def _verified(self, content: str, exercise: str, text: object, mac: object) -> ExerciseResult | None:
         if not isinstance(text, str) or not isinstance(mac, str):
             return None
-        if not hmac.compare_digest(mac.encode(), self._mac(content, exercise, text).encode()):
+        if not hmac.compare_digest(
+            mac.encode(), _mac(self._secret, content, exercise, *self._key, text).encode()
+        ):
             return None
         try:
             return from_text(text)
@@ -169,21 +204,56 @@ class Store:
         """Write a submission's results, all or none. One that could not be graded is left out: it is tried again."""
         texts = {r.name: json.dumps(asdict(r)) for r in results}
         rows = [
-            (r.content, r.name, *self._key, texts[r.name], self._mac(r.content, r.name, texts[r.name]))
+            (*key, texts[r.name], _mac(self._secret, *key, texts[r.name]))
             for r in results
             if r.outcome != "could_not_grade"
+            for key in [(r.content, r.name, *self._key)]
         ]
-        with self._database:
-            self._database.execute("BEGIN IMMEDIATE")
+        with self.transaction():
             self._database.executemany(_PUT, rows)
 
-    def _mac(self, content: str, exercise: str, text: str) -> str:
-        """HMAC-SHA256 of a row, written as a JSON list, so that no two rows give the same bytes."""
-        row = json.dumps([content, exercise, *self._key, text]).encode()
-        return hmac.new(self._secret, row, hashlib.sha256).hexdigest()
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Write all or, after an exception, nothing."""
+        with self._database:
+            self._database.execute("BEGIN IMMEDIATE")
+            yield
+
+    def require_whole(self) -> None:
+        """Raise BadStore if a part of the file is lost; queries would find the rest."""
+        if self._database.execute("PRAGMA quick_check(1)").fetchall() != [("ok",)]:
+            raise BadStore(_("{path} is damaged").format(path=self.path))
+
+    def rows_after(self, key: Sequence[str], limit: int) -> list[Row]:
+        """Return up to `limit` rows of any key in the order of their keys, none of them verified."""
+        return [Row(*values) for values in self._database.execute(_PAGE, (*key, limit))]
+
+    def copy(self, rows: Iterable[Row]) -> None:
+        """Write rows as they are. Of two rows with one key, the one that was graded last stays."""
+        self._database.executemany(_COPY, rows)
+
+    def drop_outdated(self, older: str, newer: str) -> None:
+        """Drop the rows of one version of the grader whose submission and exercise another version has graded."""
+        self._database.execute(_OUTDATED, (older, newer))
+
+    def distinct(self, column: str) -> list[str]:
+        """Return the different values of a column, in order."""
+        return [
+            value for (value,) in self._database.execute(f"SELECT DISTINCT {column} FROM results ORDER BY 1")
+        ]
+
+    def count(self) -> int:
+        """Return the number of rows."""
+        (rows,) = self._database.execute("SELECT COUNT(*) FROM results").fetchone()
+        return int(rows)
 
     def close(self) -> None:
         self._database.close()
+
+
+def _mac(secret: bytes, *fields: str) -> str:
+    """HMAC-SHA256 of a row without its mac, written as a JSON list, so that no two rows give the same bytes."""
+    return hmac.new(secret, json.dumps(fields).encode(), hashlib.sha256).hexdigest()
 
 
 def _claim(path: Path) -> None:

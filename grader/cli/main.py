@@ -25,6 +25,10 @@ COMMANDS = {
         "grader.cli.instructor.grade",
         _("Instructor: grade a folder of submissions with hidden cases."),
     ),
+    "merge": (
+        "grader.cli.instructor.merge",
+        _("Instructor: join the stores of several calls of `grader grade`."),
+    ),
     "course": ("grader.cli.instructor.course", _("Instructor: create or update an nbgrader course.")),
     "release": (
         "grader.cli.instructor.release",

@@ -276,6 +276,38 @@ def test_rate_and_time_left():
     assert speed(5, 0, 1.0) == ""
 
 
+# ---- in parts
+
+
+def test_merged_shards_hold_the_rows_of_one_run(school, records, tmp_path):
+    parts = [tmp_path / f"part-{number}.sqlite" for number in range(3)]
+    for number, part in enumerate(parts):
+        done = run(school, "class", "--shard", f"{number}/3", "--store", part, "--format", "csv")
+        assert done.returncode in (0, 1), done.stderr
+        assert rows(part), "each shard has some of this class"
+    merged = tmp_path / "merged.sqlite"
+    command = [str(GRADER), "merge", *map(str, parts), "--store", str(merged)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment(school))
+    whole = rows(store_of(school, school / "class"))
+    assert done.stdout == f"{merged}: {len(whole)} results of {len({row[0] for row in whole})} submissions\n"
+    assert sorted(row[:2] for row in rows(merged)) == sorted(row[:2] for row in whole)
+    again = run(school, "class", "--store", merged, "--format", "jsonl")
+    assert [without_seconds(one) for one in lines(again)] == [
+        without_seconds(one) for one in records.values()
+    ]
+    assert {row[2] for row in rows(merged)} == {1}, "nothing was graded again"
+
+
+def without_seconds(record: dict) -> dict:
+    return {**record, "exercises": [{**one, "seconds": 0} for one in record["exercises"]]}
+
+
+def test_a_shard_without_a_file_has_an_empty_store(school, tmp_path):
+    done = run(school, "class/ada.py", "--shard", "0/1000", "--store", tmp_path / "part")
+    assert done.returncode == 0, done.stderr
+    assert rows(tmp_path / "part") == []
+
+
 # ---- what submissions may plant
 
 
@@ -489,6 +521,8 @@ def test_ctrl_c_stops_at_once_and_leaves_nothing(school, records):
         (["class", "--store", "seed"], "cannot be used as a store"),
         (["class", "--since", "2999-01-01"], "changed since 2999-01-01"),
         (["cache"], "holds nothing to grade"),
+        (["class", "--shard", "1/4"], "--shard needs --store"),
+        (["class", "--shard", "4/4", "--store", "new"], "K from 0 to N-1"),
     ],
 )
 def test_wrong_use_is_one_sentence(school, records, args, sentence):

@@ -106,6 +106,10 @@ def test_the_commands_work(said, home):
     assert [(line.split()[1], done.returncode) for line, done in said.items()] == [
         ("docs/recipes/gradescope/pack.py", 0),
         ("grade", 1),
+        ("grade", 1),
+        ("grade", 0),
+        ("merge", 0),
+        ("grade", 1),
     ], [done.stderr for done in said.values()]
     marks = (home / "marks.csv").read_text("utf-8")
     assert "softmax-masked-too-late" in marks
@@ -265,3 +269,68 @@ def test_gitlab_gets_a_report_it_can_read(home, said, tmp_path):
     assert done.returncode == 1, done.stderr  # nothing is written yet
     report = tmp_path / "course" / job["artifacts"]["reports"]["junit"]
     assert [suite.get("name") for suite in ElementTree.parse(report).getroot().iter("testsuite")]
+
+
+# ---- in parts
+
+SHARDS = ROOT / "docs" / "recipes" / "shards"
+
+
+def graded_parts(home: Path, script: str, folder: Path, variables: list[dict[str, str]]) -> None:
+    """Run a script once per part, and expect that the merged parts hold the results of the whole class."""
+    shutil.copytree(home / "assignments", folder / "assignments")
+    shutil.copytree(home / "solutions", folder / "solutions")
+    shutil.copytree(home / "submissions", folder / "submissions")
+    (folder / "parts").mkdir()
+    for more in variables:
+        done = subprocess.run(
+            ["bash", "-c", script],
+            cwd=folder,
+            env=environment(home, **more),
+            capture_output=True,
+            text=True,
+            timeout=200,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    command = f"grader merge $(find . -name '*.sqlite') --store {folder / 'class.sqlite'}"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env=environment(home, **variables[0]),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout.endswith("4 results of 2 submissions\n"), done.stderr
+
+
+@landlocked
+def test_a_job_array_grades_the_class(home, said, tmp_path):
+    script = (SHARDS / "slurm.sh").read_text("utf-8")
+    assert "--array=0-63" in script
+    jobs = [{"SLURM_ARRAY_TASK_ID": str(n), "SLURM_ARRAY_TASK_COUNT": "2"} for n in range(2)]
+    more = {"SLURM_ARRAY_JOB_ID": "7", "TMPDIR": str(tmp_path)}
+    graded_parts(home, script, tmp_path, [{**job, **more} for job in (*jobs, jobs[0])])
+
+
+@landlocked
+def test_an_indexed_job_grades_the_class(home, said, tmp_path):
+    job = yaml.safe_load((SHARDS / "kubernetes.yaml").read_text("utf-8"))["spec"]
+    (container,) = job["template"]["spec"]["containers"]
+    (script,) = container["args"]
+    assert f"/{job['completions']}" in script
+    script = (
+        script.replace("/class/", f"{tmp_path}/").replace("/tmp/", f"{tmp_path}/pod-").replace("/64", "/2")
+    )
+    graded_parts(home, script, tmp_path, [{"JOB_COMPLETION_INDEX": str(n)} for n in range(2)])
+
+
+@landlocked
+def test_a_matrix_grades_the_class(home, said, tmp_path):
+    job = yaml.safe_load((SHARDS / "github.yml").read_text("utf-8"))["jobs"]["grade"]
+    (step,) = (step for step in job["steps"] if step.get("name") == "grade")
+    assert job["strategy"]["matrix"]["part"] == list(range(8))
+    seed = {"SEED": "a seed that only this test knows", "HEADWAY_SEED_FILE": str(tmp_path / "seed")}
+    graded_parts(
+        home, step["run"].replace("/8", "/2"), tmp_path, [{"PART": str(n), **seed} for n in range(2)]
+    )

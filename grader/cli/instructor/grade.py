@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,8 @@ Examples:
   grader grade submissions --format csv --output marks.csv
   grader grade submissions --format html --output class.html
   grader grade submissions --format jsonl | jq .score
+  grader grade submissions --shard 3/64 --store part-3.sqlite
+                                                 a 64th of the class; join the stores with `grader merge`
 
 \b
 Results are stored in your cache folder (or in --store). Run the command again, also after a kill: it grades only
@@ -49,6 +52,12 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
     help=_("Grade only files changed since: 2026-03-01, 2026-03-01T18:00, or 30m, 12h, 2d ago."),
 )
 @click.option("--regrade", is_flag=True, help=_("Grade again what is stored."))
+@click.option(
+    "--shard",
+    metavar="K/N",
+    callback=lambda _context, _option, text: _shard(text),
+    help=_("Grade only part K of N, chosen by content; K is from 0 to N-1. Needs --store."),
+)
 @click.option("--jobs", type=click.IntRange(1, 256), help=_("Number of processes; default: one per core."))
 @click.option(
     "--store",
@@ -82,6 +91,7 @@ def command(
     only: tuple[str, ...],
     since: str | None,
     regrade: bool,
+    shard: tuple[int, int] | None,
     jobs: int | None,
     store: Path | None,
     output: Path | None,
@@ -104,6 +114,7 @@ def command(
         course=course,
         sandbox=sandbox,
         trusted=trusted_submissions,
+        shard=shard,
     )
     graded = grade_folder(submissions, options)
     if old := ignored_store(submissions):
@@ -116,6 +127,17 @@ def command(
         write_pages(pages, graded)
     _write(graded, form, output)
     sys.exit(exit_status(graded))
+
+
+def _shard(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
+    if not found or int(found[1]) >= int(found[2]):
+        raise click.BadParameter(
+            _("--shard takes K/N with K from 0 to N-1, such as 3/64; not {text}").format(text=text)
+        )
+    return int(found[1]), int(found[2])
 
 
 def _write(graded: Sequence[GradedSubmission], form: str, output: Path | None) -> None:

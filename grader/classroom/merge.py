@@ -1,0 +1,117 @@
+"""Join stores: each row is verified and copied as it is. The stores may come from other machines; none is trusted."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.version import InvalidVersion, Version
+
+from grader.classroom.bounded_reader import BoundedReader, Unreadable
+from grader.classroom.store import BadStore, Row, Store, StoreKey
+from grader.support.i18n import _
+
+PAGE = 200  # rows that are read at a time
+_FIRST = ("",) * 5  # before every key
+
+
+@dataclass(frozen=True)
+class Merged:
+    """What a merge did. rejected: rows of each part that the grader did not write, if there are any."""
+
+    submissions: int
+    results: int
+    rejected: dict[Path, int]
+
+
+def merge(parts: Sequence[Path], target: Path, secret: bytes) -> Merged:
+    """Copy the rows of `parts` into the store `target`, all or none. Merging again changes nothing.
+
+    Of several versions of the grader, the newest that graded a submission's exercise stays. secret: signs the rows.
+    Raises BadStore for parts that cannot be read, or are of different seeds, cases or sandboxes.
+    """
+    rejected: dict[Path, int] = {}
+    with closing(Store(target, StoreKey("", "", "", secret))) as store, store.transaction():
+        for part in parts:
+            if left := _copy(part, store, secret):
+                rejected[part] = left
+            _require_one(store, part)
+        graders = sorted(store.distinct("grader"), key=_age)
+        for place, older in enumerate(graders):
+            for newer in graders[place + 1 :]:
+                store.drop_outdated(older, newer)
+        return Merged(len(store.distinct("content")), store.count(), rejected)
+
+
+def _copy(part: Path, store: Store, secret: bytes) -> int:
+    """Copy the signed rows of a part. Returns how many others it has."""
+    signed = others = 0
+    for rows in _pages(part):
+        good = [row for row in rows if row.is_signed(secret)]
+        store.copy(good)
+        signed, others = signed + len(good), others + len(rows) - len(good)
+    if others and not signed:
+        raise BadStore(
+            _(
+                "{path} was graded with another secret seed; use the seed of this class on every machine"
+            ).format(path=part)
+        )
+    return others
+
+
+def _require_one(store: Store, part: Path) -> None:
+    for column, sentence in (
+        ("cases", _("{path} was graded with other hidden cases; merge results of one version of the course")),
+        ("sandbox", _("{path} was graded in another sandbox; name one for all parts with --sandbox")),
+    ):
+        if len(store.distinct(column)) > 1:
+            raise BadStore(sentence.format(path=part))
+
+
+def _pages(part: Path) -> Iterator[list[Row]]:
+    """Read a copy of the file, in a process with limits. Raises BadStore."""
+    with tempfile.TemporaryDirectory() as folder, BoundedReader() as reader:
+        copy, after = Path(folder) / "part", _FIRST
+        try:
+            for suffix in ("", "-wal"):  # the second is there if the grader was killed
+                if not suffix or Path(f"{part}{suffix}").exists():
+                    shutil.copyfile(f"{part}{suffix}", f"{copy}{suffix}")
+            while rows := reader.call(read_page, copy, after):
+                yield rows
+                if rows[-1][:5] <= after:
+                    raise Unreadable(_("is damaged"))
+                after = rows[-1][:5]
+        except OSError as error:
+            raise BadStore(
+                _("{path} cannot be read: {reason}").format(path=part, reason=error.strerror)
+            ) from None
+        except Unreadable as why:
+            raise BadStore(f"{part} {why}") from None
+
+
+def read_page(path: Path, after: Sequence[str]) -> list[Row]:
+    """Read some rows after a key. Raises Unreadable for anything but a store."""
+    try:
+        with closing(Store(path, StoreKey("", "", "", b""))) as store:
+            if tuple(after) == _FIRST:
+                store.require_whole()
+            rows = store.rows_after(after, PAGE)
+    except (BadStore, sqlite3.Error, UnicodeError):
+        raise Unreadable(_("is damaged, or is not a store of this version of the grader")) from None
+    if any(tuple(map(type, row)) != (str,) * 8 + (int,) for row in rows):
+        raise Unreadable(_("is damaged"))
+    return rows
+
+
+def _age(versions: str) -> tuple[Version, ...]:
+    """ "0.2.0 torch 2.13.0" as numbers; what is no version is the oldest."""
+    grader, _torch, torch = [*versions.split(), "", ""][:3]
+    try:
+        return Version(grader), Version(torch)
+    except InvalidVersion:
+        return Version("0"), Version("0")
