@@ -319,9 +319,8 @@ def test_an_indexed_job_grades_the_class(home, said, tmp_path):
     (container,) = job["template"]["spec"]["containers"]
     (script,) = container["args"]
     assert f"/{job['completions']}" in script
-    script = (
-        script.replace("/class/", f"{tmp_path}/").replace("/tmp/", f"{tmp_path}/pod-").replace("/64", "/2")
-    )
+    for there, here in {"/tmp/": f"{tmp_path}/pod-", "/class/": f"{tmp_path}/", "/64": "/2"}.items():
+        script = script.replace(there, here)
     graded_parts(home, script, tmp_path, [{"JOB_COMPLETION_INDEX": str(n)} for n in range(2)])
 
 
