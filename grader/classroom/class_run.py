@@ -15,6 +15,7 @@ from grader.bundle.model import Bundle
 from grader.bundle.rules import NO_RULES, Rules
 from grader.classroom.bounded_grading import BoundedGrading
 from grader.classroom.discover import SubmittedFile
+from grader.classroom.roster import Person
 from grader.classroom.store import Store, StoreKey
 from grader.classroom.worker_process import RunConfig, Task, TaskResult, results_without_grading
 from grader.intake.neighbours import among
@@ -36,6 +37,11 @@ class GradedSubmission:
     problem: str  # why the file as a whole could not be graded
     grader_failed: bool  # the problem is not the author's fault
     new: bool  # graded now, not found in the store
+    modified: float = 0.0  # when the file was last written, in seconds of the system's clock
+    tree: str = (
+        ""  # a hash of what the student wrote; equal for files that differ only in comments and layout
+    )
+    person: Person | None = None  # the student's row in the list of students
 
     @property
     def student(self) -> str:
@@ -99,7 +105,9 @@ class ClassRun:
             result = self._results[number]
             report = self._report(file, result)
             new = bool(result.new) and number not in seen
-            yield GradedSubmission(report, result.size, result.problem, result.grader_failed, new)
+            yield GradedSubmission(
+                report, result.size, result.problem, result.grader_failed, new, file.modified, result.tree
+            )
             seen.add(number)
 
     def _report(self, file: SubmittedFile, result: TaskResult) -> Report:

@@ -41,16 +41,30 @@ def jsonl(submissions: Sequence[GradedSubmission]) -> str:
 
 
 def table(submissions: Sequence[GradedSubmission]) -> str:
-    """Return CSV: one row per submission, five columns per exercise. No spreadsheet reads a cell as a formula."""
+    """Return CSV: one row per submission, five columns per exercise. No spreadsheet reads a cell as a formula.
+
+    Students without a submission have a row if there is a class list.
+    """
     columns = list(dict.fromkeys((r.assignment, r.name) for one in submissions for r in one.report.exercises))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
-    head = ["student", "submission", "content", "sandbox", "score", "points", "remark"]
+    listed = any(one.person for one in submissions)
+    head = [
+        "student",
+        *(["name", "section"] if listed else []),
+        "submission",
+        "content",
+        "sandbox",
+        "score",
+        "points",
+        "remark",
+    ]
     writer.writerow(head + [f"{name}{part}" for _a, name in sorted(columns) for part in _PARTS])
     for one in submissions:
         report, results = one.report, {r.name: r for r in one.report.exercises}
         row = [
             one.student,
+            *_person(one, listed),
             one.submission,
             report.extra["content"],
             report.sandbox,
@@ -65,6 +79,12 @@ def table(submissions: Sequence[GradedSubmission]) -> str:
             ]
         )
     return out.getvalue()
+
+
+def _person(one: GradedSubmission, listed: bool) -> list[str]:
+    if not listed:
+        return []
+    return [one.person.name, one.person.section] if one.person else ["", ""]
 
 
 _PARTS = ("", " outcome", " mistake", " advice", " reason")  # after the name of an exercise

@@ -6,19 +6,22 @@ import os
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
 from grader.authoring.hidden_cases import hidden_folder
 from grader.bundle.files import load_all
+from grader.classroom.attempts import one_of_each
 from grader.classroom.class_run import WARM_FROM, ClassRun, GradedSubmission, store_key, without_helpers
 from grader.classroom.discover import SubmittedFile, discover
 from grader.classroom.progress import live
+from grader.classroom.roster import Person, Roster, read_roster
 from grader.classroom.store import Store, default_store
 from grader.classroom.worker_process import RunConfig
 from grader.intake.course import find as find_course
 from grader.intake.course import wanted_exercises
+from grader.report.model import Report
 from grader.sandbox.choose import BasicTierError, best_tier
 from grader.support.errors import UsageError
 from grader.support.i18n import _
@@ -40,6 +43,8 @@ class GradeOptions:
     sandbox: str = "auto"
     trusted: bool = False
     shard: tuple[int, int] | None = None  # number from 0, and how many
+    students: Path | None = None
+    keep: str = ""  # "": as the course file says
 
 
 def grade_folder(root: Path, options: GradeOptions) -> list[GradedSubmission]:
@@ -50,6 +55,7 @@ def grade_folder(root: Path, options: GradeOptions) -> list[GradedSubmission]:
     since = _moment(options.since)
     if options.shard and options.store is None:
         raise UsageError(_("--shard needs --store: each shard has a store of its own, for `grader merge`"))
+    roster = read_roster(options.students) if options.students is not None else {}
     course = find_course(options.course or Path.cwd())
     if course.solutions is None:
         raise UsageError(
@@ -87,7 +93,34 @@ def grade_folder(root: Path, options: GradeOptions) -> list[GradedSubmission]:
     if not found:
         return []
     with live(len(found)) as progress:
-        return without_helpers(ClassRun(found, bundles, config, jobs, progress).grade())
+        graded = without_helpers(ClassRun(found, bundles, config, jobs, progress).grade())
+    return _with_roster(one_of_each(graded, options.keep or course.settings.keep), roster)
+
+
+def _with_roster(entries: Sequence[GradedSubmission], roster: Roster) -> list[GradedSubmission]:
+    """Add each student's row to the submissions, and an entry without exercises for everyone who submitted nothing."""
+    if not roster:
+        return list(entries)
+    known = [
+        replace(one, person=roster[one.student]) if one.student in roster else _unknown(one)
+        for one in entries
+    ]
+    submitted = {one.student for one in entries}
+    sandbox = entries[0].report if entries else Report((), "", "", "", "hidden")
+    return known + [_nothing(person, sandbox) for person in roster.values() if person.id not in submitted]
+
+
+def _unknown(entry: GradedSubmission) -> GradedSubmission:
+    remark = _("{student} is not in the list of students").format(student=entry.student)
+    return replace(entry, report=replace(entry.report, remarks=(*entry.report.remarks, remark)))
+
+
+def _nothing(person: Person, like: Report) -> GradedSubmission:
+    extra = {"student": person.id, "submission": "", "content": ""}
+    says = _("nothing was submitted")
+    return GradedSubmission(
+        replace(like, exercises=(), remarks=(says,), extra=extra), 0, says, False, False, person=person
+    )
 
 
 def folder_of(root: Path) -> Path:

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from grader.classroom.class_run import GradedSubmission
-from grader.classroom.summary import OUTCOMES, ExerciseSummary, Summary, could_not, remarks, summarise, unread
+from grader.classroom.summary import (
+    OUTCOMES,
+    ExerciseSummary,
+    Summary,
+    addresses,
+    could_not,
+    remarks,
+    summarise,
+    unread,
+)
 from grader.report.templates import render
 
 FOLDER = Path(__file__).parent
@@ -22,8 +32,9 @@ def page(entries: Sequence[GradedSubmission]) -> str:
         shown=_outcomes(summary),
         failing=[of for of in summary.exercises if of.failed_checks],
         entries=[entry for entry in entries if entry.report.exercises],
-        students=len({entry.student for entry in entries}),
-        submissions=len(entries),
+        students=len({entry.student for entry in entries if entry.submission}),
+        submissions=sum(bool(entry.submission) for entry in entries),
+        addresses=partial(addresses, entries),
         unread=unread(entries),
         could_not=could_not(entries),
         remarks=remarks(entries),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from grader.classroom.class_run import GradedSubmission
@@ -39,11 +39,20 @@ class Mistake:
     says: str
     who: tuple[str, ...]
 
+    @property
+    def group(self) -> str:
+        """What commands call it by."""
+        return "+".join(self.ids)
+
 
 @dataclass(frozen=True)
 class Cluster:
-    """Submissions whose wrong answers are the same, and equal no known mistake; `smallest` is the shortest."""
+    """Submissions whose wrong answers are the same, and equal no known mistake; `smallest` is the shortest.
 
+    group: what commands call it by.
+    """
+
+    group: str
     exercise: str
     says: str
     who: tuple[str, ...]
@@ -62,6 +71,24 @@ class AdviceGiven:
 
 
 @dataclass(frozen=True)
+class Alike:
+    """Students whose files have the same syntax tree. `unnamed`: exercises in which they share a wrong answer without a name."""
+
+    who: tuple[str, ...]
+    unnamed: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """The students of one section: how many there are, how many submitted something, and their mean points."""
+
+    name: str
+    students: int
+    submitted: int
+    mean: float
+
+
+@dataclass(frozen=True)
 class Summary:
     """Everything that the class report shows; the commonest first."""
 
@@ -69,6 +96,13 @@ class Summary:
     mistakes: tuple[Mistake, ...]
     clusters: tuple[Cluster, ...]
     advice: tuple[AdviceGiven, ...] = ()
+    alike: tuple[Alike, ...] = ()
+    sections: tuple[Section, ...] = ()
+
+
+def group_of(fingerprint: str) -> str:
+    """What commands and reports call the group of a wrong answer without a name."""
+    return fingerprint[:8]
 
 
 def summarise(entries: Sequence[GradedSubmission]) -> Summary:
@@ -83,6 +117,8 @@ def summarise(entries: Sequence[GradedSubmission]) -> Summary:
         tuple(_mistakes(everything)),
         tuple(_clusters(everything)),
         tuple(_advice(everything)),
+        tuple(_alike(entries)),
+        tuple(_sections(entries)),
     )
 
 
@@ -115,12 +151,13 @@ def _clusters(everything: Sequence[tuple[GradedSubmission, ExerciseResult]]) -> 
             found.setdefault((result.name, result.fingerprint), []).append((entry, result))
     out = [
         Cluster(
+            group_of(fingerprint),
             name,
             group[0][1].diagnosis.says,
             _who(group),
             min(group, key=lambda one: (one[0].size, one[0].submission))[0].submission,
         )
-        for (name, _fingerprint), group in found.items()
+        for (name, fingerprint), group in found.items()
         if len(group) > 1
     ]
     return sorted(out, key=lambda cluster: (-len(cluster.who), cluster.exercise))
@@ -140,6 +177,50 @@ def _advice(everything: Sequence[tuple[GradedSubmission, ExerciseResult]]) -> li
         for name, policy, says in [key]
     ]
     return sorted(out, key=lambda advice: (-len(advice.who), advice.exercise))
+
+
+def _alike(entries: Sequence[GradedSubmission]) -> list[Alike]:
+    found: dict[str, list[GradedSubmission]] = {}
+    for entry in entries:
+        if entry.tree and entry.report.exercises:
+            found.setdefault(entry.tree, []).append(entry)
+    groups = [(group, tuple(dict.fromkeys(entry.student for entry in group))) for group in found.values()]
+    out = [
+        Alike(who, tuple(r.name for r in group[0].report.exercises if r.fingerprint))
+        for group, who in groups
+        if len(who) > 1
+    ]
+    return sorted(out, key=lambda alike: (not alike.unnamed, alike.who))
+
+
+def _sections(entries: Sequence[GradedSubmission]) -> list[Section]:
+    """By the column `section` of the class list; none without one. A student without files has 0 points."""
+    points: dict[str, dict[str, float]] = {}
+    came: dict[str, set[str]] = {}
+    for entry in entries:
+        if entry.person is None or not entry.person.section:
+            continue
+        of = points.setdefault(entry.person.section, {})
+        of[entry.student] = of.get(entry.student, 0.0) + entry.report.score
+        came.setdefault(entry.person.section, set()).update([entry.student] if entry.submission else [])
+    return [
+        Section(name, len(of), len(came[name]), sum(of.values()) / len(of))
+        for name, of in sorted(points.items())
+    ]
+
+
+def addresses(entries: Sequence[GradedSubmission], who: Collection[str]) -> list[str]:
+    """Names to copy: one line per section, "A: ada, bob", with e-mail addresses where the class list has them."""
+    lines: dict[str, dict[str, str]] = {}
+    for entry in entries:
+        if entry.student in who:
+            person = entry.person
+            section = person.section if person else ""
+            lines.setdefault(section, {})[entry.student] = (person.email if person else "") or entry.student
+    return [
+        f"{name}: {', '.join(of.values())}" if name else ", ".join(of.values())
+        for name, of in sorted(lines.items())
+    ]
 
 
 def _who(group: Sequence[tuple[GradedSubmission, ExerciseResult]]) -> tuple[str, ...]:

@@ -13,9 +13,11 @@ from grader.classroom.class_run import GradedSubmission
 from grader.classroom.summary import (
     OUTCOMES,
     AdviceGiven,
+    Alike,
     Cluster,
     ExerciseSummary,
     Mistake,
+    Section,
     could_not,
     reasons,
     remarks,
@@ -54,6 +56,15 @@ def _parts(entries: Sequence[GradedSubmission]) -> Iterator[RenderableType]:
         yield _heading(_("advice, which costs no points"))
         yield from map(_advice, summary.advice[:MOST_ROWS])
         yield from _more(len(summary.advice) - MOST_ROWS)
+    if summary.alike:
+        yield _heading(
+            _("the same syntax tree: worth a conversation; short answers are often equal by chance")
+        )
+        yield from map(_alike, summary.alike[:MOST_ROWS])
+        yield from _more(len(summary.alike) - MOST_ROWS)
+    if summary.sections:
+        yield _heading(_("sections"))
+        yield from map(_section, summary.sections)
     yield from _reasons(entries)
     yield from _troubles(entries)
     yield Text()
@@ -123,9 +134,23 @@ def _cluster(cluster: Cluster) -> RenderableType:
     words = _("{n} submissions share this in {exercise}; the smallest is {submission}")
     head = words.format(n=len(cluster.who), exercise=cluster.exercise, submission=cluster.smallest)
     return Group(
-        Text.assemble(f"  {head}  ", (names(cluster.who), "dim")),
+        Text.assemble("  ", (cluster.group, "bold"), f"  {head}  ", (names(cluster.who), "dim")),
         *([Padding(Text(cluster.says), (0, 0, 0, 5))] if cluster.says else []),
     )
+
+
+def _alike(alike: Alike) -> RenderableType:
+    says = _("also the same wrong answer without a name in {exercises}").format(
+        exercises=", ".join(alike.unnamed)
+    )
+    return Text.assemble(
+        f"  {len(alike.who)}  ", (names(alike.who), "dim"), f"  {says}" if alike.unnamed else ""
+    )
+
+
+def _section(section: Section) -> RenderableType:
+    says = _("{name}: {submitted} of {students} submitted something; mean points {mean:.2f}")
+    return Text("  " + says.format(**vars(section)))
 
 
 def _reasons(entries: Sequence[GradedSubmission]) -> Iterator[RenderableType]:
@@ -143,7 +168,7 @@ def _reasons(entries: Sequence[GradedSubmission]) -> Iterator[RenderableType]:
 def _troubles(entries: Sequence[GradedSubmission]) -> Iterator[RenderableType]:
     if empty := unread(entries):
         yield _heading(_("nothing to grade in these"))
-        yield from (Text(f"  {entry.submission}: {entry.problem}") for entry in empty)
+        yield from (Text(f"  {entry.submission or entry.student}: {entry.problem}") for entry in empty)
     if found := remarks(entries):
         yield _heading(_("remarks"))
         yield from (Text(f"  {line}") for line in found)
@@ -156,8 +181,8 @@ def _troubles(entries: Sequence[GradedSubmission]) -> Iterator[RenderableType]:
 
 def _totals(entries: Sequence[GradedSubmission]) -> RenderableType:
     n, students, fresh = (
-        len(entries),
-        len({entry.student for entry in entries}),
+        sum(bool(entry.submission) for entry in entries),
+        len({entry.student for entry in entries if entry.submission}),
         sum(entry.new for entry in entries),
     )
     words = ngettext("{n} submission", "{n} submissions", n).format(n=n)

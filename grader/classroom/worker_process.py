@@ -21,6 +21,7 @@ from grader.engine.engine import Engine
 from grader.engine.load_request import case_timeout
 from grader.engine.options import GradingOptions
 from grader.engine.result import result_without_checks
+from grader.intake.changes import own_tree
 from grader.intake.names import read_names
 from grader.intake.neighbours import ReadFile, among, with_neighbours
 from grader.intake.read import Blocked, Submission, shown, submission_from
@@ -67,6 +68,7 @@ class TaskResult:
     """The results of a task; `new` are those that were not in the store.
 
     defines: the exercises that the file defines, wanted or not.
+    tree: a hash of the syntax tree of what the student wrote, see `own_tree`.
     problem: why the file as a whole has no results. remarks: sentences for the instructor.
     grader_failed: the problem is a fault of the grader or the machine.
     """
@@ -79,6 +81,7 @@ class TaskResult:
     remarks: tuple[str, ...] = ()
     grader_failed: bool = False
     defines: tuple[str, ...] = ()
+    tree: str = ""
 
 
 @contextmanager
@@ -140,6 +143,7 @@ def grade(engine: Engine, store: Store | None, config: RunConfig, task: Task) ->
         submission = with_neighbours(submission_from(task.file, data), task.beside)
         content, size = submission.content, sum(len(unit.source) for unit in submission.units)
         defines = tuple(engine.known(submission))
+        tree = own_tree(submission, tuple(bundle.stub for bundle in engine.bundles))
         wanted = _wanted(engine.bundles, config.only, task.expected or defines)
         if not wanted:
             return TaskResult(content=content, size=size, problem=_why_nothing(submission))
@@ -148,7 +152,7 @@ def grade(engine: Engine, store: Store | None, config: RunConfig, task: Task) ->
         new = engine.grade(submission, missing).exercises if missing else ()
         found = stored.results | {result.name: result for result in new}
         results = tuple(found[name] for name in wanted)
-        return TaskResult(results, new, content, size, remarks=stored.remarks, defines=defines)
+        return TaskResult(results, new, content, size, remarks=stored.remarks, defines=defines, tree=tree)
     except Blocked as blocked:
         wanted = _wanted(engine.bundles, config.only, task.expected)
         blank = results_without_grading(engine.bundles, wanted, "blocked", str(blocked))

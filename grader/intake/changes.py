@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from grader.intake.names import Names, read_names
 from grader.intake.read import Blocked, Submission, Unit, submission_from
+
+LEAST_LINES = 4  # shorter answers are often equal by chance
 
 
 def is_changed(path: Path, read: Callable[[], bytes], stub: str, exercises: Sequence[str]) -> bool:
@@ -32,6 +36,27 @@ def _names(path: Path, read: Callable[[], bytes], stub: str) -> tuple[Names, Nam
         return original, read_names(submission_from(path, read()))
     except (Blocked, OSError):
         return original, None
+
+
+def own_tree(submission: Submission, stubs: tuple[str, ...]) -> str:
+    """A hash of the functions and classes that a student wrote; "" if these are less than LEAST_LINES long.
+
+    Equal for files that differ only in comments, layout and order. What is in a stub was not written by the student.
+    """
+    own = [
+        d
+        for d in read_names(submission).definitions.values()
+        if d.kind != "name" and d.tree not in _trees(stubs)
+    ]
+    if sum(d.end - d.line + 1 for d in own) < LEAST_LINES:
+        return ""
+    return hashlib.sha256("".join(sorted(d.tree for d in own)).encode()).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def _trees(stubs: tuple[str, ...]) -> frozenset[str]:
+    names = [read_names(Submission(Path("stub.py"), (Unit("stub.py", stub),))) for stub in stubs]
+    return frozenset(d.tree for found in names for d in found.definitions.values())
 
 
 def only_answer(names: Sequence[str], answers: Callable[[str], bool]) -> str | None:

@@ -11,6 +11,7 @@ import click
 
 from grader.classroom.formats import FORMATS
 from grader.cli.options import course_option, sandbox_option
+from grader.intake.course_file import KEEP
 from grader.support.i18n import _
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ Examples:
   grader grade submitted --since 2d              files changed in the last two days
   grader grade submissions --format csv --output marks.csv
   grader grade submissions --format html --output class.html
+  grader grade submissions --students students.csv   also lists who submitted nothing; shows sections
+  grader grade submissions --keep best           of two submissions of an exercise the better one counts
   grader grade submissions --format jsonl | jq .score
   grader grade submissions --shard 3/64 --store part-3.sqlite
                                                  a 64th of the class; join the stores with `grader merge`
@@ -79,6 +82,16 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
     type=click.Path(path_type=Path, file_okay=False),
     help=_("Write one HTML page per submission into this folder."),
 )
+@click.option(
+    "--students",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help=_("The class list, CSV with a column id; also first_name, last_name, email, section."),
+)
+@click.option(
+    "--keep",
+    type=click.Choice(KEEP),
+    help=_("Which of two submissions of an exercise counts; default: as in headway.toml, else newest."),
+)
 @course_option
 @sandbox_option
 @click.option(
@@ -97,6 +110,8 @@ def command(
     output: Path | None,
     form: str,
     pages: Path | None,
+    students: Path | None,
+    keep: str | None,
     course: Path | None,
     sandbox: str,
     trusted_submissions: bool,
@@ -115,6 +130,8 @@ def command(
         sandbox=sandbox,
         trusted=trusted_submissions,
         shard=shard,
+        students=students,
+        keep=keep or "",
     )
     graded = grade_folder(submissions, options)
     if old := ignored_store(submissions):

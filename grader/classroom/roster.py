@@ -1,0 +1,80 @@
+"""Read `students.csv`: who is in the class. Instructors get such files from elsewhere, so what is read is bounded."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.support.errors import UsageError
+from grader.support.i18n import _
+from grader.support.sanitize import sanitize
+
+MAX_BYTES, MAX_ROWS, MAX_CELL = 4 << 20, 20_000, 200
+
+
+@dataclass(frozen=True)
+class Person:
+    """One row: `id` is the name of the student's folder or file; `columns` has all cells by the names of their columns."""
+
+    id: str
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        names = (self.columns.get(key, "") for key in ("first_name", "last_name"))
+        return " ".join(filter(None, names)) or self.id
+
+    @property
+    def section(self) -> str:
+        return self.columns.get("section", "")
+
+    @property
+    def email(self) -> str:
+        return self.columns.get("email", "")
+
+
+Roster = Mapping[str, Person]
+
+
+def read_roster(path: Path) -> Roster:
+    """Return the students by their id. Raises UsageError with one sentence."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise _wrong(path, _("it is larger than {n} MiB").format(n=MAX_BYTES >> 20))
+        text = data.decode("utf-8-sig")
+        first = text.partition("\n")[0]
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count))
+        rows = [[sanitize(cell.strip(), MAX_CELL) for cell in row] for row in reader]
+    except UnicodeDecodeError:
+        raise _wrong(path, _("it is not UTF-8; save it as CSV in UTF-8")) from None
+    except (OSError, csv.Error) as error:
+        raise _wrong(path, sanitize(str(getattr(error, "strerror", None) or error), 200)) from None
+    return _people(path, [row for row in rows if any(row)])
+
+
+def _people(path: Path, rows: Sequence[Sequence[str]]) -> Roster:
+    head = [cell.lower().replace(" ", "_") for cell in rows[0]] if rows else []
+    if "id" not in head:
+        raise _wrong(
+            path, _("its first line names no column id; it has {names}").format(names=", ".join(head) or "–")
+        )
+    if len(rows) > MAX_ROWS:
+        raise _wrong(path, _("it has more than {n} lines").format(n=MAX_ROWS))
+    found: dict[str, Person] = {}
+    for row in rows[1:]:
+        columns = dict(zip(head, row, strict=False))
+        id = columns.get("id", "")
+        if not id or id in found:
+            says = _("{id} has two lines") if id else _("a line has no id")
+            raise _wrong(path, says.format(id=id))
+        found[id] = Person(id, columns)
+    return found
+
+
+def _wrong(path: Path, why: str) -> UsageError:
+    return UsageError(_("{file} cannot be read: {why}").format(file=path, why=why))

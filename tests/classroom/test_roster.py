@@ -1,0 +1,160 @@
+"""The class list, which of two submissions counts, and files that are alike."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from helpers.browser.samples import UNKNOWN, entry, failed, result
+
+from grader.classroom.attempts import one_of_each
+from grader.classroom.formats import table, text
+from grader.classroom.grade_folder import _with_roster
+from grader.classroom.html_page import page
+from grader.classroom.roster import MAX_BYTES, MAX_ROWS, read_roster
+from grader.classroom.summary import addresses, summarise
+from grader.intake.changes import own_tree
+from grader.intake.read import submission_from
+from grader.support.errors import UsageError
+
+LIST = "id,first_name,last_name,email,section\nada,Ada,Lovelace,ada@x.org,A\nbob,Bob,Noyce,,B\ncyd,Cyd,Charisse,,A\n"
+
+
+def roster(tmp_path: Path, data: str | bytes = LIST):
+    path = tmp_path / "students.csv"
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return read_roster(path)
+
+
+def one(student: str, place: str, outcome: str, score: float | None, modified: float):
+    made = entry(student, result("sequence_mask", outcome, score))
+    report = replace(made.report, extra={**made.report.extra, "submission": place})
+    return replace(made, report=report, modified=modified)
+
+
+# ---- the list
+
+
+@pytest.mark.parametrize(
+    "data", [LIST, "\ufeff" + LIST.replace(",", ";"), LIST.replace("\n", "\r\n"), LIST + ",,,,\n"]
+)
+def test_a_list_is_read_as_spreadsheets_write_it(tmp_path, data):
+    found = roster(tmp_path, data)
+    assert list(found) == ["ada", "bob", "cyd"]
+    assert (found["ada"].name, found["ada"].email, found["ada"].section) == ("Ada Lovelace", "ada@x.org", "A")
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        ("", "names no column id; it has –"),
+        ("name,mail\nada,x\n", "names no column id; it has name, mail"),
+        ("id\nada\nada\n", "ada has two lines"),
+        ("id,x\n,1\n", "a line has no id"),
+        (b"id\n\xff\n", "it is not UTF-8"),
+        (b"id\n" + b"x" * MAX_BYTES, "larger than 4 MiB"),
+        ("id\n" + "".join(f"s{n}\n" for n in range(MAX_ROWS)), "more than 20000 lines"),
+        ("id\n" + "x" * 200_000, "field larger than"),
+    ],
+)
+def test_a_bad_list_is_one_sentence(tmp_path, data, sentence):
+    with pytest.raises(UsageError) as refused:
+        roster(tmp_path, data)
+    assert sentence in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_students_without_a_submission_are_listed(tmp_path):
+    entries = _with_roster([entry("ada", failed(UNKNOWN)), entry("zoe", failed(UNKNOWN))], roster(tmp_path))
+    rows = {row["student"]: row for row in csv.DictReader(io.StringIO(table(entries)))}
+    assert [rows[who]["remark"] for who in ("bob", "cyd")] == ["nothing was submitted"] * 2
+    assert (rows["ada"]["name"], rows["ada"]["section"]) == ("Ada Lovelace", "A")
+    shown = text(entries)
+    assert "bob: nothing was submitted" in shown
+    assert "zoe is not in the list of students" in shown
+    assert "2 submissions by 2 students" in shown
+    assert "A: 1 of 2 submitted something; mean points 0.38" in shown
+    assert "nothing was submitted" in page(entries)
+
+
+def test_names_to_copy_are_grouped_by_section(tmp_path):
+    entries = _with_roster([entry(who, failed(UNKNOWN)) for who in ("ada", "bob", "cyd")], roster(tmp_path))
+    assert addresses(entries, ["ada", "bob", "cyd"]) == ["A: ada@x.org, cyd", "B: bob"]
+    assert addresses([entry("ada"), entry("bob")], ["bob", "ada"]) == ["ada, bob"]
+
+
+# ---- two submissions
+
+
+@pytest.mark.parametrize(("keep", "expected"), [("newest", "old.py"), ("best", "good.py")])
+def test_one_submission_per_exercise_counts_and_is_named(keep, expected):
+    entries = [one("ada", "good.py", "passed", 3.0, 1), one("ada", "old.py", "failed", 1.0, 2)]
+    (kept,) = one_of_each(entries, keep)
+    (other,) = {"good.py", "old.py"} - {expected}
+    assert kept.submission == expected
+    assert kept.report.remarks == (
+        f"of several submissions of sequence_mask the {keep} counts; not counted: {other}",
+    )
+
+
+def test_an_empty_or_blocked_file_replaces_no_answer():
+    entries = [
+        one("ada", "a", "failed", 1.0, 1),
+        one("ada", "b", "not_started", 0.0, 2),
+        one("ada", "c", "blocked", 0.0, 3),
+    ]
+    for keep in ("newest", "best"):
+        assert [e.submission for e in one_of_each(entries, keep)] == ["a"]
+
+
+def test_files_of_the_same_time_cost_no_points():
+    entries = [one("ada", "a", "passed", 3.0, 5), one("ada", "b", "failed", 1.0, 5)]
+    assert [e.submission for e in one_of_each(entries, "newest")] == ["a"]
+
+
+def test_the_best_is_not_known_while_one_could_not_be_graded():
+    lost = one("ada", "a", "could_not_grade", None, 1)
+    assert one_of_each([lost, one("ada", "b", "failed", 1.0, 2)], "best")[0].submission == "a"
+    assert one_of_each([lost, one("ada", "b", "passed", 3.0, 2)], "best")[0].submission == "b"
+
+
+def test_submissions_of_two_exercises_or_students_all_count():
+    other = entry("ada", result("masked_softmax", "passed", 3.0))
+    entries = [one("ada", "a", "failed", 1.0, 1), one("bob", "a", "passed", 3.0, 2), other]
+    assert one_of_each(entries, "newest") == entries
+
+
+# ---- files that are alike
+
+STUB = "def f(x):\n    raise NotImplementedError\n\n\ndef given(x):\n    y = x\n    z = y\n    return z\n"
+ANSWER = "def f(x):\n    y = x + 1\n    z = y * 2\n    return z\n"
+
+
+def tree(source: str) -> str:
+    return own_tree(submission_from(Path("a.py"), source.encode()), (STUB,))
+
+
+def test_comments_layout_and_released_code_make_no_difference():
+    assert tree(ANSWER)
+    assert tree(ANSWER) == tree("# mine\n" + ANSWER.replace("x + 1", "x  +  1") + STUB.partition("\n\n\n")[2])
+
+
+def test_other_code_released_code_and_short_code_are_not_alike():
+    assert tree(ANSWER) != tree(ANSWER.replace("x + 1", "x + 2"))
+    assert tree(STUB) == ""
+    assert tree("def f(x):\n    return x\n") == ""
+
+
+def test_files_that_are_alike_are_worth_a_conversation():
+    entries = [
+        replace(entry(who, failed(UNKNOWN, "same")), tree="t" if who != "cyd" else "")
+        for who in ("ada", "bob", "cyd")
+    ]
+    (alike,) = summarise(entries).alike
+    assert (alike.who, alike.unnamed) == (("ada", "bob"), ("sequence_mask",))
+    for shown in (page(entries), text(entries)):
+        assert "orth a conversation" in shown
+        assert "also the same wrong answer without a name in sequence_mask" in " ".join(shown.split())
