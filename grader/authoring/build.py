@@ -6,14 +6,14 @@ Generated, committed, never edited by hand. Needs the libraries of the `build` g
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from grader.authoring.content import PICTURES, PUBLIC_SEED, Assignment, read_all
-from grader.authoring.record import record_all
+from grader.authoring.content import PICTURES, PUBLIC_SEED, Assignment, chosen, read_all
+from grader.authoring.recordings import Tell, record_all
 from grader.bundle import files as bundles
 from grader.bundle.files import MANIFEST_FILE, TENSORS_FILE
 from grader.bundle.model import Bundle
@@ -39,15 +39,12 @@ def files_of(assignment: Assignment, bundle: Bundle) -> dict[str, bytes]:
     }
 
 
-def _recorded(solutions: Path) -> Iterator[tuple[Assignment, Bundle]]:
-    assignments = read_all(solutions)
-    yield from zip(assignments, record_all(assignments, PUBLIC_SEED), strict=True)
-
-
-def build(solutions: Path, assignments: Path) -> list[Path]:
-    """Write assignments/. Returns the files that changed."""
+def build(
+    solutions: Path, assignments: Path, only: Sequence[str] = (), tell: Tell | None = None
+) -> list[Path]:
+    """Write assignments/, or the folders of those named. Returns the files that changed. Raises UsageError."""
     changed = []
-    for assignment, bundle in _recorded(solutions):
+    for assignment, bundle in _recorded(solutions, only, tell):
         folder = assignments / assignment.name
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in files_of(assignment, bundle).items():
@@ -59,10 +56,13 @@ def build(solutions: Path, assignments: Path) -> list[Path]:
     return changed
 
 
-def stale(solutions: Path, assignments: Path) -> Iterator[str]:
-    """Yield a sentence for each file of assignments/ that differs from what solutions/ gives."""
+def stale(
+    solutions: Path, assignments: Path, only: Sequence[str] = (), tell: Tell | None = None
+) -> Iterator[str]:
+    """Yield a sentence for each file of assignments/ that differs from what solutions/ gives. Raises UsageError."""
     wanted: set[Path] = set()
-    for assignment, bundle in _recorded(solutions):
+    recorded = _recorded(solutions, only, tell)
+    for assignment, bundle in recorded:
         for name, data in files_of(assignment, bundle).items():
             path = assignments / assignment.name / name
             wanted.add(path)
@@ -70,10 +70,16 @@ def stale(solutions: Path, assignments: Path) -> Iterator[str]:
                 yield f"{path} is missing"
             elif not _is_same(path.read_bytes(), data, name):
                 yield f"{path} differs from what solutions/{assignment.name} gives"
-    for folder in sorted(assignments.glob("[0-9][0-9]_*")):
+    folders = [assignments / a.name for a, _b in recorded] if only else assignments.glob("[0-9][0-9]_*")
+    for folder in sorted(folders):
         for path in sorted([*folder.iterdir(), *folder.glob(f"{PICTURES}/*")]):
             if path.is_file() and path not in wanted:
                 yield f"{path} is not generated from anything in solutions/"
+
+
+def _recorded(solutions: Path, only: Sequence[str], tell: Tell | None) -> list[tuple[Assignment, Bundle]]:
+    assignments = chosen(read_all(solutions), only)
+    return list(zip(assignments, record_all(assignments, PUBLIC_SEED, tell), strict=True))
 
 
 def _is_same(old: bytes, new: bytes, name: str) -> bool:

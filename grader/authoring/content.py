@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import runpy
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from grader.cases.case import Case, collected
 from grader.cases.draw import Draw
 from grader.cases.precision import in_other_dtypes
 from grader.sandbox.base import Limits
-from grader.support.errors import GraderError
+from grader.support.errors import GraderError, UsageError
+from grader.support.i18n import _
 
 # Values are what an exercise is about; masks and gradients are where attention code really breaks.
 DEFAULT_WEIGHTS = {"values": 4.0, "masking": 2.0, "gradients": 2.0}
@@ -50,6 +52,11 @@ class Assignment:
     def exercises(self) -> list[dict[str, Any]]:
         return list(self.manifest["exercise"])
 
+    def only(self, exercise: str) -> Assignment:
+        """Return the assignment with one of its exercises."""
+        kept = [fields for fields in self.exercises if fields["name"] == exercise]
+        return replace(self, manifest={**self.manifest, "exercise": kept})
+
     @property
     def pictures(self) -> dict[str, bytes]:
         """What the lesson shows, by the name that it gives: "pictures/masks.svg"."""
@@ -82,6 +89,14 @@ class Assignment:
     def mistakes(self, exercise: str | None = None) -> list[KnownAnswer]:
         """Wrong answers with their pages, of one exercise or of all in order."""
         return [mistake for name in self._names(exercise) for mistake in self._mistakes(name)]
+
+    def level(self, exercise: Mapping[str, Any]) -> int:
+        """What a diagnosis may say at most: 0 facts, 1 what the answer equals, 2 a question, 3 a page."""
+        return int(exercise.get("level", self.manifest.get("level", 3)))
+
+    def named_mistakes(self, exercise: Mapping[str, Any]) -> list[KnownAnswer]:
+        """The mistakes that go into a bundle: at level 0 nothing may name one."""
+        return self.mistakes(exercise["name"]) if self.level(exercise) else []
 
     def mutants(self, exercise: str | None = None) -> list[KnownAnswer]:
         """Repairs and tests that still have a fault: they must fail, and a student reads nothing about them."""
@@ -170,3 +185,20 @@ def _check_limits(path: Path, manifest: dict[str, Any]) -> None:
 def read_all(solutions: Path) -> list[Assignment]:
     """Every assignment below solutions/, in order."""
     return [read(path.parent) for path in sorted(solutions.glob("[0-9][0-9]_*/exercise.toml"))]
+
+
+def chosen(assignments: Sequence[Assignment], only: Sequence[str]) -> list[Assignment]:
+    """Return those named by number, name or module; all if none is named. Raises UsageError."""
+    table = {key: a for a in assignments for key in (a.name, a.module, a.name.split("_")[0])}
+    names = [name.rstrip("/") for name in only]
+    for name in names:
+        if name not in table:
+            near = get_close_matches(name, table, n=1)
+            raise UsageError(
+                _("there is no assignment {name}; did you mean {near}?").format(name=name, near=near[0])
+                if near
+                else _("there is no assignment {name}; there are {names}").format(
+                    name=name, names=", ".join(a.name for a in assignments)
+                )
+            )
+    return [a for a in assignments if not only or a in [table[name] for name in names]]

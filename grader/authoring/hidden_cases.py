@@ -1,4 +1,4 @@
-"""Hidden cases: drawn from a secret seed, recorded by a process of their own, cached by all they depend on."""
+"""Hidden cases: drawn from a secret seed, recorded by a process of their own, cached (see `recordings`)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 
-from grader.authoring.content import read_all
+from grader.authoring.content import Assignment, chosen, read_all
+from grader.authoring.recordings import Tell, key, record_all
 from grader.bundle import files as bundles
 from grader.bundle.model import Bundle
 from grader.support.cache_folder import cache_folder
@@ -23,6 +23,7 @@ from grader.support.i18n import _
 from grader.support.scratch_dirs import owned
 
 SEED_VARIABLE = "HEADWAY_SEED_FILE"
+COMPLETE = "complete"  # a file with the hash of the course, written last
 
 
 def seed_file() -> Path:
@@ -45,21 +46,51 @@ def seed_file() -> Path:
     return path
 
 
-def hidden_bundles(solutions: Path) -> Sequence[Bundle]:
-    """Load the bundles of the secret seed. Raises what `hidden_folder` does."""
-    return bundles.load_all(hidden_folder(solutions))
+def hidden_bundles(
+    solutions: Path, asked: Sequence[str] = (), public: Path | None = None, tell: Tell | None = None
+) -> Sequence[Bundle]:
+    """Load the bundles of the secret seed. Parameters and exceptions are those of `hidden_folder`."""
+    return bundles.load_all(hidden_folder(solutions, asked, public, tell))
 
 
-def hidden_folder(solutions: Path) -> Path:
-    """Return the folder with the bundles of the secret seed: recorded once per state of solutions, seed, grader, torch.
+def hidden_folder(
+    solutions: Path, asked: Sequence[str] = (), public: Path | None = None, tell: Tell | None = None
+) -> Path:
+    """Return a folder with the bundles of the secret seed; record the cases that are not cached.
 
+    asked: exercises; only their assignments, and those that they build on, are recorded. Empty: all.
+    public: a folder with public bundles, which tell the names and parameters of all other exercises.
+    tell: called with the progress of the recording.
     Raises UsageError for a seed that cannot be one, and GraderError where the cases cannot be recorded.
     """
-    seed = _seed()
-    folder = cache_folder() / "hidden" / _key(solutions, seed)
-    if not (folder / "complete").exists():
-        _record(solutions, folder)
+    seed, assignments = _seed(), read_all(solutions)
+    whole = _digest(assignments, seed)
+    root = cache_folder() / "hidden"
+    names = [a.name for a in _with_needs(assignments, asked)]
+    for folder in (root / whole, root / f"{whole}-{'-'.join(name[:2] for name in names)}"):
+        if (folder / COMPLETE).exists():
+            return folder
+    if len(names) == len(assignments):
+        folder = root / whole
+    _record(solutions, folder, names, whole, public, tell)
     return folder
+
+
+def cases_digest(folder: Path) -> str:
+    """Return a hash of the whole course and its seed; it is the same for every choice of assignments."""
+    return (folder / COMPLETE).read_text("ascii")
+
+
+def _with_needs(assignments: Sequence[Assignment], asked: Sequence[str]) -> list[Assignment]:
+    """Return the assignments of exercises, and of the exercises that these build on."""
+    of = {fields["name"]: (a, fields) for a in assignments for fields in a.exercises}
+    waiting, found = [name for name in asked if name in of], set[str]()
+    while waiting:
+        assignment, _fields = of[waiting.pop()]
+        if assignment.name not in found:
+            found.add(assignment.name)
+            waiting += [need for fields in assignment.exercises for need in fields.get("needs", ())]
+    return [a for a in assignments if not asked or a.name in found]
 
 
 def derived_key(purpose: str) -> bytes:
@@ -74,55 +105,62 @@ def _seed() -> str:
     return seed
 
 
-def _key(solutions: Path, seed: str) -> str:
-    parts = hashlib.sha256(f"{version('torch')}\0{seed}\0".encode())
-    for assignment in read_all(solutions):
+def _digest(assignments: Sequence[Assignment], seed: str) -> str:
+    """Return a hash of the cases and of the texts that a bundle holds."""
+    parts = hashlib.sha256()
+    for assignment in assignments:
         parts.update(assignment.digest().encode())
-    engine = Path(__file__).parents[1]
-    for path in sorted(engine.rglob("*.py")):
-        parts.update(path.read_bytes())
+        for fields in assignment.exercises:
+            parts.update(key(assignment, fields, seed).encode())
     return parts.hexdigest()
 
 
-def _record(solutions: Path, folder: Path) -> None:
+def _record(
+    solutions: Path, folder: Path, names: Sequence[str], whole: str, public: Path | None, tell: Tell | None
+) -> None:
     """Record in another process, into a folder that gets its name when it is complete."""
     folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     work = Path(tempfile.mkdtemp(dir=folder.parent, prefix=owned(folder.parent, ".recording")))
     try:
-        command = [
-            sys.executable,
-            "-m",
-            "grader.authoring.hidden_cases",
-            str(solutions),
-            str(work),
-            str(os.getpid()),
-        ]
-        done = subprocess.run(
-            command, capture_output=True, text=True, env={**os.environ, SEED_VARIABLE: str(seed_file())}
-        )
-        if done.returncode:
-            said = done.stderr.strip().splitlines()
-            raise GraderError(
-                _("hidden cases could not be recorded: {reason}").format(
-                    reason=said[-1] if said else done.returncode
-                )
-            )
-        (work / "complete").touch()
+        for bundle in bundles.load_all(public) if public is not None else ():
+            if bundle.assignment not in names:
+                bundles.save(bundle, work / bundle.assignment)
+        command = [sys.executable, "-m", "grader.authoring.hidden_cases"]
+        command += [str(solutions), str(work), str(os.getpid()), *names]
+        _run(command, tell)
+        (work / COMPLETE).write_text(whole, "ascii")
         if not folder.exists():
             os.replace(work, folder)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _main(solutions: str, target: str, parent: str) -> None:
+def _run(command: Sequence[str], tell: Tell | None) -> None:
+    """Run the process that records and pass its progress on. Raises GraderError."""
+    environment = {**os.environ, SEED_VARIABLE: str(seed_file())}
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment
+        ) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                name, done, total = line.split()
+                if tell is not None:
+                    tell(name, int(done), int(total))
+        if process.returncode:
+            errors.seek(0)
+            said = errors.read().strip().splitlines()
+            reason = said[-1] if said else process.returncode
+            raise GraderError(_("hidden cases could not be recorded: {reason}").format(reason=reason))
+
+
+def _main(solutions: str, target: str, parent: str, *names: str) -> None:
     if sys.platform == "linux":
         from grader.sandbox import kernel
 
         kernel.die_with_parent(int(parent))
-    from grader.authoring.record import record_all
-
-    seed = seed_file().read_text("utf-8").strip()
-    for bundle in record_all(read_all(Path(solutions)), seed):
+    assignments = chosen(read_all(Path(solutions)), names)
+    for bundle in record_all(assignments, _seed(), lambda *progress: print(*progress, flush=True)):
         bundles.save(bundle, Path(target) / bundle.assignment)
 
 

@@ -6,25 +6,20 @@ that reference and student are observed in the same way. Needs solutions/ and to
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
-from functools import partial
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from grader.authoring.bank import apply
-from grader.authoring.content import DEFAULT_LIMITS, DEFAULT_WEIGHTS, Assignment, ContentError
+from grader.authoring.content import DEFAULT_LIMITS, DEFAULT_WEIGHTS, PUBLIC_SEED, Assignment, ContentError
 from grader.authoring.observe import observe
 from grader.authoring.signatures import signatures
-from grader.bundle.model import Bundle, Exercise, Header, KnownMistake, RecordedCase
+from grader.bundle.model import Bundle, Exercise, Header, KnownMistake, RecordedCase, Signatures
 from grader.bundle.steps import unused_inputs, unused_tensors
 from grader.cases.case import Case
 from grader.diagnosis.signature import named_by
-from grader.engine.worker_pool import WorkerPool
 from grader.judge.observation import Observation
 from grader.judge.tolerance import FLOATS
 from grader.support.stub import stub
@@ -33,39 +28,24 @@ from grader.support.stub import stub
 COMPARED = ("equal", "precise", "kept_weights", "sentences", "witnessed")
 
 
-def record_all(assignments: Sequence[Assignment], seed: str, *, diagnosis: bool = True) -> list[Bundle]:
-    """Record several assignments, as many at a time as there are processors."""
-    jobs = min(os.cpu_count() or 1, len(assignments))
-    with WorkerPool(jobs, _recording, seed, diagnosis) as processes:
-        bundles = {bundle.assignment: bundle for _assignment, bundle in processes.results(assignments)}
-    return [bundles[assignment.name] for assignment in assignments]
+class Measured(NamedTuple):
+    """What takes time to record of an exercise: what the reference gives, and what known mistakes give."""
 
-
-@contextmanager
-def _recording(
-    _allow: Callable[[float], None], seed: str, diagnosis: bool
-) -> Iterator[Callable[[Assignment], Bundle]]:
-    yield partial(record, seed=seed, diagnosis=diagnosis)
+    cases: tuple[RecordedCase, ...]
+    signatures: Signatures | None
 
 
 def record(assignment: Assignment, seed: str, *, diagnosis: bool = True) -> Bundle:
     """Record one assignment for a seed. Raises ContentError when a reference does not run."""
+    found = {f["name"]: measure(assignment, f, seed, diagnosis=diagnosis) for f in assignment.exercises}
+    return bundle_of(assignment, seed, found, diagnosis=diagnosis)
+
+
+def measure(
+    assignment: Assignment, fields: Mapping[str, Any], seed: str, *, diagnosis: bool = True
+) -> Measured:
+    """Run the reference and the known mistakes of one exercise. Raises ContentError when the reference does not run."""
     torch.set_num_threads(1)  # the tensors are tiny
-    assignment.check_pairs()
-    manifest = assignment.manifest
-    return Bundle(
-        assignment=assignment.name,
-        module=assignment.module,
-        title=manifest["title"],
-        summary=manifest["summary"],
-        minutes=manifest["minutes"],
-        seed="public" if seed == "public" else "hidden",
-        stub=stub(assignment.source),
-        exercises=tuple(_exercise(assignment, fields, seed, diagnosis) for fields in assignment.exercises),
-    )
-
-
-def _exercise(assignment: Assignment, fields: Mapping[str, Any], seed: str, diagnosis: bool) -> Exercise:
     name = fields["name"]
     given = assignment.given(dict(fields))
     cases = assignment.cases(name, seed)
@@ -80,10 +60,40 @@ def _exercise(assignment: Assignment, fields: Mapping[str, Any], seed: str, diag
         else _recorded(case, reference[case.id], {id: seen[case.id] for id, seen in others.items()})
         for case in cases
     )
-    # At level 0 nothing may name a mistake, so nothing that names one goes into the bundle.
-    mistakes = assignment.mistakes(name) if diagnosis and _level(assignment, fields) else []
-    without_mistakes = Exercise(
-        name=name,
+    mistakes = assignment.named_mistakes(fields) if diagnosis else []
+    if not mistakes:
+        return Measured(recorded, None)
+    paired = fields.get("pairs", ())
+    return Measured(recorded, signatures(assignment, mistakes, named_by(recorded), given, paired=paired))
+
+
+def bundle_of(
+    assignment: Assignment, seed: str, measured: Mapping[str, Measured], *, diagnosis: bool = True
+) -> Bundle:
+    """Return the bundle of an assignment: its texts, and what was measured of each exercise. Raises ContentError."""
+    assignment.check_pairs()
+    manifest = assignment.manifest
+    return Bundle(
+        assignment=assignment.name,
+        module=assignment.module,
+        title=manifest["title"],
+        summary=manifest["summary"],
+        minutes=manifest["minutes"],
+        seed="public" if seed == PUBLIC_SEED else "hidden",
+        stub=stub(assignment.source),
+        exercises=tuple(
+            _exercise(assignment, fields, measured[fields["name"]], diagnosis)
+            for fields in assignment.exercises
+        ),
+    )
+
+
+def _exercise(
+    assignment: Assignment, fields: Mapping[str, Any], measured: Measured, diagnosis: bool
+) -> Exercise:
+    mistakes = assignment.named_mistakes(fields) if diagnosis else []
+    exercise = Exercise(
+        name=fields["name"],
         assignment=assignment.name,
         title=fields["title"],
         points=float(fields["points"]),
@@ -91,19 +101,19 @@ def _exercise(assignment: Assignment, fields: Mapping[str, Any], seed: str, diag
         limits={**DEFAULT_LIMITS, **fields.get("limits", {})},
         hints=tuple(fields["hints"]),
         needs=tuple(fields.get("needs", ())),
-        given=given,
+        given=assignment.given(dict(fields)),
         forbids=tuple(fields.get("forbids", ())),
         forbids_costs=float(fields.get("forbids_costs", 0)),
-        level=_level(assignment, fields),
-        cases=recorded,
+        level=assignment.level(fields),
+        cases=measured.cases,
+        mistakes=tuple(KnownMistake(m.id, m.kind, m.says, m.asks, m.page, m.policy) for m in mistakes),
+        signatures=measured.signatures,
     )
-    if not any(without_mistakes.counts(c.facet) for case in recorded for c in case.checks):
-        raise ContentError(f"{name}: every facet that it checks has weight 0, so nothing would be graded")
-    if not mistakes:
-        return without_mistakes
-    known = tuple(KnownMistake(m.id, m.kind, m.says, m.asks, m.page, m.policy) for m in mistakes)
-    table = signatures(assignment, mistakes, named_by(recorded), given, paired=fields.get("pairs", ()))
-    return replace(without_mistakes, mistakes=known, signatures=table)
+    if not any(exercise.counts(c.facet) for case in exercise.cases for c in case.checks):
+        raise ContentError(
+            f"{exercise.name}: every facet that it checks has weight 0, so nothing would be graded"
+        )
+    return exercise
 
 
 def require_used(case: Case) -> None:
@@ -116,11 +126,6 @@ def require_used(case: Case) -> None:
         )
     if case.exam is not None:
         require_used(case.exam)
-
-
-def _level(assignment: Assignment, fields: Mapping[str, Any]) -> int:
-    """What a diagnosis may say at most: 0 facts, 1 what the answer equals, 2 a question, 3 a page."""
-    return int(fields.get("level", assignment.manifest.get("level", 3)))
 
 
 def _examined(case: Case) -> RecordedCase:

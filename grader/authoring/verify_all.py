@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.authoring.content import PUBLIC_SEED, Assignment, read_all
-from grader.authoring.record import record_all
+from grader.authoring.recordings import record_all
 from grader.authoring.verify import Row, verify_exercise
 from grader.bundle.files import dump, loads
 from grader.engine.devices import launcher_for

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 
-from grader.authoring.hidden_cases import derived_key
+from grader.authoring.hidden_cases import cases_digest, derived_key
 from grader.bundle.model import Bundle
 from grader.bundle.rules import NO_RULES, Rules
 from grader.classroom.bounded_grading import BoundedGrading
@@ -128,9 +128,7 @@ def store_key(bundles: Path, sandbox: str, rules: Rules = NO_RULES) -> StoreKey:
 
     rules: what the course changes about its exercises.
     """
-    digest = hashlib.sha256(rules.words().encode())
-    for path in sorted(bundles.glob("*/bundle.*")):
-        digest.update(f"{path.parent.name}/{path.name}\0".encode() + path.read_bytes())
+    digest = hashlib.sha256(repr((cases_digest(bundles), rules.words())).encode())
     versions = f"{__version__} torch {version('torch')}"
     return StoreKey(digest.hexdigest(), versions, sandbox, derived_key(STORE_SECRET))
 

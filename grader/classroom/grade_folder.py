@@ -23,6 +23,7 @@ from grader.intake.course import find as find_course
 from grader.intake.course import wanted_exercises
 from grader.report.model import Report
 from grader.sandbox.choose import BasicTierError, best_tier
+from grader.student.status_line import status_line
 from grader.support.errors import UsageError
 from grader.support.i18n import _
 
@@ -65,7 +66,9 @@ def grade_folder(root: Path, options: GradeOptions) -> list[GradedSubmission]:
         )
     only = tuple(wanted_exercises(options.only, course.bundles)) if options.only else ()
     tier = _tier(options.sandbox, options.trusted)
-    cases = hidden_folder(course.solutions)
+    with status_line(quiet=False) as status:
+        asked = only or wanted_exercises((), course.bundles)
+        cases = hidden_folder(course.solutions, asked, course.root, status.recorded)
     bundles = course.rules.apply(load_all(cases))
     found = [file for file in discover(root, bundles) if since is None or file.modified >= since]
     if not found:

@@ -25,7 +25,7 @@ from grader.report.model import ExerciseResult, Report
 from grader.sandbox.base import Launcher
 from grader.sandbox.choose import choose as choose_tier
 from grader.student import progress
-from grader.student.status_line import status_line
+from grader.student.status_line import StatusLine, status_line
 from grader.support.errors import GraderError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
@@ -59,16 +59,16 @@ def check(
         launcher = choose_tier(sandbox)  # torch is imported in another process while this one reads files
         opened.callback(launcher.close)
         where = find(course or Path.cwd()) if file is None else find_for_file(course)
-        bundles = _bundles(where, hidden)
+        status = opened.enter_context(status_line(quiet))
+        wanted = wanted_exercises(names, where.bundles)
+        bundles = _bundles(where, wanted, status) if hidden else where.bundles
         extra = [
             Engine(bundles, other, GradingOptions(device=name, hidden=hidden, quick=quick))
             for name, other in _other_devices(device, sandbox, opened)
         ]
         for other_engine in extra:
             opened.callback(other_engine.close)
-        wanted = wanted_exercises(names, where.bundles)
         lines = lines and where.settings.names_lines
-        status = opened.enter_context(status_line(quiet))
         options = GradingOptions(
             hidden=hidden,
             quick=quick,
@@ -101,9 +101,8 @@ def _other_devices(device: str, sandbox: str, opened: ExitStack) -> list[tuple[s
     return found
 
 
-def _bundles(where: Course, hidden: bool) -> Sequence[Bundle]:
-    if not hidden:
-        return where.bundles
+def _bundles(where: Course, wanted: Sequence[str], status: StatusLine) -> Sequence[Bundle]:
+    """Return the hidden bundles. Raises GraderError where there is no solutions/."""
     if where.solutions is None:
         raise GraderError(
             _("--hidden needs the folder solutions/ beside {root}, which only instructors have").format(
@@ -112,7 +111,8 @@ def _bundles(where: Course, hidden: bool) -> Sequence[Bundle]:
         )
     from grader.authoring.hidden_cases import hidden_bundles
 
-    return where.rules.apply(hidden_bundles(where.solutions))
+    hidden = hidden_bundles(where.solutions, wanted, where.root, status.recorded)
+    return where.rules.apply(hidden)
 
 
 def _grade(

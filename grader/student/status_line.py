@@ -21,6 +21,11 @@ class StatusLine:
     def __call__(self, name: str) -> None:
         self._show(_("grading {name}").format(name=name))
 
+    def recorded(self, name: str, done: int, total: int) -> None:
+        self._show(
+            _("recorded {name}, {done} of {total} exercises").format(name=name, done=done, total=total)
+        )
+
     def training(self, title: str, training: Training) -> None:
         self._show(training_bar(title, training))
 

@@ -26,6 +26,7 @@ def first_of_each(items: Iterable[T], key: Callable[[T], Hashable], name: Callab
 # Files that take long. The pattern names the tests of a file that stay in `make test`; "" keeps none.
 SLOW_FILES = {
     "attacks/test_reach.py": r"reachable\[strict",
+    "authoring/test_recordings.py": "texts|depend|build_of_one",
     "cases/test_nothing_extra_travels.py": "02_masking|06_positions",
     "classroom/test_discover.py": "^(?!test_a_file_beyond_the_limits)",
     "classroom/test_grade.py": r"deserved|killed|unknown\]|names\]|cannot_be_read|report|cell|sentence",

@@ -11,17 +11,24 @@ from grader.support.i18n import _
 
 
 @click.command()
+@click.argument("names", nargs=-1, metavar="[ASSIGNMENT]...")
 @click.option("--check", "only_check", is_flag=True, help=_("Write nothing; exit 1 if anything differs."))
-def command(only_check: bool) -> None:
-    """Make the students' text, stubs, notebooks and public bundles from solutions/."""
+def command(names: tuple[str, ...], only_check: bool) -> None:
+    """Make the students' text, stubs, notebooks and public bundles from solutions/.
+
+    Cases are recorded only for exercises whose reference, cases or mistakes changed.
+    """
     from grader.authoring.build import build, stale
+    from grader.student.status_line import status_line
 
     solutions, assignments = Path("solutions"), Path("assignments")
     if not solutions.is_dir():
         raise click.UsageError(_("there is no folder solutions/ here"))
-    if only_check:
-        found = list(stale(solutions, assignments))
-        click.echo("\n".join(found) if found else _("assignments/ is what solutions/ gives"))
-        sys.exit(1 if found else 0)
-    changed = build(solutions, assignments)
-    click.echo("\n".join(map(str, changed)) if changed else _("nothing changed"))
+    with status_line(quiet=False) as status:
+        work = stale if only_check else build
+        found = [str(one) for one in work(solutions, assignments, names, status.recorded)]
+    if not only_check:
+        click.echo("\n".join(found) if found else _("nothing changed"))
+        return
+    click.echo("\n".join(found) if found else _("assignments/ is what solutions/ gives"))
+    sys.exit(1 if found else 0)

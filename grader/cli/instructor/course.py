@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from grader.cli.options import sandbox_option
 from grader.support.i18n import _
-
-if TYPE_CHECKING:
-    from grader.authoring.content import Assignment
 
 EXAMPLES = """\b
 Examples:
@@ -42,7 +37,7 @@ def command(
     folder: Path, only: tuple[str, ...], course_id: str | None, sandbox: str, question_points: float
 ) -> None:
     """Make FOLDER an nbgrader course, or bring its sources up to date."""
-    from grader.authoring.content import ContentError, read_all
+    from grader.authoring.content import ContentError, chosen, read_all
     from grader.authoring.hidden_cases import seed_file
     from grader.intake.course import Course
     from grader.nbgrader.course import LOADS, OWN_CONFIG, CannotMake, CourseOptions, lacks_our_config, make
@@ -60,8 +55,8 @@ def command(
         question_points=question_points,
     )
     try:
-        chosen = _chosen(read_all(solutions), only)
-        changed = make(folder, chosen, options)
+        assignments = chosen(read_all(solutions), only)
+        changed = make(folder, assignments, options)
     except (CannotMake, ContentError) as refused:
         raise click.UsageError(str(refused)) from None
     except OSError as error:
@@ -81,19 +76,3 @@ def command(
                 file=folder / OWN_CONFIG, line=LOADS
             )
         )
-
-
-def _chosen(assignments: Sequence[Assignment], only: Sequence[str]) -> Sequence[Assignment]:
-    """Those named by number or name, or all. Raises UsageError."""
-    if not only:
-        return assignments
-    table = {key: a for a in assignments for key in (a.name, a.module, a.name.split("_")[0])}
-    for name in only:
-        if name not in table:
-            raise click.UsageError(
-                _("there is no assignment {name}; there are {names}").format(
-                    name=name, names=", ".join(a.name for a in assignments)
-                )
-            )
-    wanted = {table[name].name for name in only}
-    return [a for a in assignments if a.name in wanted]

@@ -1,0 +1,149 @@
+"""Record bundles with a cache: an exercise is recorded again only if something changed that its cases depend on.
+
+Titles, hints, points, and the sentences of mistakes are read anew every time; the lesson's text counts for nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from grader.authoring.bank import KnownAnswer
+from grader.authoring.content import Assignment
+from grader.bundle import files as bundles
+from grader.bundle.model import Bundle
+from grader.support.cache_folder import cache_folder
+
+# The code that takes part in recording, below grader/.
+CODE: tuple[str, ...] = (
+    "authoring",
+    "bundle",
+    "cases",
+    "diagnosis",
+    "engine/visibility.py",
+    "given",
+    "judge",
+    "report/model.py",
+)
+CODE += ("support", "worker")
+KEPT = 400  # recordings of one exercise, the newest
+Tell = Callable[[str, int, int], None]  # an exercise that was recorded; how many so far, and in all
+
+
+def record_all(assignments: Sequence[Assignment], seed: str, tell: Tell | None = None) -> list[Bundle]:
+    """Return the bundles of several assignments. Record what is not cached, as many at a time as there are processors.
+
+    Raises ContentError when a reference does not run.
+    """
+    for assignment in assignments:
+        assignment.check_pairs()
+    missing = [
+        (assignment, fields["name"])
+        for assignment in assignments
+        for fields in assignment.exercises
+        if not _is_cached(_folder(assignment, fields, seed))
+    ]
+    if missing:
+        from grader.engine.worker_pool import WorkerPool
+
+        with WorkerPool(min(os.cpu_count() or 1, len(missing)), _recording, seed) as processes:
+            for done, ((_assignment, name), _nothing) in enumerate(processes.results(missing), 1):
+                if tell is not None:
+                    tell(name, done, len(missing))
+        _remove_old(cache_folder() / "recorded")
+    return [_bundle(assignment, seed) for assignment in assignments]
+
+
+def key(assignment: Assignment, exercise: Mapping[str, Any], seed: str) -> str:
+    """Return a hash of what the cases of an exercise and their signatures depend on."""
+    name = exercise["name"]
+    answers = [*assignment.named_mistakes(exercise), *assignment.alternatives(name)]
+    cases = (assignment.folder / "cases.py").read_text("utf-8")
+    parts = (
+        version("torch"),
+        version("numpy"),
+        _code(),
+        seed,
+        assignment.name,
+        name,
+        _without_text(assignment.source),
+        cases,
+        repr((assignment.given(dict(exercise)), exercise.get("pairs", ()), [*map(_change, answers)])),
+    )
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _change(answer: KnownAnswer) -> KnownAnswer:
+    """Return what an answer does, without its texts."""
+    forms = tuple(_change(form) for form in answer.forms)
+    return replace(answer, says="", asks="", page="", seen="", forms=forms)
+
+
+def _without_text(source: str) -> str:
+    """Leave out the lesson, which is in comments that begin a line."""
+    return "\n".join(
+        line for line in source.splitlines() if not line.startswith("#") or line.startswith("# %%")
+    )
+
+
+@cache
+def _code() -> str:
+    digest = hashlib.sha256()
+    root = Path(__file__).parents[1]
+    for name in CODE:
+        for path in sorted((root / name).rglob("*.py")) or [root / name]:
+            digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _folder(assignment: Assignment, exercise: Mapping[str, Any], seed: str) -> Path:
+    return cache_folder() / "recorded" / f"{exercise['name']}-{key(assignment, exercise, seed)}"
+
+
+def _is_cached(folder: Path) -> bool:
+    return (folder / bundles.MANIFEST_FILE).exists()  # written last
+
+
+@contextmanager
+def _recording(
+    _allow: Callable[[float], None], seed: str
+) -> Iterator[Callable[[tuple[Assignment, str]], None]]:
+    from grader.authoring.record import bundle_of, measure
+
+    def record_one(task: tuple[Assignment, str]) -> None:
+        assignment, name = task
+        alone = assignment.only(name)
+        (fields,) = alone.exercises
+        folder = _folder(assignment, fields, seed)
+        folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        bundles.save(bundle_of(alone, seed, {name: measure(alone, fields, seed)}), folder)
+
+    yield record_one
+
+
+def _remove_old(root: Path) -> None:
+    with suppress(OSError):
+        for old in sorted(root.iterdir(), key=lambda folder: folder.stat().st_mtime, reverse=True)[KEPT:]:
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def _bundle(assignment: Assignment, seed: str) -> Bundle:
+    """Put an assignment together from what is cached and the texts of today."""
+    from grader.authoring.record import Measured, bundle_of
+
+    found = {}
+    for fields in assignment.exercises:
+        folder = _folder(assignment, fields, seed)
+        (exercise,) = bundles.load(folder).exercises
+        with suppress(OSError):
+            os.utime(folder)  # the newest are kept
+        found[fields["name"]] = Measured(exercise.cases, exercise.signatures)
+    return bundle_of(assignment, seed, found)

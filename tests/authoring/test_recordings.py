@@ -1,0 +1,174 @@
+"""Cases are recorded again only if something changed that they depend on, and only where they are asked for."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.authoring import hidden_cases
+from grader.authoring.build import build
+from grader.authoring.content import read, read_all
+from grader.authoring.hidden_cases import cases_digest, hidden_folder
+from grader.authoring.recordings import CODE, key, record_all
+from grader.authoring.scaffold import scaffold
+from grader.bundle import files as bundles
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def solutions(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.delenv("HEADWAY_SEED_FILE", raising=False)
+    scaffold(tmp_path / "solutions", "12_first", "first_mean")
+    scaffold(tmp_path / "solutions", "13_second", "second_mean")
+    return tmp_path / "solutions"
+
+
+class Told(list[str]):
+    """The exercises that were recorded."""
+
+    def __call__(self, name: str, done: int, total: int) -> None:
+        assert 1 <= done <= total
+        self.append(name)
+
+
+def change(path: Path, old: str, new: str) -> None:
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), "utf-8")
+
+
+@pytest.mark.parametrize(
+    "file, old, new",
+    [
+        ("masking.py", "# %% [markdown]\n", "# %% [markdown]\n# A word more.\n"),
+        ("exercise.toml", "minutes = 30", "minutes = 45"),
+        ("exercise.toml", "points = 5.0", "points = 7.0"),
+        ("exercise.toml", "Read 'By hand'", "Study 'By hand'"),
+        ("mistakes/masked_softmax.py", 'says="', 'says="It seems that '),
+        ("mistakes/masked_softmax.md", "\n\n", "\n\nOne more sentence.\n\n"),
+    ],
+)
+def test_texts_and_points_leave_cases_as_they_are(tmp_path, file, old, new):
+    folder = shutil.copytree(ROOT / "solutions/02_masking", tmp_path / "02_masking")
+    before = read(folder)
+    old_keys = [key(before, fields, "seed") for fields in before.exercises]
+    change(folder / file, old, new)
+    after = read(folder)
+    assert [key(after, fields, "seed") for fields in after.exercises] == old_keys
+
+
+@pytest.mark.parametrize(
+    "file, old, new, changed",
+    [
+        (
+            "masking.py",
+            "def masked_softmax(",
+            "def helper():\n    pass\n\n\ndef masked_softmax(",
+            [True, True],
+        ),
+        ("cases.py", "import", "import math\nimport", [True, True]),
+        ("exercise.toml", '  "softmax-twice",\n', "", [False, True]),
+        ("exercise.toml", 'given = ["sequence_mask"]', "given = []", [False, True]),
+        (
+            "mistakes/sequence_mask.py",
+            "steps[None, :] <= valid_len",
+            "steps[None, :] - 1 < valid_len",
+            [True, False],
+        ),
+    ],
+)
+def test_what_cases_depend_on_changes_the_key(tmp_path, file, old, new, changed):
+    folder = shutil.copytree(ROOT / "solutions/02_masking", tmp_path / "02_masking")
+    before = read(folder)
+    old_keys = [key(before, fields, "seed") for fields in before.exercises]
+    assert old_keys != [key(before, fields, "another seed") for fields in before.exercises]
+    change(folder / file, old, new)
+    after = read(folder)
+    new_keys = [key(after, fields, "seed") for fields in after.exercises]
+    assert [a != b for a, b in zip(old_keys, new_keys, strict=True)] == changed
+
+
+def test_build_of_one_assignment_records_and_writes_that_one(solutions, tmp_path):
+    told = Told()
+    written = build(solutions, tmp_path / "assignments", ["12"], told)
+    assert told == ["first_mean"]
+    assert {path.parent.name for path in written} == {"12_first"}
+    change(solutions / "12_first/first.py", "# %% [markdown]\n", "# %% [markdown]\n# A word more.\n")
+    written = build(solutions, tmp_path / "assignments", ["first"], told)
+    assert told == ["first_mean"], "a word of the lesson recorded the cases again"
+    assert sorted(path.suffix for path in written) == [".ipynb", ".json", ".md", ".py"]
+
+
+def test_hidden_cases_are_recorded_where_asked_with_progress(solutions, tmp_path):
+    build(solutions, tmp_path / "assignments")
+    told = Told()
+    folder = hidden_folder(solutions, ["second_mean"], tmp_path / "assignments", told)
+    assert told == ["second_mean"]
+    assert {b.assignment: b.seed for b in bundles.load_all(folder)} == {
+        "12_first": "public",
+        "13_second": "hidden",
+    }
+    whole = hidden_folder(solutions, (), tmp_path / "assignments", told)
+    assert told == ["second_mean", "first_mean"]
+    assert {b.seed for b in bundles.load_all(whole)} == {"hidden"}
+    assert cases_digest(whole) == cases_digest(folder), "a choice of assignments discards stored results"
+    assert hidden_folder(solutions, ["second_mean"], tmp_path / "assignments", told) == whole
+    assert len(told) == 2
+
+
+def test_minutes_and_a_new_assignment_keep_other_recordings(solutions):
+    told = Told()
+    first = hidden_folder(solutions, tell=told)
+    del told[:]
+    change(solutions / "12_first/exercise.toml", "minutes = ", "minutes = 1")
+    again = hidden_folder(solutions, tell=told)
+    assert again != first
+    assert not told
+    assert bundles.load_all(again)[0].minutes != bundles.load_all(first)[0].minutes
+    scaffold(solutions, "14_third", "third_mean")
+    hidden_folder(solutions, tell=told)
+    assert told == ["third_mean"]
+
+
+def test_exercises_that_one_builds_on_are_recorded_too(solutions):
+    change(solutions / "13_second/exercise.toml", "needs = []", 'needs = ["first_mean"]')
+    assignments = read_all(solutions)
+    found = hidden_cases._with_needs(assignments, ["second_mean"])
+    assert [a.name for a in found] == ["12_first", "13_second"]
+    assert [a.name for a in hidden_cases._with_needs(assignments, ["first_mean"])] == ["12_first"]
+
+
+def test_a_cached_recording_equals_a_new_one(solutions):
+    new = [bundles.dump(bundle) for bundle in record_all(read_all(solutions), "public")]
+    assert new == [bundles.dump(bundle) for bundle in record_all(read_all(solutions), "public")]
+
+
+def test_a_reference_that_fails_is_reported_in_a_sentence(solutions):
+    change(
+        solutions / "12_first/first.py", "### BEGIN SOLUTION\n", "### BEGIN SOLUTION\n    raise KeyError(1)\n"
+    )
+    with pytest.raises(hidden_cases.GraderError, match=r"hidden cases could not be recorded: .*KeyError"):
+        hidden_folder(solutions)
+
+
+def test_the_key_covers_all_code_that_records():
+    code = """
+import sys
+from pathlib import Path
+from grader.authoring.content import read
+from grader.authoring.record import record
+record(read(Path("solutions/04_heads")), "public")
+print(*(m.__file__ for m in list(sys.modules.values()) if getattr(m, "__file__", None) and "grader" in m.__name__))
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    used = {Path(name).relative_to(ROOT / "grader").as_posix() for name in done.stdout.split()}
+    # What a bundle does not hold: default limits, pictures of reports, and what runs processes.
+    harmless = ("__init__.py", "sandbox/", "report/", "intake/", "engine/__init__.py")
+    assert {name for name in used if not name.startswith((*CODE, *harmless))} == set()
