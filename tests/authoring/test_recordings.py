@@ -45,7 +45,7 @@ def change(path: Path, old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "file, old, new",
+    ("file", "old", "new"),
     [
         ("masking.py", "# %% [markdown]\n", "# %% [markdown]\n# A word more.\n"),
         ("exercise.toml", "minutes = 30", "minutes = 45"),
@@ -65,7 +65,7 @@ def test_texts_and_points_leave_cases_as_they_are(tmp_path, file, old, new):
 
 
 @pytest.mark.parametrize(
-    "file, old, new, changed",
+    ("file", "old", "new", "changed"),
     [
         (
             "masking.py",
