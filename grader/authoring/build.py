@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from grader.authoring.content import PICTURES, PUBLIC_SEED, Assignment, chosen, read_all
+from grader.authoring.content import PICTURES, Assignment, chosen, read_all
 from grader.authoring.recordings import Tell, record_all
 from grader.bundle import files as bundles
 from grader.bundle.files import MANIFEST_FILE, TENSORS_FILE
 from grader.bundle.model import Bundle
 from grader.bundle.safetensors import Array, decode
+from grader.cases.draw import PUBLIC_SEED
 from grader.support.atomic_files import write_atomically
 from grader.support.stub import stub
 

@@ -27,7 +27,6 @@ DEFAULT_LIMITS = {
     name: float(getattr(Limits, name))
     for name in ("wall_seconds", "cpu_seconds", "memory_bytes", "output_bytes")
 }
-PUBLIC_SEED = "public"
 PICTURES = "pictures"  # a folder beside a lesson, with what it shows
 
 

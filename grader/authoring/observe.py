@@ -55,7 +55,7 @@ def observe(
     """
     sources = {name: given_source(name) for name in with_requirements(given)}
     out = {}
-    # Recorded, not ignored: `Program` sets the filters anew, so that a student sees warnings. Recording shows none.
+    # `Program` resets the filters, so "ignore" would have no effect. Recorded warnings are not printed.
     with warnings.catch_warnings(record=True), contextlib.redirect_stdout(io.StringIO()):
         loaded = load([{"name": "reference.py", "source": source}], sources)
         for case in cases:

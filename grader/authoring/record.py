@@ -13,12 +13,13 @@ import numpy as np
 import torch
 
 from grader.authoring.bank import apply
-from grader.authoring.content import DEFAULT_LIMITS, DEFAULT_WEIGHTS, PUBLIC_SEED, Assignment, ContentError
+from grader.authoring.content import DEFAULT_LIMITS, DEFAULT_WEIGHTS, Assignment, ContentError
 from grader.authoring.observe import observe
 from grader.authoring.signatures import signatures
 from grader.bundle.model import Bundle, Exercise, Header, KnownMistake, RecordedCase, Signatures
 from grader.bundle.steps import unused_inputs, unused_tensors
 from grader.cases.case import Case
+from grader.cases.draw import PUBLIC_SEED
 from grader.diagnosis.signature import named_by
 from grader.judge.observation import Observation
 from grader.judge.tolerance import FLOATS

@@ -10,10 +10,11 @@ from multiprocessing.shared_memory import SharedMemory
 from pathlib import Path
 from typing import Any
 
-from grader.authoring.content import PUBLIC_SEED, Assignment, read_all
+from grader.authoring.content import Assignment, read_all
 from grader.authoring.recordings import record_all
 from grader.authoring.verify import Row, verify_exercise
 from grader.bundle.files import dump, loads
+from grader.cases.draw import PUBLIC_SEED
 from grader.engine.devices import launcher_for
 from grader.engine.engine import Engine
 from grader.engine.options import GradingOptions

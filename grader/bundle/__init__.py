@@ -1,0 +1,1 @@
+"""The recorded data of an assignment: model, reading and writing."""

@@ -1,0 +1,1 @@
+"""The language in which `cases.py` describes a case."""

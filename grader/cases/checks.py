@@ -1,7 +1,4 @@
-"""What a case asks to be judged: lines of the report, each decided by one function of grader/judge.
-
-They are methods of a case; what they look at is observed by its steps.
-"""
+"""The checks of a case. Each is one line of the report and is judged by one function in grader/judge."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from grader.cases.ref import Ref
 
 @dataclass(frozen=True)
 class Again:
-    """A result that is looked at once more in other dtypes: see grader/cases/precision.py."""
+    """A result to check again in other dtypes: see grader/cases/precision.py."""
 
     see: str
     title: str
@@ -23,7 +20,7 @@ class Again:
 
 
 class Checks:
-    """Mixed into `Case`."""
+    """The methods of `Case` that add a check, with the steps that observe its result."""
 
     id: str
     dtype: str
@@ -70,7 +67,7 @@ class Checks:
             self.check("precision", "precise", [see], f"{self.dtype}: {title}", policy=PRECISION, **params)
 
     def check_one_of(self, ref: Ref, title: str, facet: str = "values") -> None:
-        """Equal to what the reference gives, or to what another answer gives that is right too (`bank.also`)."""
+        """The result equals that of the reference, or of another right answer (`bank.also`)."""
         self.check(facet, "one_of", [self.see(ref)], title)
 
     def check_gradients(self, names: Sequence[str], title: str, **params: Json) -> None:
@@ -78,20 +75,20 @@ class Checks:
         self.check("gradients", "equal", names, title, **params)
 
     def check_unchanged(self, *inputs: Ref, title: str = "the arguments are unchanged") -> None:
-        """Inputs hold after all the steps so far exactly what they held before."""
+        """The inputs have the same values after the steps so far as before."""
         self.check("purity", "unchanged", self.after(*inputs), title)
 
     def check_parameters(
         self, title: str = "names and shapes of the parameters", may_have: Sequence[str] = ()
     ) -> None:
-        """`may_have`: names of further parameters that change no result."""
+        """The module has the parameters of the reference. `may_have`: further ones that change no result."""
         params: dict[str, Json] = {"may_have": list(may_have)} if may_have else {}
         self.check("purity", "parameters", ["parameters"], title, **params)
 
     def check_weights(
         self, name: str, title: str = "the stored attention weights", optional: bool = False
     ) -> None:
-        """`optional`: keeping none, or in a layout of one's own, is no fault."""
+        """The stored weights equal the expected ones. `optional`: none, or another layout, passes too."""
         self.check("weights", "kept_weights", [name], title, optional=optional)
 
     def check_value(self, ref: Ref, want: Json, facet: str, title: str, says: str = "") -> None:

@@ -14,21 +14,22 @@ from grader.report.terminal import outcome_text
 from grader.report.words import points
 from grader.student import progress
 from grader.student.exercise_list import ENTER, ExerciseList, Row, rows_of
+from grader.student.terminal_keys import QUIT
 from grader.support.i18n import _
 
-BAR, AROUND = 30, 7  # columns of the bar; rows besides the exercises
+BAR_WIDTH, OTHER_LINES = 30, 7
 
 
 def course_bar(rows: list[Row], width: int) -> Text:
     """Return how many exercises have passed, as a bar and in numbers, and the points."""
     passed = sum(row.outcome == "passed" for row in rows)
     score = points(sum(row.score or 0.0 for row in rows), sum(row.points for row in rows))
-    said = _("{passed} of {all} exercises passed, {score} points").format(
+    text = _("{passed} of {all} exercises passed, {score} points").format(
         passed=passed, all=len(rows), score=score
     )
-    size = max(0, min(BAR, width - len(said) - 2))
+    size = max(0, min(BAR_WIDTH, width - len(text) - 2))
     full = size * passed // len(rows)
-    return Text.assemble(("━" * full, "green"), ("─" * (size - full), "dim"), "  " * bool(size), said)
+    return Text.assemble(("━" * full, "green"), ("─" * (size - full), "dim"), "  " * bool(size), text)
 
 
 def list_screen(shown: ExerciseList, width: int, height: int) -> RenderableType:
@@ -37,7 +38,7 @@ def list_screen(shown: ExerciseList, width: int, height: int) -> RenderableType:
     table = Table.grid(padding=(0, 2, 0, 0))
     for _column in range(4):
         table.add_column(no_wrap=True)
-    for row in shown.part(max(3, height - AROUND)):
+    for row in shown.part(max(3, height - OTHER_LINES)):
         here = row.name == shown.current
         table.add_row(
             Text(">" if here else " "),
@@ -66,7 +67,7 @@ def choose(console: Console, start: Path) -> str:
             key = click.getchar()
         except (KeyboardInterrupt, EOFError):
             return ""
-        if key in ("q", "Q", "\x04"):
+        if key in QUIT:
             return ""
         done = shown.press(key)
         if done:

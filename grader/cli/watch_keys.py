@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.student.terminal_keys import CLOSED
+from grader.student.terminal_keys import QUIT
 from grader.support.i18n import _
 
 if TYPE_CHECKING:
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from grader.student.exercise_list import ExerciseList
     from grader.student.watch import Watcher
-
-QUIT = "qQ" + CLOSED
 
 
 def footer() -> str:

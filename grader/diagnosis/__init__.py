@@ -1,0 +1,1 @@
+"""Name the known mistake whose signature matches, or describe the difference."""

@@ -11,8 +11,8 @@ from typing import Any
 
 from grader.bundle.model import Exercise
 from grader.intake.names import Names
+from grader.intake.parameters import Signature, signature
 from grader.intake.read import Submission
-from grader.intake.signature import Signature, signature
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 from grader.worker.constructors import accepted_forms

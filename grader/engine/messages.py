@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from grader.engine.session import WorkerGone
-from grader.intake.policy import Use
+from grader.intake.forbidden_calls import Use
 from grader.judge.lost import lost_message
 from grader.judge.observation import StudentError
 from grader.support.i18n import _

@@ -13,7 +13,7 @@ from grader.engine.causes import Cause, cause
 from grader.engine.figures import figures
 from grader.engine.messages import of_layout, of_use
 from grader.engine.scoring import score
-from grader.intake.policy import Use, uses
+from grader.intake.forbidden_calls import Use, uses
 from grader.intake.read import Submission
 from grader.judge.advice import advice, without_moot
 from grader.judge.observation import Observation

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from grader.report.model import CheckResult
 
 FORM = frozenset(("shapes", "purity"))  # facets that a result passes whose values are arbitrary
+WRONG_VALUES = 0.25  # the most that is left of the points where the facet *values* fails
 FORM_ALONE = 0.5  # of their weight, where no other facet passes
 
 
@@ -29,5 +30,5 @@ def score(points: float, weights: Mapping[str, float], checks: Sequence[CheckRes
     if passed <= FORM and not facets <= FORM:
         share *= FORM_ALONE
     if "values" in facets and "values" not in passed:
-        share = min(share, 0.25)
+        share = min(share, WRONG_VALUES)
     return round(points * share, 6)

@@ -37,9 +37,9 @@ from grader.engine.worker_slot import CannotLoad
 from grader.given import source
 from grader.intake.names import Names, read_names, untouched
 from grader.intake.needs import needs
+from grader.intake.parameters import has_no_code
 from grader.intake.read import Submission
 from grader.intake.recognise import match
-from grader.intake.signature import has_no_code
 from grader.intake.slips import slips
 from grader.judge.normalise import normalise_layouts
 from grader.judge.observation import Observation, StudentError

@@ -21,20 +21,20 @@ from grader.support.i18n import _
 MAX_FILE_BYTES = 8 << 20
 MAX_SOURCE_BYTES = 1 << 20
 MAX_TOKENS = 100_000
-MAX_CHAIN = 100
+MAX_DOTTED_NAMES = 100
 
-# Lines of one of these signs separate sections in comments; as code, long runs of them are errors.
+# A run of #, = or * counts as one, because comments use such lines as separators.
 _TOKEN = re.compile(r"\w+|#+|=+|\*+|[^\w\s]")
 # Every part is possessive: without a match, the search is linear in the text.
-_CHAIN = re.compile(rf"(?:\.[\s\\]*+[^\W\d]\w*+[\s\\]*+){{{MAX_CHAIN}}}")
+_CHAIN = re.compile(rf"(?:\.[\s\\]*+[^\W\d]\w*+[\s\\]*+){{{MAX_DOTTED_NAMES}}}")
 
 
 class TooLarge(GraderError, ValueError):
-    """The source is beyond a limit of this module; the message is a clause such as "holds more than 1 MiB"."""
+    """The source is beyond a limit of this module."""
 
 
 def count_tokens(source: str) -> int:
-    """The number of words and symbols, those in strings and comments included."""
+    """Return the number of words and symbols, also in strings and comments."""
     return sum(1 for _match in _TOKEN.finditer(source))
 
 
@@ -44,9 +44,9 @@ def check_sources(sources: Iterable[str]) -> None:
     for source in sources:
         size += len(source.encode("utf-8", "surrogatepass"))
         if size > MAX_SOURCE_BYTES:
-            raise TooLarge(_("holds more than {limit} MiB of source").format(limit=MAX_SOURCE_BYTES >> 20))
+            raise TooLarge(_("the code is larger than {limit} MiB").format(limit=MAX_SOURCE_BYTES >> 20))
         tokens += count_tokens(source)
         if tokens > MAX_TOKENS:
-            raise TooLarge(_("holds more than {limit} words and symbols").format(limit=MAX_TOKENS))
+            raise TooLarge(_("the code has more than {limit} words and symbols").format(limit=MAX_TOKENS))
         if _CHAIN.search(source):
-            raise TooLarge(_("joins more than {limit} names by dots").format(limit=MAX_CHAIN))
+            raise TooLarge(_("the code joins more than {limit} names by dots").format(limit=MAX_DOTTED_NAMES))

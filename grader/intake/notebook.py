@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from grader.intake.limits import TooLarge, check_sources
+from grader.intake.limits import check_sources
 from grader.intake.syntax import CannotParse, parse
 from grader.support.errors import GraderError
 from grader.support.i18n import _
@@ -28,17 +28,14 @@ class NotANotebook(GraderError, ValueError):
 def code_cells(text: str) -> list[tuple[int, str]]:
     """(number, source) of every code cell in order; numbers count all cells from 1, as editors show them.
 
-    Raises NotANotebook, also if the cells are beyond the limits of `grader.intake.limits`.
+    Raises NotANotebook, and TooLarge if the cells are beyond the limits of `grader.intake.limits`.
     """
     cells = [
         (number, _source(cell))
         for number, cell in enumerate(_cells(_loaded(text)), 1)
         if isinstance(cell, dict) and cell.get("cell_type") == "code"
     ]
-    try:
-        check_sources(source for _number, source in cells)
-    except TooLarge as error:
-        raise NotANotebook(_("it {reason}").format(reason=error)) from None
+    check_sources(source for _number, source in cells)
     return [(number, plain_python(source)) for number, source in cells]
 
 

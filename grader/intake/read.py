@@ -75,25 +75,27 @@ def text_of(path: Path, data: bytes) -> str:
 
 
 def _submission(path: Path, text: str) -> Submission:
+    """Return the submission in a file's text. Raises Blocked."""
     name = shown(path)
-    if path.suffix == ".ipynb":
-        try:
-            cells = code_cells(text)
-        except NotANotebook as error:
-            raise Blocked(_("{file} is not a notebook: {reason}").format(file=name, reason=error)) from None
-        return _up_to_faults(path, [Unit(f"{name} cell {number}", source) for number, source in cells])
     try:
         if path.suffix in NOTES:
-            source, faults = code_of_notes(text, name)
-            if not source.strip():
-                raise Blocked(
-                    _("{file} has no code; code is read from blocks between ``` lines").format(file=name)
-                )
-            return Submission(path, (Unit(name, source),), faults)
+            return _of_notes(path, name, text)
+        if path.suffix == ".ipynb":
+            cells = code_cells(text)
+            return _up_to_faults(path, [Unit(f"{name} cell {number}", source) for number, source in cells])
         check_sources([text])
+    except NotANotebook as error:
+        raise Blocked(_("{file} is not a notebook: {reason}").format(file=name, reason=error)) from None
     except TooLarge as error:
-        raise Blocked(_("{file} {reason}").format(file=name, reason=error)) from None
+        raise Blocked(_("{file}: {reason}").format(file=name, reason=error)) from None
     return _up_to_faults(path, [Unit(name, plain_python(text))])
+
+
+def _of_notes(path: Path, name: str, text: str) -> Submission:
+    source, faults = code_of_notes(text, name)
+    if not source.strip():
+        raise Blocked(_("{file} has no code; code is read from blocks between ``` lines").format(file=name))
+    return Submission(path, (Unit(name, source),), faults)
 
 
 def _up_to_faults(path: Path, units: Sequence[Unit]) -> Submission:

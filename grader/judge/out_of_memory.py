@@ -21,7 +21,7 @@ def ran_out_of_memory(error: StudentError) -> bool:
 
 def out_of_memory_message(error: StudentError | None = None) -> str:
     """Return the sentence. Without an error it quotes nothing: for hidden cases."""
-    if error is None:
-        return _("GPU out of memory: close other programs and run the check again")
-    first = sanitize(error.message.splitlines()[0] if error.message else "", 200)
-    return _("GPU out of memory: close other programs and run the check again ({error})").format(error=first)
+    says = _("GPU out of memory: close other programs and run the check again")
+    if error is None or not error.message:
+        return says
+    return _("{sentence} ({error})").format(sentence=says, error=sanitize(error.message.splitlines()[0], 200))

@@ -14,7 +14,6 @@ from nbconvert.exporters import NotebookExporter
 from nbformat.notebooknode import NotebookNode
 
 from grader.classroom.bounded_reader import BoundedReader, Unreadable
-from grader.intake.limits import MAX_SOURCE_BYTES
 from grader.intake.neighbours import ReadFile, with_neighbours
 from grader.intake.notebook import code_cells
 from grader.intake.read import Blocked, shown, submission_from
@@ -88,12 +87,7 @@ def _plain(path: Path) -> tuple[Any, list[str]]:
 
 def content_of(path: Path, data: bytes, beside: ReadFile) -> str:
     """The hash by which `grader grade` stores the results of a notebook. Raises Blocked if its source is too large."""
-    submission = submission_from(path, data)
-    if sum(len(unit.source) for unit in submission.units) > MAX_SOURCE_BYTES:
-        raise Blocked(
-            _("{file} is larger than {limit} MiB").format(file=shown(path), limit=MAX_SOURCE_BYTES >> 20)
-        )
-    return with_neighbours(submission, beside).content
+    return with_neighbours(submission_from(path, data), beside).content
 
 
 def readable(path: Path) -> tuple[NotebookNode, list[str]]:

@@ -11,7 +11,8 @@ from textwrap import dedent
 import numpy as np
 
 from grader.authoring.bank import apply
-from grader.authoring.content import PUBLIC_SEED, Assignment
+from grader.authoring.content import Assignment
+from grader.cases.draw import PUBLIC_SEED
 from grader.release.trees import Body, functions, kinds, lines_of, shape, size
 from grader.support.source import definition_span
 from grader.support.stub import BEGIN, END, stub

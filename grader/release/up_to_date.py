@@ -13,11 +13,12 @@ from pathlib import Path
 import numpy as np
 
 from grader.authoring.build import lesson, notebook
-from grader.authoring.content import PUBLIC_SEED, Assignment
+from grader.authoring.content import Assignment
 from grader.bundle.files import load
 from grader.bundle.model import Bundle, Exercise, RecordedCase
 from grader.bundle.safetensors import Array
 from grader.cases.case import Case
+from grader.cases.draw import PUBLIC_SEED
 from grader.support.stub import stub
 
 

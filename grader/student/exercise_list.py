@@ -74,7 +74,7 @@ class ExerciseList:
 
     def press(self, key: str) -> str:
         """Move the cursor or change the filter. Return "enter" or "back" if the list is left, else ""."""
-        key = _KEYS.get(key, key)
+        key = _KEYS.get(key, _KEYS.get(key.lower(), key.lower()))
         if key in (UP, DOWN):
             names = [row.name for row in self.shown]
             at = names.index(self.current) + (1 if key == DOWN else -1)

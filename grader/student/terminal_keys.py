@@ -12,6 +12,7 @@ from contextlib import contextmanager
 # An arrow is one key, sent as an escape sequence.
 _KEY = re.compile(r"\x1b[\[O][0-9;]*[A-Za-z~]|.", re.DOTALL)
 CLOSED = "\x04"  # Ctrl-D; also what is sent when the terminal is closed
+QUIT = "qQ" + CLOSED
 
 
 @contextmanager

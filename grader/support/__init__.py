@@ -1,0 +1,1 @@
+"""Translation, exceptions, atomic files and clean text."""

@@ -49,10 +49,10 @@ def read_source(data, name="answer.py"):
     """Read a submission, and everything about it that is read from its text alone."""
     from grader.engine.interface import Source, interface, takes_mask
     from grader.intake.customary import units_to_run
+    from grader.intake.forbidden_calls import uses
     from grader.intake.names import read_names
     from grader.intake.needs import needs
     from grader.intake.neighbours import imported_modules
-    from grader.intake.policy import uses
     from grader.intake.read import Blocked, submission_from
     from grader.intake.recognise import lost_exercises, match
     from grader.intake.restore import CannotRestore, restored

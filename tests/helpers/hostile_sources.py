@@ -84,13 +84,13 @@ def shift_matrix(delta, num_hiddens):
 # What a reader refuses, by a part of its sentence.
 REFUSED = {
     "a dotted name in the answer": "joins more than 100 names by dots",
-    "an import with many dots": "holds more than 100000 words and symbols",
+    "an import with many dots": "has more than 100000 words and symbols",
     "an import with spaces and dots": "joins more than 100 names by dots",
     "an import over many lines": "joins more than 100 names by dots",
     "eight million letters": "larger than ",
-    "many short lines": "holds more than 100000 words and symbols",
-    "many statements on a line": "holds more than 100000 words and symbols",
-    "many brackets": "holds more than 100000 words and symbols",
+    "many short lines": "has more than 100000 words and symbols",
+    "many statements on a line": "has more than 100000 words and symbols",
+    "many brackets": "has more than 100000 words and symbols",
 }
 
 
@@ -98,9 +98,9 @@ def read(kind, suffix=".py"):
     """What intake makes of one hostile source: the sentence of a refusal, or the names of the exercises found."""
     import json
 
+    from grader.intake.forbidden_calls import uses
     from grader.intake.names import read_names
     from grader.intake.needs import needs
-    from grader.intake.policy import uses
     from grader.intake.read import Blocked, submission_from
     from grader.intake.recognise import Contract, match
     from grader.intake.slips import slips

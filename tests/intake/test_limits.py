@@ -5,7 +5,7 @@ from helpers.bounded import run_bounded
 from helpers.hostile_sources import HOSTILE, REFUSED
 
 from grader.intake.limits import (
-    MAX_CHAIN,
+    MAX_DOTTED_NAMES,
     MAX_SOURCE_BYTES,
     MAX_TOKENS,
     TooLarge,
@@ -35,7 +35,7 @@ def test_hostile_source_is_read_within_bounds(kind, suffix):
         ["a" * MAX_SOURCE_BYTES],
         ["a " * MAX_TOKENS],
         ["a " * (MAX_TOKENS // 2)] * 2,
-        ["import torch" + ".a" * (MAX_CHAIN - 1)],
+        ["import torch" + ".a" * (MAX_DOTTED_NAMES - 1)],
         ["# " + "=" * 100_000 + "\n" + "#" * 100_000],
         ['"""' + "1. 0. 0. 1.\n" * 100 + '"""'],
     ],
@@ -50,7 +50,7 @@ def test_a_source_at_its_limit_is_accepted(sources):
         ["a" * MAX_SOURCE_BYTES, "a"],
         ["é" * (MAX_SOURCE_BYTES // 2 + 1)],
         ["a " * MAX_TOKENS, "a"],
-        ["import torch" + ".a" * MAX_CHAIN],
+        ["import torch" + ".a" * MAX_DOTTED_NAMES],
     ],
 )
 def test_a_source_beyond_its_limit_is_refused(sources):

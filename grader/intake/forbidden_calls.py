@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
-from grader.intake.limits import MAX_CHAIN
+from grader.intake.limits import MAX_DOTTED_NAMES
 from grader.intake.read import Submission, Unit
 from grader.intake.syntax import CannotParse, parse
 
@@ -134,7 +134,7 @@ def _path(node: ast.expr, aliases: Mapping[str, str]) -> str | None:
     names: list[str] = []
     while not isinstance(node, ast.Name):
         below = _step(node)
-        if below is None or len(names) == MAX_CHAIN:
+        if below is None or len(names) == MAX_DOTTED_NAMES:
             return None
         node, name = below
         names.append(name)

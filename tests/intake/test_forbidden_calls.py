@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.intake.policy import Use, is_named, uses
+from grader.intake.forbidden_calls import Use, is_named, uses
 from grader.intake.read import Submission, Unit
 
 FORBIDS = ("nn.MultiheadAttention", "scaled_dot_product_attention", "nn.Transformer*")
