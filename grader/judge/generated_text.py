@@ -73,7 +73,9 @@ def sentences(check: Check, case: RecordedCase, observation: Observation) -> Fin
         return PASSED
     return failed(
         "values",
-        _("{count} of {total} sentences are wrong").format(count=len(wrong), total=len(want)),
+        _("{count} of {total} sentences of token indices are wrong").format(
+            count=len(wrong), total=len(want)
+        ),
         _line(want[wrong[0]]),
         _line(got[wrong[0]]),
         _("sentence {n}").format(n=wrong[0]),

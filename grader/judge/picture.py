@@ -171,7 +171,7 @@ def _compared(
         ),
     )
     title = what or (_("Attention weights") if weights else _("Values"))
-    return Picture(_at(title, index, axes, want.ndim), grids, _notes(got, want, wrong, axes))
+    return Picture(_at(title, index, axes, want.ndim), grids, _notes(got, want, wrong, axes, shown[0].size))
 
 
 def _at(title: str, index: Sequence[int], axes: Sequence[str], ndim: int) -> str:
@@ -231,15 +231,18 @@ def _lengths(case: RecordedCase, shape: Sequence[int]) -> Array | None:
     return np.broadcast_to(lengths, tuple(shape[:-1]))
 
 
-def _notes(got: Array, want: Array, wrong: Array, axes: Sequence[str]) -> tuple[str, ...]:
-    """Return where the largest difference is, and how large."""
+def _notes(got: Array, want: Array, wrong: Array, axes: Sequence[str], drawn: int) -> tuple[str, ...]:
+    """Return how many of the values are drawn, and where the largest difference is."""
     with np.errstate(invalid="ignore", over="ignore"):
         apart = np.where(wrong, np.abs(got.astype(np.float64) - want.astype(np.float64)), -1.0)
     if not wrong.ndim or not np.isfinite(apart).all():
         return ()
     at = np.unravel_index(int(apart.argmax()), apart.shape)
-    says = _("Largest difference: {size:.2g} at {place}.")
-    return (says.format(size=apart[at], place=place([int(i) for i in at], axes)),)
+    here = place([int(i) for i in at], axes)
+    if drawn == want.size:
+        return (_("Largest difference: {size:.2g} at {place}.").format(size=apart[at], place=here),)
+    says = _("{drawn} of {all} values are shown. Largest difference: {size:.2g} at {place}.")
+    return (says.format(drawn=drawn, all=want.size, size=apart[at], place=here),)
 
 
 # ---- gradients and parameters

@@ -76,7 +76,7 @@ def diagnosis_lead(kind: str) -> str:
     return {
         "exact": _("known mistake"),
         "one_of": _("matches several known mistakes, for example"),
-        "different": _("correct in itself, but not what this exercise asks for"),
+        "different": _("a valid design, but not the one that this exercise asks for"),
     }.get(kind, "")
 
 

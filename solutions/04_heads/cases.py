@@ -23,13 +23,13 @@ def _rearranged(draw, exercise, split):
         X = case.input("X", draw.normal(*shape), grad=True)
         Y = case.call(X, H, axes=apart if split else joined)
         case.check_shape(Y, f"shape {result} from {shape}, {H} heads")
-        case.check_values(Y, f"every value is in its position, {H} heads")
+        case.check_values(Y, f"position of every value, {H} heads")
         case.check_gradients(
             case.gradients(Y, draw.normal(*result), wrt=[X]), f"gradient of the input, {H} heads"
         )
         case.check_unchanged(X)
         if id == "small":
-            case.check_precision(Y, "every value is in its position, and dtype")
+            case.check_precision(Y, "position of every value, and dtype")
         yield case
 
     B, T, d = draw.sizes(3, low=2, high=6)

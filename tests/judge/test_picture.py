@@ -155,7 +155,9 @@ def test_the_slice_of_values_marks_what_differs_and_names_the_largest():
     made = drawn("equal", {"out": want}, {"out": got}, axes=("batch", "head", "step", "feature"))
     assert made.title == "Values, batch 1, head 1, step down, feature across"
     assert wrong_cells(made.form) == {("2", "3")}
-    assert made.notes == ("Largest difference: 2 at batch 1, head 2, step 4, feature 4.",)
+    assert made.notes == (
+        "12 of 180 values are shown. Largest difference: 2 at batch 1, head 2, step 4, feature 4.",
+    )
 
 
 def test_two_calls_are_named_as_such():

@@ -207,6 +207,6 @@ def test_the_last_line_names_the_next_thing_to_do():
 def test_a_long_lead_takes_no_column_from_the_other_rows():
     different = replace(FAILED, diagnosis=replace(FAILED.diagnosis, kind="different"))
     lines = printed(different).splitlines()
-    (lead,) = [line for line in lines if line.startswith("correct in itself")]
+    (lead,) = [line for line in lines if line.startswith("a valid design")]
     assert "The mask is" in lead
     assert any(line.startswith("problem   weights of every query: 7 of 30") for line in lines)
