@@ -12,15 +12,18 @@ from pathlib import Path
 
 from grader.authoring.hidden_cases import hidden_folder
 from grader.bundle.files import load_all
+from grader.bundle.model import Bundle
+from grader.bundle.rules import Rules
 from grader.classroom.attempts import one_of_each
 from grader.classroom.class_run import WARM_FROM, ClassRun, GradedSubmission, store_key, without_helpers
 from grader.classroom.discover import SubmittedFile, discover
+from grader.classroom.groups import read_groups
 from grader.classroom.progress import live
 from grader.classroom.roster import Person, Roster, read_roster
-from grader.classroom.store import Store, default_store
+from grader.classroom.store import Store, StoreKey, default_store
 from grader.classroom.worker_process import RunConfig
+from grader.intake.course import Course, wanted_exercises
 from grader.intake.course import find as find_course
-from grader.intake.course import wanted_exercises
 from grader.report.model import Report
 from grader.sandbox.choose import BasicTierError, best_tier
 from grader.student.status_line import status_line
@@ -48,7 +51,61 @@ class GradeOptions:
     keep: str = ""  # "": as the course file says
 
 
+@dataclass(frozen=True)
+class Classroom:
+    """The instructor's side of a class: the course, its hidden cases, the sandbox tier, and the key of results."""
+
+    course: Course
+    solutions: Path
+    cases: Path
+    bundles: Sequence[Bundle]
+    tier: str
+    key: StoreKey
+
+    @property
+    def rules(self) -> Rules:
+        return self.course.rules
+
+    @property
+    def home(self) -> Path:
+        """The folder of the checkout; the course's own bank is there."""
+        return self.solutions.parent
+
+
+def classroom(
+    course: Path | None, only: Sequence[str] = (), sandbox: str = "auto", trusted: bool = False
+) -> Classroom:
+    """Find the course, and the hidden cases of the exercises or assignments in `only`; of all if it is empty.
+
+    Raises UsageError without solutions/, for a wrong course file, and for an unknown name.
+    """
+    found = find_course(course or Path.cwd())
+    solutions = found.require_solutions()
+    asked = wanted_exercises(only, found.bundles)
+    tier = _tier(sandbox, trusted)
+    with status_line(quiet=False) as status:
+        cases = hidden_folder(solutions, asked, found.root, status.recorded)
+    bundles = found.rules.apply(load_all(cases))
+    return Classroom(found, solutions, cases, bundles, tier, store_key(cases, tier, found.rules))
+
+
 def grade_folder(root: Path, options: GradeOptions) -> list[GradedSubmission]:
+    """Grade every submission below `root`, as reports show it. Raises what `grade_class` does."""
+    roster = read_roster(options.students) if options.students is not None else {}
+    if options.shard and roster:
+        raise UsageError(_("--students needs the whole class: leave it out with --shard"))
+    room = classroom(options.course, options.only, options.sandbox, options.trusted)
+    groups = read_groups(room.home)
+    graded = [
+        replace(
+            one, report=replace(one.report, exercises=groups.apply(one.report.exercises, room.rules.level))
+        )
+        for one in grade_class(root, room, options)
+    ]
+    return _with_roster(one_of_each(graded, options.keep or room.course.settings.keep), roster)
+
+
+def grade_class(root: Path, room: Classroom, options: GradeOptions) -> list[GradedSubmission]:
     """Grade every submission below `root`. Raises UsageError for wrong use, BadStore for a store that
     cannot be used, and SandboxError if the sandbox tier is not available."""
     if not root.exists():
@@ -56,21 +113,8 @@ def grade_folder(root: Path, options: GradeOptions) -> list[GradedSubmission]:
     since = _moment(options.since)
     if options.shard and options.store is None:
         raise UsageError(_("--shard needs --store: each shard has a store of its own, for `grader merge`"))
-    roster = read_roster(options.students) if options.students is not None else {}
-    course = find_course(options.course or Path.cwd())
-    if course.solutions is None:
-        raise UsageError(
-            _("grade needs the folder solutions/ beside {root}; only instructors have it").format(
-                root=course.root
-            )
-        )
-    only = tuple(wanted_exercises(options.only, course.bundles)) if options.only else ()
-    tier = _tier(options.sandbox, options.trusted)
-    with status_line(quiet=False) as status:
-        asked = only or wanted_exercises((), course.bundles)
-        cases = hidden_folder(course.solutions, asked, course.root, status.recorded)
-    bundles = course.rules.apply(load_all(cases))
-    found = [file for file in discover(root, bundles) if since is None or file.modified >= since]
+    only = tuple(wanted_exercises(options.only, room.course.bundles)) if options.only else ()
+    found = [file for file in discover(root, room.bundles) if since is None or file.modified >= since]
     if not found:
         raise UsageError(
             (
@@ -82,22 +126,21 @@ def grade_folder(root: Path, options: GradeOptions) -> list[GradedSubmission]:
     if options.shard:
         found = [file for file in found if _in_shard(file, *options.shard)]
     jobs = min(options.jobs or _cores(), len(found) or 1)
-    store, key = options.store or default_store(folder_of(root)), store_key(cases, tier, course.rules)
+    store = options.store or default_store(folder_of(root))
     config = RunConfig(
-        bundles=cases,
+        bundles=room.cases,
         store=store,
-        key=key,
-        rules=course.rules,
+        key=room.key,
+        rules=room.rules,
         only=only,
         regrade=options.regrade,
         warm="full" if len(found) >= WARM_FROM * jobs else "none",
     )
-    Store(store, key).close()  # refuses before anything is started
+    Store(store, room.key).close()  # refuses before anything is started
     if not found:
         return []
     with live(len(found)) as progress:
-        graded = without_helpers(ClassRun(found, bundles, config, jobs, progress).grade())
-    return _with_roster(one_of_each(graded, options.keep or course.settings.keep), roster)
+        return without_helpers(ClassRun(found, room.bundles, config, jobs, progress).grade())
 
 
 def _with_roster(entries: Sequence[GradedSubmission], roster: Roster) -> list[GradedSubmission]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from grader.classroom.class_run import GradedSubmission
+from grader.classroom.groups import group_of
 from grader.report.model import Advice, ExerciseResult
 from grader.report.words import reason
 
@@ -100,11 +101,6 @@ class Summary:
     sections: tuple[Section, ...] = ()
 
 
-def group_of(fingerprint: str) -> str:
-    """What commands and reports call the group of a wrong answer without a name."""
-    return fingerprint[:8]
-
-
 def summarise(entries: Sequence[GradedSubmission]) -> Summary:
     everything = [(entry, result) for entry in entries for result in entry.report.exercises]
     exercises: dict[str, ExerciseSummary] = {}
@@ -151,13 +147,13 @@ def _clusters(everything: Sequence[tuple[GradedSubmission, ExerciseResult]]) -> 
             found.setdefault((result.name, result.fingerprint), []).append((entry, result))
     out = [
         Cluster(
-            group_of(fingerprint),
+            group_of(group[0][1]),
             name,
             group[0][1].diagnosis.says,
             _who(group),
             min(group, key=lambda one: (one[0].size, one[0].submission))[0].submission,
         )
-        for (name, fingerprint), group in found.items()
+        for (name, _fingerprint), group in found.items()
         if len(group) > 1
     ]
     return sorted(out, key=lambda cluster: (-len(cluster.who), cluster.exercise))

@@ -29,6 +29,11 @@ COMMANDS = {
         "grader.cli.instructor.merge",
         _("Instructor: join the stores of several calls of `grader grade`."),
     ),
+    "adopt": ("grader.cli.instructor.adopt", _("Instructor: give a group of equal wrong answers a name.")),
+    "comment": (
+        "grader.cli.instructor.comment",
+        _("Instructor: write a comment to all students of a group."),
+    ),
     "course": ("grader.cli.instructor.course", _("Instructor: create or update an nbgrader course.")),
     "release": (
         "grader.cli.instructor.release",

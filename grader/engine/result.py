@@ -149,7 +149,7 @@ class ResultBuilder:
             diagnosis=diagnosed.diagnosis,
             advice=advice(exercise, shown.checks, codes, diagnosed.policies),
             remarks=(*remarks, *(text for _code, text in observed), *of_uses),
-            fingerprint=fingerprint(named_by(exercise.cases), by_id) if unknown else "",
+            fingerprint=fingerprint(named_by(exercise.cases), by_id) if unknown and by_id else "",
             figures=figures(by_id.values()),
             picture=_drawn(shown.checks, by_id.values()),
             partial=self.quick and any(case.costly for case in exercise.cases),

@@ -59,6 +59,16 @@ class Course:
         """What the course changes about its exercises. Raises UsageError as `settings` does."""
         return self.settings.rules
 
+    def require_solutions(self) -> Path:
+        """The instructor's solutions/. Raises UsageError if there is none."""
+        if self.solutions is None:
+            raise UsageError(
+                _("this command needs the folder solutions/ beside {root}; only instructors have it").format(
+                    root=self.root
+                )
+            )
+        return self.solutions
+
     def _ruled(self, found: Sequence[Bundle]) -> list[Bundle]:
         """The bundles by the rules of the course. Raises UsageError for rules that leave an exercise without a check.
 

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING
 from grader.authoring.hidden_cases import SEED_VARIABLE, hidden_folder
 from grader.bundle.files import load_all
 from grader.bundle.model import Bundle, Exercise
-from grader.bundle.rules import NO_RULES, Rules
+from grader.bundle.rules import NO_RULES, PAGE, Rules
 from grader.classroom.bounded_grading import BoundedGrading
 from grader.classroom.class_run import store_key
+from grader.classroom.groups import FILE as GROUPS
+from grader.classroom.groups import Groups, read_groups
 from grader.classroom.store import BadStore, Store, Stored, StoreKey
 from grader.classroom.worker_process import RunConfig, Task, TaskResult
 from grader.intake.course import MARK, Course
@@ -54,6 +56,8 @@ class CourseGrader:
     key: StoreKey
     trusted: bool
     grading: BoundedGrading
+    groups: Groups = field(default_factory=Groups)
+    level: int = PAGE  # of diagnosis
 
     @property
     def exercises(self) -> dict[str, Exercise]:
@@ -72,7 +76,9 @@ class CourseGrader:
         for remark in (*stored.remarks, *fresh.remarks):
             warn(remark)
         results = {**stored.results, **{result.name: result for result in fresh.results}}
-        report = self.report([results[name] for name in wanted if name in results])
+        report = self.report(
+            self.groups.apply([results[name] for name in wanted if name in results], self.level)
+        )
         remarks = self._of_another(fresh, results, wanted) if missing else ()
         if self.key.sandbox == "basic" and self.trusted:
             remarks = (*remarks, _("graded in the basic sandbox: these submissions are trusted by choice"))
@@ -134,7 +140,12 @@ def _made_from(settings: Headway) -> tuple[object, ...]:
     """Quick to look at for every notebook: the settings, and when the files were written that they name."""
     with _seed(settings.seed_file):
         named = os.environ.get(SEED_VARIABLE, "")
-    files = [*sorted(Path(settings.solutions).rglob("*")), Path(settings.course, MARK), Path(named)]
+    files = [
+        *sorted(Path(settings.solutions).rglob("*")),
+        Path(settings.course, MARK),
+        _home(settings) / GROUPS,
+        Path(named),
+    ]
     written = tuple((str(f), f.stat().st_mtime_ns, f.stat().st_size) for f in files if f.exists())
     return settings.sandbox, settings.trusted_submissions, settings.solutions, settings.course, named, written
 
@@ -150,7 +161,15 @@ def _made(settings: Headway) -> CourseGrader:
         key = store_key(cases, tier, rules)
     bundles = rules.apply(load_all(cases))
     config = RunConfig(cases, None, key, rules=rules, warm="full")
-    return CourseGrader(bundles, key, settings.trusted_submissions, BoundedGrading(bundles, config, jobs=1))
+    grading = BoundedGrading(bundles, config, jobs=1)
+    return CourseGrader(
+        bundles, key, settings.trusted_submissions, grading, read_groups(_home(settings)), rules.level
+    )
+
+
+def _home(settings: Headway) -> Path:
+    """The instructor's checkout, which holds solutions/ and the course's own bank."""
+    return Path(settings.solutions).parent
 
 
 def _rules(settings: Headway) -> Rules:

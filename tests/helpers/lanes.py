@@ -30,6 +30,7 @@ SLOW_FILES = {
     "cases/test_nothing_extra_travels.py": "02_masking|06_positions",
     "classroom/test_discover.py": "^(?!test_a_file_beyond_the_limits)",
     "classroom/test_grade.py": r"deserved|killed|unknown\]|names\]|cannot_be_read|report|cell|sentence",
+    "classroom/test_groups.py": "is_named|known_mistake|no_other|level|bank",
     "classroom/test_recipes.py": "",
     "cli/test_kill.py": "",
     "cli/test_new.py": "",

@@ -1,0 +1,111 @@
+"""Give a group of equal wrong answers a name in the course's own bank, and prove that it claims no right answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from grader.authoring.bank import apply
+from grader.authoring.content import read
+from grader.bundle.model import Bundle
+from grader.classroom.bounded_grading import BoundedGrading
+from grader.classroom.grade_folder import Classroom
+from grader.classroom.groups import GROUP, ID, Groups, Named, read_groups, write_groups
+from grader.classroom.worker_process import RunConfig, Task
+from grader.intake.course import Course, one_exercise
+from grader.support.errors import GraderError, UsageError
+from grader.support.i18n import _
+
+Progress = Callable[[int, int], None]
+
+
+class Claimed(GraderError):
+    """The group would claim a right answer, or it could not be proved that it does not."""
+
+
+def adopt(room: Classroom, group: str, named: Named, progress: Progress) -> tuple[Path, int]:
+    """Write a name into the bank after the proof. Return the bank's path and how many right answers were graded.
+
+    Raises UsageError for a group or an id that cannot be, and Claimed if the proof fails.
+    """
+    exercise, fingerprint = parts_of(room.bundles, group)
+    known = {mistake.id for bundle in room.bundles for e in bundle.exercises for mistake in e.mistakes}
+    bank = read_groups(room.home)
+    taken = known | {one.id for key, one in bank.named.items() if key != group}
+    if not ID.fullmatch(named.id) or named.id in taken:
+        raise UsageError(
+            _("--id takes words with dashes that no other mistake has; not {id}").format(id=named.id)
+            if named.id not in taken
+            else _("a mistake is called {id} already; choose another --id").format(id=named.id)
+        )
+    proved = _prove(room, exercise, fingerprint, progress)
+    return write_groups(room.home, Groups({**bank.named, group: named}, bank.comments)), proved
+
+
+def forget(room: Classroom, group: str) -> Path:
+    """Remove a name from the bank. Raises UsageError if it has none."""
+    bank = read_groups(room.home)
+    if group not in bank.named:
+        raise UsageError(_("{group} has no name in {folder}").format(group=group, folder=room.home))
+    named = {key: one for key, one in bank.named.items() if key != group}
+    return write_groups(room.home, Groups(named, bank.comments))
+
+
+def comment(course: Course, group: str, text: str) -> Path:
+    """Write what the students of a group read; "" removes it. Raises UsageError for an unknown group."""
+    home = course.require_solutions().parent
+    bank = read_groups(home)
+    known = {mistake.id for bundle in course.bundles for e in bundle.exercises for mistake in e.mistakes}
+    known |= {one.id for one in bank.named.values()}
+    if not set(group.split("+")) <= known:
+        parts_of(course.bundles, group)
+    comments = {key: said for key, said in bank.comments.items() if key != group}
+    return write_groups(home, replace(bank, comments={**comments, group: text} if text else comments))
+
+
+def parts_of(bundles: Sequence[Bundle], group: str) -> tuple[str, str]:
+    """Exercise and fingerprint of a group without a name. Raises UsageError."""
+    found = GROUP.fullmatch(group)
+    if not found:
+        says = _(
+            "{group} is no group; copy one from the class report, such as masked_softmax:0123456789abcdef"
+        )
+        raise UsageError(says.format(group=group))
+    return one_exercise(found[1], bundles).name, found[2]
+
+
+def _prove(room: Classroom, exercise: str, fingerprint: str, progress: Progress) -> int:
+    """Grade the reference and its variants with the hidden cases. Each must pass, and none may be in the group."""
+    bundle = next(b for b in room.bundles if any(e.name == exercise for e in b.exercises))
+    answers = right_answers_of(room, exercise)
+    config = RunConfig(room.cases, None, room.key, only=(exercise,), rules=room.rules)
+    tasks = [
+        Task(number, Path(f"{bundle.module}.py"), partial(bytes, source.encode()), (exercise,))
+        for number, (_name, source) in enumerate(answers)
+    ]
+    with BoundedGrading(room.bundles, config, min(2, len(tasks))) as grading:
+        for done, (task, result) in enumerate(grading.run(tasks), 1):
+            progress(done, done)
+            name = answers[task.number][0]
+            if any(one.fingerprint == fingerprint for one in result.results):
+                says = _("{name} is a right answer and gives the values of this group; nothing was adopted")
+                raise Claimed(says.format(name=name))
+            if not result.results or result.results[0].outcome != "passed":
+                says = _(
+                    "{name} is a right answer and did not pass, so nothing is proved; nothing was adopted"
+                )
+                raise Claimed(says.format(name=name))
+    return len(answers)
+
+
+def right_answers_of(room: Classroom, exercise: str) -> Sequence[tuple[str, str]]:
+    """(name, source) of the reference and of every variant that must pass."""
+    bundle = next(b for b in room.bundles if any(e.name == exercise for e in b.exercises))
+    assignment = read(room.solutions / bundle.assignment)
+    variants = [v for v in assignment.variants(exercise) if v.kind in ("same", "also")]
+    return [
+        (_("the reference"), assignment.source),
+        *((v.id, apply(v, assignment.source)) for v in variants),
+    ]

@@ -1,0 +1,106 @@
+"""The course's own bank: names and comments that an instructor gave to groups of equal wrong answers.
+
+It is `groups.json` beside `solutions/`. It holds hashes of wrong values and the instructor's sentences: no code and
+no names of students. A group without a name is called "exercise:fingerprint", a known mistake by its id. If the cases
+change, the wrong values change, and the entry names nothing any more.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+from grader.bundle.rules import NAME, PAGE, QUESTION
+from grader.report.model import Diagnosis, ExerciseResult
+from grader.support.atomic_files import write_atomically
+from grader.support.errors import UsageError
+from grader.support.i18n import _
+from grader.support.sanitize import sanitize
+
+FILE = "groups.json"
+MAX_BYTES, MAX_TEXT = 1 << 20, 600
+GROUP = re.compile(r"(\w{1,100}):([0-9a-f]{16})")
+ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+@dataclass(frozen=True)
+class Named:
+    """What an instructor says of a group: a short id, a sentence, and a question."""
+
+    id: str
+    says: str
+    asks: str
+
+
+@dataclass(frozen=True)
+class Groups:
+    """named: group → its name. comments: group or id of a known mistake → what its students read."""
+
+    named: Mapping[str, Named] = field(default_factory=dict)
+    comments: Mapping[str, str] = field(default_factory=dict)
+
+    def apply(self, results: Sequence[ExerciseResult], level: int = PAGE) -> tuple[ExerciseResult, ...]:
+        """Name wrong answers that have no name yet, and add the comments. level: see `Rules`."""
+        return tuple(self._result(result, level) for result in results)
+
+    def _result(self, result: ExerciseResult, level: int) -> ExerciseResult:
+        group = group_of(result)
+        named = self.named.get(group) if level >= NAME and result.fingerprint else None
+        comment = self.comments.get(group) or (self.comments.get(named.id) if named else None)
+        if named is not None:
+            asks = named.asks if level >= QUESTION else ""
+            diagnosis = Diagnosis("exact", ((named.id,),), named.says, asks)
+            result = replace(result, diagnosis=diagnosis, fingerprint="")
+        return replace(result, remarks=(*result.remarks, comment)) if comment else result
+
+
+def group_of(result: ExerciseResult) -> str:
+    """What commands and reports call the group of a wrong answer; "" if it is in none."""
+    if result.diagnosis.alternatives:
+        return "+".join(result.diagnosis.alternatives[0])
+    return f"{result.name}:{result.fingerprint}" if result.fingerprint else ""
+
+
+def read_groups(folder: Path) -> Groups:
+    """Read the bank of the checkout `folder`; an empty one if there is none. Raises UsageError for any other file."""
+    path = folder / FILE
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise ValueError(_("it is larger than {n} MiB").format(n=MAX_BYTES >> 20))
+        record = json.loads(data.decode("utf-8"))
+        named = {key: Named(**fields) for key, fields in record["named"].items()}
+        texts = [
+            *record["comments"].items(),
+            *((key, text) for key, one in named.items() for text in vars(one).values()),
+        ]
+        if not all(isinstance(text, str) and 0 < len(text) <= MAX_TEXT for pair in texts for text in pair):
+            raise ValueError(_("a text is empty or has more than {n} characters").format(n=MAX_TEXT))
+        if not all(GROUP.fullmatch(key) and ID.fullmatch(one.id) for key, one in named.items()):
+            raise ValueError(_("a group or an id is not written as `grader adopt` writes it"))
+        return Groups(named, dict(record["comments"]))
+    except FileNotFoundError:
+        return Groups()
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        says = _("{file} cannot be read: {why}; correct it, or remove it")
+        raise UsageError(says.format(file=path, why=sanitize(str(error), 200))) from None
+
+
+def write_groups(folder: Path, groups: Groups) -> Path:
+    """Write the bank and return its path. Raises CannotWrite."""
+    path = folder / FILE
+    record = {"named": {k: asdict(v) for k, v in groups.named.items()}, "comments": dict(groups.comments)}
+    write_atomically(path, (json.dumps(record, ensure_ascii=False, indent=1) + "\n").encode())
+    return path
+
+
+def text_of(value: str, option: str) -> str:
+    """A sentence of the instructor. Raises UsageError if it is empty or long."""
+    text = sanitize(" ".join(value.split()), MAX_TEXT)
+    if not 0 < len(value.strip()) <= MAX_TEXT - 50:
+        raise UsageError(_("{option} takes 1 to {n} characters").format(option=option, n=MAX_TEXT - 50))
+    return text

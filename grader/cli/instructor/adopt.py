@@ -1,0 +1,63 @@
+"""`grader adopt`: give a group of equal wrong answers a name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from grader.cli.options import course_option, sandbox_option
+from grader.support.i18n import _
+
+EXAMPLES = """\b
+Examples:
+  grader adopt masked_softmax:0123456789abcdef --id scaled-twice \\
+      --says "the scores are divided by the square root of d twice" \\
+      --asks "How often does your code divide the scores?"
+  grader adopt masked_softmax:0123456789abcdef --remove
+
+\b
+Copy the group from `grader grade`. The name is written to groups.json beside solutions/: no code, no names of students.
+First the reference and its variants are graded: a group that would claim one of them is refused.
+
+\b
+Exit status: 0 done, 2 refused; then groups.json is as before.
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("group")
+@click.option("--says", default="", help=_("What these answers do wrong: one sentence without code."))
+@click.option("--asks", default="", help=_("A question that leads on."))
+@click.option(
+    "--id", "id", default="", help=_("What reports call it, words-with-dashes; default: made from --says.")
+)
+@click.option("--remove", is_flag=True, help=_("Remove the name of the group."))
+@course_option
+@sandbox_option
+def command(
+    group: str, says: str, asks: str, id: str, remove: bool, course: Path | None, sandbox: str
+) -> None:
+    """Give GROUP, equal wrong answers without a name, a name in the course's own bank."""
+    import re
+
+    from grader.classroom.adopt import adopt, forget, parts_of, right_answers_of
+    from grader.classroom.grade_folder import classroom
+    from grader.classroom.groups import Named, text_of
+    from grader.classroom.progress import live
+    from grader.intake.course import find
+
+    exercise, _fingerprint = parts_of(find(course or Path.cwd()).bundles, group)
+    room = classroom(course, [exercise], sandbox, trusted=True)  # it runs the course's own answers alone
+    if remove:
+        click.echo(_("{file}: the name was removed").format(file=forget(room, group)))
+        return
+    named = Named(
+        id or "-".join(re.findall(r"[a-z0-9]+", says.lower())[:6]),
+        text_of(says, "--says"),
+        text_of(asks, "--asks"),
+    )
+    with live(len(right_answers_of(room, exercise))) as progress:
+        path, proved = adopt(room, group, named, progress)
+    said = _("{file}: {group} is called {id} from the next run on; {n} right answers pass and are not in it")
+    click.echo(said.format(file=path, group=group, id=named.id, n=proved))

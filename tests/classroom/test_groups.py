@@ -1,0 +1,177 @@
+"""The course's own bank: a group is named and commented on, and no right answer is ever claimed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from helpers.browser.samples import KNOWN, UNKNOWN, entry, failed, result
+from helpers.files import fill
+from helpers.school import ANSWER, SHARED, WRONG, make_school, run
+
+from grader.bundle.rules import FACTS, NAME, PAGE
+from grader.classroom.groups import FILE, MAX_BYTES, Groups, Named, group_of, read_groups, write_groups
+from grader.classroom.summary import summarise
+from grader.nbgrader.cell_outputs import comment_on
+from grader.support.errors import UsageError
+
+HEX = "0123456789abcdef"
+GROUP = f"sequence_mask:{HEX}"
+NAMED = Named("too-small", "every value is a tenth smaller", "By what do you multiply?")
+BANK = Groups(
+    {GROUP: NAMED}, {"too-small": "Look at line 3.", "mask-length-counts-one-more": "See section 2."}
+)
+
+
+def test_a_group_is_named_and_its_students_get_the_comment():
+    assert group_of(failed(UNKNOWN, HEX)) == GROUP
+    (named,) = BANK.apply([failed(UNKNOWN, HEX)])
+    assert (named.diagnosis.alternatives, named.diagnosis.says) == ((("too-small",),), NAMED.says)
+    assert named.remarks == ("Look at line 3.",)
+    assert "every value is a tenth smaller" in comment_on(named)
+    assert "Look at line 3." in comment_on(named)
+    (mistake,) = summarise([entry("ada", named)]).mistakes
+    assert mistake.group == "too-small"
+
+
+def test_a_known_mistake_gets_a_comment_and_keeps_its_name():
+    (commented,) = BANK.apply([failed(KNOWN)])
+    assert commented.diagnosis == KNOWN
+    assert commented.remarks == ("See section 2.",)
+
+
+def test_no_other_answer_is_named():
+    others = [
+        failed(UNKNOWN, HEX[::-1]),
+        failed(UNKNOWN, ""),
+        result("sequence_mask", "passed", 3.0),
+        result("masked_softmax", "failed", 1.0, diagnosis=UNKNOWN, fingerprint=HEX),
+    ]
+    assert list(BANK.apply(others)) == others
+
+
+def test_the_level_of_the_course_holds_for_its_own_bank_too():
+    facts, name, page = (
+        BANK.apply([failed(UNKNOWN, HEX)], level)[0].diagnosis for level in (FACTS, NAME, PAGE)
+    )
+    assert facts == UNKNOWN
+    assert (name.says, name.asks, page.asks) == (NAMED.says, "", NAMED.asks)
+
+
+def test_the_bank_is_read_as_it_was_written(tmp_path):
+    assert read_groups(tmp_path) == Groups()
+    write_groups(tmp_path, BANK)
+    assert read_groups(tmp_path) == BANK
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"named": [], "comments": {}}',
+        '{"named": {}, "comments": {"a": 1}}',
+        '{"named": {}, "comments": {"a": ""}}',
+        '{"named": {"a": {"id": "a", "says": "s", "asks": "a"}}, "comments": {}}',
+        json.dumps({"named": {GROUP: {"id": "A b", "says": "s", "asks": "a"}}, "comments": {}}),
+        json.dumps({"named": {GROUP: {"id": "a", "says": "s" * 601, "asks": "a"}}, "comments": {}}),
+        json.dumps({"named": {GROUP: {"id": "a", "says": "s"}}, "comments": {}}),
+        "[" * 100_000,
+        " " * (MAX_BYTES + 1),
+    ],
+)
+def test_a_bank_that_was_not_written_here_is_one_sentence(tmp_path, text):
+    (tmp_path / FILE).write_text(text, "utf-8")
+    with pytest.raises(UsageError, match="correct it, or remove it") as refused:
+        read_groups(tmp_path)
+    assert "\n" not in str(refused.value)
+
+
+# ---- with the real grader
+
+
+@pytest.fixture(scope="module")
+def school(tmp_path_factory) -> Path:
+    root = make_school(tmp_path_factory.mktemp("school"))
+    fill(root / "class", {"ada.py": ANSWER, "bob.py": WRONG, "cyd.py": SHARED})
+    return root
+
+
+def groups(school: Path) -> list[str]:
+    """The groups of the class report that have no name."""
+    page = run(school, "grade", "class", "--format", "html").stdout
+    return [
+        line.split("<code>")[1].split("</code>")[0] for line in page.splitlines() if 'class="unnamed"' in line
+    ]
+
+
+def adopt(school: Path, group: str, *more: str, status: int = 0):
+    options = ["--says", "every value is a third too large", "--asks", "By what do you multiply?", *more]
+    return run(school, "adopt", group, *options, status=status)
+
+
+def test_a_group_is_adopted_named_commented_and_removed(school):
+    (group,) = groups(school)
+    done = adopt(school, group, "--id", "third-too-large")
+    assert "right answers pass and are not in it" in done.stdout
+    run(school, "comment", "third-too-large", "Come on Tuesday.")
+    assert "bob" not in (school / FILE).read_text()
+    assert "return" not in (school / FILE).read_text()
+    records = [
+        json.loads(line) for line in run(school, "grade", "class", "--format", "jsonl").stdout.splitlines()
+    ]
+    named = {r["student"]: r["exercises"][0]["diagnosis"]["alternatives"] for r in records}
+    assert named == {"ada": [], "bob": [["third-too-large"]], "cyd": [["third-too-large"]]}
+    assert records[1]["exercises"][0]["remarks"] == ["Come on Tuesday."]
+    assert groups(school) == []
+    run(school, "adopt", group, "--remove")
+    assert groups(school) == [group]
+
+
+def test_a_group_that_claims_a_right_answer_is_refused(school):
+    """A variant that gives the values of the group: the proof grades it, and it is found."""
+    (group,) = groups(school)
+    variants = school / "solutions" / "04_heads" / "variants.py"
+    before = variants.read_text("utf-8")
+    wrong = WRONG.partition("\n")[2]
+    variants.write_text(
+        before + f'\nVARIANTS.append(variant("a-third-more", "transpose_qkv", {wrong!r}))\n', "utf-8"
+    )
+    try:
+        (again,) = groups(school)
+        refused = adopt(school, again, status=2)
+    finally:
+        variants.write_text(before, "utf-8")
+    assert (
+        "a-third-more is a right answer and gives the values of this group; nothing was adopted"
+        in refused.stderr
+    )
+    assert not (school / FILE).exists() or json.loads((school / FILE).read_text())["named"] == {}
+    assert group == again
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["x"], "x is no group; copy one from the class report"),
+        ([f"transpose_qkw:{HEX}"], "did you mean transpose_qkv?"),
+        (
+            [f"transpose_qkv:{HEX}", "--id", "heads-cut-straight"],
+            "a mistake is called heads-cut-straight already",
+        ),
+        ([f"transpose_qkv:{HEX}", "--id", "A b"], "--id takes words with dashes"),
+        ([f"transpose_qkv:{HEX}", "--says", " "], "--says takes 1 to 550 characters"),
+        ([f"transpose_qkv:{HEX}", "--remove"], "has no name in"),
+    ],
+)
+def test_a_wrong_call_is_one_sentence(school, options, sentence):
+    (school / FILE).unlink(missing_ok=True)
+    refused = adopt(school, *options, status=2)
+    assert sentence in refused.stderr
+    assert len(refused.stderr.strip().splitlines()) == 1
+
+
+def test_a_comment_for_no_group_is_refused(school):
+    assert "x is no group" in run(school, "comment", "x", "text", status=2).stderr
