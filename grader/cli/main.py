@@ -18,6 +18,7 @@ COMMANDS = {
     "check": ("grader.cli.check", _("Grade your exercises, or the exercises in any file.")),
     "watch": ("grader.cli.watch", _("Grade an exercise again on every save.")),
     "hint": ("grader.cli.hint", _("Show the next hint for an exercise.")),
+    "case": ("grader.cli.case", _("Write the inputs of the first failing case to a file.")),
     "reset": ("grader.cli.reset", _("Restore the original stub of an exercise.")),
     "explain": ("grader.cli.explain", _("Show a page about a known mistake.")),
     "doctor": ("grader.cli.doctor", _("Show which features and sandboxes work on this machine.")),

@@ -23,8 +23,11 @@ from grader.judge.trivial import is_trivial
 from grader.judge.verdict import JudgedCase, unseen_case
 from grader.report.model import NO_DIAGNOSIS, CheckResult, ExerciseResult, Outcome
 from grader.report.picture import Picture
+from grader.report.words import first_failure
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
+
+PRINTED_LINES, PRINTED_COLUMNS = 5, 200  # of what an answer printed
 
 
 def result_without_checks(
@@ -152,6 +155,7 @@ class ResultBuilder:
             fingerprint=fingerprint(named_by(exercise.cases), by_id) if unknown and by_id else "",
             figures=figures(by_id.values()),
             picture=_drawn(shown.checks, by_id.values()),
+            printed=_printed(shown.checks, cases),
             partial=self.quick and any(case.costly for case in exercise.cases),
         )
         observed_codes = tuple(code for code, _text in observed)
@@ -197,6 +201,18 @@ def _drawn(checks: Sequence[CheckResult], cases: Iterable[JudgedCase]) -> Pictur
         return first_picture(checks, cases)
     except Exception:
         return None
+
+
+def _printed(checks: Sequence[CheckResult], cases: Sequence[JudgedCase]) -> str:
+    """The first lines that student code printed in the first case that failed, cut to size."""
+    first = first_failure(checks)
+    for judged in cases:
+        if first is not None and any(check.id == first.id for check in judged.case.checks):
+            text = (judged.observation.printed if judged.observation else judged.printed).strip("\n")
+            lines = text.splitlines()
+            kept = [sanitize(line, PRINTED_COLUMNS) for line in lines[:PRINTED_LINES]]
+            return "\n".join([*kept, "…"] if len(lines) > PRINTED_LINES else kept)
+    return ""
 
 
 def _unjudged(codes: Mapping[str, str]) -> list[str]:

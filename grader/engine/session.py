@@ -32,6 +32,7 @@ class Reply:
     words: dict[str, Any]
     body: bytes
     seconds: float
+    printed: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,8 @@ class WorkerGone(GraderError):
 
     why: "time", "output" (printed too much), "reply" (sent something impossible), "stale" (answered another
     request), "fault" (broke down, and says so), "died". `line` is the student's line where it stood when
-    its time ran out, if it could tell, and `statement` the line from which that was reached.
+    its time ran out, if it could tell, and `statement` the line from which that was reached. `printed`: what
+    student code printed since the request.
     """
 
     exit_status = 3
@@ -70,6 +72,7 @@ class WorkerGone(GraderError):
         self.detail = detail
         self.line = line
         self.statement = line
+        self.printed = ""
 
 
 class Session:
@@ -98,6 +101,7 @@ class Session:
         token = secrets.token_hex(8)  # a frame that was written before this request cannot answer it
         words = json.dumps({**request, "timeout": 0.95 * seconds, "token": token}).encode()
         started = time.monotonic()
+        self._channel.forget_recent()
         try:
             raw, tensors = self._exchange(HEAD.pack(len(words), len(body)) + words + body, started + seconds)
             raw, tensors = self._after_progress(raw, tensors, started + seconds, tell)
@@ -108,9 +112,13 @@ class Session:
             stood = self._lines()
             gone.line = gone.line or (stood[0] if stood else None)
             gone.statement = stood[-1] if stood else gone.line
+            gone.printed = self._recently_printed().partition("Timeout (")[0]
             self.close()
             raise
-        return Reply(raw, tensors, time.monotonic() - started)
+        return Reply(raw, tensors, time.monotonic() - started, self._recently_printed())
+
+    def _recently_printed(self) -> str:
+        return self._channel.recent.decode("utf-8", "replace")
 
     def _after_progress(
         self,

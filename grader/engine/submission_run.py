@@ -373,7 +373,8 @@ class SubmissionRun:
             # On another device the grader may be at fault.
             outcome: CheckOutcome = "failed" if device == "cpu" else "could_not_grade"
             detail = f"{case_timeout(request.exercise, case):g}" if gone.why == "time" else gone.detail
-            return lost_case(case, outcome, gone.why, detail, place_of(gone), device)
+            lost = lost_case(case, outcome, gone.why, detail, place_of(gone), device)
+            return replace(lost, printed=gone.printed)
         except (CannotLoad, SandboxError) as error:
             return unseen_case(case, "could_not_grade", "fault", str(error), device=device)
         return judged

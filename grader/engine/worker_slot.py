@@ -185,7 +185,8 @@ class WorkerSlot:
                     self._ensure_healthy(request.exercise, case)
                 raise
         try:
-            return read_observation(reply.words, reply.body, case.asked, session.files)
+            seen = read_observation(reply.words, reply.body, case.asked, session.files)
+            return replace(seen, printed=reply.printed)
         except BadReply as error:
             raise WorkerGone("reply", str(error)) from None
 

@@ -44,6 +44,7 @@ class Observation:
     parameters: Mapping[str, Any] | None = None
     values: Mapping[str, bool | int | float | None] = field(default_factory=dict)
     stacked: frozenset[str] = frozenset()
+    printed: str = ""  # by student code, as it is; never of a hidden case in a report
     used: frozenset[str] = frozenset()  # of the calls that the exercise is about; evidence only
 
 

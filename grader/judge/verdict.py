@@ -29,6 +29,7 @@ class JudgedCase:
     """What the judges found in one case. Every judge runs once; diagnosis and figures read its findings.
 
     findings: check id → what its judge found. A check that lacks what it looks at has none.
+    printed: what student code printed before the case lost its worker.
     codes: check id → a word for the kind of result, which decides what a hidden report may show.
     """
 
@@ -37,6 +38,7 @@ class JudgedCase:
     codes: Mapping[str, str]
     observation: Observation | None = None
     findings: Mapping[str, Finding] = field(default_factory=dict)
+    printed: str = ""
 
 
 class JudgingTimeoutError(GraderError):

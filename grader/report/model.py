@@ -123,6 +123,9 @@ class ExerciseResult:
     content: str = ""  # hash of what was graded
     figures: Mapping[str, Any] = field(default_factory=dict)  # values to draw; see grader/engine/figures.py
     picture: Picture | None = None  # of the first failure; never of a hidden case
+    printed: str = (
+        ""  # the first lines that the answer printed in the first case that failed; never a hidden one
+    )
     code: Code | None = None  # of an exercise that did not pass
     partial: bool = False  # a quick check that skipped something
     fix_first: tuple[str, ...] = ()  # exercises that this one uses and that have not passed
@@ -219,6 +222,7 @@ def _exercise(result: ExerciseResult) -> dict[str, Any]:
         "seconds": round(result.seconds, 4),
         **({"figures": dict(result.figures)} if result.figures else {}),
         **({"picture": _picture(result.picture)} if result.picture else {}),
+        **({"printed": result.printed} if result.printed else {}),
         **({"code": _plain(asdict(result.code))} if result.code else {}),
     }
 

@@ -256,6 +256,7 @@ def _findings(result: ExerciseResult) -> RenderableType | None:
     ]
     if first is not None and result.picture is None:
         rows += [(_("expected"), first.expected or ""), (_("got"), first.got or "")]
+    rows.append((_("printed"), result.printed))
     found = [(name, _values(text)) for name, text in rows if text]
     return _Rows(found) if found else None
 

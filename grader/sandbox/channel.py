@@ -17,6 +17,7 @@ from grader.sandbox.base import Process
 
 CHUNK = 1 << 16
 AHEAD = 1 << 20  # bytes of replies that are read before they are asked for
+MAX_RECENT = 4 << 10  # bytes of what a worker prints in one request
 MAX_LOG = 64 << 10  # bytes that stay of the start and of the end of what the worker prints
 SLICE = 0.1  # seconds: on Windows, Ctrl-C has an effect only between two waits
 SETTLE_SECONDS = 2.0
@@ -34,7 +35,7 @@ class Channel:
         self._changed = threading.Condition(threading.Lock())
         self._arrived = bytearray()
         self._ended = self._closed = False
-        self._log = bytearray()
+        self._log, self._recent = bytearray(), bytearray()
         self._printed = 0
         self._mark, self._marked = b"", False
         self._log_writer = process.log_writer
@@ -50,6 +51,17 @@ class Channel:
     def log(self) -> bytes:
         """What the worker printed, cut to its start and its end if it is long."""
         return bytes(self._log)
+
+    def forget_recent(self) -> None:
+        """Begin anew to collect what `recent` returns."""
+        with self._changed:
+            self._recent.clear()
+
+    @property
+    def recent(self) -> bytes:
+        """The first `MAX_RECENT` bytes that the worker printed since `forget_recent`."""
+        with self._changed:
+            return bytes(self._recent).replace(self._mark, b"") if self._mark else bytes(self._recent)
 
     def send(self, data: bytes) -> None:
         """Have `data` written, without waiting for it: a worker may never read it."""
@@ -140,6 +152,7 @@ class Channel:
         while chunk := _read(descriptor):
             with self._changed:
                 self._log += chunk
+                self._recent += chunk[: MAX_RECENT - len(self._recent)]
                 self._printed += len(chunk)
                 self._remove_mark(len(chunk))
                 if len(self._log) > 2 * MAX_LOG:

@@ -177,6 +177,7 @@ EXERCISE = {
             "properties": {key: {"type": "object"} for key in ("importance", "costs", "removals")},
         },
         "picture": PICTURE,
+        "printed": {"type": "string", "minLength": 1},
         "code": CODE,
     },
     "allOf": [

@@ -1,0 +1,183 @@
+"""Write a case as a small Python file: its inputs and the calls, without anything that is expected.
+
+It runs under a debugger, and in a notebook with `%run -i`. Steps that only measure are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from grader.bundle.model import Exercise, RecordedCase
+from grader.bundle.safetensors import Array, encode
+from grader.report.model import CheckResult
+from grader.support.atomic_files import write_atomically
+from grader.support.errors import UsageError
+from grader.support.i18n import _
+
+LITERAL_VALUES = 120  # a longer tensor goes into the file beside it
+Step = Mapping[str, Any]
+
+
+def write_case(file: Path, exercise: Exercise, failed: CheckResult, names: Mapping[str, str]) -> Path:
+    """Write the case of a failed check beside the student's file; return the new file.
+
+    names: exercise → the name of the student's definition.
+    Raises CannotWrite, and UsageError for a case that needs a class of the grader.
+    """
+    case = next(case for case in exercise.cases if any(check.id == failed.id for check in case.checks))
+    title = _("Inputs of the case {case} of {name}, for: {check}.").format(
+        case=case.id, name=exercise.name, check=failed.title
+    )
+    module = "" if file.suffix == ".ipynb" else file.stem
+    path = file.with_name(f"case_{exercise.name}.py")
+    beside = path.with_suffix(".safetensors")
+    source, stored = case_text(case, module, names, title, beside.name)
+    if stored:
+        write_atomically(beside, encode(stored))
+    write_atomically(path, source.encode())
+    return path
+
+
+def case_text(
+    case: RecordedCase, module: str, names: Mapping[str, str], title: str, beside: str
+) -> tuple[str, dict[str, Array]]:
+    """Return the source, and the tensors that go into the file `beside` it, a safetensors file.
+
+    module: the module with the student's definitions; "" for a notebook.
+    Raises UsageError for a case that needs a class of the grader.
+    """
+    if any(step["do"] == "provide" for step in case.steps):
+        raise UsageError(
+            _("this case tests your code with a class of the grader; it cannot be written to a file")
+        )
+    writer = _Writer(case, names)
+    lines = [line for step in case.steps for line in writer.write(step)]
+    head = [f'"""{title}"""', "", "import torch"]
+    if writer.stored:
+        head.append("from safetensors.torch import load_file")
+    if module:
+        head += ["", f"from {module} import {', '.join(sorted(writer.used))}"]
+    if writer.stored:
+        head += ["", f"stored = load_file({beside!r})"]
+    return "\n".join([*head, "", *lines]) + "\n", writer.stored
+
+
+class _Writer:
+    """Turns steps into lines.
+
+    used: the definitions of the student that they call. stored: the tensors that are too long for a line.
+    """
+
+    def __init__(self, case: RecordedCase, names: Mapping[str, str]):
+        self.case, self.names = case, names
+        self.stored: dict[str, Array] = {}
+        self.used: set[str] = set()
+
+    def write(self, step: Step) -> Iterator[str]:
+        write: Callable[[Step], Iterator[str]] | None = getattr(self, f"_{step['do']}", None)
+        return write(step) if write is not None else iter(())
+
+    def _input(self, step: Step) -> Iterator[str]:
+        grad = ".requires_grad_()" if step["grad"] else ""
+        yield f"{_name(step['name'])} = {self._tensor(step['name'])}{grad}"
+
+    def _tokens(self, step: Step) -> Iterator[str]:
+        yield f"{_name(step['name'])} = {self._tensor(step['name'])}.long()"
+
+    def _batches(self, step: Step) -> Iterator[str]:
+        columns = ", ".join(f"{self._tensor(name)}.long().split({step['size']})" for name in step["of"])
+        yield f"{_name(step['name'])} = list(zip({columns}))"
+
+    def _constant(self, step: Step) -> Iterator[str]:
+        grad = ", requires_grad=True" if step["grad"] else ""
+        yield f"{_name(step['name'])} = torch.full({step['shape']}, {step['value']!r}{grad})"
+
+    def _value(self, step: Step) -> Iterator[str]:
+        yield f"{_name(step['name'])} = {_text(step['value'])}"
+
+    def _build(self, step: Step) -> Iterator[str]:
+        arguments = ", ".join(f"{key}={_text(value)}" for key, value in step["kwargs"].items())
+        yield f"{_name(step['name'])} = {self._student(step['of'])}({arguments})"
+
+    def _load(self, step: Step) -> Iterator[str]:
+        yield "# The keys are the names of the lesson. Use your own if your layers are called otherwise."
+        yield "weights = {"
+        for name, recipe in step["weights"].items():
+            yield f"    {name!r}: {self._tensor(recipe) if isinstance(recipe, str) else _filled(recipe)},"
+        yield "}"
+        yield f"print({_name(step['module'])}.load_state_dict(weights, strict=False))"
+
+    def _mode(self, step: Step) -> Iterator[str]:
+        yield f"{_name(step['module'])}.train({step['train']})"
+
+    def _grad(self, step: Step) -> Iterator[str]:
+        yield f"torch.set_grad_enabled({step['on']})"
+
+    def _seed(self, step: Step) -> Iterator[str]:
+        yield f"torch.manual_seed({step['number']})"
+
+    def _call(self, step: Step) -> Iterator[str]:
+        on = step["on"]
+        callee = self._student(on["function"]) if "function" in on else _text(on)
+        callee += f".{on['method']}" if "method" in on else ""
+        arguments = [_text(value) for value in step["args"]]
+        arguments += [f"{key}={_text(value)}" for key, value in step["kwargs"].items()]
+        yield f"{_name(step['name'])} = {callee}({', '.join(arguments)})"
+
+    def _join(self, step: Step) -> Iterator[str]:
+        yield f"{_name(step['name'])} = torch.cat({_text(step['parts'])}, dim={step['dim']})"
+
+    def _part(self, step: Step) -> Iterator[str]:
+        slices = ", ".join(f"{'' if a is None else a}:{'' if b is None else b}" for a, b in step["slices"])
+        yield f"{_name(step['name'])} = {_text(step['of'])}[{slices}]"
+
+    def _see(self, step: Step) -> Iterator[str]:
+        yield f"print({_text(step['of'])})"
+
+    def _student(self, exercise: str) -> str:
+        name = self.names.get(exercise, exercise)
+        self.used.add(name)
+        return name
+
+    def _tensor(self, name: str) -> str:
+        """Return an expression for a tensor of the case."""
+        array = self.case.tensors[name]
+        if array.size > LITERAL_VALUES or not np.isfinite(array).all():
+            self.stored[name] = array
+            return f"stored[{name!r}]"
+        text = np.array2string(
+            array, separator=", ", threshold=array.size + 1, floatmode="unique", max_line_width=100
+        )
+        dtype = "" if array.dtype.kind in "ib" else f", dtype=torch.{self.case.dtype}"
+        return f"torch.tensor({text}{dtype})"
+
+
+def _name(name: str) -> str:
+    return "".join(sign if sign.isalnum() or sign == "_" else "_" for sign in name)
+
+
+def _text(value: Any) -> str:
+    """Return an argument as an expression."""
+    if isinstance(value, dict) and "ref" in value:
+        return _name(value["ref"]) + "".join(f"[{index!r}]" for index in value.get("at", ()))
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key!r}: {_text(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "[" + ", ".join(map(_text, value)) + "]"
+    return repr(value)
+
+
+def _filled(recipe: Mapping[str, Any]) -> str:
+    if recipe["diagonal"]:
+        return f"torch.eye({', '.join(map(str, recipe['shape']))}) * {recipe['value']!r}"
+    full = f"torch.full({list(recipe['shape'])}, {float(recipe['value'])!r})"
+    rows = recipe.get("rows")
+    return (
+        full
+        if rows is None
+        else f"torch.cat([{full}[:{rows}], torch.zeros({list(recipe['shape'])})[{rows}:]])"
+    )

@@ -1,0 +1,112 @@
+"""`grader case`: a file with the inputs of the first failing case, and nothing that is expected."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.beginners import ANSWERS
+from helpers.command_line import run
+
+from grader.bundle.safetensors import encode
+from grader.student.case_file import case_text
+from grader.support.errors import UsageError
+
+
+WRONG_SCORES = """\
+import torch
+from torch import nn
+
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        features = torch.tanh(self.W_q(queries).unsqueeze(2) + self.W_k(keys).unsqueeze(1))
+        return torch.bmm(self.w_v(features).squeeze(-1), values)
+"""
+
+
+def test_every_public_case_becomes_a_file_or_a_sentence(bundles):
+    refused = set()
+    for exercise in (e for b in bundles for e in b.exercises):
+        for case in exercise.cases:
+            try:
+                source, _stored = case_text(case, "module", {}, "title", "beside.safetensors")
+            except UsageError:
+                refused.add(exercise.name)
+                continue
+            compile(source, case.id, "exec")
+            assert exercise.name in source.partition("from module import ")[2].splitlines()[0]
+    assert refused <= {e.name for b in bundles for e in b.exercises if e.brings_classes}
+
+
+def test_no_expected_value_is_written(bundles):
+    for case in (c for b in bundles for e in b.exercises for c in e.cases if c.expected):
+        try:
+            source, stored = case_text(case, "module", {}, "", "beside")
+        except UsageError:
+            continue
+        inputs = {name for step in case.steps for name in (step.get("name"),) if step["do"] == "input"}
+        assert set(stored) <= set(case.tensors)
+        for name, array in case.expected.items():
+            given = {repr(float(number))[:10] for one in case.tensors.values() for number in one.ravel()}
+            numbers = {repr(float(number))[:10] for number in array.ravel()} - given
+            if not any(np.array_equal(array, case.tensors[one]) for one in inputs & set(case.tensors)):
+                assert not [n for n in numbers if len(n) == 10 and n in source], (case.id, name)
+
+
+def run_python(file: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, file.name], cwd=file.parent, capture_output=True, text=True, timeout=60
+    )
+
+
+def test_the_file_calls_the_answer_with_the_inputs_of_the_case(course):
+    (course / "02_masking/masking.py").write_text(ANSWERS["undefined_name"].source, "utf-8")
+    done = run("case", "sequence_mask", cwd=course)
+    assert done.returncode == 0, done.stderr
+    written = course / "02_masking/case_sequence_mask.py"
+    assert "02_masking/case_sequence_mask.py" in done.stdout
+    assert "NameError: name 'Y' is not defined" in run_python(written).stderr
+
+
+def test_long_tensors_are_in_a_file_beside_it(course):
+    (course / "03_scoring/scoring.py").write_text(WRONG_SCORES, "utf-8")
+    done = run("case", "AdditiveAttention", cwd=course)
+    assert done.returncode == 0, done.stderr
+    assert (course / "03_scoring/case_AdditiveAttention.safetensors").is_file()
+    ran = run_python(course / "03_scoring/case_AdditiveAttention.py")
+    assert ran.returncode == 0, ran.stderr
+    assert "<All keys matched successfully>" in ran.stdout
+    assert "tensor(" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("answer", "exercise", "says"),
+    [
+        ("minus_1e9", "masked_softmax", "masked_softmax passes: no public case fails."),
+        ("pass", "sequence_mask", "sequence_mask"),
+    ],
+)
+def test_without_a_failed_case_nothing_is_written(course, answer, exercise, says):
+    (course / "02_masking/masking.py").write_text(ANSWERS[answer].source, "utf-8")
+    done = run("case", exercise, cwd=course)
+    assert says in done.stdout
+    assert not list((course / "02_masking").glob("case_*"))
+
+
+def test_values_that_are_no_number_are_stored(bundles):
+    from dataclasses import replace
+
+    case = bundles[1].exercises[0].cases[0]
+    infinite = {name: array * np.inf for name, array in case.tensors.items() if array.dtype.kind == "f"}
+    _source, stored = case_text(replace(case, tensors={**case.tensors, **infinite}), "m", {}, "", "b")
+    assert encode(stored)

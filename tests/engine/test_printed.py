@@ -1,0 +1,81 @@
+"""What an answer printed in the first case that failed is in the report: first lines, cleaned, never of hidden cases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from helpers.beginners import HEAD, MASK, SOFTMAX
+from rich.console import Console
+
+from grader.engine.engine import Engine
+from grader.intake.read import Submission, Unit
+from grader.report.html import page
+from grader.report.model import to_json
+from grader.report.terminal import show
+
+
+@pytest.fixture
+def printed(engine):
+    def grade(body: str, hidden: bool = False, **limits: float):
+        source = f"{HEAD}print('while loading')\n\n\ndef sequence_mask(X, valid_len, value=0):\n{body}\n\n\n{SOFTMAX}"
+        options = replace(engine.options, hidden=hidden)
+        one = Engine(engine.bundles, engine.launcher, options)
+        try:
+            submission = Submission(Path("masking.py"), (Unit("masking.py", source),))
+            return one.grade(submission, ["sequence_mask"])
+        finally:
+            one.close()
+
+    return grade
+
+
+def test_printed_lines_are_shown_in_every_format(printed):
+    report = printed("    print('the shape is', tuple(X.shape))\n    return X")
+    (result,) = report.exercises
+    assert result.printed == "the shape is (5, 4)"
+    text = StringIO()
+    show(report, Console(file=text, width=80))
+    assert "printed        the shape is (5, 4)" in text.getvalue()
+    assert "the shape is (5, 4)" in page(report)
+    assert to_json(report)["exercises"][0]["printed"] == result.printed
+
+
+def test_only_what_the_first_failed_case_printed_is_shown(printed):
+    body = "    print(X.dim(), 'axes')\n    return X * (X.dim() == 2) + torch.zeros_like(X)"
+    assert printed(body).exercises[0].printed.count("axes") == 1
+
+
+def test_many_and_long_lines_are_cut(printed):
+    shown = (
+        printed("    for i in range(100):\n        print(i, 'x' * 5000)\n    return X").exercises[0].printed
+    )
+    assert len(shown) < 1200
+    assert shown.endswith("…")
+    assert shown.startswith("0 xxx")
+    lines = printed("    for i in range(100):\n        print(i)\n    return X").exercises[0].printed.split()
+    assert lines == ["0", "1", "2", "3", "4", "…"]
+
+
+def test_control_characters_are_shown_as_their_codes(printed):
+    shown = printed("    print('\\x1b[2J\\x07red\\u202e')\n    return X").exercises[0].printed
+    assert shown == "\\u001b[2J\\u0007red\\u202e"
+
+
+def test_what_is_printed_before_an_exception_is_shown(printed):
+    assert printed("    print('before')\n    return Y").exercises[0].printed == "before"
+
+
+def test_what_a_passed_answer_prints_is_not_shown(printed):
+    body = MASK.partition("\n")[2].rstrip().replace("    steps", "    print(value)\n    steps", 1)
+    (result,) = printed(body).exercises
+    assert (result.outcome, result.printed) == ("passed", "")
+
+
+def test_nothing_printed_in_a_hidden_case_is_shown(printed):
+    body = "    print('the input is', X.sum().item())\n    return X"
+    report = printed(body, hidden=True)
+    assert report.exercises[0].outcome == "failed"
+    assert "the input is" not in str(report)
