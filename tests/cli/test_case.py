@@ -15,7 +15,6 @@ from grader.bundle.safetensors import encode
 from grader.student.case_file import case_text
 from grader.support.errors import UsageError
 
-
 WRONG_SCORES = """\
 import torch
 from torch import nn
