@@ -30,6 +30,10 @@ COMMANDS = {
         "grader.cli.instructor.merge",
         _("Instructor: join the stores of several calls of `grader grade`."),
     ),
+    "regrade": (
+        "grader.cli.instructor.regrade",
+        _("Instructor: grade a class again and show who changes, by how much and why."),
+    ),
     "adopt": ("grader.cli.instructor.adopt", _("Instructor: give a group of equal wrong answers a name.")),
     "comment": (
         "grader.cli.instructor.comment",

@@ -1,0 +1,178 @@
+"""Grade a class again and compare with earlier results: who changes, by how much, and why. Nothing is published here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from grader.classroom.class_run import GradedSubmission
+from grader.classroom.grade_folder import Classroom, GradeOptions, folder_of, grade_class
+from grader.classroom.groups import group_of
+from grader.classroom.store import Store, default_store
+from grader.report.model import ExerciseResult
+from grader.report.words import facet_name, outcome_name
+from grader.support.errors import UsageError
+from grader.support.i18n import _
+
+MOST_REASONS = 4
+
+
+@dataclass(frozen=True)
+class Change:
+    """An exercise of a student whose points, outcome or diagnosis differ. final: what would be published."""
+
+    student: str
+    submission: str
+    old: ExerciseResult
+    new: ExerciseResult
+    final: ExerciseResult
+    why: tuple[str, ...]
+
+    @property
+    def difference(self) -> float:
+        """Points more or less than before, after `--never-lower`."""
+        return (self.final.score or 0.0) - (self.old.score or 0.0)
+
+    @property
+    def sentence(self) -> str:
+        """What the student may read: titles of checks and names of mistakes, no value of a hidden case."""
+        fields = {
+            "exercise": self.new.name,
+            "old": _points(self.old.score),
+            "new": _points(self.new.score),
+            "why": "; ".join(self.why),
+        }
+        if self.final.score != self.new.score:
+            says = _(
+                "{exercise} was graded again. You keep your {old} points; the new grading gives {new}. {why}"
+            )
+        elif self.difference:
+            says = _("{exercise} was graded again. Your {old} points became {new}. {why}")
+        else:
+            says = _("{exercise} was graded again. Your points stay {new}. {why}")
+        return says.format(**fields).strip()
+
+
+@dataclass(frozen=True)
+class Regraded:
+    """Everything about one call. results: what would be published. compared: with an earlier result. lost: could not be graded."""
+
+    changes: tuple[Change, ...]
+    results: tuple[ExerciseResult, ...]
+    compared: int
+    unknown: int
+    lost: int
+
+
+def side_store(root: Path) -> Path:
+    """The store of results that are not published yet; it lets a call continue after a stop."""
+    return default_store(folder_of(root)).with_suffix(".regrade.sqlite")
+
+
+def regrade(root: Path, room: Classroom, options: GradeOptions, never_lower: bool) -> Regraded:
+    """Grade, and compare with the store that `options` names, or with that of the folder.
+
+    Of several earlier results, the newest of other cases or settings counts. Raises UsageError if there is no such
+    store, and what `grade_class` raises.
+    """
+    against = options.store or default_store(folder_of(root))
+    if not against.is_file():
+        raise UsageError(
+            _("{path} is no store of earlier results; grade the class first").format(path=against)
+        )
+    graded = grade_class(root, room, replace(options, store=side_store(root)))
+    pairs = list(_pairs(graded, against, room))
+    changes = [_change(entry, old, new, never_lower) for entry, old, new in pairs if old is not None]
+    final = {(c.new.content, c.new.name): _published(c) for c in changes}
+    return Regraded(
+        changes=tuple(sorted((c for c in changes if _differs(c)), key=lambda c: (c.student, c.new.name))),
+        results=tuple(final.get((new.content, new.name), new) for _entry, _old, new in pairs),
+        compared=len(changes),
+        unknown=sum(old is None for _entry, old, _new in pairs),
+        lost=sum(new.score is None for _entry, _old, new in pairs),
+    )
+
+
+def publish(root: Path, room: Classroom, done: Regraded) -> Path:
+    """Write the results where `grader grade` and nbgrader look, in one step. Return that store."""
+    path = default_store(folder_of(root))
+    with closing(Store(path, room.key)) as store:
+        store.put([result for result in done.results if result.content])
+    for suffix in ("", "-wal", "-shm"):
+        place = side_store(root)
+        place.with_name(place.name + suffix).unlink(missing_ok=True)
+    return path
+
+
+def _pairs(
+    graded: Sequence[GradedSubmission], against: Path, room: Classroom
+) -> Iterator[tuple[GradedSubmission, ExerciseResult | None, ExerciseResult]]:
+    with closing(Store(against, room.key)) as store:
+        for entry in graded:
+            earlier = store.earlier(entry.report.extra["content"])
+            for result in entry.report.exercises:
+                yield entry, earlier.get(result.name), result
+
+
+def _change(entry: GradedSubmission, old: ExerciseResult, new: ExerciseResult, never_lower: bool) -> Change:
+    final = new
+    if never_lower and old.score is not None and new.score is not None and old.score > new.score:
+        final = replace(new, score=min(old.score, new.points))
+    return Change(entry.student, entry.submission, old, new, final, tuple(_why(old, new)))
+
+
+def _differs(change: Change) -> bool:
+    old, new = change.old, change.new
+    return (old.score, old.points, old.outcome, group_of(old)) != (
+        new.score,
+        new.points,
+        new.outcome,
+        group_of(new),
+    )
+
+
+def _published(change: Change) -> ExerciseResult:
+    """The result with a sentence for the student, if the points changed or were kept."""
+    if change.difference or change.final.score != change.new.score:
+        return replace(change.final, remarks=(*change.final.remarks, change.sentence))
+    return change.final
+
+
+def _why(old: ExerciseResult, new: ExerciseResult) -> Iterator[str]:
+    """What differs between two results, the most telling first."""
+    if old.points != new.points:
+        yield _("it is worth {new} points, before {old}").format(
+            new=_points(new.points), old=_points(old.points)
+        )
+    before, after = ({check.id: check for check in result.checks} for result in (old, new))
+    checks = []
+    for id, check in after.items():
+        title = f"{facet_name(check.facet)}: {check.title}"
+        outcome = outcome_name(check.outcome)
+        if id not in before:
+            checks.append(_("new check: {title} ({outcome})").format(title=title, outcome=outcome))
+        elif before[id].outcome != check.outcome:
+            was = outcome_name(before[id].outcome)
+            checks.append(_("{title}: {outcome}, before {was}").format(title=title, outcome=outcome, was=was))
+    checks += [
+        _("no longer checked: {title}").format(title=f"{facet_name(c.facet)}: {c.title}")
+        for id, c in before.items()
+        if id not in after
+    ]
+    yield from checks[:MOST_REASONS]
+    if len(checks) > MOST_REASONS:
+        yield _("{n} more checks differ").format(n=len(checks) - MOST_REASONS)
+    if old.diagnosis.alternatives != new.diagnosis.alternatives:
+        yield _("known mistake: {new}, before {old}").format(new=_named(new), old=_named(old))
+    if not checks and old.outcome != new.outcome:
+        yield _("{new}, before {old}").format(new=outcome_name(new.outcome), old=outcome_name(old.outcome))
+
+
+def _named(result: ExerciseResult) -> str:
+    return group_of(result) if result.diagnosis.alternatives else _("none")
+
+
+def _points(score: float | None) -> str:
+    return "–" if score is None else f"{round(score, 2):g}"

@@ -1,0 +1,146 @@
+"""`grader regrade`: grade a class again and show who changes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grader.cli.options import course_option, sandbox_option
+from grader.support.i18n import _, ngettext
+
+if TYPE_CHECKING:
+    from grader.classroom.regrade import Regraded
+
+EXAMPLES = """\b
+Examples:
+  grader regrade submissions                     after a change of the course: who changes, by how much, why
+  grader regrade submissions --never-lower       nobody gets fewer points than before
+  grader regrade submissions --never-lower --write   publish it
+  grader regrade submissions --store old.sqlite  compare with another store, for example of another version
+  grader regrade submissions --format csv --output changes.csv   with a sentence per student
+
+\b
+Without --write, no result that `grader grade` or nbgrader reads is changed. With it, the next `grader grade` and
+`nbgrader autograde` use the new results, and each student reads why the points changed.
+
+\b
+Exit status: 0 nothing changes, 1 something changes, 2 wrong use, 3 something could not be graded.
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("submissions", type=click.Path(path_type=Path))
+@click.option(
+    "--only", multiple=True, metavar="EXERCISE", help=_("Only this exercise or assignment; may be repeated.")
+)
+@click.option(
+    "--store",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help=_("Compare with the results in this file instead of those in your cache folder. It is not changed."),
+)
+@click.option("--never-lower", is_flag=True, help=_("Keep the points of students who would get fewer."))
+@click.option("--write", is_flag=True, help=_("Publish the new results to `grader grade` and nbgrader."))
+@click.option("--jobs", type=click.IntRange(1, 256), help=_("Number of processes; default: one per core."))
+@click.option(
+    "--format", "form", type=click.Choice(["text", "csv"]), default="text", help=_("Format of the table.")
+)
+@click.option(
+    "--output", type=click.Path(path_type=Path, dir_okay=False), help=_("Write the table to a file.")
+)
+@course_option
+@sandbox_option
+@click.option(
+    "--trusted-submissions",
+    is_flag=True,
+    help=_("Allow the basic sandbox, which stops no determined attacker."),
+)
+def command(
+    submissions: Path,
+    only: tuple[str, ...],
+    store: Path | None,
+    never_lower: bool,
+    write: bool,
+    jobs: int | None,
+    form: str,
+    output: Path | None,
+    course: Path | None,
+    sandbox: str,
+    trusted_submissions: bool,
+) -> None:
+    """Grade SUBMISSIONS again and show whose points change, by how much and why."""
+    from grader.classroom.grade_folder import GradeOptions, classroom
+    from grader.classroom.regrade import publish, regrade
+    from grader.support.atomic_files import write_atomically
+
+    room = classroom(course, only, sandbox, trusted_submissions)
+    done = regrade(submissions, room, GradeOptions(only=only, jobs=jobs, store=store), never_lower)
+    table = _csv(done) if form == "csv" else _text(done)
+    if output is not None:
+        write_atomically(output, table.encode("utf-8", "backslashreplace"), 0o600)
+    else:
+        click.echo(table, nl=False)
+    click.echo(_summary(done), err=True)
+    if write:
+        click.echo(_("published in {store}").format(store=publish(submissions, room, done)), err=True)
+    else:
+        click.echo(_("nothing was published; --write does that"), err=True)
+    sys.exit(3 if done.lost else 1 if done.changes else 0)
+
+
+def _summary(done: Regraded) -> str:
+    more = sum(change.difference > 0 for change in done.changes)
+    less = sum(change.difference < 0 for change in done.changes)
+    kept = sum(change.final.score != change.new.score for change in done.changes)
+    compared = ngettext("{n} result compared", "{n} results compared", done.compared).format(n=done.compared)
+    says = _(
+        "{compared}: {more} get more points, {less} fewer, {kept} keep theirs; {unknown} have no earlier result"
+    )
+    return says.format(compared=compared, more=more, less=less, kept=kept, unknown=done.unknown)
+
+
+def _text(done: Regraded) -> str:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for name in (_("student"), _("exercise")):
+        table.add_column(name, overflow="fold")
+    for name in (_("before"), _("now"), _("change")):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column(_("why"), overflow="fold")
+    for change in done.changes:
+        numbers = (
+            _number(change.old.score),
+            _number(change.final.score),
+            f"{round(change.difference, 2):+g}",
+        )
+        table.add_row(change.student, change.new.name, *numbers, "; ".join(change.why))
+    out = io.StringIO()
+    if done.changes:
+        width = None if sys.stdout.isatty() else 160
+        Console(file=out, width=width, no_color=True, highlight=False, markup=False).print(
+            table, markup=False
+        )
+    return out.getvalue()
+
+
+def _csv(done: Regraded) -> str:
+    from grader.classroom.formats import plain
+
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(["student", "submission", "exercise", "before", "now", "change", "why", "sentence"])
+    for change in done.changes:
+        texts = [plain(text) for text in (change.student, change.submission, change.new.name)]
+        numbers = [_number(change.old.score), _number(change.final.score), f"{round(change.difference, 6):g}"]
+        writer.writerow([*texts, *numbers, plain("; ".join(change.why)), plain(change.sentence)])
+    return out.getvalue()
+
+
+def _number(score: float | None) -> str:
+    return "" if score is None else f"{round(score, 2):g}"

@@ -1,0 +1,137 @@
+"""`grader regrade`: the difference is shown with its reason, and nothing is published until asked."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from helpers.files import fill
+from helpers.school import ANSWER, WRONG, make_school, run
+
+from grader.classroom.regrade import _change, _differs, _published
+from grader.classroom.store import Store, StoreKey
+from grader.report.model import CheckResult, Diagnosis, ExerciseResult
+
+OLD, NEW = (StoreKey(cases, "grader", "strict", b"secret") for cases in ("old", "new"))
+CHECKS = tuple(CheckResult(id, "values", f"title {id}", "passed") for id in "ab")
+PASSED = ExerciseResult("train", "11_capstone", "passed", 5.0, 5.0, checks=CHECKS, content="c")
+FAILED = replace(
+    PASSED,
+    outcome="failed",
+    score=2.0,
+    checks=(CHECKS[0], replace(CHECKS[1], outcome="failed")),
+    diagnosis=Diagnosis("exact", (("too-late",),), "it is late"),
+)
+
+
+class Entry:
+    student, submission = "ada", "ada.py"
+
+
+def change(old, new, never_lower=False):
+    return _change(Entry(), old, new, never_lower)  # type: ignore[arg-type]
+
+
+# ---- the store
+
+
+def test_the_newest_result_of_another_version_is_found(tmp_path):
+    with closing(Store(tmp_path / "s", OLD)) as store:
+        store.put([FAILED])
+        assert store.earlier("c") == {"train": FAILED}, "one's own version counts if there is no other"
+    with closing(Store(tmp_path / "s", NEW)) as store:
+        store.put([PASSED])
+        assert store.earlier("c") == {"train": FAILED}
+        assert store.earlier("other") == {}
+
+
+def test_a_result_of_another_seed_or_a_forged_one_is_not_found(tmp_path):
+    with closing(Store(tmp_path / "s", OLD)) as store:
+        store.put([FAILED])
+    with closing(Store(tmp_path / "s", replace(NEW, secret=b"other"))) as store:
+        assert store.earlier("c") == {}
+    with closing(Store(tmp_path / "s", NEW)) as store:
+        store._database.execute("UPDATE results SET result = replace(result, '2.0', '5.0')")
+        assert store.earlier("c") == {}
+
+
+# ---- one change
+
+
+def test_a_change_says_by_how_much_and_why():
+    found = change(FAILED, PASSED)
+    assert _differs(found)
+    assert found.difference == 3
+    assert found.why == ("values: title b: passed, before failed", "known mistake: none, before too-late")
+    assert found.sentence.startswith(
+        "train was graded again. Your 2 points became 5. values: title b: passed"
+    )
+    assert _published(found).remarks == (found.sentence,)
+
+
+def test_never_lower_keeps_the_points_and_says_so():
+    found = change(PASSED, FAILED, never_lower=True)
+    assert (found.final.score, found.final.outcome, found.difference) == (5, "failed", 0)
+    assert "You keep your 5 points; the new grading gives 2." in _published(found).remarks[0]
+    assert change(PASSED, FAILED).final.score == 2
+    fewer = change(PASSED, replace(FAILED, points=4.0), never_lower=True)
+    assert fewer.final.score == 4, "never more than the exercise is worth"
+    assert change(FAILED, PASSED, never_lower=True).final.score == 5
+
+
+def test_checks_and_points_that_came_or_went_are_reasons():
+    more = replace(PASSED, points=6.0, score=6.0, checks=(CHECKS[0], replace(CHECKS[1], id="c")))
+    assert change(PASSED, more).why == (
+        "it is worth 6 points, before 5",
+        "new check: values: title b (passed)",
+        "no longer checked: values: title b",
+    )
+
+
+def test_an_equal_result_is_no_change():
+    found = change(FAILED, FAILED)
+    assert not _differs(found)
+    assert found.why == ()
+    assert _published(found) == FAILED
+
+
+# ---- a class
+
+
+@pytest.fixture(scope="module")
+def school(tmp_path_factory) -> Path:
+    return make_school(tmp_path_factory.mktemp("school"))
+
+
+def scores(school: Path, folder: Path) -> dict[str, float]:
+    done = run(school, "grade", folder, "--format", "jsonl")
+    return {record["student"]: record["score"] for record in map(json.loads, done.stdout.splitlines())}
+
+
+def test_a_class_is_regraded_and_published_when_asked(school):
+    """The weights change, so a wrong answer gets other points; without --write no store that others read changes."""
+    folder = fill(school / "class", {"ada.py": ANSWER, "bob.py": WRONG})
+    missing = run(school, "regrade", folder, status=2)
+    assert "no store of earlier results; grade the class first" in missing.stderr
+    before = scores(school, folder)
+    assert run(school, "regrade", folder, status=0).stdout == ""
+    settings = school / "assignments" / "headway.toml"
+    settings.write_text("[weights]\nshapes = 0\n", "utf-8")
+    done = run(school, "regrade", folder, "--format", "csv", status=1)
+    (row,) = csv.DictReader(io.StringIO(done.stdout))
+    assert (row["student"], float(row["before"])) == ("bob", round(before["bob"], 2))
+    assert float(row["now"]) < float(row["before"])
+    assert "no longer checked: shapes" in row["why"]
+    assert "Your" in row["sentence"]
+    assert "nothing was published" in done.stderr
+    kept = run(school, "regrade", folder, "--never-lower", "--write", status=1)
+    assert "1 keep theirs" in kept.stderr
+    assert scores(school, folder) == before
+    shown = run(school, "grade", folder, "--format", "jsonl").stdout
+    assert "You keep your" in shown
+    assert not list((school / "cache").rglob("*.regrade.sqlite*"))
