@@ -11,6 +11,8 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from grader.classroom.cells import plain
+from grader.classroom.lms import canvas, moodle
 from grader.report.model import ExerciseResult, to_json
 from grader.report.words import reason
 from grader.support.errors import GraderError
@@ -103,15 +105,6 @@ def _number(value: float) -> str:
     return f"{round(value, 6):g}"
 
 
-def plain(cell: str) -> str:
-    """Put an apostrophe before a cell that begins like a formula, so that no spreadsheet computes it."""
-    return (
-        f"'{cell}"
-        if cell.lstrip(" \n\u00a0\u3000")[:1] in tuple("=+-@\t\r|%\uff1d\uff0b\uff0d\uff20") and cell.strip()
-        else cell
-    )
-
-
 def junit(submissions: Sequence[GradedSubmission]) -> str:
     """Return one JUnit document; the names of its suites begin with the student's name."""
     from grader.report.junit import junit_of_many
@@ -130,13 +123,21 @@ def gradescope(submissions: Sequence[GradedSubmission]) -> str:
     """Return Gradescope's results.json. Raises NotInThisFormat unless there is exactly one submission."""
     from grader.report.gradescope import gradescope
 
+    return gradescope(_only(submissions, "gradescope").report)
+
+
+def prairielearn(submissions: Sequence[GradedSubmission]) -> str:
+    """Return PrairieLearn's results.json. Raises NotInThisFormat unless there is exactly one submission."""
+    from grader.report.prairielearn import prairielearn
+
+    return prairielearn(_only(submissions, "prairielearn").report)
+
+
+def _only(submissions: Sequence[GradedSubmission], form: str) -> GradedSubmission:
     if len(submissions) != 1:
-        raise NotInThisFormat(
-            _("the format gradescope is for exactly one submission; there are {n} here").format(
-                n=len(submissions)
-            )
-        )
-    return gradescope(submissions[0].report)
+        says = _("the format {form} is for exactly one submission; there are {n} here")
+        raise NotInThisFormat(says.format(form=form, n=len(submissions)))
+    return submissions[0]
 
 
 FORMATS: dict[str, Callable[[Sequence[GradedSubmission]], str]] = {
@@ -144,6 +145,9 @@ FORMATS: dict[str, Callable[[Sequence[GradedSubmission]], str]] = {
     "html": html,
     "jsonl": jsonl,
     "csv": table,
+    "canvas": canvas,
+    "moodle": moodle,
     "gradescope": gradescope,
+    "prairielearn": prairielearn,
     "junit": junit,
 }

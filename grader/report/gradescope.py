@@ -36,12 +36,12 @@ def _test(result: ExerciseResult) -> dict[str, Any]:
         "name": f"{result.assignment} {result.name}",
         **({"score": round(result.score or 0.0, 6), "max_score": result.points} if graded else {}),
         **({"status": "passed" if result.outcome == "passed" else "failed"} if graded else {}),
-        "output": _output(result),
+        "output": output(result),
         "output_format": "text",
     }
 
 
-def _output(result: ExerciseResult) -> str:
+def output(result: ExerciseResult) -> str:
     """Return the text for a student: the diagnosis, then the checks one by one."""
     lines = [outcome_name(result.outcome), result.message, _says(result)]
     lines += [

@@ -28,7 +28,7 @@ from helpers.hostile_sources import READS_THE_ANSWER
 from helpers.peak_memory import run_measured
 from helpers.report_schema import REPORT
 
-from grader.classroom.formats import plain
+from grader.classroom.cells import plain
 from grader.classroom.progress import speed
 from grader.classroom.store import default_store
 from grader.sandbox.choose import report_on

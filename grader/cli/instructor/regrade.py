@@ -130,7 +130,7 @@ def _text(done: Regraded) -> str:
 
 
 def _csv(done: Regraded) -> str:
-    from grader.classroom.formats import plain
+    from grader.classroom.cells import plain
 
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")

@@ -1,0 +1,122 @@
+"""Marks for the gradebooks of Canvas and Moodle: one row per student, one column per assignment.
+
+What identifies a student comes from the class list (`--students`); without one, the name of the folder stands for the login.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from grader.classroom.cells import plain
+from grader.classroom.roster import Person
+from grader.report.model import ExerciseResult
+from grader.report.words import outcome_name, reason
+from grader.support.i18n import _
+
+if TYPE_CHECKING:
+    from grader.classroom.class_run import GradedSubmission
+
+
+@dataclass
+class _Student:
+    person: Person
+    results: dict[str, list[ExerciseResult]] = field(default_factory=dict)  # assignment → its exercises
+
+    def column(self, *names: str) -> str:
+        """The first of these columns of the class list that has something."""
+        return next((self.person.columns[name] for name in names if self.person.columns.get(name)), "")
+
+    def score(self, assignment: str) -> str:
+        """Points; "" while something could not be graded, so that no import writes a zero."""
+        results = self.results.get(assignment, [])
+        if any(result.score is None for result in results):
+            return ""
+        return f"{round(sum(result.score or 0.0 for result in results), 2):g}"
+
+    def feedback(self, assignment: str) -> str:
+        if assignment not in self.results:
+            return _("nothing was submitted")
+        return " | ".join(
+            _("{exercise}: {outcome}. {reason}").format(
+                exercise=result.name, outcome=outcome_name(result.outcome), reason=reason(result)
+            )
+            for result in self.results[assignment]
+        )
+
+
+@dataclass(frozen=True)
+class _Class:
+    students: Sequence[_Student]
+    assignments: dict[str, float]  # with the points that they are worth
+
+
+def _by_student(submissions: Sequence[GradedSubmission]) -> _Class:
+    students: dict[str, _Student] = {}
+    worth: dict[str, dict[str, float]] = {}
+    for one in submissions:
+        student = students.setdefault(one.student, _Student(one.person or Person(one.student)))
+        for result in one.report.exercises:
+            student.results.setdefault(result.assignment, []).append(result)
+            worth.setdefault(result.assignment, {})[result.name] = result.points
+    return _Class(
+        [*students.values()], {name: sum(points.values()) for name, points in sorted(worth.items())}
+    )
+
+
+def canvas(submissions: Sequence[GradedSubmission]) -> str:
+    """Return CSV for "Import" in Canvas's gradebook.
+
+    Columns as in https://community.canvaslms.com/t5/Instructor-Guide/How-do-I-import-grades-in-the-Gradebook/ta-p/807:
+    Student, ID, SIS User ID, SIS Login ID, Section, then assignments; a second row has the points possible.
+    """
+    found = _by_student(submissions)
+    rows = [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *found.assignments],
+        ["    Points Possible", "", "", "", "", *(f"{points:g}" for points in found.assignments.values())],
+    ]
+    for student in found.students:
+        last, first = student.column("last_name"), student.column("first_name")
+        name = f"{last}, {first}" if last and first else student.person.name
+        ids = [student.column("canvas_id"), student.column("sis_user_id")]
+        login = student.column("sis_login_id", "login", "email") or student.person.id
+        rows.append([name, *ids, login, student.person.section, *map(student.score, found.assignments)])
+    return _csv(rows)
+
+
+def moodle(submissions: Sequence[GradedSubmission]) -> str:
+    """Return CSV for "Import → CSV file" in Moodle's gradebook.
+
+    https://docs.moodle.org/405/en/Grade_import: one column identifies the user (username, ID number or e-mail address),
+    and the import maps the others. Grade and feedback are both there: an import of feedback alone removes grades.
+    """
+    found = _by_student(submissions)
+    head = ["username", "ID number", "Email address", "First name", "Last name"]
+    rows = [
+        head
+        + [
+            column
+            for name in found.assignments
+            for column in (name, _("{name} (feedback)").format(name=name))
+        ]
+    ]
+    for student in found.students:
+        ids = [student.column("username") or student.person.id, student.column("idnumber", "id_number")]
+        names = [student.person.email, student.column("first_name"), student.column("last_name")]
+        rows.append([*ids, *names, *_marks(student, found)])
+    return _csv(rows)
+
+
+def _marks(student: _Student, found: _Class) -> Iterator[str]:
+    for name in found.assignments:
+        yield student.score(name)
+        yield student.feedback(name)
+
+
+def _csv(rows: Sequence[Sequence[str]]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\r\n").writerows([[plain(cell) for cell in row] for row in rows])
+    return out.getvalue()

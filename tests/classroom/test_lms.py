@@ -1,0 +1,98 @@
+"""Formats for other systems: each has the columns or fields that its documentation names."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import pytest
+from helpers.browser.samples import CLASS, KNOWN, entry, failed, result
+
+from grader.classroom.formats import FORMATS, NotInThisFormat
+from grader.classroom.roster import Person
+
+ADA = Person(
+    "ada",
+    {
+        "id": "ada",
+        "first_name": "Ada",
+        "last_name": "Lovelace",
+        "email": "ada@x.org",
+        "section": "A",
+        "canvas_id": "17",
+        "sis_user_id": "S1",
+        "idnumber": "4711",
+    },
+)
+GRADED = [
+    replace(entry("ada", result("sequence_mask", "passed", 3.0), failed(KNOWN)), person=ADA),
+    replace(entry("bob", problem="nothing was submitted"), person=Person("bob", {"id": "bob"})),
+    entry("=cmd", result("sequence_mask", "could_not_grade", None, message="the sandbox is not there")),
+]
+GRADED[0] = replace(
+    GRADED[0],
+    report=replace(
+        GRADED[0].report,
+        exercises=(result("sequence_mask", "passed", 3.0), replace(failed(KNOWN), name="other")),
+    ),
+)
+
+
+def rows(form: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(FORMATS[form](GRADED), newline="")))
+
+
+def test_canvas_has_its_five_columns_and_the_points_possible():
+    head, points, ada, bob, hostile = rows("canvas")
+    assert head == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "02_masking"]
+    assert points == ["    Points Possible", "", "", "", "", "6"]
+    assert ada == ["Lovelace, Ada", "17", "S1", "ada@x.org", "A", "3.75"]
+    assert bob == ["bob", "", "", "bob", "", "0"]
+    assert hostile == ["'=cmd", "", "", "'=cmd", "", ""], "no zero for a fault of the grader"
+
+
+def test_moodle_has_an_identity_a_grade_and_feedback():
+    head, ada, bob, hostile = rows("moodle")
+    identity = ["username", "ID number", "Email address", "First name", "Last name"]
+    assert head == [*identity, "02_masking", "02_masking (feedback)"]
+    assert ada[:6] == ["ada", "4711", "ada@x.org", "Ada", "Lovelace", "3.75"]
+    assert "sequence_mask: passed" in ada[6]
+    assert "other: failed. known mistake: one step too many is kept in every row" in ada[6]
+    assert bob[5:] == ["0", "nothing was submitted"]
+    assert hostile[5] == ""
+
+
+def test_prairielearn_gets_a_share_and_one_test_per_exercise():
+    record = json.loads(FORMATS["prairielearn"](GRADED[:1]))
+    assert record["gradable"] is True
+    assert record["score"] == pytest.approx(3.75 / 6)
+    assert [(t["name"], t["points"], t["max_points"]) for t in record["tests"]] == [
+        ("02_masking sequence_mask", 3, 3),
+        ("02_masking other", 0.75, 3),
+    ]
+    assert all({"message", "output"} <= set(test) for test in record["tests"])
+
+
+@pytest.mark.parametrize("one", GRADED[1:], ids=["nothing", "could not be graded"])
+def test_prairielearn_charges_no_attempt_for_what_is_not_graded(one):
+    record = json.loads(FORMATS["prairielearn"]([one]))
+    assert record["gradable"] is False
+    assert "score" not in record
+
+
+def test_prairielearn_is_for_one_submission():
+    with pytest.raises(
+        NotInThisFormat, match="the format prairielearn is for exactly one submission; there are 3"
+    ):
+        FORMATS["prairielearn"](GRADED)
+
+
+def test_a_student_with_two_files_has_one_row():
+    twice = [
+        entry("ada", result("sequence_mask", "passed", 3.0)),
+        entry("ada", replace(failed(KNOWN), name="b")),
+    ]
+    lines = FORMATS["canvas"]([*twice, *CLASS[1:]]).splitlines()
+    assert [line for line in lines if line.startswith("ada,")] == ["ada,,,ada,,3.75"]
