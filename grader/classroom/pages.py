@@ -14,6 +14,11 @@ from grader.support.atomic_files import make_folder, write_atomically
 MAX_NAME = 80  # characters of a file's name: students choose the names of what they submit
 
 
+def stem_of(student: str) -> str:
+    """The name of a student's page without its suffix."""
+    return re.sub(r"[^\w]+", "_", student)[:MAX_NAME]
+
+
 def write_pages(folder: Path, entries: Sequence[GradedSubmission]) -> None:
     """Write `STUDENT.html` for each submission, `STUDENT-2.html` for a student's second one, and so on.
 
@@ -22,7 +27,7 @@ def write_pages(folder: Path, entries: Sequence[GradedSubmission]) -> None:
     make_folder(folder)
     seen: Counter[str] = Counter()
     for entry in entries:
-        stem = re.sub(r"[^\w]+", "_", entry.student)[:MAX_NAME]
+        stem = stem_of(entry.student)
         seen[stem.casefold()] += 1
         number = seen[stem.casefold()]
         name = f"{stem}.html" if number == 1 else f"{stem}-{number}.html"

@@ -259,6 +259,14 @@ class Store:
             value for (value,) in self._database.execute(f"SELECT DISTINCT {column} FROM results ORDER BY 1")
         ]
 
+    def delete(self, contents: Iterable[str]) -> None:
+        """Delete all rows of these submissions, and overwrite their place in the file."""
+        self._database.execute("PRAGMA secure_delete = ON")
+        with self.transaction():
+            self._database.executemany("DELETE FROM results WHERE content = ?", [(one,) for one in contents])
+        self._database.execute("VACUUM")
+        self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def count(self) -> int:
         """Return the number of rows."""
         (rows,) = self._database.execute("SELECT COUNT(*) FROM results").fetchone()

@@ -34,6 +34,7 @@ COMMANDS = {
         "grader.cli.instructor.regrade",
         _("Instructor: grade a class again and show who changes, by how much and why."),
     ),
+    "purge": ("grader.cli.instructor.purge", _("Instructor: remove what is stored about a student.")),
     "adopt": ("grader.cli.instructor.adopt", _("Instructor: give a group of equal wrong answers a name.")),
     "comment": (
         "grader.cli.instructor.comment",

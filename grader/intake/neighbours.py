@@ -11,7 +11,14 @@ from pathlib import Path, PurePosixPath
 
 from grader.intake.limits import MAX_SOURCE_BYTES, check_sources
 from grader.intake.names import statements
-from grader.intake.read import Neighbour, Submission, Unit, read_bytes, text_of
+from grader.intake.read import (
+    Neighbour,
+    Submission,
+    Unit,
+    read_bytes,
+    submission_from,
+    text_of,
+)
 from grader.intake.syntax import CannotParse, parse
 from grader.support.errors import GraderError
 
@@ -68,6 +75,11 @@ def with_neighbours(submission: Submission, read: ReadFile | None = None) -> Sub
             found[place] = Neighbour(str(place), source, (module,))
             waiting.append((place.parent, Unit(str(place), source)))
     return replace(submission, neighbours=tuple(found.values()))
+
+
+def content_of(path: Path, data: bytes, beside: ReadFile) -> str:
+    """The hash by which `grader grade` stores the results of a notebook. Raises Blocked if its source is too large."""
+    return with_neighbours(submission_from(path, data), beside).content
 
 
 def imported_modules(units: Iterable[Unit]) -> Iterator[str]:

@@ -21,14 +21,14 @@ from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 
 from grader.classroom.store import default_store
 from grader.engine.result import result_without_checks
-from grader.intake.neighbours import ReadFile, among, inside
+from grader.intake.neighbours import ReadFile, among, content_of, inside
 from grader.intake.notebook import plain_python
 from grader.intake.read import Blocked
 from grader.intake.syntax import CannotParse, parse
 from grader.nbgrader import engine_cache
 from grader.nbgrader.cell_outputs import Verdict, comment_on, outputs
 from grader.nbgrader.engine_cache import Answer
-from grader.nbgrader.read_notebook import bounded, content_of
+from grader.nbgrader.read_notebook import bounded
 from grader.nbgrader.repair_cells import NOTES
 from grader.nbgrader.settings import Headway
 from grader.report.model import ExerciseResult, Report

@@ -14,7 +14,6 @@ from nbconvert.exporters import NotebookExporter
 from nbformat.notebooknode import NotebookNode
 
 from grader.classroom.bounded_reader import BoundedReader, Unreadable
-from grader.intake.neighbours import ReadFile, with_neighbours
 from grader.intake.notebook import code_cells
 from grader.intake.read import Blocked, shown, submission_from
 from grader.nbgrader.renamed import Submitted, submitted
@@ -83,11 +82,6 @@ def _plain(path: Path) -> tuple[Any, list[str]]:
     """Call `readable`; return the notebook as JSON's own types, which pass through a pipe."""
     book, remarks = readable(path)
     return json.loads(json.dumps(book)), remarks
-
-
-def content_of(path: Path, data: bytes, beside: ReadFile) -> str:
-    """The hash by which `grader grade` stores the results of a notebook. Raises Blocked if its source is too large."""
-    return with_neighbours(submission_from(path, data), beside).content
 
 
 def readable(path: Path) -> tuple[NotebookNode, list[str]]:

@@ -31,6 +31,7 @@ SLOW_FILES = {
     "classroom/test_discover.py": "^(?!test_a_file_beyond_the_limits)",
     "classroom/test_grade.py": r"deserved|killed|unknown\]|names\]|cannot_be_read|report|cell|sentence",
     "classroom/test_groups.py": "is_named|known_mistake|no_other|level|bank",
+    "classroom/test_privacy.py": "shared_report|pseudonym|stay|breaks|path",
     "classroom/test_recipes.py": "",
     "classroom/test_regrade.py": "^(?!test_a_class_is_regraded)",
     "cli/test_case.py": "every_public|expected",

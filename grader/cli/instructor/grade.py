@@ -92,6 +92,7 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
     type=click.Choice(KEEP),
     help=_("Which of two submissions of an exercise counts; default: as in headway.toml, else newest."),
 )
+@click.option("--pseudonyms", is_flag=True, help=_("Replace names of students, for a report that you share."))
 @course_option
 @sandbox_option
 @click.option(
@@ -112,6 +113,7 @@ def command(
     pages: Path | None,
     students: Path | None,
     keep: str | None,
+    pseudonyms: bool,
     course: Path | None,
     sandbox: str,
     trusted_submissions: bool,
@@ -134,6 +136,11 @@ def command(
         keep=keep or "",
     )
     graded = grade_folder(submissions, options)
+    if pseudonyms:
+        from grader.authoring.hidden_cases import derived_key
+        from grader.classroom.pseudonyms import PURPOSE, pseudonymous
+
+        graded = pseudonymous(graded, derived_key(PURPOSE))
     if old := ignored_store(submissions):
         click.echo(
             _("{path} is ignored: results are now stored in your cache folder.").format(path=old), err=True

@@ -1,0 +1,68 @@
+"""Replace names of students in a class report that is shared: in names, places and texts.
+
+A pseudonym is made from the secret seed: the same student has the same one in every report, and nobody without the seed can
+compute it. File names, hashes of contents, remarks on files and the columns of the class list are left out.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass, replace
+from pathlib import PurePosixPath
+from typing import Any
+
+from grader.classroom.class_run import GradedSubmission
+from grader.classroom.roster import Person
+
+PURPOSE = "pseudonyms of students"
+# The fields that hold sentences. All others are words of the course, and equal for all students.
+_TEXTS = {"message", "remarks", "says", "asks", "reason", "where", "got", "expected"}
+_PARTS = {"checks", "diagnosis", "advice"}
+
+
+def pseudonym(student: str, key: bytes) -> str:
+    """Return "student-" and ten digits of an HMAC-SHA256."""
+    return f"student-{hmac.new(key, student.encode('utf-8', 'surrogatepass'), 'sha256').hexdigest()[:10]}"
+
+
+def pseudonymous(entries: Sequence[GradedSubmission], key: bytes) -> list[GradedSubmission]:
+    """Return the class without names, in the order of the pseudonyms."""
+    numbers: dict[str, int] = {}
+    out = []
+    for entry in entries:
+        numbers[entry.student] = numbers.get(entry.student, 0) + 1
+        out.append(_entry(entry, pseudonym(entry.student, key), numbers[entry.student]))
+    return sorted(out, key=lambda entry: entry.submission or entry.student)
+
+
+def _entry(entry: GradedSubmission, name: str, number: int) -> GradedSubmission:
+    place = PurePosixPath(entry.submission)
+    submission = f"{name}/{number}{place.suffix}" if entry.submission else ""
+    person = entry.person
+    known = {entry.student, entry.submission, *place.parts[:1], place.name, place.stem}
+    known |= {cell for key, cell in (person.columns if person else {}).items() if key != "section"}
+    words = sorted((re.escape(word) for word in known if len(word) > 1), key=len, reverse=True)
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE)
+    report = replace(
+        entry.report,
+        exercises=tuple(replace(_without(r, pattern, name), content="") for r in entry.report.exercises),
+        remarks=(),
+        extra={"student": name, "submission": submission, "content": ""},
+    )
+    shown = Person(name, {"id": name, "section": person.section}) if person else None
+    return replace(entry, report=report, problem=pattern.sub(name, entry.problem), person=shown)
+
+
+def _without(value: Any, pattern: re.Pattern[str], name: str, is_text: bool = False) -> Any:
+    """The value with `name` for what matches in its sentences."""
+    if isinstance(value, str):
+        return pattern.sub(name, value) if is_text else value
+    if isinstance(value, tuple):
+        return tuple(_without(part, pattern, name, is_text) for part in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        wanted = [f.name for f in fields(value) if f.name in _TEXTS | _PARTS]
+        new = {key: _without(getattr(value, key), pattern, name, key in _TEXTS) for key in wanted}
+        return replace(value, **new)
+    return value

@@ -1,0 +1,98 @@
+"""Remove what the grader stored about one student: results, results that are not published yet, pages, files set aside."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.bundle.model import Bundle
+from grader.classroom.bounded_reader import BoundedReader
+from grader.classroom.discover import SubmittedFile, discover
+from grader.classroom.pages import stem_of
+from grader.classroom.regrade import side_store
+from grader.classroom.store import Store, StoreKey, default_store
+from grader.intake.neighbours import ReadFile, among, content_of
+from grader.support.errors import GraderError, UsageError
+from grader.support.i18n import _
+
+SET_ASIDE = Path(".headway", "set_aside")  # in an nbgrader course, see grader/nbgrader/set_aside.py
+NBGRADER = ("submitted", "autograded", "feedback")
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What there is. stores: each with its contents to delete. paths: ours. theirs: of nbgrader or the instructor."""
+
+    stores: dict[Path, list[str]]
+    paths: tuple[Path, ...]
+    theirs: tuple[Path, ...]
+
+    def __bool__(self) -> bool:
+        return any(self.stores.values()) or bool(self.paths)
+
+
+def look(
+    student: str, root: Path, bundles: Sequence[Bundle], store: Path | None, pages: Path | None
+) -> Stored:
+    """Find what is stored about a student of the class in `root`, without changing anything.
+
+    A store has no names: a result is found by a hash of the file. Results of files that nobody in the class has any more are
+    found too. Raises UsageError for a name that cannot be a folder's.
+    """
+    if not root.is_dir():
+        raise UsageError(_("{path} is no folder of submissions").format(path=root))
+    if Path(student).name != student or student in ("", ".", ".."):
+        raise UsageError(_("{student} cannot be the name of a student's folder").format(student=student))
+    files = discover(root, bundles)
+    with BoundedReader() as reader:
+        others = {content for file in files if file.student != student for content in _contents(file, reader)}
+    stores = {
+        path: _gone(path, others)
+        for path in (store or default_store(root), side_store(root))
+        if path.is_file()
+    }
+    aside = root.parent / SET_ASIDE / root.name / student
+    ours = [aside] if aside.is_dir() else []
+    if pages is not None:
+        name = re.compile(re.escape(stem_of(student)) + r"(-\d+)?\.html", re.IGNORECASE)
+        ours += [path for path in sorted(pages.glob("*.html")) if name.fullmatch(path.name)]
+    theirs = [root / file.submission for file in files if file.student == student]
+    theirs += [path for folder in NBGRADER if (path := root.parent / folder / student).is_dir()]
+    return Stored(stores, tuple(ours), tuple(dict.fromkeys(theirs)))
+
+
+def remove(found: Stored) -> None:
+    """Delete it. The space in a store is overwritten."""
+    for path, contents in found.stores.items():
+        with closing(Store(path, _NO_KEY)) as store:
+            store.delete(contents)
+    for path in found.paths:
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+_NO_KEY = StoreKey("", "", "", b"")  # nothing is read that would have to be verified
+
+
+def _gone(path: Path, others: set[str]) -> list[str]:
+    with closing(Store(path, _NO_KEY)) as store:
+        return [content for content in store.distinct("content") if content not in others]
+
+
+def _contents(file: SubmittedFile, reader: BoundedReader) -> Iterator[str]:
+    if not file.problem:
+        beside = among({name: read for name, (read, _digest) in file.beside.items()})
+        try:
+            yield reader.call(_content, file.file, file.read, beside)
+        except GraderError:  # a file that cannot be read has no stored results
+            return
+
+
+def _content(path: Path, read: Callable[[], bytes], beside: ReadFile) -> str:
+    return content_of(path, read(), beside)

@@ -1,0 +1,128 @@
+"""Pseudonyms in everything that is shared, and nothing left after a purge."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from helpers.browser.samples import FAILED, KNOWN, entry, failed, result
+from helpers.files import fill
+from helpers.school import ANSWER, SHARED, WRONG, make_school, run
+
+from grader.classroom.formats import FORMATS
+from grader.classroom.pseudonyms import pseudonym, pseudonymous
+from grader.classroom.purge import look
+from grader.classroom.roster import Person
+from grader.support.errors import UsageError
+
+KEY = b"key"
+PERSON = Person(
+    "lovelace42",
+    {
+        "id": "lovelace42",
+        "first_name": "Augusta",
+        "last_name": "Byron",
+        "email": "ada@king.org",
+        "section": "A",
+    },
+)
+NAMES = ("lovelace42", "augusta", "byron", "king.org")
+
+
+def named():
+    """A student's name in every sentence of a report."""
+    says = "lovelace42/hw_lovelace42.py, line 3, by Augusta BYRON <ada@king.org>"
+    check = replace(FAILED, message=says, where=says, got=says)
+    wrong = replace(failed(replace(KNOWN, says=says)), message=says, remarks=(says,), checks=(check,))
+    blocked = replace(result("masked_softmax", "blocked", 0.0), message=says)
+    one = entry("lovelace42", wrong, blocked)
+    extra = {"student": "lovelace42", "submission": "lovelace42/hw_lovelace42.py", "content": "ab" * 32}
+    return replace(one, report=replace(one.report, extra=extra, remarks=(says,)), person=PERSON, problem=says)
+
+
+# ---- pseudonyms
+
+
+@pytest.mark.parametrize("form", [form for form in FORMATS if form not in ("gradescope", "prairielearn")])
+def test_no_name_is_in_a_shared_report(form):
+    text = FORMATS[form]([named(), entry("bob")]).lower()
+    assert any(name in text for name in NAMES), "the sample has names"
+    shared = FORMATS[form](pseudonymous([named(), entry("bob")], KEY)).lower()
+    assert [name for name in (*NAMES, "ab" * 32) if name in shared] == []
+    assert pseudonym("lovelace42", KEY) in shared
+
+
+def test_a_pseudonym_is_stable_and_needs_the_key():
+    assert pseudonym("ada", KEY) == pseudonym("ada", KEY)
+    assert len({pseudonym("ada", KEY), pseudonym("bob", KEY), pseudonym("ada", b"other")}) == 3
+
+
+def test_points_outcomes_and_sections_stay():
+    (one,) = pseudonymous([named()], KEY)
+    assert (one.report.score, one.person.section) == (named().report.score, "A")
+    assert [r.outcome for r in one.report.exercises] == ["failed", "blocked"]
+
+
+@pytest.mark.parametrize("student", ["failed", "values", "sequence_mask", "x", "(", "a|b"])
+def test_a_student_with_the_name_of_a_word_breaks_nothing(student):
+    (one,) = pseudonymous([entry(student, failed(KNOWN))], KEY)
+    assert one.report.exercises[0].outcome == "failed"
+    assert one.report.exercises[0].name == "sequence_mask"
+    assert FORMATS["html"]([one])
+
+
+# ---- purge
+
+
+@pytest.fixture(scope="module")
+def school(tmp_path_factory) -> Path:
+    root = make_school(tmp_path_factory.mktemp("school"))
+    fill(root / "class", {"ada/a.py": WRONG, "bob/a.py": ANSWER, "cyd/a.py": SHARED})
+    run(root, "grade", "class", "--pages", "pages", status=1)
+    return root
+
+
+def contents(school: Path) -> set[str]:
+    found = set()
+    for path in (school / "cache").rglob("grades/*.sqlite"):
+        with closing(sqlite3.connect(path)) as database:
+            found |= {content for (content,) in database.execute("SELECT content FROM results")}
+    return found
+
+
+def test_a_purge_removes_one_student_and_names_what_is_not_ours(school):
+    aside = fill(school / ".headway" / "set_aside" / "class" / "ada", {"x.txt": "x"})
+    done = run(school, "grade", "class", "--format", "jsonl")
+    of = {record["student"]: record["content"] for record in map(json.loads, done.stdout.splitlines())}
+    assert contents(school) == set(of.values())
+    stopped = run(school, "purge", "ada", "class")
+    assert stopped.returncode == 130, "without an answer nothing is removed"
+    assert contents(school) == set(of.values())
+    done = run(school, "purge", "ada", "class", "--pages", "pages", "--yes", status=0)
+    assert contents(school) == {of["bob"], of["cyd"]}
+    assert sorted(path.name for path in (school / "pages").iterdir()) == ["bob.html", "cyd.html"]
+    assert not aside.exists()
+    assert "rm -r class/ada/a.py" in done.stdout
+    assert not [
+        path for path in (school / "cache").rglob("grades/*") if of["ada"].encode() in path.read_bytes()
+    ]
+    again = run(school, "purge", "ada", "class", "--yes", status=2)
+    assert "nothing is stored about ada" in again.stderr
+
+
+def test_a_file_that_two_students_share_stays_for_the_other(school):
+    folder = fill(school / "twins", {"ada/a.py": WRONG, "bob/a.py": WRONG})
+    run(school, "grade", "twins")
+    before = contents(school)
+    assert run(school, "purge", "ada", folder, "--yes").returncode == 2
+    assert contents(school) == before
+
+
+@pytest.mark.parametrize("student", ["..", "a/b", ""])
+def test_a_name_that_is_a_path_is_refused(tmp_path, student):
+    with pytest.raises(UsageError, match="cannot be the name of a student's folder"):
+        look(student, tmp_path, [], None, None)
