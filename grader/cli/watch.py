@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from functools import partial
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.options import course_option, sandbox_option
+from grader.student.background import Background, Result
 from grader.support.i18n import _
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 SLICE = 0.2  # seconds: on Windows, Ctrl-C has an effect only between two waits
 QUIET = 60.0  # seconds without a save after which the command to use instead is shown
-Events = SimpleQueue[Path | str]  # a saved file, or a key
+Events = SimpleQueue[Path | str | Result]  # a saved file, a key, or what a run has ready
 
 EXAMPLES = _("""\b
 Examples:
@@ -64,58 +65,95 @@ def command(exercise: str | None, course: Path | None, sandbox: str) -> None:
     console = Console(highlight=False)
     try:
         watcher, events = Watcher(where, launcher, current), Events()
+        runs = Background(watcher.engine.context.slot.stop, watcher.engine.close, events.put)
         saves = SavedFiles(where.root, watcher.files, events.put)
         try:
-            _loop(watcher, events, console)
+            _loop(watcher, events, runs, console)
         except KeyboardInterrupt:
             pass  # every outcome was saved when it was shown
         finally:
             saves.close()
-            watcher.engine.close()
+            runs.close(watcher.engine.close)
     finally:
         launcher.close()
 
 
-def _loop(watcher: Watcher, events: Events, console: Console) -> None:
+def _loop(watcher: Watcher, events: Events, runs: Background, console: Console) -> None:
     from grader.cli.watch_keys import WatchKeys
     from grader.student.terminal_keys import single_keys
 
-    with single_keys(events.put) as has_keys:
-        keys = WatchKeys(watcher, console, partial(_grade_and_show, watcher, console, has_keys))
+    status = RunningLine(watcher, runs)
+    with single_keys(events.put) as has_keys, closing(status):
+        keys = WatchKeys(watcher, console, runs.start, has_keys)
         keys.regrade()
         quiet_until: float | None = time.monotonic() + QUIET
         while True:
-            event = _next(events, quiet_until)
+            event = _next(events, quiet_until, status)
             if event is None:
                 _show_command(watcher, console)
                 quiet_until = None
+            elif isinstance(event, Result):
+                if event.error is not None:
+                    raise event.error
+                if event.job == runs.number:
+                    keys.show(event.value)
             elif isinstance(event, str):
                 if keys.press(event):
                     return
-            else:
-                saved = [path for path in [event, *_other_saves(events)] if watcher.note_save(path)]
-                if saved:
-                    keys.regrade()
-                    quiet_until = None
+            elif [path for path in [event, *_other_saves(events)] if watcher.note_save(path)]:
+                keys.regrade()
+                quiet_until = None
 
 
-def _next(events: Events, until: float | None) -> Path | str | None:
+class RunningLine:
+    """The line that names what runs and for how long. Nothing else is printed while it is shown."""
+
+    def __init__(self, watcher: Watcher, runs: Background):
+        from rich.console import Console
+
+        self._watcher, self._runs = watcher, runs
+        self._line = Console(stderr=True, highlight=False).status("") if sys.stderr.isatty() else None
+        self._is_shown = False
+
+    def update(self) -> None:
+        """Show the line if a run has taken a moment."""
+        seconds = self._runs.seconds
+        if self._line is None or seconds is None or seconds < SLICE:
+            self.close()
+            return
+        self._line.update(_("{what}, {seconds:.0f} s").format(what=self._watcher.label, seconds=seconds))
+        if not self._is_shown:
+            self._line.start()
+            self._is_shown = True
+
+    def close(self) -> None:
+        """Remove the line."""
+        if self._line is not None and self._is_shown:
+            self._line.stop()
+            self._is_shown = False
+
+
+def _next(events: Events, until: float | None, status: RunningLine) -> Path | str | Result | None:
     """Wait for the next event, or until a moment of `time.monotonic`."""
     while until is None or time.monotonic() < until:
         try:
-            return events.get(timeout=SLICE)
+            event = events.get(timeout=SLICE)
         except Empty:
+            status.update()
             continue
+        status.close()
+        return event
+    status.close()
     return None
 
 
 def _other_saves(events: Events) -> list[Path]:
-    """Take the saves that wait behind another one; keys stay in their order."""
-    taken: list[Path | str] = []
+    """Take the saves that wait behind another one; the rest stays in its order."""
+    taken: list[Path | str | Result] = []
     while not events.empty():
         taken.append(events.get())
     for event in taken:
-        if isinstance(event, str):
+        if not isinstance(event, Path):
             events.put(event)
     return [event for event in taken if isinstance(event, Path)]
 
@@ -124,26 +162,3 @@ def _show_command(watcher: Watcher, console: Console) -> None:
     command = f"grader check {watcher.current}"
     said = _("No save was noticed so far. If you saved, run this instead: {command}").format(command=command)
     console.print(said, markup=False)
-
-
-def _grade_and_show(watcher: Watcher, console: Console, keys: bool) -> None:
-    from grader.cli.exercise_list import course_bar
-    from grader.cli.watch_keys import footer
-    from grader.report.look import lines_to_look_at
-    from grader.report.terminal import show
-    from grader.student.exercise_list import rows_of
-
-    report = watcher.grade()
-    if keys:
-        console.clear()
-    show(report, console, every=True)
-    sys.stdout.flush()
-    for line in lines_to_look_at(watcher.with_lines(report).exercises):
-        console.print(line)
-    watching = _("watching {exercise} in {file}").format(file=watcher.file.name, exercise=watcher.current)
-    console.print(f"\n{watching}", style="dim", markup=False)
-    if keys:
-        console.print(course_bar(rows_of(watcher.course), console.width))
-        console.print(footer(), style="dim", markup=False)
-    sys.stdout.flush()
-    watcher.prepare_next_grading()

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
+from grader.report.model import Report
+from grader.student.exercise_list import ENTER, ExerciseList, rows_of
 from grader.student.terminal_keys import QUIT
 from grader.support.i18n import _
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from grader.student.exercise_list import ExerciseList
     from grader.student.watch import Watcher
 
 
@@ -22,18 +25,78 @@ def footer() -> str:
     return _("h hint · e explain · n next · p previous · l list · a all · r reset · q quit")
 
 
-class WatchKeys:
-    """Acts on keys. grade: grades the current exercise and shows it."""
+@dataclass(frozen=True)
+class WithLines:
+    """A report that was shown, with the lines to look at."""
 
-    def __init__(self, watcher: Watcher, console: Console, grade: Callable[[], None]):
-        self.watcher, self.console, self.grade = watcher, console, grade
+    report: Report
+
+
+class WatchKeys:
+    """Acts on keys and on results. start: starts a run, which ends the one before; clear: whether to clear the screen."""
+
+    def __init__(
+        self, watcher: Watcher, console: Console, start: Callable[[Iterator[object]], None], clear: bool
+    ):
+        self.watcher, self.console, self.start, self.clear = watcher, console, start, clear
         self._list: ExerciseList | None = None
         self._asked_to_reset = False
 
     def regrade(self) -> None:
         """Leave the list, if it is shown, and grade the current exercise."""
         self._list = None
-        self.grade()
+        self.watcher.save_current()
+        self.start(self._graded(self.watcher.current))
+
+    def show(self, value: object) -> None:
+        """Show what a run has ready: a report, the same report with lines, or that all is graded."""
+        if self._list is not None:
+            self._list.rows = rows_of(self.watcher.course)
+            self._show_list()
+        elif isinstance(value, Report):
+            self._show_report(value)
+        elif isinstance(value, WithLines):
+            self._show_rest(value.report)
+        else:
+            self._open_list()
+
+    def _graded(self, exercise: str) -> Iterator[object]:
+        """In the thread: grade, search for a line, and prepare the next run."""
+        report = self.watcher.grade(exercise)
+        yield report
+        yield WithLines(self.watcher.with_lines(report))
+        self.watcher.label = _("preparing the next run")
+        self.watcher.prepare_next_grading()
+
+    def _graded_all(self) -> Iterator[object]:
+        """In the thread: grade every exercise, each in its turn."""
+        names = self.watcher.names
+        says = _("grading {name} ({number} of {all})")
+        for number, name in enumerate(names, 1):
+            self.watcher.grade(name, says.format(name=name, number=number, all=len(names)))
+        yield None
+
+    def _show_report(self, report: Report) -> None:
+        from grader.report.terminal import show
+
+        if self.clear:
+            self.console.clear()
+        show(report, self.console, every=True)
+        sys.stdout.flush()
+
+    def _show_rest(self, report: Report) -> None:
+        from grader.cli.exercise_list import course_bar
+        from grader.report.look import lines_to_look_at
+
+        watcher = self.watcher
+        for line in lines_to_look_at(report.exercises):
+            self.console.print(line)
+        watching = _("watching {exercise} in {file}").format(file=watcher.file.name, exercise=watcher.current)
+        self.console.print(f"\n{watching}", style="dim", markup=False)
+        if self.clear:
+            self.console.print(course_bar(rows_of(watcher.course), self.console.width))
+            self.console.print(footer(), style="dim", markup=False)
+        sys.stdout.flush()
 
     def press(self, key: str) -> bool:
         """Act on one key. Return whether to quit."""
@@ -51,7 +114,7 @@ class WatchKeys:
             "n": lambda: self._go(self.watcher.go_to_next),
             "p": lambda: self._go(self.watcher.go_to_previous),
             "l": self._open_list,
-            "a": self._check_all,
+            "a": lambda: self.start(self._graded_all()),
             "r": self._ask_to_reset,
         }.get(key.lower())
         if action is not None:
@@ -60,7 +123,7 @@ class WatchKeys:
 
     def _go(self, move: Callable[[], None]) -> None:
         move()
-        self.grade()
+        self.regrade()
 
     def _hint(self) -> None:
         from grader.cli.hint import command
@@ -100,23 +163,7 @@ class WatchKeys:
         except click.UsageError as error:
             click.echo(error.format_message())
 
-    def _check_all(self) -> None:
-        """Grade every exercise, each in its turn, and show the list."""
-        here, names = self.watcher.current, self.watcher.names
-        for number, name in enumerate(names, 1):
-            self.console.print(
-                _("grading {name} ({number} of {all})").format(name=name, number=number, all=len(names)),
-                markup=False,
-            )
-            self.watcher.current = name
-            self.watcher.grade()
-        self.watcher.current = here
-        self.watcher.save_current()
-        self._open_list()
-
     def _open_list(self) -> None:
-        from grader.student.exercise_list import ExerciseList, rows_of
-
         self._list = ExerciseList(rows_of(self.watcher.course), self.watcher.current)
         self._show_list()
 
@@ -128,8 +175,6 @@ class WatchKeys:
         self.console.print(list_screen(self._list, self.console.width, self.console.height))
 
     def _in_list(self, key: str) -> None:
-        from grader.student.exercise_list import ENTER
-
         assert self._list is not None
         done = self._list.press(key)
         if not done:

@@ -23,9 +23,15 @@ def without_off(exercise: Exercise, judged: JudgedCase) -> JudgedCase:
     return replace(judged, checks=counted, codes={check.id: judged.codes[check.id] for check in counted})
 
 
-def skipped(case: RecordedCase, judged: Sequence[JudgedCase], device: str) -> JudgedCase | None:
-    """The case as skipped, if it can say nothing any more; None if it has to run."""
-    if sum(code.startswith("lost") for j in judged for code in j.codes.values()) >= MAX_LOST:
+def skipped(
+    case: RecordedCase, judged: Sequence[JudgedCase], device: str, *, hidden: bool
+) -> JudgedCase | None:
+    """The case as skipped, if it can say nothing any more; None if it has to run.
+
+    A student who waits learns nothing from a second case that runs out of time.
+    """
+    lost = [code for j in judged for code in j.codes.values() if code.startswith("lost")]
+    if len(lost) >= MAX_LOST or (not hidden and any(code.startswith("lost time") for code in lost)):
         why = _("skipped: earlier cases timed out")
         return unseen_case(case, "skipped", "skipped-timeouts", why, device=device)
     checks = [check for j in judged for check in j.checks]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
+import threading
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -78,11 +79,17 @@ class WorkerGone(GraderError):
 class Session:
     """One worker and the conversation with it. Raises SandboxError if it never got ready."""
 
-    def __init__(self, launcher: Launcher, limits: Limits, files: Collection[str] = ()):
+    def __init__(
+        self,
+        launcher: Launcher,
+        limits: Limits,
+        files: Collection[str] = (),
+        stop: threading.Event | None = None,
+    ):
         self.limits = self.granted = limits  # what a request may take; what the process was started with
         self.files = frozenset(files)  # the submission's, to know its lines by
         self._process: Process = launcher.start(limits)
-        self._channel = Channel(self._process, limits.output_bytes)
+        self._channel = Channel(self._process, limits.output_bytes, stop or threading.Event())
         self._ready = False
 
     def ask(

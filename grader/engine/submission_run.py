@@ -358,7 +358,9 @@ class SubmissionRun:
         for case in sorted(request.exercise.cases, key=lambda case: bool(case.policy)):
             if not (case.costly and options.quick):
                 ordered = off_last(request.exercise, case)
-                one = skipped(ordered, judged, options.device) or self._judge(request, ordered, budget)
+                one = skipped(ordered, judged, options.device, hidden=options.hidden) or self._judge(
+                    request, ordered, budget
+                )
                 judged.append(without_off(request.exercise, one))
         return judged
 

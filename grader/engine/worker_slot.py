@@ -10,6 +10,7 @@ The rules:
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -75,6 +76,7 @@ class WorkerSlot:
         self.launcher = launcher
         self._device = device
         self._reuse_worker = reuse_worker
+        self.stop = threading.Event()  # set by another thread: the grading under way raises Stopped
         self._session: Session | None = None
         self._loaded: Loaded | None = None
 
@@ -231,7 +233,7 @@ class WorkerSlot:
     def _load(self, request: LoadRequest, reloaded: bool = False) -> Loaded:
         limits = request.limits
         if self._session is None:
-            self._session = Session(self.launcher, limits)
+            self._session = Session(self.launcher, limits, stop=self.stop)
         session = self._session
         session.limits = limits
         session.files = request.files

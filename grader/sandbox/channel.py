@@ -27,11 +27,18 @@ class TooMuchOutput(Exception):
     """The worker printed more than its limit; the message says how much."""
 
 
-class Channel:
-    """Requests to one worker, replies from it, and what it prints. Only one thread may use it."""
+class Stopped(BaseException):
+    """Somebody wants no reply any more. It passes every `except Exception`, as Ctrl-C does."""
 
-    def __init__(self, process: Process, output_bytes: int):
-        self._output_bytes = output_bytes
+
+class Channel:
+    """Requests to one worker, replies from it, and what it prints. Only one thread may use it.
+
+    stop: set by another thread when nobody wants a reply any more.
+    """
+
+    def __init__(self, process: Process, output_bytes: int, stop: threading.Event):
+        self._output_bytes, self._stop = output_bytes, stop
         self._changed = threading.Condition(threading.Lock())
         self._arrived = bytearray()
         self._ended = self._closed = False
@@ -71,11 +78,13 @@ class Channel:
         """Return exactly `size` bytes of replies.
 
         Raises EOFError if the worker closed one of its pipes, TimeoutError at the deadline (of
-        `time.monotonic`), and TooMuchOutput.
+        `time.monotonic`), TooMuchOutput, and Stopped.
         """
         taken = bytearray()
         with self._changed:
             while True:
+                if self._stop.is_set():
+                    raise Stopped
                 self._take(taken, size)
                 self._require_little_output()
                 if len(taken) == size:

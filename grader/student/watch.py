@@ -11,6 +11,7 @@ from grader.bundle.model import Bundle
 from grader.engine.engine import Engine
 from grader.engine.options import GradingOptions
 from grader.engine.result_cache import FOLDER, ResultCache
+from grader.engine.session import Training
 from grader.intake.course import Course
 from grader.intake.names import Names, read_names
 from grader.intake.neighbours import with_neighbours
@@ -20,16 +21,21 @@ from grader.report.model import Report
 from grader.sandbox.base import Launcher
 from grader.student import progress
 from grader.student.check import blocked, parts_for
-from grader.student.status_line import status_line
+from grader.student.status_line import training_bar
+from grader.support.i18n import _
 
 
 @dataclass
 class Watcher:
-    """Watches one exercise and grades it; never runs two gradings at once."""
+    """Watches one exercise and grades it; never runs two gradings at once.
+
+    label: what a grading is doing, for a line of status.
+    """
 
     course: Course
     launcher: Launcher
     current: str = ""
+    label: str = ""
     _trees: dict[str, str] = field(default_factory=dict)
     _warm: bool = False
 
@@ -47,7 +53,10 @@ class Watcher:
     @property
     def file(self) -> Path:
         """The file of the current exercise."""
-        return self.course.file_for(self._bundle_of[self.current])
+        return self.file_of(self.current)
+
+    def file_of(self, exercise: str) -> Path:
+        return self.course.file_for(self._bundle_of[exercise])
 
     @property
     def files(self) -> list[Path]:
@@ -71,20 +80,22 @@ class Watcher:
             )
         return True
 
-    def grade(self) -> Report:
-        """Grade the current exercise and save the outcome."""
-        bundle = self._bundle_of[self.current]
+    def grade(self, exercise: str, label: str = "") -> Report:
+        """Grade an exercise and save the outcome. It may run in another thread. Raises Stopped."""
+        self.label = label = label or _("grading {name}").format(name=exercise)
+        bundle = self._bundle_of[exercise]
         try:
-            parts = parts_for(self.engine, self.course, bundle, [self.current])
-            with status_line(quiet=False) as status:
-                engine = self.engine.with_options(on_training=status.training)
-                submission = with_neighbours(read_submission(self.file))
-                report = engine.grade(submission, [self.current], parts)
+            parts = parts_for(self.engine, self.course, bundle, [exercise])
+            engine = self.engine.with_options(on_training=self._show_training)
+            submission = with_neighbours(read_submission(self.file_of(exercise)))
+            report = engine.grade(submission, [exercise], parts)
         except Blocked as why:
-            report = self.engine.report([blocked(bundle, self.current, str(why))])
+            report = self.engine.report([blocked(bundle, exercise, str(why))])
         progress.save(self.course.root, report.exercises)
-        self.save_current()
         return report
+
+    def _show_training(self, title: str, training: Training) -> None:
+        self.label = training_bar(title, training)
 
     def save_current(self) -> None:
         """Save which exercise the next run continues with."""
@@ -94,12 +105,14 @@ class Watcher:
         """Return the report of the current exercise with the lines to look at, if the course allows them."""
         if not self.course.settings.names_lines:
             return report
+        (name,) = (result.name for result in report.exercises)
+        self.label = _("searching for the line to look at")
         try:
-            parts = parts_for(self.engine, self.course, self._bundle_of[self.current], [self.current])
-            source = Source(read_submission(self.file), parts)
+            parts = parts_for(self.engine, self.course, self._bundle_of[name], [name])
+            source = Source(read_submission(self.file_of(name)), parts)
         except Blocked:
             return report
-        return add_lines(self.engine, report, {self.current: source})
+        return add_lines(self.engine, report, {name: source})
 
     def prepare_next_grading(self) -> None:
         """Stop the worker, so that a new one is started early, and warm the fork-server up once."""

@@ -164,7 +164,6 @@ def test_all_exercises_are_checked_with_one_key(watch):
     watch.until(READY)
     watch.press("a")
     shown = watch.until(LIST)
-    assert "grading transpose_output (2 of 2)" in shown
     assert "1 of 2 exercises passed" in shown
     watch.press("l")
     assert "watching transpose_qkv" in watch.until(READY)
@@ -229,3 +228,33 @@ def test_without_a_save_it_shows_the_command_to_use_instead(monkeypatch):
     watch._loop(SimpleNamespace(current="masked_softmax"), events, SimpleNamespace(print=show))
     assert len(shown) == 1
     assert shown[0].endswith("run this instead: grader check masked_softmax")
+
+
+ENDLESS = "\n\ndef transpose_qkv(X, num_heads):\n    i = 0\n    while i < 3:\n        X = X * 1\n    return X\n"
+
+
+def test_a_save_ends_an_endless_loop_and_begins_anew(watch):
+    watch.until(READY)
+    watch.save(ENDLESS)
+    shown = watch.until("grading transpose_qkv, 2 s")  # what runs, and for how long
+    assert "failed" not in shown
+    watch.press("h")
+    assert "1. " in watch.until("Run the command again", seconds=5.0)
+    watch.save(RIGHT)
+    shown = watch.until(READY)
+    assert "All checks passed." in shown
+    assert "stopped after" not in shown, "the old run was waited for"
+    watch.press("q")
+    assert watch.process.wait(20) == 0
+
+
+def test_q_ends_an_endless_loop_and_leaves_no_process(watch, course):
+    watch.until(READY)
+    watch.save(ENDLESS)
+    watch.until("grading transpose_qkv, 1 s")
+    offspring = psutil.Process(watch.process.pid).children(recursive=True)
+    watch.press("q")
+    assert watch.process.wait(30) == 0
+    assert not psutil.wait_procs(offspring, timeout=10)[1]
+    kept = json.loads((course / ".headway" / "progress.json").read_text("utf-8"))
+    assert kept["transpose_qkv"]["outcome"] == "not_started", "the loop was graded to its end"

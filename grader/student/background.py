@@ -1,0 +1,72 @@
+"""Run one job at a time in a thread of its own, so that keys and saves are noticed meanwhile."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+from grader.sandbox.channel import Stopped
+
+
+@dataclass(frozen=True)
+class Result:
+    """Something that the job of a number has ready; `error`: what ended it."""
+
+    job: int
+    value: object = None
+    error: BaseException | None = None
+
+
+class Background:
+    """Runs jobs, which yield what they have ready. A new job ends the one before.
+
+    The thread lives as long as this object: processes that it starts end with it.
+    stop: the event that makes a job raise Stopped. clean_up: called in the thread after that.
+    """
+
+    def __init__(self, stop: threading.Event, clean_up: Callable[[], None], post: Callable[[Result], None]):
+        self._stop, self._clean_up, self._post = stop, clean_up, post
+        self._pool = ThreadPoolExecutor(1, "headway-grading")
+        self._running: Future[None] | None = None
+        self._started = 0.0
+        self.number = 0
+
+    def start(self, job: Iterator[object]) -> None:
+        """End the job that is running, and start another one."""
+        self.end()
+        self.number += 1
+        self._started = time.monotonic()
+        self._running = self._pool.submit(self._run, self.number, job)
+
+    def end(self) -> None:
+        """End the job that is running, if there is one, and wait until it has ended."""
+        if self._running is not None:
+            self._stop.set()
+            self._running.result()
+            self._running = None
+            self._stop.clear()
+            self.number += 1  # what it has posted is out of date
+
+    def close(self, last: Callable[[], None]) -> None:
+        """End the job and the thread. last: what the thread does before."""
+        self.end()
+        self._pool.submit(last).result()
+        self._pool.shutdown()
+
+    @property
+    def seconds(self) -> float | None:
+        """For how long the job has been running; None if no job is."""
+        running = self._running is not None and not self._running.done()
+        return time.monotonic() - self._started if running else None
+
+    def _run(self, number: int, job: Iterator[object]) -> None:
+        try:
+            for value in job:
+                self._post(Result(number, value))
+        except Stopped:
+            self._clean_up()
+        except BaseException as error:
+            self._post(Result(number, error=error))
