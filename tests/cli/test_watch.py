@@ -230,7 +230,9 @@ def test_without_a_save_it_shows_the_command_to_use_instead(monkeypatch):
     assert shown[0].endswith("run this instead: grader check masked_softmax")
 
 
-ENDLESS = "\n\ndef transpose_qkv(X, num_heads):\n    i = 0\n    while i < 3:\n        X = X * 1\n    return X\n"
+ENDLESS = (
+    "\n\ndef transpose_qkv(X, num_heads):\n    i = 0\n    while i < 3:\n        X = X * 1\n    return X\n"
+)
 
 
 def test_a_save_ends_an_endless_loop_and_begins_anew(watch):
