@@ -77,7 +77,7 @@ def _row(engine: Engine, answer: Labelled) -> dict:
     found = search(engine, Source(submission), result, Budget(wall=WALL))
     named = bool(result.diagnosis.alternatives)
     lines = [
-        (line.certainty, _distance(answer, line.line)) for line in point(found.repairs, found.partial, named)
+        (line.certainty, _distance(answer, line.line)) for line in point(found.sure, found.suspects, named)
     ]
     return {
         **row,

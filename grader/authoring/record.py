@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from grader.authoring.bank import apply
+from grader.authoring.bank import KnownAnswer, apply
 from grader.authoring.content import DEFAULT_LIMITS, DEFAULT_WEIGHTS, Assignment, ContentError
-from grader.authoring.observe import observe
+from grader.authoring.observe import definitions, observe
 from grader.authoring.signatures import signatures
 from grader.bundle.model import Bundle, Exercise, Header, KnownMistake, RecordedCase, Signatures
 from grader.bundle.steps import unused_inputs, unused_tensors
@@ -23,6 +23,7 @@ from grader.cases.draw import PUBLIC_SEED
 from grader.diagnosis.signature import named_by
 from grader.judge.observation import Observation
 from grader.judge.tolerance import FLOATS
+from grader.lines.words import changed_words
 from grader.support.stub import stub
 
 # Judges that compare with what the reference gives.
@@ -107,7 +108,7 @@ def _exercise(
         forbids_costs=float(fields.get("forbids_costs", 0)),
         level=assignment.level(fields),
         cases=measured.cases,
-        mistakes=tuple(KnownMistake(m.id, m.kind, m.says, m.asks, m.page, m.policy) for m in mistakes),
+        mistakes=tuple(_known(assignment, mistake) for mistake in mistakes),
         signatures=measured.signatures,
     )
     if not any(exercise.counts(c.facet) for case in exercise.cases for c in case.checks):
@@ -115,6 +116,14 @@ def _exercise(
             f"{exercise.name}: every facet that it checks has weight 0, so nothing would be graded"
         )
     return exercise
+
+
+def _known(assignment: Assignment, mistake: KnownAnswer) -> KnownMistake:
+    right = definitions(assignment.source)
+    words = changed_words(apply(mistake, right), right)
+    return KnownMistake(
+        mistake.id, mistake.kind, mistake.says, mistake.asks, mistake.page, mistake.policy, words
+    )
 
 
 def require_used(case: Case) -> None:

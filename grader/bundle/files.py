@@ -95,6 +95,7 @@ def _exercise_fields(exercise: Exercise, arrays: dict[str, Array]) -> dict[str, 
         {
             **{key: getattr(m, key) for key in ("id", "kind", "says", "asks", "page")},
             **({"policy": m.policy} if m.policy else {}),
+            **({"statements": m.statements} if m.statements else {}),
         }
         for m in exercise.mistakes
     ]
@@ -152,7 +153,9 @@ def _exercise(fields: dict[str, Any], assignment: str, arrays: Mapping[str, Arra
     cases: dict[str, RecordedCase] = {}
     for case in fields.pop("cases"):
         cases[case["id"]] = _case(case, name, arrays, cases.get(case.get("like", "")))
-    mistakes = tuple(KnownMistake(**m) for m in fields.pop("mistakes"))
+    mistakes = tuple(
+        KnownMistake(**{**m, "statements": tuple(m.get("statements", ()))}) for m in fields.pop("mistakes")
+    )
     packed = fields.pop("signatures", None)
     signatures = None if packed is None else _signatures(name, packed, arrays)
     for key in ("hints", "needs", "given", "forbids"):

@@ -59,7 +59,10 @@ class RecordedCase:
 
 @dataclass(frozen=True)
 class KnownMistake:
-    """What a bundle says of a mistake, in words."""
+    """What a bundle says of a mistake, in words.
+
+    statements: hashes of the words of the statements that it changes, see grader/lines/words.py.
+    """
 
     id: str
     kind: str
@@ -67,6 +70,7 @@ class KnownMistake:
     asks: str
     page: str
     policy: str = ""  # the policy of the checks that it fails; "" if it costs points
+    statements: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,11 @@ class Place:
         decorators = {d.lineno for part in ast.walk(self.node) for d in getattr(part, "decorator_list", ())}
         return sorted(found | decorators)
 
+    @property
+    def keys(self) -> list[tuple[str, int]]:
+        """Its statements, each with its unit."""
+        return [(self.unit, line) for line in self.statements]
+
     def edited(self, edit: Edit) -> EditedStatement:
         """The statement with an edit, as a worker takes it."""
         source = self.text.changed(edit.pieces, self.start, self.stop)

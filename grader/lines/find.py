@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
+from grader.bundle.model import Exercise
 from grader.engine.engine import Engine
 from grader.engine.student_parts import Part
 from grader.engine.submission_run import SubmissionRun
 from grader.intake.names import read_names
 from grader.intake.read import Submission
-from grader.lines.candidates import places
+from grader.lines.candidates import Place, places
 from grader.lines.certify import certified
 from grader.lines.order import ordered
-from grader.lines.pointer import point
+from grader.lines.pointer import MAX_LINES, certain, point
 from grader.lines.search import Budget, Candidate, Search, runnable
+from grader.lines.suspects import Statement, prior, ranked
+from grader.lines.words import Words
 from grader.report.model import ExerciseResult, Report
 
 WALL_SECONDS = 2.0  # that a command waits for lines
@@ -23,10 +27,12 @@ WALL_SECONDS = 2.0  # that a command waits for lines
 
 @dataclass
 class Found:
-    """What a search found: the repairs, each certified by a fresh worker, and candidates that repair one case."""
+    """What a search found: the repairs as the worker that searched says, the certified one of them, and the statements
+    that are likeliest to be wrong."""
 
     repairs: list[Candidate] = field(default_factory=list)
-    partial: list[Candidate] = field(default_factory=list)
+    sure: Candidate | None = None
+    suspects: list[tuple[Place, int]] = field(default_factory=list)
     tried: int = 0
     first_at: float = 0.0
     seconds: float = 0.0
@@ -69,7 +75,7 @@ def with_lines(engine: Engine, source: Source, result: ExerciseResult, budget: B
     except Exception:
         engine.close()
         return result
-    lines = point(found.repairs, found.partial, named=bool(result.diagnosis.alternatives))
+    lines = point(found.sure, found.suspects, named=bool(result.diagnosis.alternatives))
     return replace(result, diagnosis=replace(result.diagnosis, lines=lines))
 
 
@@ -85,35 +91,43 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
     run = SubmissionRun(engine.context, submission, read_names(submission), source.parts)
     alias = run.aliases.get(exercise.name, exercise.name)
     others = {bound for name, bound in run.aliases.items() if name != exercise.name}
-    candidates = _candidates(submission, run, alias, others)
+    there = places(submission, run.names, alias, others)
+    scores = prior(there, _named(exercise, result), _marked(result))
+    candidates = _candidates(there, scores)
     failing = frozenset(check.id.split("/")[0] for check in result.checks if check.outcome == "failed")
     cases = runnable(exercise)
-    found = Found()
+    units = {statement: place for place in there for statement in place.keys}
+
+    def suspects(*evidence: Any) -> list[tuple[Place, int]]:
+        return [(units[one], one[1]) for one in ranked(scores, *evidence)[:MAX_LINES]]
+
     if not candidates or not failing <= {case.id for case in cases}:
-        return found
+        return Found(suspects=suspects({}, 0.0, ()))
+    found = Found()
     one = Search(engine.context.slot, run.request(exercise, result.replaced), budget)
-    passed = one.run(candidates, cases, failing)
+    found.repairs = one.run(candidates, cases, failing)
     engine.close()  # edits may have changed what the worker holds: it grades nothing after a search
-    for candidate in passed:
-        if any(same_statement(candidate, known) for known in found.repairs):
-            continue
-        if certified(engine.context, run, exercise, result, candidate):
-            found.repairs.append(candidate)
-    found.partial, found.tried, found.first_at = one.partial, one.tried, one.first_at
-    found.seconds = budget.spent
+    sure = certain(found.repairs)
+    if sure and certified(engine.context, run, exercise, result, sure):
+        found.sure = sure
+    found.suspects = suspects(one.effects, one.at_first, {repair.statement for repair in found.repairs})
+    found.tried, found.first_at, found.seconds = one.tried, one.first_at, budget.spent
     return found
 
 
-def same_statement(one: Candidate, other: Candidate) -> bool:
-    """Whether two candidates edit the same statement."""
-    return (one.place.unit, one.edit.statement) == (other.place.unit, other.edit.statement)
+def _named(exercise: Exercise, result: ExerciseResult) -> list[Words]:
+    """The words of each known mistake that may explain the answer."""
+    names = {name for names in result.diagnosis.alternatives for name in names}
+    return [frozenset(known.statements) for known in exercise.mistakes if known.id in names]
 
 
-def _candidates(submission: Submission, run: SubmissionRun, alias: str, others: set[str]) -> list[Candidate]:
+def _marked(result: ExerciseResult) -> set[Statement]:
+    """The lines that the report names, such as the line of an exception."""
+    return {(result.code.file, line) for line in result.code.marked} if result.code else set()
+
+
+def _candidates(there: Sequence[Place], scores: Mapping[Statement, float]) -> list[Candidate]:
     """Every candidate, in the order in which they are tried."""
-    there = places(submission, run.names, alias, others)
-    by_edit = {}
-    for place in there:
-        for edit in place.edits():
-            by_edit[edit] = place
-    return [Candidate(by_edit[edit], edit) for edit in ordered(by_edit)]
+    by_edit = {edit: place for place in there for edit in place.edits()}
+    worth = {edit: scores.get((place.unit, edit.statement), 0.0) for edit, place in by_edit.items()}
+    return [Candidate(by_edit[edit], edit) for edit in ordered(worth)]

@@ -1,9 +1,11 @@
-"""The order in which candidates are tried: by how often an operator repairs, per candidate that it makes."""
+"""The order in which candidates are tried: how often an operator repairs, per candidate that it makes, times how likely
+its statement is to be wrong."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 from grader.lines.edit import Edit
 
@@ -43,12 +45,12 @@ REPAIRS = {
 USUAL = 1.5
 
 
-def ordered(edits: Iterable[Edit]) -> list[Edit]:
-    """Sort candidates, each once."""
+def ordered(edits: Mapping[Edit, float]) -> list[Edit]:
+    """Sort candidates, each once. edits: edit → score of its statement, see `suspects.prior`."""
     unique = list({edit.pieces: edit for edit in edits}.values())
     counts = Counter(edit.operator for edit in unique)
 
     def worth(edit: Edit) -> float:
-        return REPAIRS.get(edit.operator, USUAL) / counts[edit.operator]
+        return REPAIRS.get(edit.operator, USUAL) / counts[edit.operator] * math.exp(edits[edit])
 
     return sorted(unique, key=worth, reverse=True)

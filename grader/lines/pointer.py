@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
+from grader.lines.candidates import Place
 from grader.lines.search import Candidate
-from grader.report.model import Line
+from grader.report.model import Certainty, Line
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
@@ -15,17 +15,20 @@ MAX_TEXT = 200
 IMITATES = ("size by one", "copy")  # what they repair was often wrong elsewhere: alone they prove too little
 
 
-def point(repairs: Sequence[Candidate], partial: Sequence[Candidate], named: bool) -> tuple[Line, ...]:
-    """The lines to look at: a certified one if the repairs agree, else suspected ones."""
-    sure = _certified(repairs)
+def point(sure: Candidate | None, suspects: Sequence[tuple[Place, int]], named: bool) -> tuple[Line, ...]:
+    """The lines to look at: the certified one, then suspected ones, the likeliest first."""
     lines: dict[tuple[str, int], Line] = {}
-    for candidate in ([sure] if sure else []) + [*repairs, *partial]:
-        line = _line(candidate, "repaired" if candidate is sure else "suspected", named)
-        lines.setdefault((line.file, line.line), line)
-    return tuple(lines.values())[:MAX_LINES]
+    if sure is not None:
+        change = "" if named else kind_of_change(sure.edit.operator)
+        start, stop = sure.edit.at
+        line = _line(sure.place, sure.place.text.line(start), change, (start, stop))
+        lines = {(line.file, statement): line for statement in (line.line, sure.edit.statement)}
+    for place, number in suspects:
+        lines.setdefault((sanitize(place.unit), number), _line(place, number))
+    return tuple(dict.fromkeys(lines.values()))[:MAX_LINES]
 
 
-def _certified(repairs: Sequence[Candidate]) -> Candidate | None:
+def certain(repairs: Sequence[Candidate]) -> Candidate | None:
     """The first repair, if all repairs are in its statement or beside it.
 
     Repairs of distant statements prove that either would do; then neither is certain to be the mistake. A
@@ -42,19 +45,19 @@ def _certified(repairs: Sequence[Candidate]) -> Candidate | None:
     return kept[0] if kept else None
 
 
-def _line(candidate: Candidate, certainty: Literal["repaired", "suspected"], named: bool) -> Line:
-    text, (start, stop) = candidate.place.text, candidate.edit.at
-    number = text.line(start)
+def _line(place: Place, number: int, change: str = "", part: tuple[int, int] | None = None) -> Line:
+    """part: what an edit changes, in bytes, of a line that is certified."""
+    text = place.text
     first = text.line_start(number)
     raw = text.raw[first:].split(b"\n")[0].decode("utf-8", "replace")
     code = raw.lstrip()
     skipped = len(raw) - len(code)
-    begin = len(text.raw[first:start].decode("utf-8", "replace")) - skipped
-    end = min(len(text.raw[first:stop].decode("utf-8", "replace")) - skipped, len(code))
     code = code.rstrip()[:MAX_TEXT]
-    touched = (max(min(begin, len(code)), 0), max(min(end, len(code)), 0))
-    change = "" if named else kind_of_change(candidate.edit.operator)
-    return Line(sanitize(candidate.place.unit), number, sanitize(code), certainty, change, touched)
+    start, stop = part or (first, first)
+    columns = [len(text.raw[first:at].decode("utf-8", "replace")) - skipped for at in (start, stop)]
+    begin, end = (max(min(column, len(code)), 0) for column in columns)
+    certainty: Certainty = "suspected" if part is None else "repaired"
+    return Line(sanitize(place.unit), number, sanitize(code), certainty, change, (begin, end))
 
 
 def kind_of_change(operator: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -16,6 +17,7 @@ from grader.judge.observation import Observation
 from grader.judge.verdict import judge_case
 from grader.lines.candidates import Place
 from grader.lines.edit import Edit
+from grader.lines.suspects import Effects, Statement, distance
 from grader.sandbox.base import SandboxError
 
 BATCH = 12  # candidates per request
@@ -54,15 +56,20 @@ class Candidate:
     place: Place
     edit: Edit
 
+    @property
+    def statement(self) -> Statement:
+        return self.place.unit, self.edit.statement
+
 
 @dataclass
 class Search:
-    """One exercise of one submission. `partial`: candidates that make the first failing case pass, and not all."""
+    """One exercise of one submission, and what the edits of each statement did."""
 
     slot: WorkerSlot
     request: LoadRequest
     budget: Budget
-    partial: list[Candidate] = field(default_factory=list)
+    effects: dict[Statement, Effects] = field(default_factory=lambda: defaultdict(Effects))
+    at_first: float = 0.0  # the distance of the submission's own result; see `suspects.distance`
     tried: int = 0
     first_at: float = 0.0
     until: float = inf  # CPU seconds at which the search ends
@@ -84,7 +91,7 @@ class Search:
                     self.first_at = self.first_at or self.budget.spent
                     self.until = min(self.until, self.budget.spent + MORE_SECONDS)
                 else:
-                    self.partial.append(candidate)
+                    self.effects[candidate.statement].passed_one += 1
                 if len(found) == MAX_REPAIRS:
                     break
         except (WorkerGone, CannotLoad, SandboxError):
@@ -94,7 +101,7 @@ class Search:
     def _screens(self, failing: Sequence[RecordedCase], place: Place) -> list[RecordedCase]:
         """The failing case that takes least time, without gradients where it fails without them too."""
         nothing = Edit("", (), (0, 0), 0)
-        timed: list[tuple[float, int, RecordedCase]] = []
+        timed: list[tuple[float, int, RecordedCase, Observation]] = []
         for case in sorted(failing, key=lambda c: (c.dtype != "float32", len(c.steps)))[:4]:
             for form in (without_gradients(case), case):
                 if form is None:
@@ -102,9 +109,13 @@ class Search:
                 before = self.budget.worker
                 seen = self._observe(form, [Candidate(place, nothing)])
                 if seen and not passes(form, seen[0]):
-                    timed.append((self.budget.worker - before, len(timed), form))
+                    timed.append((self.budget.worker - before, len(timed), form, seen[0]))
                     break
-        return [min(timed)[2]] if timed else []
+        if not timed:
+            return []
+        _seconds, _number, case, own = min(timed, key=lambda one: one[:2])
+        self.at_first = distance(case, own)
+        return [case]
 
     def _survivors(
         self, candidates: Sequence[Candidate], screens: Sequence[RecordedCase]
@@ -120,6 +131,8 @@ class Search:
             seen = self._observe(screens[0], batch)
             self.tried += len(seen)
             for candidate, observation in zip(batch, seen, strict=False):
+                reached = distance(screens[0], observation)
+                self.effects[candidate.statement].distances.append(reached)
                 if passes(screens[0], observation):
                     yield candidate
 

@@ -13,6 +13,8 @@ CheckOutcome = Literal["passed", "failed", "advice", "skipped", "could_not_grade
 
 Kind = Literal["exact", "one_of", "different", "unknown", "none"]
 
+Certainty = Literal["repaired", "suspected"]
+
 SCHEMA = 1
 
 
@@ -62,15 +64,15 @@ class Advice:
 class Line:
     """A line of the submission to look at, the likeliest first.
 
-    certainty: "repaired" if one change there makes every case pass; "suspected" if it makes the first failing
-    case pass. change: the kind of change in words; "" beside a named mistake. touched: the columns of `text`
-    that the change touches, start and stop.
+    certainty: "repaired" if one change there makes every case pass; "suspected" if only the evidence says so.
+    change: the kind of change in words; "" beside a named mistake and for a suspected line. touched: the columns
+    of `text` that the change touches, start and stop.
     """
 
     file: str
     line: int
     text: str
-    certainty: Literal["repaired", "suspected"]
+    certainty: Certainty
     change: str = ""
     touched: tuple[int, int] = (0, 0)
 

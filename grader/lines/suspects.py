@@ -1,0 +1,137 @@
+"""How likely each statement is to be wrong, from evidence that proves nothing: it orders edits and suspected lines."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from grader.bundle.model import RecordedCase
+from grader.judge.observation import Observation
+from grader.lines.candidates import Place
+from grader.lines.words import Words, words_by_line
+
+Statement = tuple[str, int]  # the unit, and the first line
+
+# Logarithms of likelihood ratios: a listwise softmax, fitted to answers of tests/answers and of the bank that are not held out.
+ALIKE, MOST_ALIKE = (
+    1.2,
+    2.1,
+)  # shares words with the statement that the named mistake changes; more than others do
+RAISED = 0.3  # a report names its line
+DEFINITION, CONSTRUCTOR, BLOCK = -0.5, -0.45, -0.35  # the kind of the statement
+REPAIRS, PASSES_ONE, NEARER, MUCH_NEARER = 1.4, 0.7, 1.1, 0.9  # what an edit of it does
+NO_EFFECT = -0.4  # no edit of it changes the result
+CURES_EXCEPTION = 0.4  # as a share of the way to the expected output
+FAR = 10.0  # times the size of the expected output
+LARGE = 1e3
+
+
+@dataclass
+class Effects:
+    """What edits of one statement did to the failing case. distances: 0 is the expected output, infinity an exception."""
+
+    distances: list[float] = field(default_factory=list)
+    passed_one: int = 0
+
+
+def prior(
+    places: Iterable[Place], named: Sequence[Words], marked: Collection[Statement]
+) -> dict[Statement, float]:
+    """Statement → score, before any edit was tried.
+
+    named: the words of each known mistake that may explain the answer. marked: lines that the report names.
+    """
+    scores: dict[Statement, float] = {}
+    words: dict[Statement, Words] = {}
+    for place in places:
+        constructors = _constructors(place.node)
+        kinds = {node.lineno: node for node in ast.walk(place.node) if isinstance(node, ast.stmt)}
+        for line, found in words_by_line(place.node).items():
+            statement = (place.unit, line)
+            words[statement] = found
+            scores[statement] = RAISED * (statement in marked) + CONSTRUCTOR * (line in constructors)
+            if isinstance(kinds[line], (ast.FunctionDef, ast.ClassDef)):
+                scores[statement] += DEFINITION
+            elif hasattr(kinds[line], "body"):
+                scores[statement] += BLOCK
+    shared = _alike(words, named)
+    most = max(shared.values(), default=0)
+    return {
+        statement: score + (ALIKE + MOST_ALIKE / most) * shared[statement] if most else score
+        for statement, score in scores.items()
+    }
+
+
+def ranked(
+    before: Mapping[Statement, float],
+    effects: Mapping[Statement, Effects],
+    at_first: float,
+    repaired: Collection[Statement],
+) -> list[Statement]:
+    """The statements, the likeliest to be wrong first. at_first: the distance of the submission's own result."""
+
+    def score(statement: Statement) -> float:
+        one = effects.get(statement, Effects())
+        reached = [distance for distance in one.distances if distance < math.inf]
+        total = (
+            before[statement] + REPAIRS * (statement in repaired) + PASSES_ONE * math.log1p(one.passed_one)
+        )
+        if not reached or not at_first:
+            return total
+        if at_first == math.inf:
+            return total + NEARER * CURES_EXCEPTION
+        gain = max(0.0, 1 - min(reached) / at_first)
+        still = all(math.isclose(distance, at_first, rel_tol=1e-6) for distance in reached)
+        return total + NEARER * gain + MUCH_NEARER * (gain > 0.5) + NO_EFFECT * still
+
+    return sorted(before, key=score, reverse=True)
+
+
+def distance(case: RecordedCase, observation: Observation) -> float:
+    """The mean error of what was observed, relative to the expected output; infinite after an exception."""
+    if observation.error is not None:
+        return math.inf
+    errors = []
+    for name, expected in case.expected.items():
+        if name.startswith("stage "):
+            continue
+        seen = observation.seen.get(name)
+        if seen is None or seen.array is None or seen.array.shape != expected.shape:
+            errors.append(1.0)
+        elif expected.dtype.kind == "f":
+            mine, wanted = (
+                np.nan_to_num(a, nan=LARGE, posinf=LARGE, neginf=-LARGE) for a in (seen.array, expected)
+            )
+            size = np.abs(wanted).mean() + 1e-9 if wanted.size else 1.0
+            errors.append(min(float(np.abs(mine - wanted).sum() / max(wanted.size, 1) / size), FAR))
+        else:
+            errors.append(float((seen.array != expected).mean()) if expected.size else 0.0)
+    return sum(errors) / len(errors) if errors else 0.0
+
+
+def _constructors(node: ast.stmt) -> set[int]:
+    found = [part for part in ast.walk(node) if isinstance(part, ast.FunctionDef) and part.name == "__init__"]
+    return {inner.lineno for part in found for inner in ast.walk(part) if isinstance(inner, ast.stmt)}
+
+
+def _alike(words: Mapping[Statement, Words], named: Sequence[Words]) -> dict[Statement, float]:
+    """The largest cosine of each statement's words and of a known mistake's, from 0 to 1; rare words count most."""
+    counts = Counter(word for own in words.values() for word in own)
+    rare = {word: math.log((len(words) + 1) / (count + 0.5)) ** 2 for word, count in counts.items()}
+    unknown = math.log((len(words) + 1) / 0.5) ** 2
+
+    def weight(of: Words) -> float:
+        return sum(rare.get(word, unknown) for word in of)
+
+    return {
+        statement: max(
+            (weight(mine & one) / (math.sqrt(weight(mine) * weight(one)) or 1.0) for one in named),
+            default=0.0,
+        )
+        for statement, mine in words.items()
+    }

@@ -1,0 +1,85 @@
+"""The words of a statement: its names, calls and constants, alone and in pairs of outer and inner, as short hashes.
+
+A bundle holds the words of the statements that a known mistake changes. The statement of a student that shares most
+words with them is likely to be the faulty one. Hashes of 16 bits collide, so nothing can be read back from them.
+"""
+
+from __future__ import annotations
+
+import ast
+import zlib
+from collections.abc import Iterator, Mapping
+
+Words = frozenset[int]
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def words_by_line(tree: ast.AST, names: Mapping[str, str] | None = None) -> dict[int, Words]:
+    """First line → words, for every statement of a tree, without the statements inside it."""
+    names = {**(names or {}), **(_names(tree) if isinstance(tree, FUNCTIONS) else {})}
+    found: dict[int, Words] = {}
+    if isinstance(tree, ast.stmt) and not _is_text(tree):
+        found[tree.lineno] = frozenset(zlib.crc32(word.encode()) & 0xFFFF for word in _words(tree, names))
+    for part in ast.iter_child_nodes(tree):
+        if isinstance(part, (ast.stmt, ast.ExceptHandler, ast.match_case)):
+            found |= words_by_line(part, names)
+    return found
+
+
+def changed_words(wrong: str, right: str) -> tuple[int, ...]:
+    """The words of the statements that only one of two sources has, in order."""
+    mine, theirs = (words_by_line(ast.parse(source)).values() for source in (wrong, right))
+    only = [words for words in mine if words not in theirs] + [words for words in theirs if words not in mine]
+    return tuple(sorted(frozenset[int]().union(*only)))
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _names(function: ast.AST) -> dict[str, str]:
+    """Parameters by their place and local names by what is assigned to them, since each student has other names."""
+    assert isinstance(function, FUNCTIONS)
+    arguments = function.args
+    parameters = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    names = {name: f"parameter {place}" for place, name in enumerate(parameters) if name != "self"}
+    for node in ast.walk(function):
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            for name in ast.walk(target):
+                if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
+                    names.setdefault(name.id, f"name {_label(node.value)}")  # type: ignore[attr-defined]
+    return names
+
+
+def _words(statement: ast.stmt, names: Mapping[str, str]) -> Iterator[str]:
+    waiting = [(type(statement).__name__, part) for part in _inner(statement)]
+    yield type(statement).__name__
+    while waiting:
+        outer, node = waiting.pop()
+        label = _label(node)
+        label = names.get(label, label) if isinstance(node, (ast.Name, ast.arg)) else label
+        yield from (label, f"{outer}>{label}")
+        waiting += [(label, part) for part in _inner(node)]
+
+
+def _inner(node: ast.AST) -> list[ast.AST]:
+    """The parts that count: no statements, operators or contexts; of a method call its object and arguments."""
+    if isinstance(node, ast.Call) and isinstance(node.func, (ast.Attribute, ast.Name)):
+        owner = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+        return [*owner, *node.args, *node.keywords]
+    kinds = (ast.expr, ast.keyword, ast.arg, ast.arguments, ast.comprehension, ast.withitem)
+    return [part for part in ast.iter_child_nodes(node) if isinstance(part, kinds)]
+
+
+def _label(node: ast.AST) -> str:
+    if isinstance(node, ast.Call):
+        return f"{_label(node.func)}()"
+    if isinstance(node, ast.Compare):
+        return type(node.ops[0]).__name__
+    if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.BoolOp)):
+        return type(node.op).__name__
+    if isinstance(node, ast.Constant):
+        return repr(node.value)
+    if isinstance(node, ast.Attribute):
+        return node.attr.rstrip("_")
+    return str(getattr(node, "id", None) or getattr(node, "arg", None) or type(node).__name__)
