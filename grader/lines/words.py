@@ -38,17 +38,13 @@ def _is_text(statement: ast.stmt) -> bool:
 
 
 def _names(function: ast.AST) -> dict[str, str]:
-    """Parameters by their place and local names by what is assigned to them, since each student has other names."""
+    """Parameters by their place, all local names alike: each student has other names."""
     assert isinstance(function, FUNCTIONS)
     arguments = function.args
     parameters = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
-    names = {name: f"parameter {place}" for place, name in enumerate(parameters) if name != "self"}
-    for node in ast.walk(function):
-        for target in node.targets if isinstance(node, ast.Assign) else ():
-            for name in ast.walk(target):
-                if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
-                    names.setdefault(name.id, f"name {_label(node.value)}")  # type: ignore[attr-defined]
-    return names
+    stored = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    places = {name: f"parameter {place}" for place, name in enumerate(parameters) if name != "self"}
+    return dict.fromkeys(stored, "local name") | places
 
 
 def _words(statement: ast.stmt, names: Mapping[str, str]) -> Iterator[str]:

@@ -13,15 +13,21 @@ from grader.support.i18n import _
 def lines_to_look_at(results: Sequence[ExerciseResult]) -> list[Text]:
     """Return one text per exercise with a line, with the part that a change touches underlined."""
     with_lines = [result for result in results if result.diagnosis.lines]
-    return [_look(r.diagnosis.lines[0], r.name if len(with_lines) > 1 else "") for r in with_lines]
+    return [_look(r.diagnosis.lines, r.name if len(with_lines) > 1 else "") for r in with_lines]
 
 
-def _look(line: Line, name: str) -> Text:
+def _look(lines: Sequence[Line], name: str) -> Text:
+    """The first line with its code; if it is only suspected, the places of the others too."""
+    line = lines[0]
     code = Text(line.text)
     code.stylize("underline", *line.touched)
-    place = f"{line.file}:{line.line}"
-    lead = _("look at {place}") if line.certainty == "repaired" else _("perhaps look at {place}")
-    text = Text.assemble((f"{name}: " if name else ""), (lead.format(place=place), "bold"), "   ", code)
+    place, *others = (f"{one.file}:{one.line}" for one in lines)
+    if line.certainty == "repaired":
+        lead = _("look at {place}")
+    else:
+        lead = _("perhaps look at {place}, or at {others}") if others else _("perhaps look at {place}")
+    lead = lead.format(place=place, others=", ".join(others))
+    text = Text.assemble((f"{name}: " if name else ""), (lead, "bold"), "   ", code)
     if line.change:
         text.append("   " + _("({change})").format(change=line.change), style="dim")
     return text

@@ -97,8 +97,14 @@ def test_an_edit_changes_the_statement_that_it_names(place):
 
 
 def test_no_candidate_is_tried_twice(place):
-    found = ordered(place.edits())
+    found = ordered(dict.fromkeys(place.edits(), 0.0))
     assert len({edit.pieces for edit in found}) == len(found)
+
+
+def test_edits_of_a_likely_statement_are_tried_first(place):
+    likely = place.statements[-1]
+    found = ordered({edit: 9.0 if edit.statement == likely else 0.0 for edit in place.edits()})
+    assert {edit.statement for edit in found[:20]} == {likely}
 
 
 def test_a_definition_of_another_exercise_is_not_edited():

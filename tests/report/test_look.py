@@ -1,5 +1,7 @@
 """The line that a report names: where, the code, and what is underlined."""
 
+from dataclasses import replace
+
 from grader.report.look import lines_to_look_at
 from grader.report.model import Diagnosis, ExerciseResult, Line
 
@@ -25,6 +27,13 @@ def test_the_part_that_a_change_touches_is_underlined():
 def test_a_suspected_line_never_reads_as_certain():
     (text,) = lines_to_look_at([result("suspected")])
     assert text.plain.startswith("perhaps look at")
+
+
+def test_the_other_suspected_places_follow():
+    one = result("suspected")
+    lines = tuple(replace(one.diagnosis.lines[0], line=number) for number in (41, 30, 33))
+    (text,) = lines_to_look_at([replace(one, diagnosis=replace(one.diagnosis, lines=lines))])
+    assert text.plain == f"perhaps look at masking.py:41, or at masking.py:30, masking.py:33   {CODE}"
 
 
 def test_the_kind_of_change_follows_where_no_mistake_is_named():

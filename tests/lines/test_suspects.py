@@ -1,0 +1,94 @@
+"""Evidence orders the statements: words of the named mistake, a line that a report names, effects of edits."""
+
+from __future__ import annotations
+
+import ast
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from grader.bundle.files import dump, loads
+from grader.intake.names import read_names
+from grader.judge.observation import Observation, Seen, StudentError
+from grader.lines.candidates import places
+from grader.lines.suspects import FAR, Effects, distance, prior, ranked
+from grader.lines.words import changed_words, words_by_line
+from tests.helpers.minimal import submission_of
+
+ANSWER = """import torch
+
+
+def sequence_mask(tokens, lengths, value=0):
+    out = tokens.clone()
+    places = torch.arange(tokens.size(1), device=tokens.device)
+    real = places.unsqueeze(0) <= lengths.unsqueeze(1)
+    out[~real] = value
+    return out
+"""
+REFERENCE = """
+def sequence_mask(X, valid_len, value=0):
+    steps = torch.arange(X.shape[1], device=X.device)
+    keep = steps[None, :] < valid_len[:, None]
+    return X.masked_fill(~keep, value)
+"""
+WORDS = frozenset(changed_words(REFERENCE.replace("<", "<="), REFERENCE))
+
+
+@pytest.fixture
+def there():
+    submission = submission_of(ANSWER)
+    return places(submission, read_names(submission), "sequence_mask", ())
+
+
+def first(there, named=(), marked=(), effects=None, at_first=0.0, repaired=()):
+    return ranked(prior(there, named, marked), effects or {}, at_first, repaired)[0]
+
+
+def test_the_statement_that_the_named_mistake_changes_comes_first(there):
+    assert first(there, [WORDS]) == ("answer.py", 7)
+
+
+def test_other_names_of_parameters_and_variables_give_the_same_words():
+    renamed = REFERENCE.replace("valid_len", "lengths").replace("keep", "real").replace("steps", "t")
+    assert list(words_by_line(ast.parse(renamed)).values()) == list(
+        words_by_line(ast.parse(REFERENCE)).values()
+    )
+
+
+def test_a_line_that_the_report_names_comes_first(there):
+    assert first(there, marked={("answer.py", 6)}) == ("answer.py", 6)
+
+
+def test_a_statement_whose_edit_comes_nearer_comes_first(there):
+    effects = {("answer.py", 6): Effects([1.0, 1.0]), ("answer.py", 8): Effects([1.0, 0.2])}
+    assert first(there, effects=effects, at_first=1.0) == ("answer.py", 8)
+
+
+def test_a_statement_whose_edit_repairs_comes_before_a_similar_one(there):
+    effects = {("answer.py", 8): Effects([0.0], 1)}
+    assert first(there, [WORDS], (), effects, 1.0, {("answer.py", 8)}) == ("answer.py", 8)
+
+
+def test_distances_are_finite_unless_code_raises(mask_case):
+    (name,) = [n for n in mask_case.expected if not n.startswith("stage ")][:1]
+    wanted = mask_case.expected[name]
+    seen = {name: Seen(wanted.shape, "float32", np.full(wanted.shape, math.nan))}
+    assert 0 < distance(mask_case, Observation(seen)) <= FAR
+    assert distance(mask_case, Observation({})) == 1.0
+    assert distance(mask_case, Observation({}, StudentError("ValueError", "", None, ""))) == math.inf
+
+
+@pytest.fixture
+def mask_case(bundles):
+    exercise = next(e for b in bundles for e in b.exercises if e.name == "sequence_mask")
+    return next(case for case in exercise.cases if case.dtype == "float32" and len(case.expected) == 1)
+
+
+def test_a_bundle_holds_the_words_of_a_mistake(bundles):
+    bundle = next(b for b in bundles if b.assignment == "02_masking")
+    one = replace(bundle.exercises[0].mistakes[0], statements=(7, 65535))
+    exercise = replace(bundle.exercises[0], mistakes=(one,))
+    copy = loads(*dump(replace(bundle, exercises=(exercise,)))).exercises[0]
+    assert copy.mistakes == (one,)
