@@ -33,6 +33,9 @@ def kernel_attention_weights(draw):
     )
     case.check_shape(Y, "a single query gives a table with one row")
     case.check_values(Y, "a single query")
+    key = case.input("key", draw.normal(1))
+    alone = case.call(case.input("all_queries", draw.normal(T)), key, axes=TABLE)
+    case.check_shape(alone, "a single key gives a table with one column")
     yield case
 
     case = Case("as-many-queries-as-keys", "kernel_attention_weights")

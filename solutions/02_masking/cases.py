@@ -48,6 +48,13 @@ def sequence_mask(draw):
     case.check_values(Y, "input of shape (N, T, 2, F): whole steps are masked")
     yield case
 
+    case = Case("one-step-of-one-row", "sequence_mask")
+    X, valid_len = case.input("X", draw.normal(1, 1, 1)), case.input("valid_len", np.array([1]))
+    case.check_shape(
+        case.call(X, valid_len, axes=("row", "step", "feature")), "axes of size one stay where they are"
+    )
+    yield case
+
     case = Case("integers", "sequence_mask")
     Y = case.call(
         case.input("X", draw.integers(2, 9, N, T)),
@@ -99,13 +106,23 @@ def masked_softmax(draw):
 
     # Their exponentials overflow in float64 too, in which mistakes are recorded. The tolerance is wider, because
     # a sum of such a score and another number is rounded to 6e-5.
-    for id, lens, title in (
-        ("large-scores", None, "large scores do not overflow, without a mask"),
-        ("large-scores-per-sequence", draw.lens(B, S), "large scores do not overflow, with lengths (B,)"),
-        ("large-scores-per-query", draw.lens((B, T), S), "large scores do not overflow, with lengths (B, T)"),
+    for id, queries, lens, title in (
+        ("large-scores", T, None, "large scores do not overflow, without a mask"),
+        (
+            "large-scores-per-sequence",
+            1,
+            draw.lens(B, S),
+            "large scores of one query do not overflow, with lengths (B,)",
+        ),
+        (
+            "large-scores-per-query",
+            T,
+            draw.lens((B, T), S),
+            "large scores do not overflow, with lengths (B, T)",
+        ),
     ):
         case = Case(id, "masked_softmax")
-        X = case.input("X", draw.normal(B, T, S) * 3 + 800)
+        X = case.input("X", draw.normal(B, queries, S) * 3 + 800)
         Y = case.call(X, None if lens is None else case.input("valid_lens", lens), axes=SEEN)
         case.check_values(Y, title, tol=1e-3)
         yield case

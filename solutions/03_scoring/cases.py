@@ -67,6 +67,16 @@ class Additive:
         case.load(module, projections | {"w_v.weight": 2 * self.draw.linear(1, h)})
         return module
 
+    def build_large(self, case):
+        """All scores are near 800 if the first feature of the queries is 1: it saturates the first hidden feature."""
+        h, module = self.num_hiddens, self._bare(case, 0.0)
+        of_keys, of_queries = self.draw.linear(h, self.key_size), self.draw.linear(h, self.query_size)
+        w_v = 2 * self.draw.linear(1, h)
+        of_keys[0] = of_queries[0] = 0
+        of_queries[0, 0], w_v[0, 0] = 20, 800
+        case.load(module, {"W_k.weight": of_keys, "W_q.weight": of_queries, "w_v.weight": w_v})
+        return module, 1.0
+
     def build_even(self, case, dropout):
         """Every query fits every key equally well."""
         h = self.num_hiddens
@@ -96,6 +106,10 @@ class DotProduct:
         case.load(module, {})
         return module
 
+    def build_large(self, case):
+        """All scores are near 800 if the first feature of queries and keys is the number that is returned."""
+        return self.build(case), (800 * self.key_size**0.5) ** 0.5
+
     build_even = build
 
 
@@ -107,11 +121,11 @@ def attention_cases(attention, draw, sizes, v):
         case = Case(id, attention.exercise)
         return case, attention.build(case, dropout)
 
-    def given(case, grad=False, batch=B, steps=T, features=(q, k, v)):
+    def given(case, grad=False, batch=B, steps=T, pairs=S, features=(q, k, v)):
         of_query, of_key, of_value = features
         queries = case.input("queries", draw.normal(batch, steps, of_query), grad=grad)
-        keys = case.input("keys", draw.normal(batch, S, of_key), grad=grad)
-        return queries, keys, case.input("values", draw.normal(batch, S, of_value), grad=grad)
+        keys = case.input("keys", draw.normal(batch, pairs, of_key), grad=grad)
+        return queries, keys, case.input("values", draw.normal(batch, pairs, of_value), grad=grad)
 
     for id, lens, title, facet in (
         ("no-mask", None, "without a mask", "values"),
@@ -138,12 +152,13 @@ def attention_cases(attention, draw, sizes, v):
 
     case, module = start("one-query-of-one-sequence")
     case.eval(module)
-    Y = case.call(
-        *given(case, batch=1, steps=1), case.input("valid_lens", np.array([S - 1])), on=module, axes=AXES
-    )
-    case.check_shape(Y, "a single query of a single sequence keeps all axes")
+    inputs = given(case, batch=1, steps=1, pairs=S + 2, features=(q, k, 1))
+    Y = case.call(*inputs, case.input("valid_lens", np.array([S - 1])), on=module, axes=AXES)
+    case.check_shape(Y, "axes of size one stay where they are")
     case.check_values(Y, "a single query of a single sequence")
     yield case
+
+    yield large_scores(attention, draw, sizes, v)
 
     case, module = start("as-many-queries-as-keys")
     case.eval(module)
@@ -229,6 +244,26 @@ def attention_cases(attention, draw, sizes, v):
     yield case
 
     yield dropout_case(attention, v)
+
+
+def large_scores(attention, draw, sizes, v):
+    """Scores near 800, for answers with a softmax of their own. The tolerance is that of masked_softmax."""
+    B, T, S = sizes
+    case = Case("large-scores", attention.exercise)
+    module, first = attention.build_large(case)
+    case.eval(module)
+    queries, keys = draw.normal(B, T, attention.query_size), draw.normal(B, S, attention.key_size)
+    queries[..., 0] = keys[..., 0] = first
+    inputs = (
+        case.input("queries", queries),
+        case.input("keys", keys),
+        case.input("values", draw.normal(B, S, v)),
+    )
+    lens = case.input("valid_lens", draw.lens(B, S))
+    for valid_lens, title in ((None, "without a mask"), (lens, "with lengths (B,)")):
+        Y = case.call(*inputs, valid_lens, on=module, axes=AXES)
+        case.check_values(Y, f"large scores do not overflow, {title}", tol=1e-3)
+    return case
 
 
 def dropout_case(attention, v):

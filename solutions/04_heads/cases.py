@@ -34,8 +34,8 @@ def _rearranged(draw, exercise, split):
 
     B, T, d = draw.sizes(3, low=2, high=6)
     case = Case("one-head", exercise)
-    Y = case.call(case.input("X", draw.normal(B, T, d)), 1, axes=apart if split else joined)
-    case.check_values(Y, "a single head changes nothing")
+    Y = case.call(case.input("X", draw.normal(1, T, d)), 1, axes=apart if split else joined)
+    case.check_values(Y, "a single head of a single sequence changes nothing")
     yield case
 
     case = Case("one-step", exercise)

@@ -157,8 +157,9 @@ def attention_cases(draw, exercise):
 
     yield kept_in_training(exercise, draw, D, H)
     yield dropout_case(exercise, D, H)
-    if exercise == "MultiHeadAttention":
-        yield one_query(draw, S, D, H)
+    yield one_query(exercise, draw, S, D, H)
+    if exercise == "MultiHeadAttention":  # a repair has its softmax from the building blocks
+        yield large_scores(draw, B, T, S)
 
 
 def built(case, D, H, query_size=0, key_size=0, value_size=0, bias=False, dropout=0.5):
@@ -174,9 +175,35 @@ def built(case, D, H, query_size=0, key_size=0, value_size=0, bias=False, dropou
     )
 
 
-def one_query(draw, S, D, H):
+def large_scores(draw, B, T, S):
+    """Scores near 800, for answers with a softmax of their own. The tolerance is that of masked_softmax."""
+    D, H = 6, 3
+    d = D // H
+    case = Case("large-scores", "MultiHeadAttention")
+    module = built(case, D, H)
+    loaded = weights.multi_head(draw, D)
+    for name in ("W_q.weight", "W_k.weight"):  # the first feature of a head is that of the input, and large
+        loaded[name][::d] = 0
+        loaded[name][::d, 0] = (800 * d**0.5) ** 0.5
+    case.load(module, loaded)
+    case.eval(module)
+    queries, keys = draw.normal(B, T, D), draw.normal(B, S, D)
+    queries[..., 0] = keys[..., 0] = 1
+    inputs = (
+        case.input("queries", queries),
+        case.input("keys", keys),
+        case.input("values", draw.normal(B, S, D)),
+    )
+    lens = case.input("valid_lens", draw.lens(B, S))
+    for valid_lens, title in ((None, "without a mask"), (lens, "with lengths (B,)")):
+        Y = case.call(*inputs, valid_lens, on=module, axes=AXES)
+        case.check_values(Y, f"large scores do not overflow, {title}", tol=1e-3)
+    return case
+
+
+def one_query(exercise, draw, S, D, H):
     """Axes of size one stay where they are."""
-    case = Case("one-query-of-one-sequence", "MultiHeadAttention")
+    case = Case("one-query-of-one-sequence", exercise)
     module = built(case, D, H)
     case.load(module, weights.multi_head(draw, D))
     case.eval(module)
@@ -188,7 +215,7 @@ def one_query(draw, S, D, H):
         on=module,
         axes=AXES,
     )
-    case.check_shape(Y, "a single query of a single sequence keeps all axes")
+    case.check_shape(Y, "axes of size one stay where they are")
     return case
 
 
@@ -278,13 +305,13 @@ def TangledSelfAttention(draw):
             case.check_unchanged(x)
         yield case
 
-    for id, heads, size, steps, title in (
-        ("one-step", H, D, 1, "a sequence of one step"),
-        ("one-head", 1, 5, 4, "one head"),
-        ("narrow-heads", 3, 6, 5, "two features per head"),
+    for id, heads, size, batch, steps, title in (
+        ("one-step", H, D, 1, 1, "a single sequence of one step"),
+        ("one-head", 1, 5, B, 4, "one head"),
+        ("narrow-heads", 3, 6, B, 5, "two features per head"),
     ):
         case, module = start(id, heads, size)
-        Y = case.call(case.input("x", draw.normal(B, steps, size)), on=module, axes=STEPS)
+        Y = case.call(case.input("x", draw.normal(batch, steps, size)), on=module, axes=STEPS)
         case.check_values(Y, title)
         yield case
 
@@ -342,14 +369,14 @@ def TransparentSelfAttention(draw):
         (case.train if train else case.eval)(module)
         return case, module
 
-    for id, heads, size, steps, title in (
-        ("two-heads", H, D, T, "two heads"),
-        ("as-long-as-a-head", H, D, d, "as many steps as features per head"),
-        ("three-heads", 3, 6, 5, "three heads"),
-        ("one-head", 1, 5, 4, "one head"),
+    for id, heads, size, batch, steps, title in (
+        ("two-heads", H, D, B, T, "two heads"),
+        ("as-long-as-a-head", H, D, B, d, "as many steps as features per head"),
+        ("three-heads", 3, 6, B, 5, "three heads"),
+        ("one-head", 1, 5, 1, 4, "one head, one sequence"),
     ):
         case, module = start(id, heads, size)
-        x = case.input("x", draw.normal(B, steps, size), grad=True)
+        x = case.input("x", draw.normal(batch, steps, size), grad=True)
         out = case.call(x, on=module, name="out")
         Y, attention = out[0], out[1]
         case.see(Y, axes=STEPS)

@@ -34,6 +34,14 @@ def PositionalEncoding(draw):
     )
     yield case
 
+    case = Case("one-step-of-one-sequence", name)
+    module = case.build(num_hiddens=D - 2, dropout=0.0)
+    case.eval(module)
+    Y = case.call(case.input("X", draw.normal(1, 1, D - 2)), on=module, axes=AXES)
+    case.check_shape(Y, "axes of size one stay where they are")
+    case.check_values(Y, "a single step of a single sequence")
+    yield case
+
     case = Case("no-weights", name)
     case.load(case.build(num_hiddens=D, dropout=0.0), {})
     case.check_parameters("the module has no parameters")
@@ -124,6 +132,13 @@ def TokenEmbedding(draw):
     case.load(module, {"weight": np.concatenate([np.zeros((2, V)), draw.normal(D + 7, V)])})
     Y = case.call(case.input("X", draw.integers(2, D + 8, T, B)), on=module, axes=AXES)
     case.check_values(Y, "a vocabulary of another size")
+    yield case
+
+    case = Case("one-token", name)
+    module = case.build(vocab_size=V, d_model=D)
+    case.load(module, {"weight": table})
+    Y = case.call(case.input("X", np.array([[V - 1]])), on=module, axes=AXES)
+    case.check_shape(Y, "axes of size one stay where they are")
     yield case
 
     case = Case("padding", name)

@@ -12,6 +12,7 @@ from grader.authoring import Case, block_arguments, filled, weights, zeros
 AXES = ("batch", "step", "feature")
 D, H, HIDDEN, V = 6, 2, 7, 11
 EPS = 1e-4  # the tiny number under the root is not prescribed: 1e-6 is as good as 1e-5
+ONE = "axes of size one stay where they are"
 FIRST_WORD = 2  # token 1 may be padding, which never learns, or a word like any other
 
 # Where dropout is looked at: features that pass through it, features that hold zero, and features that hold
@@ -57,6 +58,16 @@ def AddNorm(draw):
         case.eval(module)
         case.check_values(case.call(*pair(case), on=module, axes=AXES), title, "shapes", tol=EPS)
         yield case
+
+    case = Case("one-position-of-one-sequence", name)
+    module = case.build(normalized_shape=[size], dropout=0.0)
+    case.load(module, weights.norm(draw, size))
+    case.eval(module)
+    X, Y = (case.input(n, draw.normal(1, 1, size)) for n in "XY")
+    Z = case.call(X, Y, on=module, axes=AXES)
+    case.check_shape(Z, ONE)
+    case.check_values(Z, "a single position of a single sequence", tol=EPS)
+    yield case
 
     case = Case("each-position-alone", name)
     module = case.build(normalized_shape=[size], dropout=0.0)
@@ -143,7 +154,7 @@ def PositionWiseFFN(draw):
 
     case, module = start("any-length")
     case.eval(module)
-    X = case.input("X", draw.normal(B, T, into))
+    X = case.input("X", draw.normal(1, T, into))
     first = case.part(X, (None, None), (0, 1), name="first")
     case.check_same(
         case.call(first, on=module, name="alone", axes=AXES),
@@ -215,6 +226,13 @@ def EncoderBlock(draw):
     )
     case.check_values(Y, "three heads, and projections with a bias")
     case.check_parameters("with use_bias=True all four projections have a bias")
+    yield case
+
+    case, module = start("one-position-of-one-sequence")
+    case.eval(module)
+    Y = case.call(case.input("X", draw.normal(1, 1, D)), None, on=module, axes=AXES)
+    case.check_shape(Y, ONE)
+    case.check_values(Y, "a single position of a single sequence")
     yield case
 
     case, module = start("zeros-are-words")
@@ -358,6 +376,14 @@ def TransformerEncoder(draw):
     Y = case.call(words(case), case.input("valid_lens", draw.lens(B, T)), on=module, axes=AXES)
     case.check_values(Y, "three heads, and projections with a bias")
     case.check_parameters("use_bias=True is passed to the blocks")
+    yield case
+
+    case, module = start("one-word", layers=1)
+    case.eval(module)
+    X = case.input("X", np.full((1, 1), V - 1))
+    Y = case.call(X, None, on=module, axes=AXES)
+    case.check_shape(Y, ONE)
+    case.check_values(Y, "a single word of a single sentence")
     yield case
 
     case, module = start("padding-is-ignored")

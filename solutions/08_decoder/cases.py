@@ -66,17 +66,17 @@ def DecoderBlock(draw):
 
     yield block_no_future(draw, B, T, S)
     yield block_step_by_step(draw, B, T, S)
-    yield block_two_layers(draw, B, T, S)
+    yield block_two_layers(draw, T, S)
     yield block_evaluation(draw, B, T, S)
     yield from block_dropout()
     yield block_with_gradients(draw, B, T, S)
 
 
-def add_block(case, loaded, D=D, hidden=HIDDEN, dropout=0.0, layer=LAYER, name="module"):
+def add_block(case, loaded, D=D, hidden=HIDDEN, dropout=0.0, layer=LAYER, name="module", heads=H):
     module = case.build(
         "DecoderBlock",
         name,
-        **block_arguments(D, H, hidden, dropout),
+        **block_arguments(D, heads, hidden, dropout),
         i=layer,
     )
     case.load(module, loaded)
@@ -152,10 +152,12 @@ def block_with_gradients(draw, B, T, S):
     return case
 
 
-def block_two_layers(draw, B, T, S):
+def block_two_layers(draw, T, S):
+    """A single sequence, and another number of heads than in all other cases."""
+    B = 1
     case = Case("two-layers", "DecoderBlock")
-    lower = add_block(case, weights.decoder_block(draw, D, HIDDEN), layer=0)
-    upper = add_block(case, weights.decoder_block(draw, D, HIDDEN), layer=1, name="second")
+    lower = add_block(case, weights.decoder_block(draw, D, HIDDEN), layer=0, heads=4)
+    upper = add_block(case, weights.decoder_block(draw, D, HIDDEN), layer=1, name="second", heads=4)
     case.eval(lower)
     case.eval(upper)
     case.grad(False)
@@ -302,12 +304,13 @@ def TransformerDecoder(draw):
         yield case
 
     yield decoder_step_by_step(draw, B, T, S)
-    yield decoder_evaluation(draw, B, T, S)
+    yield decoder_evaluation(draw, S)
     yield from decoder_dropout(draw)
 
 
-def add_decoder(case, loaded, D=D, hidden=HIDDEN, vocabulary=VOCABULARY, dropout=0.0):
-    module = case.build(vocab_size=vocabulary, **block_arguments(D, H, hidden, dropout), num_layers=LAYERS)
+def add_decoder(case, loaded, D=D, hidden=HIDDEN, vocabulary=VOCABULARY, dropout=0.0, heads=H, layers=LAYERS):
+    arguments = block_arguments(D, heads, hidden, dropout)
+    module = case.build(vocab_size=vocabulary, **arguments, num_layers=layers)
     case.load(module, loaded)
     return module
 
@@ -333,9 +336,12 @@ def decoder_step_by_step(draw, B, T, S):
     return case
 
 
-def decoder_evaluation(draw, B, T, S):
+def decoder_evaluation(draw, S):
+    """A single sequence, and other numbers of heads and layers than in all other cases."""
+    B, layers = 1, 3
     case = Case("evaluation", "TransformerDecoder")
-    module = add_decoder(case, weights.transformer_decoder(draw, VOCABULARY, D, HIDDEN, LAYERS), dropout=P)
+    loaded = weights.transformer_decoder(draw, VOCABULARY, D, HIDDEN, layers)
+    module = add_decoder(case, loaded, dropout=P, heads=4, layers=layers)
     case.eval(module)
     case.grad(False)
     case.seed(11)

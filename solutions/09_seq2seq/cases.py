@@ -50,32 +50,32 @@ def Seq2SeqAttentionDecoder(draw):
     yield word_by_word(draw, B, T, S)
     yield two_calls(draw, B, T, S)
     yield square(draw)
-    yield evaluation(draw, B, T, S)
+    yield evaluation(draw, T, S)
     yield from dropout()
 
 
-def start(id, draw=None, loaded=None, D=D, embed=EMBED, vocabulary=VOCABULARY, dropout=0.0):
+def start(id, draw=None, loaded=None, D=D, embed=EMBED, vocabulary=VOCABULARY, dropout=0.0, layers=LAYERS):
     case = Case(id, "Seq2SeqAttentionDecoder")
     module = case.build(
-        vocab_size=vocabulary, embed_size=embed, num_hiddens=D, num_layers=LAYERS, dropout=dropout
+        vocab_size=vocabulary, embed_size=embed, num_hiddens=D, num_layers=layers, dropout=dropout
     )
-    case.load(module, loaded or drawn(draw))
+    case.load(module, loaded or drawn(draw, layers))
     return case, module
 
 
-def drawn(draw):
+def drawn(draw, layers):
     loaded = {"attention.W_k.weight": draw.linear(D, D), "attention.W_q.weight": draw.linear(D, D)}
     loaded |= {"attention.w_v.weight": draw.normal(1, D), "embedding.weight": draw.normal(VOCABULARY, EMBED)}
     return (
-        loaded | weights.gru(draw, "rnn", D + EMBED, D, LAYERS) | weights.linear(draw, "dense", VOCABULARY, D)
+        loaded | weights.gru(draw, "rnn", D + EMBED, D, layers) | weights.linear(draw, "dense", VOCABULARY, D)
     )
 
 
-def encoded(case, draw, B, S):
+def encoded(case, draw, B, S, layers=LAYERS):
     """The results of an encoder: outputs (S, B, D) and hidden (L, B, D)."""
     return (
         case.input("outputs", draw.normal(S, B, D), grad=True),
-        case.input("hidden", draw.normal(LAYERS, B, D, std=0.5), grad=True),
+        case.input("hidden", draw.normal(layers, B, D, std=0.5), grad=True),
     )
 
 
@@ -141,11 +141,13 @@ def square(draw):
     return case
 
 
-def evaluation(draw, B, T, S):
-    case, module = start("evaluation", draw, dropout=P)
+def evaluation(draw, T, S):
+    """A single sentence, and another number of layers than in all other cases."""
+    B, layers = 1, 3
+    case, module = start("evaluation", draw, dropout=P, layers=layers)
     case.eval(module)
     case.seed(11)  # an answer with dropout here gives other values every time: only its failure counts
-    outputs, hidden = encoded(case, draw, B, S)
+    outputs, hidden = encoded(case, draw, B, S, layers)
     words = case.input("words", draw.integers(0, VOCABULARY - 1, B, T))
     out = case.call(words, state_of(case, module, outputs, hidden, None), on=module, name="out")[0]
     case.see(out, axes=WORDS)
