@@ -54,6 +54,9 @@ class Names:
 
     definitions: Mapping[str, Definition]
     faults: tuple[Fault, ...] = ()
+    replaced: tuple[
+        Definition, ...
+    ] = ()  # functions and classes that a later definition of the name replaces
 
     @property
     def lost(self) -> Mapping[str, Fault]:
@@ -79,12 +82,18 @@ def read_names(submission: Submission) -> Names:
 def _names_in(units: tuple[Unit, ...]) -> Names:
     found: dict[str, Definition] = {}
     faults: list[Fault] = []
+    replaced: list[Definition] = []
     for unit in units:
         try:
-            found |= {definition.name: definition for definition in _definitions(unit)}
+            for definition in _definitions(unit):
+                earlier = found.pop(definition.name, None)
+                replaced += (
+                    [earlier] if earlier and {earlier.kind, definition.kind} <= {"def", "class"} else []
+                )
+                found[definition.name] = definition
         except CannotParse as error:
             faults.append(Fault(unit.name, error.line, error.reason, defined_in(unit.source)))
-    return Names(found, tuple(faults))
+    return Names(found, tuple(faults), tuple(replaced))
 
 
 def _definitions(unit: Unit) -> Iterator[Definition]:

@@ -42,12 +42,13 @@ class Block:
         return textwrap.dedent("\n".join(self.lines))
 
 
-def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...]]:
-    """The code of a document as one source, and the syntax errors in it. A block with an error costs itself only.
+def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...], tuple[int, ...]]:
+    """The code of a document as one source, the syntax errors in it, and the lines of definitions for other frameworks.
 
-    Raises TooLarge.
+    A block with an error costs itself only. Raises TooLarge.
     """
-    blocks = list(_of_this_framework(list(_blocks(text))))
+    all_blocks = list(_blocks(text))
+    blocks = list(_of_this_framework(all_blocks))
     check_sources(block.text for block in blocks)
     source, faults = [""] * (text.count("\n") + 1), []
     for block in blocks:
@@ -61,7 +62,15 @@ def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...]]:
             line = fault.line + block.first if fault.line else 0
             resumed = fault.resumed + block.first if fault.resumed else 0
             faults.append(Fault(unit, line, fault.reason, fault.lost, False, resumed))
-    return "\n".join(source), tuple(faults)
+    skipped = (block for block in all_blocks if block not in blocks and block.language)
+    return "\n".join(source), tuple(faults), tuple(line for block in skipped for line in _definitions(block))
+
+
+def _definitions(block: Block) -> Iterator[int]:
+    """The lines of the document in which a block defines a class or a function."""
+    for number, line in enumerate(block.text.split("\n"), block.first + 1):
+        if line.startswith(("class ", "def ")):
+            yield number
 
 
 def _blocks(text: str) -> Iterator[Block]:

@@ -47,6 +47,7 @@ class Submission:
     units: tuple[Unit, ...]
     faults: tuple[Fault, ...] = ()  # syntax errors; `units` hold the code before them
     neighbours: tuple[Neighbour, ...] = ()  # taken only where an import fails
+    skipped: tuple[int, ...] = ()  # the first lines of definitions for other frameworks, in notes
 
     @cached_property
     def content(self) -> str:
@@ -92,10 +93,10 @@ def _submission(path: Path, text: str) -> Submission:
 
 
 def _of_notes(path: Path, name: str, text: str) -> Submission:
-    source, faults = code_of_notes(text, name)
+    source, faults, skipped = code_of_notes(text, name)
     if not source.strip():
         raise Blocked(_("{file} has no code; code is read from blocks between ``` lines").format(file=name))
-    return Submission(path, (Unit(name, source),), faults)
+    return Submission(path, (Unit(name, source),), faults, skipped=skipped)
 
 
 def _up_to_faults(path: Path, units: Sequence[Unit]) -> Submission:

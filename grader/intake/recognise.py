@@ -60,19 +60,6 @@ def match(contracts: Mapping[str, Contract], names: Names) -> dict[str, str]:
     return out
 
 
-def passed_over(found: Mapping[str, str], names: Names) -> list[tuple[str, Definition]]:
-    """Definitions that are called like an exercise, where another one in the file is taken for it.
-
-    found: what `match` returns. Returns the exercise with each of them.
-    """
-    return [
-        (exercise, names.definitions[name])
-        for exercise, taken in found.items()
-        for name in names.by_plain_name.get(plain(exercise), ())
-        if name != taken and names.definitions[name].kind != "name"
-    ]
-
-
 def lost_exercises(contracts: Mapping[str, Contract], names: Names) -> dict[str, str]:
     """Exercise → its name, for those whose definitions Python cannot read."""
     found = {exercise: lost_name(exercise, names) for exercise in contracts}
@@ -134,15 +121,15 @@ def _by_keywords(exercise: str, wanted: Contract, classes: list[Definition]) -> 
         takes = found.takes
         if takes is None or not wanted.keywords - _OFTEN_THERE <= takes <= allowed:
             continue
-        if not _other_family(exercise, found.name) and (
-            is_near(exercise, found.name) or _forward_fits(wanted, found)
+        if not other_family(exercise, found.name) and (
+            is_near(exercise, found.name) or forward_fits(wanted, found)
         ):
             yield found.name
 
 
 def _by_near_name(exercise: str, wanted: Contract, others: list[Definition]) -> Iterator[str]:
     for found in others:
-        if exercise in COMMON or not is_near(exercise, found.name) or _other_family(exercise, found.name):
+        if exercise in COMMON or not is_near(exercise, found.name) or other_family(exercise, found.name):
             continue
         if plain(exercise) in plain(found.name):
             continue  # a name with one more word, such as `TransformerEncoderOnly`, means something else
@@ -152,18 +139,24 @@ def _by_near_name(exercise: str, wanted: Contract, others: list[Definition]) -> 
 
 def is_near(exercise: str, name: str) -> bool:
     """Whether a name is nearly that of the exercise: `MultiHeadedAttention`, `MutliHeadAttention`."""
-    return SequenceMatcher(None, plain(exercise), plain(name[:100])).ratio() >= NEAR
+    return likeness(exercise, name) >= NEAR
 
 
-def _forward_fits(wanted: Contract, found: Definition) -> bool:
+def likeness(exercise: str, name: str) -> float:
+    """How similar two names are, from 0 to 1."""
+    return SequenceMatcher(None, plain(exercise), plain(name[:100])).ratio()
+
+
+def forward_fits(wanted: Contract, found: Definition) -> bool:
     return wanted.forward is not None and found.forward is not None and found.forward.accept(wanted.forward)
 
 
-def _other_family(exercise: str, name: str) -> bool:
-    mine, theirs = _family(exercise), _family(name)
+def other_family(exercise: str, name: str) -> bool:
+    """Whether both names say what the classes are for, and say different things."""
+    mine, theirs = family(exercise), family(name)
     return bool(mine and theirs) and mine != theirs
 
 
-def _family(name: str) -> frozenset[str]:
+def family(name: str) -> frozenset[str]:
     """The words of a name that say what a class is for: a `Seq2SeqDecoder` has no attention."""
     return frozenset(word for word in FAMILIES if word in plain(name))

@@ -19,12 +19,12 @@ from grader.intake.course import BUNDLED, Course, choose, find, find_for_file, w
 from grader.intake.names import read_names
 from grader.intake.neighbours import with_neighbours
 from grader.intake.read import Blocked, Submission, read_submission
-from grader.intake.recognise import passed_over
 from grader.lines.find import Source, add_lines
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.base import Launcher
 from grader.sandbox.choose import choose as choose_tier
 from grader.student import progress
+from grader.student.not_graded import of_other_frameworks, of_others
 from grader.student.status_line import StatusLine, status_line
 from grader.support.errors import GraderError
 from grader.support.i18n import _
@@ -143,33 +143,22 @@ def _check_file(
         submission = read_submission(file)
     except Blocked as blocked:
         raise GraderError(str(blocked)) from None
-    known = engine.known(submission)
-    if not known and wanted is None:
-        faults = read_names(submission).faults
-        raise GraderError(
-            _("no exercise of this course found in {file}; run `grader` to list their names").format(
-                file=file.name
-            )
-            if not faults
-            else _("no exercise of this course found in {file}; it has a syntax error: {unit}, {why}").format(
-                file=file.name, unit=faults[0].unit, why=faults[0].why
-            )
-        )
+    if wanted is None and not engine.known(submission):
+        raise GraderError(_nothing_found(engine, submission, file.name))
     report = _grade(engine, extra, submission, wanted, sources)
-    others = _passed_over(engine, submission)
-    return replace(report, file=str(file), remarks=(*_of_faults(submission), *others, *report.remarks))
+    others = of_others(engine, submission, report.exercises)
+    remarks = (*_of_faults(submission), *of_other_frameworks(submission), *others, *report.remarks)
+    return replace(report, file=str(file), remarks=remarks)
 
 
-def _passed_over(engine: Engine, submission: Submission) -> list[str]:
-    """A sentence for each definition that another one of the file was graded for."""
-    says = _("line {line}: `{other}` was not graded; `{taken}` of the same file was graded as {exercise}")
-    found, names = engine.known(submission), read_names(submission)
-    return [
-        sanitize(
-            says.format(line=other.line, other=other.name, taken=found[exercise], exercise=exercise), 400
+def _nothing_found(engine: Engine, submission: Submission, file: str) -> str:
+    faults = read_names(submission).faults
+    if faults:
+        return _("no exercise of this course found in {file}; it has a syntax error: {unit}, {why}").format(
+            file=file, unit=faults[0].unit, why=faults[0].why
         )
-        for exercise, other in passed_over(found, names)
-    ]
+    says = _("no exercise of this course found in {file}; run `grader` to list their names").format(file=file)
+    return "\n".join((says, *of_others(engine, submission)))
 
 
 def _of_faults(submission: Submission) -> tuple[str, ...]:

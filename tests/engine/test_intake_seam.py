@@ -7,7 +7,6 @@ from grader.engine.code import code
 from grader.intake.names import read_names
 from grader.intake.read import submission_from
 from grader.report.model import Diagnosis, ExerciseResult
-from grader.student.check import check
 
 MASKED = """def masked_softmax(X, valid_lens):
     if valid_lens is not None:
@@ -117,15 +116,6 @@ def test_a_building_block_that_the_file_forgets_to_import_is_offered(engine):
     assert (report.exercises[0].outcome, report.exercises[0].remarks) == ("passed", ())
     assert report.remarks == (
         "the file uses `masked_softmax` without importing it; the grader added `from grader.given import masked_softmax`",
-    )
-
-
-def test_a_class_of_a_file_that_another_one_is_graded_for_is_named(tmp_path):
-    file = tmp_path / "notes.py"
-    file.write_text("class add_norm:\n    x = 1\nclass AddNorm:\n    x = 2\n")
-    report = check((), file=file, sandbox="basic", quiet=True)
-    assert report.remarks == (
-        "line 1: `add_norm` was not graded; `AddNorm` of the same file was graded as AddNorm",
     )
 
 

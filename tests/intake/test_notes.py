@@ -9,7 +9,7 @@ from grader.intake.read import Blocked, submission_from
 
 def code(text):
     """The lines of code by their numbers."""
-    source, _faults = code_of_notes(text, "notes.md")
+    source, _faults, _skipped = code_of_notes(text, "notes.md")
     assert source.count("\n") == text.count("\n")
     return {number: line for number, line in enumerate(source.split("\n"), 1) if line}
 
@@ -61,7 +61,7 @@ def test_a_fence_in_a_list_and_one_that_never_ends_count():
 
 def test_a_block_that_does_not_parse_costs_itself_only():
     text = "```python\nx = 1\nclass A(B)：\n    y = 1\n```\n\n```python\nz = 2\n```"
-    source, (fault,) = code_of_notes(text, "notes.md")
+    source, (fault,), _skipped = code_of_notes(text, "notes.md")
     assert source.split() == ["x", "=", "1", "z", "=", "2"]
     assert (fault.unit, fault.line, fault.lost) == ("notes.md", 3, ("A",))
 
@@ -76,7 +76,9 @@ def test_copied_cells_are_code_up_to_what_they_printed():
 
 
 def test_a_definition_lost_in_a_copied_cell_is_reported():
-    _source, (fault,) = code_of_notes("In [1]:\nx = 1\n\ndef masked_softmax(X:\n    return X\n", "notes.md")
+    _source, (fault,), _skipped = code_of_notes(
+        "In [1]:\nx = 1\n\ndef masked_softmax(X:\n    return X\n", "notes.md"
+    )
     assert (fault.line, fault.lost) == (4, ("masked_softmax",))
 
 

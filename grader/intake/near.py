@@ -1,0 +1,78 @@
+"""Code of the same kind as the exercises, in a file from elsewhere, that is none of them: what comes nearest."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from grader.given import BLOCKS
+from grader.intake.names import Definition, Names, plain
+from grader.intake.recognise import Contract, family, forward_fits, likeness, other_family
+
+WORDS = ("attention", "attn", "transformer", "softmax", "mask", "position", "feedforward", "seq2seq")
+ALIKE = 0.6  # how similar a name has to be for an exercise to be called near
+
+
+@dataclass(frozen=True)
+class NotGraded:
+    """A definition that was not graded.
+
+    exercise: the nearest one; "" if none is near. same: its parameters are those of that exercise.
+    taken: the definition of the same file that was graded as that exercise.
+    """
+
+    definition: Definition
+    exercise: str = ""
+    same: bool = False
+    taken: str = ""
+
+
+def not_graded(
+    found: Mapping[str, str], graded: Collection[str], contracts: Mapping[str, Contract], names: Names
+) -> list[NotGraded]:
+    """Attention and Transformer code that was not graded, in the order of the file.
+
+    found: what `match` returns. graded: the exercises among these whose interface is that of the course.
+    """
+    taken = {found[name] for name in graded}
+    others = [d for d in names.definitions.values() if d.kind != "name" and d.name not in taken]
+    return [one for d in others if (one := _compared(d, found, contracts)) is not None]
+
+
+def _compared(
+    definition: Definition, found: Mapping[str, str], contracts: Mapping[str, Contract]
+) -> NotGraded | None:
+    """What comes nearest; None for other code, and for a class that the report shows as it is."""
+    name = definition.name
+    known = {alias: exercise for exercise, alias in found.items()}
+    same = next((e for e, c in contracts.items() if e != known.get(name) and _is_same(e, c, definition)), "")
+    if same:
+        return NotGraded(definition, same, same=True)
+    if name in known:
+        return None
+    for exercise, alias in found.items():
+        if plain(exercise) == plain(name):
+            return NotGraded(definition, exercise, taken=alias)
+    if not _is_of_the_kind(name) or (name in BLOCKS and name not in contracts):
+        return None
+    near = [e for e, c in contracts.items() if _is_near(e, c, definition)]
+    return NotGraded(definition, max(near, key=lambda e: likeness(e, name), default=""))
+
+
+def _is_same(exercise: str, wanted: Contract, found: Definition) -> bool:
+    """Whether a class takes the very parameters of an exercise, and its `forward` as many arguments."""
+    if found.takes is None or wanted.parameters is None or other_family(exercise, found.name):
+        return False
+    return found.takes == frozenset(wanted.parameters.names) and forward_fits(wanted, found)
+
+
+def _is_near(exercise: str, wanted: Contract, found: Definition) -> bool:
+    is_class = found.kind == "class"
+    same_kind = is_class == (wanted.keywords is not None)
+    if not same_kind or (not is_class and plain(exercise) != plain(found.name)):
+        return False
+    return not other_family(exercise, found.name) and likeness(exercise, found.name) >= ALIKE
+
+
+def _is_of_the_kind(name: str) -> bool:
+    return bool(family(name)) or any(word in plain(name) for word in WORDS)

@@ -1,0 +1,93 @@
+"""What `grader check --file` says of the code in a file that was not graded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from textwrap import shorten
+
+from grader.engine.engine import Engine
+from grader.intake.names import Definition, Names, read_names
+from grader.intake.near import NotGraded, not_graded
+from grader.intake.read import Submission
+from grader.intake.signature import signature
+from grader.report.model import ExerciseResult
+from grader.support.i18n import _
+from grader.support.sanitize import sanitize
+
+SHOWN = 60  # characters of the parameters of one definition
+MOST = 6  # sentences on one definition each; the others are only listed
+
+
+def of_others(engine: Engine, submission: Submission, results: Sequence[ExerciseResult] = ()) -> list[str]:
+    """Sentences on attention and Transformer code that was not graded: why, and which exercise comes nearest."""
+    names, found = read_names(submission), engine.known(submission)
+    graded = [name for name in found if name not in _with_other_interface(results)]
+    all_others = not_graded(found, graded, engine.contracts, names)
+    near = [other for other in all_others if other.exercise][:MOST]
+    rest = [other.definition for other in all_others if other not in near]
+    says = [_of_one(other, engine, submission, names) for other in near]
+    says += [_listed(rest, names)] if rest else []
+    again = [d for d in names.replaced if d.name in found.values()]
+    return [sanitize(text, 600) for text in [*says, *([_defined_again(again, names)] if again else [])]]
+
+
+def _with_other_interface(results: Sequence[ExerciseResult]) -> list[str]:
+    return [result.name for result in results if result.outcome == "other_interface"]
+
+
+def _of_one(other: NotGraded, engine: Engine, submission: Submission, names: Names) -> str:
+    known = {"place": _place(other.definition, names), "other": other.definition.name}
+    known["exercise"] = other.exercise
+    if other.same:
+        says = _(
+            "{place}: `{other}` was not graded as {exercise}, although it has the same parameters; rename it to"
+            " `{exercise}` to grade it"
+        )
+        return says.format(**known)
+    if other.taken:
+        says = _("{place}: `{other}` was not graded; `{taken}` of the same file was graded as {exercise}")
+        return says.format(**known, taken=other.taken)
+    says = _("{place}: `{other}({found})` was not graded; the nearest exercise is `{exercise}({asked})`")
+    found = _text(submission, names, other.definition)
+    stub = engine.context.stubs[engine.exercises[other.exercise].assignment]
+    asked = _text(stub.submission, stub.names, stub.names.definitions[other.exercise])
+    return says.format(**known, found=found, asked=asked)
+
+
+def _text(submission: Submission, names: Names, definition: Definition) -> str:
+    """The parameters of a function or a constructor as the source has them."""
+    method = "__init__" if definition.kind == "class" else ""
+    found = signature(submission, names, definition.name, method)
+    return "…" if found is None else shorten(found.text, width=SHOWN, placeholder=" …")
+
+
+def _listed(others: Sequence[Definition], names: Names) -> str:
+    shown = ", ".join(f"`{other.name}` ({_place(other, names)})" for other in others[:MOST])
+    more = len(others) - MOST
+    if more > 0:
+        shown = _("{shown}, and {more} more").format(shown=shown, more=more)
+    return _("not graded, and no exercise is like it: {shown}").format(shown=shown)
+
+
+def _defined_again(replaced: Sequence[Definition], names: Names) -> str:
+    counts = Counter(definition.name for definition in replaced)
+    shown = ", ".join(f"`{name}` ({_place(names.definitions[name], names)})" for name in counts)
+    return _("defined more than once, and the last definition was graded: {shown}").format(shown=shown)
+
+
+def _place(definition: Definition, names: Names) -> str:
+    units = {other.unit for other in names.definitions.values()}
+    line = _("line {line}").format(line=definition.line)
+    cell = definition.unit.rpartition(" cell ")[2] if len(units) > 1 else ""
+    return _("cell {cell}, line {line}").format(cell=cell, line=definition.line) if cell else line
+
+
+def of_other_frameworks(submission: Submission) -> list[str]:
+    """A sentence on the definitions of notes that are written for other frameworks."""
+    if not submission.skipped:
+        return []
+    lines = ", ".join(str(line) for line in submission.skipped[:20])
+    return [
+        _("the definitions in lines {lines} are for another framework and were skipped").format(lines=lines)
+    ]

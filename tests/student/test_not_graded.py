@@ -1,0 +1,93 @@
+"""A file from elsewhere: every class like an exercise gets a sentence that says why it was not graded."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.student.check import check
+from grader.support.errors import GraderError
+
+HEADS = "class {name}(nn.Module):\n    def __init__(self, {takes}): super().__init__()\n    def forward(self, {takes2}): return x\n"
+ADD_NORM = "class AddNorm:\n    x = 1\n"
+
+
+def a_class(name, takes, forward="x"):
+    return HEADS.format(name=name, takes=takes, takes2=forward)
+
+
+@pytest.fixture
+def remarks(tmp_path):
+    def of(text, name="notes.py"):
+        file = tmp_path / name
+        file.write_text(text)
+        return [r for r in check((), file=file, sandbox="basic", quiet=True).remarks if "import" not in r]
+
+    return of
+
+
+@pytest.mark.parametrize(
+    ("takes", "exercise"),
+    [
+        ("d_model, n_head", "TangledSelfAttention"),
+        ("embed_dim, num_heads, dropout", "TransparentSelfAttention"),
+    ],
+)
+@pytest.mark.parametrize("name", ["multi_head_attention", "MultiHeadAttention"])
+def test_a_class_with_the_parameters_of_a_repair_is_told_its_name(remarks, name, takes, exercise):
+    text = a_class(name, takes) + ADD_NORM
+    assert remarks(text) == [
+        f"line 1: `{name}` was not graded as {exercise}, although it has the same parameters;"
+        f" rename it to `{exercise}` to grade it"
+    ]
+
+
+def test_a_class_of_another_kind_is_not_said_to_be_near(remarks):
+    text = a_class("SentenceEncoder", "d_model, n_head") + a_class("Classifier", "d_model, n_head", "x, y")
+    (remark,) = remarks(text + ADD_NORM)
+    assert "`SentenceEncoder(d_model, n_head)` was not graded; the nearest exercise is `Transform" in remark
+
+
+def test_the_nearest_exercise_is_named_with_both_parameters(remarks):
+    (remark,) = remarks(a_class("SelfAttention", "dim, dim_qk") + ADD_NORM)
+    assert remark == (
+        "line 1: `SelfAttention(dim, dim_qk)` was not graded; the nearest exercise is"
+        " `TangledSelfAttention(d_model, n_head)`"
+    )
+
+
+def test_a_class_whose_name_was_graded_is_not_listed(remarks):
+    assert remarks(ADD_NORM) == []
+
+
+def test_a_class_that_another_one_is_graded_for_is_named(remarks):
+    assert remarks("class add_norm:\n    x = 1\n" + ADD_NORM) == [
+        "line 1: `add_norm` was not graded; `AddNorm` of the same file was graded as AddNorm"
+    ]
+
+
+def test_a_name_that_is_defined_twice_says_which_counts(remarks):
+    assert remarks("class AddNorm:\n    x = 2\n" + ADD_NORM) == [
+        "defined more than once, and the last definition was graded: `AddNorm` (line 3)"
+    ]
+
+
+def test_many_definitions_are_listed_in_one_sentence(remarks):
+    text = "".join(a_class(f"Attn{n}", "x") for n in range(9)) + ADD_NORM
+    (remark,) = remarks(text)
+    assert remark.startswith("not graded, and no exercise is like it: `Attn0` (line 1), ")
+    assert remark.endswith("`Attn5` (line 16), and 3 more")
+
+
+def test_a_chapter_for_two_frameworks_names_what_was_skipped(remarks):
+    text = "```python\nclass AddNorm(nn.Block): pass\n```\n```python\n#@tab pytorch\n" + ADD_NORM + "```\n"
+    assert remarks(text, "chapter.md") == [
+        "the definitions in lines 2 are for another framework and were skipped"
+    ]
+
+
+def test_a_file_without_exercises_names_the_nearest(tmp_path):
+    file = tmp_path / "own.py"
+    file.write_text(a_class("SelfAttention", "dim"))
+    with pytest.raises(GraderError) as error:
+        check((), file=file, sandbox="basic", quiet=True)
+    assert "\nline 1: `SelfAttention(dim)` was not graded; the nearest exercise is" in str(error.value)
