@@ -13,9 +13,9 @@ from grader.support.sanitize import sanitize
 
 # Packages that such files import and that the course does not need. A module of another name is the author's own.
 _PACKAGES = (
-    "datasets einops fairseq flax gensim jax jieba keras lightning matplotlib networkx nltk numba optax pandas PIL"
+    "beartype datasets einops fairseq flax gensim jax jaxtyping jieba keras lightning matplotlib networkx nltk numba optax pandas PIL"
     " pytorch_lightning sacrebleu scipy seaborn sentencepiece skimage sklearn spacy tensorboard tensorflow"
-    " tokenizers torchaudio torchinfo torchsummary torchtext torchvision tqdm transformers wandb"
+    " tokenizers torchaudio torchinfo torchsummary torchtext torchtyping torchvision tqdm transformers wandb"
 )
 PACKAGES = frozenset(_PACKAGES.split())
 _NO_GPU = re.compile(

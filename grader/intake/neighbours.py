@@ -62,17 +62,22 @@ def with_neighbours(submission: Submission, read: ReadFile | None = None) -> Sub
     while waiting:
         folder, unit = waiting.pop(0)
         for module in islice(dict.fromkeys(imported_modules([unit])), MAX_IMPORTS):
-            place, source = _module(module, folder, read)
+            place, source, above = _module(module, folder, read)
             if place is None or place == PurePosixPath(submission.path.name):
                 continue
+            guessed = () if _lies_below(submission.path, above) else (module,)
             if place in found:
                 known = found[place]
-                found[place] = replace(known, modules=tuple(dict.fromkeys((*known.modules, module))))
+                found[place] = replace(
+                    known,
+                    modules=tuple(dict.fromkeys((*known.modules, module))),
+                    guessed=tuple(dict.fromkeys((*known.guessed, *guessed))),
+                )
                 continue
             size += len(source.encode("utf-8", "surrogatepass"))
             if len(found) >= MAX_NEIGHBOURS or size > MAX_SOURCE_BYTES:
                 return replace(submission, neighbours=tuple(found.values()))
-            found[place] = Neighbour(str(place), source, (module,))
+            found[place] = Neighbour(str(place), source, (module,), guessed)
             waiting.append((place.parent, Unit(str(place), source)))
     return replace(submission, neighbours=tuple(found.values()))
 
@@ -102,19 +107,29 @@ def imported_modules(units: Iterable[Unit]) -> Iterator[str]:
                 yield from (stem + alias.name for alias in node.names if alias.name != "*")
 
 
-def _module(module: str, folder: PurePosixPath, read: ReadFile) -> tuple[PurePosixPath | None, str]:
-    """The file of a module: its whole dotted name below `folder` or the root, else the end of that name."""
+def _module(
+    module: str, folder: PurePosixPath, read: ReadFile
+) -> tuple[PurePosixPath | None, str, tuple[str, ...]]:
+    """The file of a module: its whole dotted name below `folder` or the root, else the end of that name.
+
+    Returns its place, its text, and the parts of the name that were left out.
+    """
     parts = module.lstrip(".").split(".")
     if module.split(".")[0] in OTHER_FRAMEWORKS:
-        return None, ""
+        return None, "", ()
     for first in range(len(parts)):
         for base in dict.fromkeys((folder, PurePosixPath())):
             whole = base.joinpath(*parts[first:])
             for place in (whole.with_name(f"{whole.name}.py"), whole / "__init__.py"):
                 source = _text(place, read)
                 if source is not None:
-                    return place, source
-    return None, ""
+                    return place, source, tuple(parts[:first])
+    return None, "", ()
+
+
+def _lies_below(path: Path, folders: tuple[str, ...]) -> bool:
+    """Whether a file's folder ends in these folders; none of them is always there."""
+    return path.absolute().parent.parts[-len(folders) :] == folders if folders else True
 
 
 def _text(place: PurePosixPath, read: ReadFile) -> str | None:

@@ -34,9 +34,13 @@ class Unit:
 
 @dataclass(frozen=True)
 class Neighbour(Unit):
-    """A module beside a submission, and the names that imports use for it."""
+    """A module beside a submission, and the names that imports use for it.
+
+    guessed: those of the names that are only similar: the folders that they name are not there.
+    """
 
     modules: tuple[str, ...] = ()
+    guessed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

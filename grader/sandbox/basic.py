@@ -143,6 +143,7 @@ def _environment(scratch: str, cuda: bool) -> dict[str, str]:
         "USERNAME": "student",
         "LC_ALL": "C.UTF-8",
         "PYTHONDONTWRITEBYTECODE": "1",
+        "TORCHDYNAMO_DISABLE": "1",  # as in the other tiers; see lockdown.py
         **({} if cuda else {"CUDA_VISIBLE_DEVICES": ""}),
     }
 

@@ -218,13 +218,20 @@ def _brought(loaded: Loaded, node: _Import, alias: ast.alias, file: str) -> dict
     there = _imported(loaded, module)
     if there is not None and hasattr(there, alias.name):
         return {bound: getattr(there, alias.name)}
-    try:
-        return _of_neighbour(loaded, module, alias)
-    except ImportError:
-        if alias.name not in loaded.offered:
-            raise
+    is_block = alias.name in loaded.offered
+    if not (is_block and _is_guess(loaded, module)):
+        try:
+            return _of_neighbour(loaded, module, alias)
+        except ImportError:
+            if not is_block:
+                raise
     loaded.notes.append({"file": file, "line": node.lineno, "block": alias.name, "module": module})
     return {bound: getattr(sys.modules["grader.given"], alias.name)}
+
+
+def _is_guess(loaded: Loaded, module: str) -> bool:
+    """Whether the file that would be taken for a module has only the end of its name."""
+    return module in loaded.neighbours and module in loaded.neighbours[module].get("guessed", ())
 
 
 def _of_neighbour(loaded: Loaded, module: str, alias: ast.alias) -> dict[str, Any]:

@@ -68,12 +68,12 @@ class Additive:
         return module
 
     def build_large(self, case):
-        """All scores are near 800 if the first feature of the queries is 1: it saturates the first hidden feature."""
+        """All scores are near 120 if the first feature of the queries is 1: it saturates the first hidden feature."""
         h, module = self.num_hiddens, self._bare(case, 0.0)
         of_keys, of_queries = self.draw.linear(h, self.key_size), self.draw.linear(h, self.query_size)
         w_v = 2 * self.draw.linear(1, h)
         of_keys[0] = of_queries[0] = 0
-        of_queries[0, 0], w_v[0, 0] = 20, 800
+        of_queries[0, 0], w_v[0, 0] = 20, 120
         case.load(module, {"W_k.weight": of_keys, "W_q.weight": of_queries, "w_v.weight": w_v})
         return module, 1.0
 
@@ -107,8 +107,8 @@ class DotProduct:
         return module
 
     def build_large(self, case):
-        """All scores are near 800 if the first feature of queries and keys is the number that is returned."""
-        return self.build(case), (800 * self.key_size**0.5) ** 0.5
+        """All scores are near 120 if the first feature of queries and keys is the number that is returned."""
+        return self.build(case), (120 * self.key_size**0.5) ** 0.5
 
     build_even = build
 
@@ -247,7 +247,10 @@ def attention_cases(attention, draw, sizes, v):
 
 
 def large_scores(attention, draw, sizes, v):
-    """Scores near 800, for answers with a softmax of their own. The tolerance is that of masked_softmax."""
+    """Scores near 120, for answers with a softmax of their own: the exponential of 89 overflows in float32.
+
+    The tolerance is wider, because scores of this size are rounded to 8e-6.
+    """
     B, T, S = sizes
     case = Case("large-scores", attention.exercise)
     module, first = attention.build_large(case)
@@ -262,7 +265,7 @@ def large_scores(attention, draw, sizes, v):
     lens = case.input("valid_lens", draw.lens(B, S))
     for valid_lens, title in ((None, "without a mask"), (lens, "with lengths (B,)")):
         Y = case.call(*inputs, valid_lens, on=module, axes=AXES)
-        case.check_values(Y, f"large scores do not overflow, {title}", tol=1e-3)
+        case.check_values(Y, f"large scores do not overflow, {title}", tol=3e-4)
     return case
 
 

@@ -176,7 +176,10 @@ def built(case, D, H, query_size=0, key_size=0, value_size=0, bias=False, dropou
 
 
 def large_scores(draw, B, T, S):
-    """Scores near 800, for answers with a softmax of their own. The tolerance is that of masked_softmax."""
+    """Scores near 120, for answers with a softmax of their own: the exponential of 89 overflows in float32.
+
+    The tolerance is wider, because scores of this size are rounded to 8e-6.
+    """
     D, H = 6, 3
     d = D // H
     case = Case("large-scores", "MultiHeadAttention")
@@ -184,7 +187,7 @@ def large_scores(draw, B, T, S):
     loaded = weights.multi_head(draw, D)
     for name in ("W_q.weight", "W_k.weight"):  # the first feature of a head is that of the input, and large
         loaded[name][::d] = 0
-        loaded[name][::d, 0] = (800 * d**0.5) ** 0.5
+        loaded[name][::d, 0] = (120 * d**0.5) ** 0.5
     case.load(module, loaded)
     case.eval(module)
     queries, keys = draw.normal(B, T, D), draw.normal(B, S, D)
@@ -197,7 +200,7 @@ def large_scores(draw, B, T, S):
     lens = case.input("valid_lens", draw.lens(B, S))
     for valid_lens, title in ((None, "without a mask"), (lens, "with lengths (B,)")):
         Y = case.call(*inputs, valid_lens, on=module, axes=AXES)
-        case.check_values(Y, f"large scores do not overflow, {title}", tol=1e-3)
+        case.check_values(Y, f"large scores do not overflow, {title}", tol=3e-4)
     return case
 
 

@@ -354,3 +354,19 @@ def test_a_reference_block_takes_the_keywords_of_the_replaced_one(foreign, tmp_p
     result, _report = graded(foreign, tmp_path, source, {"masks.py": own})
     assert result.outcome == "passed"
     assert any("masked_softmax in masks.py has an error" in remark for remark in result.remarks)
+
+
+@pytest.mark.parametrize(
+    ("module", "used"),
+    [
+        ("masks", "file"),
+        (".masks", "file"),
+        ("{folder}.masks", "file"),
+        ("src.{folder}.masks", "block"),
+        ("library.masks", "block"),
+    ],
+)
+def test_a_file_comes_before_a_block_only_if_the_import_names_it(foreign, tmp_path, module, used):
+    imports = f"from {module.format(folder=tmp_path.name)} import masked_softmax\n"
+    _result, report = graded(foreign, tmp_path, dot(imports), {"masks.py": HEAD + SOFTMAX})
+    assert ("masks.py beside the file was used too" in report.remarks) == (used == "file")
