@@ -10,7 +10,7 @@ reading a gradient reads through the same view.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any
@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from grader.worker import structure
+from grader.worker.orientation import is_bare
 
 View = Callable[[Tensor], Tensor]
 Own = Mapping[str, Tensor]
@@ -53,8 +54,14 @@ class Fit:
         return not (self.missing or self.unexpected or self.misshapen or self.shared)
 
 
-def fit(own: Own, wanted: Shapes) -> Fit:
-    """Match a module's parameters to the contract's names and shapes: by name, by layout, then by structure."""
+def fit(own: Own, wanted: Shapes, as_linear: Collection[str] = ()) -> Fit:
+    """Match a module's parameters to the contract's names and shapes: by name, by layout, then by structure.
+
+    as_linear: bare square parameters that are (out, in), as the weight of a linear layer is.
+    """
+    if as_linear and not _by_name(own, wanted).complete:
+        names = {f"{name}.weight" if name in as_linear else name: name for name in own}
+        return _under_own_names(fit({name: own[mine] for name, mine in names.items()}, wanted), names)
     found = _by_layout(own, wanted)
     if found.complete:
         return found
@@ -76,8 +83,8 @@ def _under_own_names(placed: Fit, names: Mapping[str, str]) -> Fit:
     return replace(
         placed,
         slots=[replace(slot, own=names[slot.own]) for slot in placed.slots],
-        unexpected=[names[name] for name in placed.unexpected],
-        own_names={name: names[name] for name in placed.misshapen},
+        unexpected=[names.get(name, name) for name in placed.unexpected],
+        own_names={name: names.get(placed.own_names.get(name, name), name) for name in placed.misshapen},
         layout=placed.layout or "other names",
     )
 
@@ -159,8 +166,8 @@ def _role(name: str) -> str:
 
 
 def _is_bias(name: str) -> bool:
-    """Whether a name speaks of what is added: bias, beta, shift, b_q, b2."""
-    return bool(re.search(r"bias|(^|[._])(beta|shift|b_?[qkvo\d]?)$", name.lower()))
+    """Whether a name speaks of what is added: bias, beta, shift, b_q, b2, b.W_q."""
+    return bool(re.search(r"bias|(^|[._])(beta|shift|b_?[qkvo\d]?)$|(^|\.)b\.", name.lower()))
 
 
 def _projections(group: Shapes) -> dict[tuple[str, bool], str]:
@@ -237,9 +244,10 @@ def _renamed(prefix: str, group: Shapes, own: Own) -> list[Slot]:
 def _same_numbers(own: Tensor, shape: tuple[int, ...], name: str) -> View | None:
     """A view of `own` that has the contract's shape, if one of the usual layouts gives it."""
     size = tuple(own.shape)
-    bare = not name.endswith(("weight", "bias"))  # `x @ W` wants (in, out)
-    if bare and len(shape) == 2 and size == shape[::-1]:
+    if is_bare(name) and len(shape) == 2 and size == shape[::-1]:  # `x @ W` wants (in, out)
         return lambda t: t.T
+    if shape == (1, *size):  # a product with one vector
+        return lambda t: t[None]
     if size == shape:
         return lambda t: t
     if size == (*shape, 1):

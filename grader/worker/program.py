@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Collection, Mapping
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import torch
@@ -19,6 +20,7 @@ from grader.worker.constructors import fitting_form
 from grader.worker.errors import definition, describe
 from grader.worker.forbidden_calls import watching
 from grader.worker.measures import Measures
+from grader.worker.orientation import held_as_linear
 from grader.worker.standins import Switch
 from grader.worker.tensor_copies import kind_of, plain_copy
 from grader.worker.token_rows import in_rows
@@ -50,6 +52,7 @@ class Program(Measures):
         self.called: object = None  # the exercise's function, after its first call
         self.leaves: dict[str, Tensor] = {}
         self.fits: dict[str, layouts.Fit] = {}
+        self.as_linear: dict[str, Collection[str]] = {}  # see `held_as_linear`
         self.observed: dict[str, Tensor] = {}
         self.watched: dict[str, Tensor] = {}
         self.reply: dict[str, Any] = {"odd": {}}
@@ -123,15 +126,20 @@ class Program(Measures):
         return self.names[self.aliases.get(name, name)]
 
     def _do_build(self, step: Step) -> None:
-        build: Callable[..., Any] = self._student(step["of"])
-        kwargs, renamed = self._value(step["kwargs"]), self.renamed.get(step["of"], {})
-        fitting = fitting_form(step["of"], build, kwargs, renamed)
-        if fitting is None:
-            fitting = {renamed.get(name, name): value for name, value in kwargs.items()}
-        module = build(**fitting)
+        kwargs, build = self._value(step["kwargs"]), partial(self._built, step["of"])
+        module = build(kwargs)
         if isinstance(module, nn.Module):
+            self.as_linear[step["name"]] = held_as_linear(module, build, kwargs)
             self._move(module)
         self.env[step["name"]] = module
+
+    def _built(self, of: str, kwargs: Mapping[str, Any]) -> Any:
+        """An object of the student's class, with the keywords of the course under the student's names."""
+        build, renamed = self._student(of), self.renamed.get(of, {})
+        fitting = fitting_form(of, build, kwargs, renamed)
+        if fitting is None:
+            fitting = {renamed.get(name, name): value for name, value in kwargs.items()}
+        return build(**fitting)
 
     def _move(self, module: nn.Module) -> None:
         """Move a module as to a GPU, where hooks of its parameters stay.
@@ -156,7 +164,8 @@ class Program(Measures):
         # Still lazy, because no weight has this name.
         shapeless = [n for n, p in everything.items() if isinstance(p, nn.UninitializedParameter)]
         own = {n: p for n, p in everything.items() if (p.requires_grad or n in wanted) and n not in shapeless}
-        found = layouts.fit(own, {name: tuple(t.shape) for name, t in wanted.items()})
+        shapes = {name: tuple(t.shape) for name, t in wanted.items()}
+        found = layouts.fit(own, shapes, self.as_linear.get(step["module"], frozenset()))
         _fill_the_rest(own, found)
         layouts.write(found, own, wanted)
         self.fits[step["module"]] = found

@@ -106,23 +106,25 @@ def masked_softmax(draw):
 
     # Their exponentials overflow in float64 too, in which mistakes are recorded. The tolerance is wider, because
     # a sum of such a score and another number is rounded to 6e-5.
-    for id, queries, lens, title in (
-        ("large-scores", T, None, "large scores do not overflow, without a mask"),
+    for id, level, queries, lens, title in (
+        ("large-scores", 800, T, None, "large scores do not overflow, without a mask"),
         (
             "large-scores-per-sequence",
+            800,
             1,
             draw.lens(B, S),
             "large scores of one query do not overflow, with lengths (B,)",
         ),
         (
             "large-scores-per-query",
+            -800,
             T,
             draw.lens((B, T), S),
-            "large scores do not overflow, with lengths (B, T)",
+            "scores far below zero are not taken for padding, with lengths (B, T)",
         ),
     ):
         case = Case(id, "masked_softmax")
-        X = case.input("X", draw.normal(B, queries, S) * 3 + 800)
+        X = case.input("X", draw.normal(B, queries, S) * 3 + level)
         Y = case.call(X, None if lens is None else case.input("valid_lens", lens), axes=SEEN)
         case.check_values(Y, title, tol=1e-3)
         yield case

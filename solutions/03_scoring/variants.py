@@ -75,6 +75,24 @@ VARIANTS = [
         """,
     ),
     variant(
+        "bare-matrices",
+        "AdditiveAttention",
+        """
+        class AdditiveAttention(nn.Module):
+            def __init__(self, key_size, query_size, num_hiddens, dropout):
+                super().__init__()
+                self.W_k = nn.Parameter(torch.randn(num_hiddens, key_size))
+                self.W_q = nn.Parameter(torch.randn(num_hiddens, query_size))
+                self.w_v = nn.Parameter(torch.randn(num_hiddens))
+                self.dropout = nn.Dropout(dropout)
+
+            def forward(self, queries, keys, values, valid_lens=None):
+                pairs = (queries @ self.W_q.T)[:, :, None] + (keys @ self.W_k.T)[:, None]
+                self.attention_weights = masked_softmax(pairs.tanh() @ self.w_v, valid_lens)
+                return self.dropout(self.attention_weights) @ values
+        """,
+    ),
+    variant(
         "pairs-joined",
         "AdditiveAttention",
         additive("""

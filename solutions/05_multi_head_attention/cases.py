@@ -311,7 +311,7 @@ def TangledSelfAttention(draw):
     for id, heads, size, batch, steps, title in (
         ("one-step", H, D, 1, 1, "a single sequence of one step"),
         ("one-head", 1, 5, B, 4, "one head"),
-        ("narrow-heads", 3, 6, B, 5, "two features per head"),
+        ("narrow-heads", 3, 6, B, 9, "two features per head, more steps than features"),
     ):
         case, module = start(id, heads, size)
         Y = case.call(case.input("x", draw.normal(batch, steps, size)), on=module, axes=STEPS)
@@ -375,7 +375,7 @@ def TransparentSelfAttention(draw):
     for id, heads, size, batch, steps, title in (
         ("two-heads", H, D, B, T, "two heads"),
         ("as-long-as-a-head", H, D, B, d, "as many steps as features per head"),
-        ("three-heads", 3, 6, B, 5, "three heads"),
+        ("three-heads", 3, 6, B, 9, "three heads, more steps than features"),
         ("one-head", 1, 5, 1, 4, "one head, one sequence"),
     ):
         case, module = start(id, heads, size)

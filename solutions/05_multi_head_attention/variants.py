@@ -208,6 +208,25 @@ def mixed_case(source):
     return source.replace("self.W_q", "self.w_q").replace("self.W_o", "self.w_o")
 
 
+BARE = """
+class MultiHeadAttention(nn.Module):
+    def __init__(self, key_size, query_size, value_size, num_hiddens, num_heads, dropout, bias=False):
+        super().__init__()
+        self.num_heads, self.attention = num_heads, DotProductAttention(dropout)
+        sizes = {"W_q": query_size, "W_k": key_size, "W_v": value_size, "W_o": num_hiddens}
+        self.w = nn.ParameterDict({n: nn.Parameter(torch.randn(num_hiddens, s)) for n, s in sizes.items()})
+        self.b = nn.ParameterDict({n: nn.Parameter(torch.zeros(num_hiddens)) for n in sizes if bias})
+
+    def linear(self, name, x):
+        return nn.functional.linear(x, self.w[name], self.b[name] if name in self.b else None)
+
+    def forward(self, queries, keys, values, valid_lens):
+        projected = zip(("W_q", "W_k", "W_v"), (queries, keys, values), strict=True)
+        q, k, v = (transpose_qkv(self.linear(name, x), self.num_heads) for name, x in projected)
+        lens = None if valid_lens is None else valid_lens.repeat_interleave(self.num_heads, dim=0)
+        return self.linear("W_o", transpose_output(self.attention(q, k, v, lens), self.num_heads))
+"""
+
 VARIANTS = [
     *(
         variant(f"{prefix}-{id}", name, attention(template, name))
@@ -221,6 +240,7 @@ VARIANTS = [
     ),
     variant("mha-small-layers", "MultiHeadAttention", SMALL_LAYERS),
     variant("mha-lazy", "MultiHeadAttention", LAZY),
+    variant("mha-bare-matrices", "MultiHeadAttention", BARE),
     variant(
         "mha-names-in-mixed-case",
         "MultiHeadAttention",

@@ -44,6 +44,7 @@ SLOW_FILES = {
     "course/test_notebooks.py": "02_masking",
     "course/test_one_screen.py": "softmax-one-key",
     "course/test_precision.py": "",
+    "course/test_sizes.py": "AddNorm|overflows",
     "course/test_mistake_pages.py": "02_masking",
     "diagnosis/test_unnamed_mistakes.py": "sequence_mask",
     "nbgrader/test_both_ways.py": "",

@@ -1,0 +1,48 @@
+"""Find out whether bare square parameters are (in, out), for `x @ W`, or (out, in), for `F.linear(x, W)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import nn
+
+_INPUTS = ("key_size", "query_size", "value_size")  # parameters that are only the size of an input
+Build = Callable[[Mapping[str, Any]], nn.Module]
+
+
+def held_as_linear(module: nn.Module, build: Build, kwargs: Mapping[str, Any]) -> frozenset[str]:
+    """The bare square parameters that are (out, in), as a second module with other sizes of its inputs shows.
+
+    Where all that changes shows (out, in), the parameters that do not change are taken to be so too.
+    """
+    bare = _bare_shapes(module)
+    square = {name for name, shape in bare.items() if shape[0] == shape[1]}
+    inputs = [name for name in _INPUTS if isinstance(kwargs.get(name), int)]
+    if not square or not inputs:
+        return frozenset()
+    more = {name: kwargs[name] + number for number, name in enumerate(inputs, 1)}
+    try:
+        with torch.random.fork_rng(devices=()):
+            other = _bare_shapes(build({**kwargs, **more}))
+    except Exception:  # the student's constructor may refuse other sizes
+        return frozenset()
+    changed = {name for name, shape in other.items() if shape != bare.get(name, shape)}
+    as_linear = {name for name in changed if other[name][0] == bare[name][0]}
+    return frozenset(square if as_linear and as_linear == changed else square & as_linear)
+
+
+def is_bare(name: str) -> bool:
+    """Whether a parameter is none of a layer of torch."""
+    return not name.endswith(("weight", "bias"))
+
+
+def _bare_shapes(module: nn.Module) -> dict[str, tuple[int, ...]]:
+    """The shapes of the matrices that are parameters of the student's own."""
+    own = {n: p for n, p in module.named_parameters() if is_bare(n)}
+    return {
+        n: tuple(p.shape)
+        for n, p in own.items()
+        if not isinstance(p, nn.UninitializedParameter) and p.dim() == 2
+    }
