@@ -9,8 +9,8 @@ from textwrap import shorten
 from grader.engine.engine import Engine
 from grader.intake.names import Definition, Names, read_names
 from grader.intake.near import NotGraded, not_graded
+from grader.intake.parameters import signature
 from grader.intake.read import Submission
-from grader.intake.signature import signature
 from grader.report.model import ExerciseResult
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
