@@ -7,18 +7,14 @@ from __future__ import annotations
 
 import json
 import os
-import pty
-import select
 import shutil
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from helpers import other_platform
 from helpers.command_line import RIGHT, WRONG
-from helpers.emulated import COMMAND, PLATFORMS, PYTEST, TYPESHED, start
+from helpers.emulated import PLATFORMS, PYTEST, READY, TYPESHED, Student, points, until
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -31,20 +27,8 @@ def course(tmp_path) -> Path:
     return folder
 
 
-def environment(package: Path = ROOT) -> dict[str, str]:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("HEADWAY", "GITHUB"))}
-    return {**kept, "PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1"}
-
-
-def run(platform, *words, cwd, code=COMMAND, package=ROOT):
-    return subprocess.run(
-        [sys.executable, "-P", "-c", start(platform) + code, *words],
-        cwd=cwd,
-        env=environment(package),
-        capture_output=True,
-        encoding="utf-8",
-        timeout=250,
-    )
+def student(platform: str, course: Path, package: Path = ROOT) -> Student:
+    return Student(platform, Path(sys.executable), course, {"PYTHONPATH": str(package)})
 
 
 def outcomes(done) -> dict[str, str]:
@@ -60,7 +44,7 @@ def save(course: Path, source: str) -> None:
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_check_grades_on_another_platform(platform, course):
     save(course, RIGHT)
-    done = run(platform, "check", "transpose_qkv", "--format", "json", cwd=course)
+    done = student(platform, course).run("check", "transpose_qkv", "--format", "json")
     assert outcomes(done) == {"transpose_qkv": "passed"}
 
 
@@ -68,9 +52,9 @@ def test_check_grades_on_another_platform(platform, course):
 def test_hint_and_reset_work_on_another_platform(platform, course):
     before = (course / "04_heads" / "heads.py").read_text("utf-8")
     save(course, WRONG)
-    hint = run(platform, "hint", "transpose_qkv", cwd=course)
+    hint = student(platform, course).run("hint", "transpose_qkv")
     assert "1. " in hint.stdout, hint.stderr
-    done = run(platform, "reset", "transpose_qkv", cwd=course)
+    done = student(platform, course).run("reset", "transpose_qkv")
     assert "Reset transpose_qkv" in done.stdout, done.stderr
     assert (course / "04_heads" / "heads.py").read_text("utf-8").startswith(before.strip())
     assert len(list((course / "04_heads").glob("*.old"))) == 1
@@ -80,11 +64,11 @@ def test_hint_and_reset_work_on_another_platform(platform, course):
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_pytest_shows_checks_on_another_platform(platform, course):
     save(course, WRONG)
-    done = run(platform, "-q", "-p", "no:cacheprovider", cwd=course, code=PYTEST)
+    done = student(platform, course).run("-q", "-p", "no:cacheprovider", code=PYTEST)
     assert "transpose_qkv" in done.stdout, done.stderr
     assert done.returncode == 1
     save(course, RIGHT)
-    done = run(platform, "-q", "-p", "no:cacheprovider", "-k", "transpose_qkv", cwd=course, code=PYTEST)
+    done = student(platform, course).run("-q", "-p", "no:cacheprovider", "-k", "transpose_qkv", code=PYTEST)
     assert done.returncode == 0, done.stdout
 
 
@@ -92,64 +76,21 @@ def test_pytest_shows_checks_on_another_platform(platform, course):
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_check_in_a_notebook_grades_on_another_platform(platform, course):
-    import nbclient
-    import nbformat
-
-    sources = [
-        start(platform),
-        "from grader import check\nimport torch",
-        WRONG,
-        'check("transpose_qkv")',
-        RIGHT,
-    ]
-    sources += ['check("transpose_qkv")', "from grader.student import notebook\nnotebook._grader.close()"]
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
-    client = nbclient.NotebookClient(
-        book, timeout=200, kernel_name="python3", resources={"metadata": {"path": str(course / "04_heads")}}
+    call = 'check("transpose_qkv")'
+    shown = student(platform, course).execute(
+        course / "04_heads", ["from grader import check", WRONG, call, RIGHT, call]
     )
-    client.execute()
-    wrong, right = (
-        next(o for o in book.cells[n].outputs if o.output_type == "execute_result")["data"]["text/plain"]
-        for n in (3, 5)
-    )
-    assert float(wrong) < float(right) == 3
+    assert points(shown[2]) < points(shown[4]) == 3
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_watch_grades_saves_on_another_platform(platform, course):
-    end, theirs = pty.openpty()
-    watch = subprocess.Popen(
-        [sys.executable, "-P", "-c", start(platform) + COMMAND, "watch", "transpose_qkv"],
-        cwd=course,
-        env=environment(),
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        start_new_session=True,
-    )
-    os.close(theirs)
-    try:
-        until(end, "q quit")
+    with student(platform, course).watch("transpose_qkv") as end:
         save(course, WRONG)
-        assert "known mistake" in until(end, "q quit")
+        assert "known mistake" in until(end, READY)
         save(course, RIGHT)
-        assert "All checks passed." in until(end, "q quit")
-        os.write(end, b"q\n")  # the stand-in of Windows reads lines
-        assert watch.wait(20) == 0
-    finally:
-        watch.kill()
-        watch.wait()
-        os.close(end)
-
-
-def until(end: int, text: str, seconds: float = 60.0) -> str:
-    shown, deadline = b"", time.monotonic() + seconds
-    while text.encode() not in shown:
-        assert time.monotonic() < deadline, shown.decode("utf-8", "replace")
-        if select.select([end], [], [], 0.1)[0]:
-            shown += os.read(end, 1 << 16)
-    return shown.decode("utf-8", "replace")
+        assert "All checks passed." in until(end, READY)
 
 
 # ---- each lane fails when a call that the platform lacks is put back
@@ -176,7 +117,7 @@ def test_a_call_that_the_platform_lacks_fails(platform, file, now, before, cours
     left = Path(os.environ.get("TMPDIR", "/tmp")) / "headway-1-x"  # of a process that may still run
     left.mkdir(exist_ok=True)
     try:
-        done = run(platform, "check", "transpose_qkv", "--format", "json", cwd=course, package=tmp_path)
+        done = student(platform, course, tmp_path).run("check", "transpose_qkv", "--format", "json")
     finally:
         left.rmdir()
     assert "Traceback" in done.stderr or "passed" not in done.stdout

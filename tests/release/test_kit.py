@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from helpers import emulated
-from helpers.command_line import RIGHT
+from helpers.command_line import RIGHT, WRONG
 
 from grader.authoring.content import read_all
 from grader.cli.instructor.release import command
@@ -258,20 +258,26 @@ def test_the_page_of_second_ways_is_written_once(tmp_path, monkeypatch):
     assert CliRunner().invoke(command, [str(page), "--second-ways"]).exit_code == 2
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("platform", emulated.PLATFORMS)
 def test_a_new_student_on_another_platform_can_use_it(installed, copy, tmp_path, platform):
-    def used(*words, code=emulated.COMMAND):
-        python = (installed / "python", "-P", "-c", emulated.start(platform) + code)
-        return run(*python, *words, cwd=copy, HOME=str(tmp_path))
-
-    assert "Next: " in used().stdout
+    student = emulated.Student(platform, installed / "python", copy, {"HOME": str(tmp_path)})
+    assert "Next: " in student.run().stdout
     file = copy / "04_heads" / "heads.py"
-    file.write_text(file.read_text("utf-8") + "\n\n" + RIGHT, "utf-8")
-    done = used("check", "transpose_qkv", "--format", "json")
+    stubs = file.read_text("utf-8")
+    with student.watch("transpose_qkv") as end:
+        file.write_text(f"{stubs}\n\n{WRONG}", "utf-8")
+        assert "known mistake" in emulated.until(end, emulated.READY)
+        file.write_text(f"{stubs}\n\n{RIGHT}", "utf-8")
+        assert "All checks passed." in emulated.until(end, emulated.READY)
+    done = student.run("check", "transpose_qkv", "--format", "json")
     assert done.stdout, done.stderr
     report = json.loads(done.stdout)
     assert [(e["name"], e["outcome"]) for e in report["exercises"]] == [("transpose_qkv", "passed")]
     assert report["sandbox"] == "basic"
-    assert "1. " in used("hint", "transpose_output").stdout
-    assert used("-q", "-k", "transpose_qkv", "04_heads", code=emulated.PYTEST).returncode == 0
-    assert "Reset transpose_qkv" in used("reset", "transpose_qkv").stdout
+    assert "1. " in student.run("hint", "transpose_output").stdout
+    assert student.run("-q", "-k", "transpose_qkv", "04_heads", code=emulated.PYTEST).returncode == 0
+    call = 'check("transpose_qkv")'
+    shown = student.execute(copy / "04_heads", ["from grader import check", WRONG, call, RIGHT, call])
+    assert emulated.points(shown[2]) < emulated.points(shown[4]) == 3
+    assert "Reset transpose_qkv" in student.run("reset", "transpose_qkv").stdout
