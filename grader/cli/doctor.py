@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import platform
+import re
 import sys
 from collections.abc import Sequence
+from importlib.metadata import distribution
 from typing import TYPE_CHECKING
 
 import click
@@ -30,13 +32,15 @@ def command() -> None:
 
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_row("grader", __version__)
-    table.add_row("python", f"{platform.python_version()}, {sys.platform}, {platform.machine()}")
-    table.add_row("torch", _torch())
+    oldest = _oldest_supported()
+    found = f"{platform.python_version()}, {sys.platform}, {platform.machine()}"
+    for name, words in (("python", found), ("torch", _torch())):
+        supported = _("{version} or newer is supported").format(version=oldest[name])
+        table.add_row(name, f"{words}; {supported}")
     for name, use in (
-        ("nbformat", _("notebooks")),
-        ("jupytext", _("notebooks")),
-        ("nbgrader", _("courses")),
         ("watchfiles", _("watch")),
+        ("jupytext", _("build, for instructors")),
+        ("nbgrader", _("courses, for instructors")),
     ):
         table.add_row(
             name,
@@ -47,6 +51,14 @@ def command() -> None:
     for name, words in _tiers():
         table.add_row(_("sandbox {name}").format(name=name), words)
     Console(highlight=False).print(table)
+
+
+def _oldest_supported() -> dict[str, str]:
+    """Return the versions that pyproject.toml states, from the metadata of the installed package."""
+    about = distribution("headway")
+    words = [f"python{about.metadata['Requires-Python']}", *(about.requires or ())]
+    found = [re.match(r"(python|torch)\s*>=\s*([\d.]+)", line) for line in words]
+    return {match[1]: match[2] for match in found if match}
 
 
 def _torch() -> str:

@@ -172,7 +172,7 @@ def _raised(error: StudentError) -> str:
 def _words(error: StudentError) -> str:
     """The message of an exception without names, and without sizes but two that do not fit and the number of values
     of a tensor that cannot be reshaped."""
-    first = error.message.split("\n")[0]
+    first = error.message.split("\n")[0].replace(" at::", " c10::")  # as older versions of torch name a dtype
     words = _DTYPES.sub("", first) if error.type == "RuntimeError" else _NAMES.sub("", first)
     for sizes in _SIZES:
         if found := sizes.search(words):

@@ -79,6 +79,15 @@ def test_errors_missing_results_and_shapes_are_states_of_their_own():
     assert len({signature([case(EQUAL)], observations)[0] for observations in seen}) == len(seen)
 
 
+def test_an_older_torch_raises_the_same_error_in_other_words():
+    says = "value cannot be converted to type {} without overflow"
+    errors = [
+        StudentError("RuntimeError", says.format(name), None, "call") for name in ("at::Half", "c10::Half")
+    ]
+    older, newer = ([signature([case(EQUAL)], {"c": Observation({}, error=e)})[0]] for e in errors)
+    assert older == newer
+
+
 def test_what_depends_on_chance_or_on_rounding_has_no_numbers():
     random = case(EQUAL, steps=[{"do": "seed", "number": 1}])
     assert slots([random]) == ("c|check:c/values",)
