@@ -83,8 +83,8 @@ def _up_to(through: str | None, known: list[Assignment]) -> list[Assignment]:
     raise NotReleased(f"there is no assignment {through}; there are {numbers}")
 
 
-def fill(plan: KitPlan, template: Path, assignments: Path, target: Path) -> None:
-    """Fill the existing empty folder `target`. Raises NotReleased when a part is missing."""
+def fill(plan: KitPlan, template: Path, assignments: Path, target: Path) -> Path:
+    """Fill the existing empty folder `target` and return its wheel. Raises NotReleased when a part is missing."""
     if not template.is_dir():
         raise NotReleased(f"{template} is missing: the kit is filled from it")
     shutil.copytree(template, target, dirs_exist_ok=True, ignore=_CLUTTER)
@@ -97,6 +97,7 @@ def fill(plan: KitPlan, template: Path, assignments: Path, target: Path) -> None
             path = target / assignment.name / name
             path.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(assignments / assignment.name / name, path)
+    return packed
 
 
 def files_of(assignment: Assignment) -> tuple[str, ...]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
+from grader.release.colab import add_notebooks
 from grader.release.kit import KitPlan, NotReleased, fill, plan
 from grader.release.proof import Proof, Tell, prove
+from grader.release.wheelhouse import add_wheelhouse
 
 
 def release(
@@ -17,9 +20,16 @@ def release(
     assignments: Path,
     template: Path,
     through: str | None = None,
+    colab: str = "",
+    wheelhouse: Sequence[str] = (),
+    python: str = "",
     tell: Tell = lambda what: None,
 ) -> tuple[KitPlan, Proof]:
-    """Make the kit in `target`, which is empty or not there. Raises NotReleased, and then leaves nothing behind."""
+    """Make the kit in `target`, which is empty or not there. Raises NotReleased, and then leaves nothing behind.
+
+    colab: the address of the kit's git repository, for notebooks that fetch it; "": none.
+    wheelhouse: the platforms for which wheels are downloaded, for `python` as "3.12".
+    """
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise NotReleased(f"{target} is not an empty folder")
     if not target.absolute().parent.is_dir():
@@ -27,8 +37,12 @@ def release(
     chosen = plan(solutions, assignments, through)
     work = Path(tempfile.mkdtemp(dir=target.absolute().parent, prefix=f".{target.name}-"))
     try:
-        fill(chosen, template, assignments, work)
+        packed = fill(chosen, template, assignments, work)
+        if colab:
+            add_notebooks(work, chosen, colab, packed.name)
         proof = prove(chosen, work, tell)
+        if wheelhouse:
+            add_wheelhouse(work, wheelhouse, python, tell)
         work.chmod(0o755)
         if target.exists():
             target.rmdir()

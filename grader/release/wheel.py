@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import zipfile
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
@@ -69,17 +69,21 @@ def _described(about: Distribution, version: str, files: Mapping[str, bytes]) ->
 
 def _metadata(about: Distribution, version: str) -> str:
     known = about.metadata
-    needs = [line.split(";")[0].strip() if _is_for_students(line) else line for line in about.requires or ()]
-    needs = [line for line in needs if "extra ==" not in line]
     lines = [
         "Metadata-Version: 2.1",
         f"Name: {DISTRIBUTION}",
         f"Version: {version}",
         f"Summary: {known['Summary']}",
         f"Requires-Python: {known['Requires-Python']}",
-        *(f"Requires-Dist: {line}" for line in needs),
+        *(f"Requires-Dist: {line}" for line in student_requirements(about.requires or ())),
     ]
     return "\n".join(lines) + "\n"
+
+
+def student_requirements(requirements: Iterable[str]) -> list[str]:
+    """Return what a kit needs of what the package requires."""
+    needs = [line.split(";")[0].strip() if _is_for_students(line) else line for line in requirements]
+    return [line for line in needs if "extra ==" not in line]
 
 
 def _is_for_students(requirement: str) -> bool:

@@ -58,6 +58,7 @@ SLOW_FILES = {
     "nbgrader/test_walk.py": "",
     "release/test_kit.py": "",
     "release/test_leaks.py": "",
+    "release/test_wheelhouse.py": "without_uv",
     "sandbox/test_users.py": "",
     "test_scripts.py": "",
     "worker/test_sim.py": "rules|masked_softmax",

@@ -21,6 +21,7 @@ from helpers.command_line import RIGHT, WRONG
 from grader.authoring.content import read_all
 from grader.cli.instructor.release import command
 from grader.release import proof
+from grader.release.colab import add_notebooks
 from grader.release.kit import WHEELS, NotReleased, Unproved, plan
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -225,19 +226,33 @@ def test_a_picture_that_is_not_what_the_lesson_shows_is_refused(tmp_path, harm):
         plan(tmp_path / "solutions", tmp_path / "assignments")
 
 
-def test_a_failed_proof_leaves_nothing_behind(tmp_path, monkeypatch, seed):
+SEED = "6a1f" * 16
+MARKED = re.compile(r"### BEGIN SOLUTION\n(.*?)### END", re.S)
+ANSWER = MARKED.findall((ROOT / "solutions/04_heads/heads.py").read_text("utf-8"))[0]
+
+
+@pytest.mark.parametrize(
+    ("page", "text", "why"),
+    [
+        ("NOTES.md", SEED, "NOTES.md holds the secret seed"),
+        ("AGENTS.md", f"\n{ANSWER}", "AGENTS.md: its text holds the answer transpose_qkv"),
+    ],
+    ids=["a seed", "an answer"],
+)
+def test_a_failed_proof_leaves_nothing_behind(tmp_path, monkeypatch, seed, page, text, why):
     for name in ("solutions", "assignments"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "04_heads").symlink_to(ROOT / name / "04_heads")
     shutil.copytree(ROOT / "student_template", tmp_path / "student_template")
-    (tmp_path / "student_template" / "NOTES.md").write_text(seed.read_text("utf-8"), "utf-8")
+    with open(tmp_path / "student_template" / page, "a", encoding="utf-8") as file:
+        file.write(text)
     (tmp_path / "kit").mkdir()
     before = sorted(tmp_path.iterdir())
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HEADWAY_SEED_FILE", str(seed))
     done = CliRunner().invoke(command, ["kit"])
     assert done.exit_code == 1
-    assert done.output.strip() == "grader: not released: NOTES.md holds the secret seed"
+    assert done.output.strip() == f"grader: not released: {why}"
     assert sorted(tmp_path.iterdir()) == before
     assert list((tmp_path / "kit").iterdir()) == []
 
@@ -281,3 +296,33 @@ def test_a_new_student_on_another_platform_can_use_it(installed, copy, tmp_path,
     shown = student.execute(copy / "04_heads", ["from grader import check", WRONG, call, RIGHT, call])
     assert emulated.points(shown[2]) < emulated.points(shown[4]) == 3
     assert "Reset transpose_qkv" in student.run("reset", "transpose_qkv").stdout
+
+
+def test_its_colab_notebook_fetches_the_course_and_grades(installed, copy, chosen, tmp_path):
+    """The notebook is in no folder and not saved; the grader is not installed before its first cell ran."""
+    (wheel,) = (copy / WHEELS).iterdir()
+    add_notebooks(copy, chosen, f"file://{copy}", wheel.name)
+    git = ("git", "-c", "user.name=A", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main")
+    for words in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "Release")):
+        assert run(*git, *words, cwd=copy).returncode == 0
+    (tmp_path / "content").mkdir()
+    book = json.loads((copy / "04_heads" / "colab.ipynb").read_text("utf-8"))
+    first = "".join(book["cells"][0]["source"])
+    assert book["cells"][1:] == json.loads((copy / "04_heads" / "heads.ipynb").read_text("utf-8"))["cells"]
+    is_there = "import importlib.util as util; bool(getattr(util.find_spec('grader'), 'origin', None))"
+    remove = "%pip uninstall --quiet --yes headway"
+    call = 'check("transpose_qkv")'
+    student = emulated.Student("", installed / "python", copy, {"HOME": str(tmp_path), "PIP_NO_INDEX": "1"})
+    shown = student.execute(
+        tmp_path / "content",
+        [remove, is_there, first, "from grader import check", WRONG, call, RIGHT, call],
+    )
+    assert [o["data"]["text/plain"] for o in shown[1]] == ["False"], shown[0]
+    assert emulated.points(shown[5]) < emulated.points(shown[7]) == 3
+
+
+@pytest.mark.parametrize("url", ["github.com/a/b", "https://a/b; rm -rf ~", "https://a/$(b)"])
+def test_what_is_no_address_makes_no_colab_notebook(copy, chosen, url):
+    with pytest.raises(NotReleased, match="is no address of a git repository"):
+        add_notebooks(copy, chosen, url, "headway.whl")
+    assert not list(copy.rglob("colab.ipynb"))

@@ -9,6 +9,7 @@ import click
 
 from grader.support.i18n import _
 
+PLATFORMS = ("linux", "linux-arm", "macos", "windows")
 ABOUT = """\b
 A kit holds the assignments up to --through (all without it), the grader as a wheel without the
 instructor's commands, and those building blocks of `grader.given` that the assignments allow.
@@ -20,6 +21,11 @@ nothing. But a student who opens the wheel can read it. The blocks concerned are
 release in stages: --through 02 until its deadline, then --through 03 into a new folder, and so on.
 
 \b
+--wheelhouse downloads torch and all that the grader needs: about 150 MB for Windows and macOS, 3 GB for Linux,
+where the default build of torch contains CUDA. For Linux without it, set UV_INDEX and PIP_EXTRA_INDEX_URL to
+https://download.pytorch.org/whl/cpu. The files are not searched for answers.
+
+\b
 Exit status: 0 released, 1 the proof failed (nothing is left behind), 2 wrong use.
 """
 
@@ -28,11 +34,36 @@ Exit status: 0 released, 1 the proof failed (nothing is left behind), 2 wrong us
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--through", help=_("The last assignment to release, as 04 or by its name."))
 @click.option(
+    "--colab",
+    default="",
+    metavar="URL",
+    help=_("Add notebooks for Colab that fetch the kit from this git repository."),
+)
+@click.option(
+    "--wheelhouse",
+    multiple=True,
+    type=click.Choice(PLATFORMS),
+    help=_("Add the wheels for a platform, to install without a connection. May be repeated."),
+)
+@click.option(
+    "--python-version",
+    default=".".join(map(str, sys.version_info[:2])),
+    show_default=True,
+    help=_("The version of Python for which --wheelhouse downloads."),
+)
+@click.option(
     "--second-ways",
     is_flag=True,
     help=_("Only write FOLDER as a page of other right answers, for after the deadline."),
 )
-def command(folder: Path, through: str | None, second_ways: bool) -> None:
+def command(
+    folder: Path,
+    through: str | None,
+    colab: str,
+    wheelhouse: tuple[str, ...],
+    python_version: str,
+    second_ways: bool,
+) -> None:
     """Fill an empty FOLDER with a ready repository for a class, and prove that it holds no answer."""
     from grader.release.kit import NotReleased, Unproved
     from grader.release.make import release
@@ -56,6 +87,9 @@ def command(folder: Path, through: str | None, second_ways: bool) -> None:
                 assignments=Path("assignments"),
                 template=Path("student_template"),
                 through=through,
+                colab=colab,
+                wheelhouse=wheelhouse,
+                python=python_version,
                 tell=tell,
             )
     except Unproved as unproved:
