@@ -5,7 +5,7 @@ No guesses: every sentence is true of the values that were observed, and none sa
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,8 +95,11 @@ def _pattern(name: str, hit: Sequence[int], size: int) -> str:
     return _("differences only from {axis} {first} to {last}").format(axis=name, first=first, last=last)
 
 
-def of_facets(failed: Mapping[str, bool]) -> list[Fact]:
-    """What the facets say together. `failed`: facet → whether any of its checks failed; absent: not checked."""
+def of_facets(failed: Mapping[str, bool], partly: Collection[str] = ()) -> list[Fact]:
+    """What the facets say together. `failed`: facet → whether any of its checks failed; absent: not checked.
+
+    partly: facets of which some checks passed.
+    """
 
     def right(facet: str) -> bool:
         return failed.get(facet) is False
@@ -106,6 +109,8 @@ def of_facets(failed: Mapping[str, bool]) -> list[Fact]:
 
     if not right("values"):
         return []
+    if wrong("masking") and "masking" in partly:
+        return [Fact("some-masks", _("correct without a mask and with some masks, wrong with others"))]
     if wrong("masking"):
         return [Fact("masking", _("correct without a mask, wrong with a mask"))]
     if wrong("gradients"):

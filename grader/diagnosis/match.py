@@ -105,7 +105,7 @@ def _facts(exercise: Exercise, judged: Mapping[str, JudgedCase], checks: Sequenc
     for check in checks:
         failed[check.facet] = failed.get(check.facet, False) or check.outcome != "passed"
     return [
-        *facts.of_facets(failed),
+        *facts.of_facets(failed, {check.facet for check in checks if check.outcome == "passed"}),
         *_of_first_wrong(exercise, judged),
         *first_stage(exercise, judged),
     ]

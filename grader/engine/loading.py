@@ -35,11 +35,11 @@ def defined_name(request: LoadRequest, loaded: Loaded, names: Names) -> str:
     if fault is not None:
         raise CannotLoad(
             _("{name} is in {file}, but Python cannot read it: {why}").format(
-                name=wanted, file=fault.unit, why=sanitize(fault.why)
+                name=wanted, file=fault.unit, why=sanitize(fault.with_code)
             )
         )
     for fault in names.faults:
-        raise CannotLoad(_("{file}, {why}").format(file=fault.unit, why=sanitize(fault.why)))
+        raise CannotLoad(_("{file}, {why}").format(file=fault.unit, why=sanitize(fault.with_code)))
     file = sanitize(request.submission.path.name)
     raise CannotLoad(_("{name} is not defined in {file}").format(name=wanted, file=file))
 

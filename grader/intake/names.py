@@ -92,7 +92,8 @@ def _names_in(units: tuple[Unit, ...]) -> Names:
                 )
                 found[definition.name] = definition
         except CannotParse as error:
-            faults.append(Fault(unit.name, error.line, error.reason, defined_in(unit.source)))
+            lost = defined_in(unit.source)
+            faults.append(Fault(unit.name, error.line, error.reason, lost, caret=error.caret))
     return Names(found, tuple(faults), tuple(replaced))
 
 

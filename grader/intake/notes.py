@@ -61,7 +61,7 @@ def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...], tuple[i
         if fault is not None and not _ends_in_output(block, read):
             line = fault.line + block.first if fault.line else 0
             resumed = fault.resumed + block.first if fault.resumed else 0
-            faults.append(Fault(unit, line, fault.reason, fault.lost, False, resumed))
+            faults.append(Fault(unit, line, fault.reason, fault.lost, False, resumed, fault.caret))
     skipped = (block for block in all_blocks if block not in blocks and block.language)
     return "\n".join(source), tuple(faults), tuple(line for block in skipped for line in _definitions(block))
 

@@ -25,6 +25,7 @@ class Fault:
     """A syntax error in a unit, and the names whose definitions were lost with it.
 
     alone: the unit is a whole script. resumed: the line from which its code counts again; 0 if none after the error does.
+    caret: the line of code, and a caret below the place.
     """
 
     unit: str
@@ -33,6 +34,12 @@ class Fault:
     lost: tuple[str, ...] = ()
     alone: bool = True
     resumed: int = 0
+    caret: str = ""
+
+    @property
+    def with_code(self) -> str:
+        """The reason, then the line of code with a caret below the place."""
+        return f"{self.why}\n{self.caret}" if self.caret else self.why
 
     @property
     def why(self) -> str:
@@ -73,7 +80,8 @@ class Prefix:
         """The error as a fault of the unit; None if there is none."""
         if self.error is None:
             return None
-        return Fault(unit, self.error.line, self.error.reason, defined_in(self.rest), alone, self.resumed)
+        error, lost = self.error, defined_in(self.rest)
+        return Fault(unit, error.line, error.reason, lost, alone, self.resumed, error.caret)
 
 
 def prefix(source: str) -> Prefix:

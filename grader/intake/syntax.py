@@ -7,18 +7,26 @@ import warnings
 from collections import OrderedDict
 from threading import Lock
 
+from rich.cells import cell_len
+
 from grader.intake.limits import MAX_TOKENS, check_sources, count_tokens
 from grader.support.errors import GraderError
 from grader.support.i18n import _
 
+MAX_CODE = 120  # characters of a line that is shown with a caret
+
 
 class CannotParse(GraderError):
-    """The source cannot be parsed; the message says where and why. `line` is 0 if that is not known."""
+    """The source cannot be parsed; the message says where and why. `line` is 0 if that is not known.
 
-    def __init__(self, reason: str, line: int = 0):
+    caret: the line of code, and a line with a caret below the place; "" if that is not known.
+    """
+
+    def __init__(self, reason: str, line: int = 0, caret: str = ""):
         super().__init__(_("line {line}: {reason}").format(line=line, reason=reason) if line else reason)
         self.reason = reason
         self.line = line
+        self.caret = caret
 
 
 def parse(source: str) -> ast.Module:
@@ -60,10 +68,19 @@ def _parsed(source: str) -> ast.Module:
             warnings.simplefilter("ignore")  # of a string such as "\d"
             return ast.parse(source)
     except SyntaxError as error:
-        raise CannotParse(error.msg, error.lineno or 0) from None
+        raise CannotParse(error.msg, error.lineno or 0, _caret(error)) from None
     except UnicodeEncodeError:
         raise CannotParse(_("holds half a character")) from None
     except (RecursionError, MemoryError):
         raise CannotParse(_("too deeply nested to read")) from None
     except ValueError as error:  # beyond a limit, or what the parser says of itself
         raise CannotParse(str(error)) from None
+
+
+def _caret(error: SyntaxError) -> str:
+    code = (error.text or "").rstrip().replace("\t", " ")
+    indent = len(code) - len(code.lstrip())
+    column = (error.offset or 0) - 1 - indent
+    if not code or len(code) > MAX_CODE or not 0 <= column <= len(code):
+        return ""
+    return f"{code[indent:]}\n{' ' * cell_len(code[indent : indent + column])}^"

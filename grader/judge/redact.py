@@ -307,6 +307,7 @@ def _fact(code: str, exercise: Exercise) -> str:
         "positions": _("The values are right but in the wrong positions."),
         "padding": _("The result is wrong only where there is padding."),
         "masking": _("The result is right without a mask and wrong with a mask."),
+        "some-masks": _("The result is right without a mask and with some masks, and wrong with others."),
         "gradients": _("The outputs are right; the gradients are wrong."),
         "modes": _(
             "The result is right in one mode only: compare train(), eval() and step-by-step decoding."

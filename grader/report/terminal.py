@@ -249,7 +249,8 @@ def _findings(result: ExerciseResult) -> RenderableType | None:
     """Return the known mistake, the first problem and its place; expected and actual values if there is no picture."""
     first = first_failure(result.checks)
     rows = [
-        (_("reason"), result.message),
+        (_("reason"), result.message.partition("\n")[0]),
+        (_("code"), result.message.partition("\n")[2]),
         (diagnosis_lead(result.diagnosis.kind), result.diagnosis.says),
         (_("problem"), f"{first.title}: {first.message}" if first else ""),
         (_("where"), place(result)),

@@ -172,7 +172,7 @@ def reason(result: ExerciseResult) -> str:
         return f"{lead}: {says}" if lead else says
     first = first_failure(result.checks)
     if first is None or result.outcome != "failed":
-        return result.message
+        return result.message.partition("\n")[0]
     where = f" ({place(result)})" if place(result) else ""
     return f"{first.title}: {first.message}{where}" + (f". {says}" if says else "")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.diagnosis.facts import of_numbers
+from grader.diagnosis.facts import of_facets, of_numbers
 
 AXES = ("batch", "query", "key")
 WANT = np.random.default_rng(0).standard_normal((3, 2, 4))
@@ -35,3 +35,11 @@ def test_a_wrong_row_without_padding_leaves_the_index():
 
 def test_lengths_of_another_shape_say_nothing():
     assert facts([2], np.array([4, 1])) == ["differences only at batch 2"]
+
+
+def test_the_mask_is_named_as_the_boundary_only_where_it_is():
+    failed = {"values": False, "masking": True}
+    assert [fact.says for fact in of_facets(failed)] == ["correct without a mask, wrong with a mask"]
+    assert [fact.says for fact in of_facets(failed, {"values", "masking"})] == [
+        "correct without a mask and with some masks, wrong with others"
+    ]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
-from helpers.beginners import ANSWERS
+from helpers.beginners import ANSWERS, HEAD, MASK, SOFTMAX
 
-from grader.intake.read import submission_from
+from grader.intake.read import Submission, submission_from
 from grader.report.terminal import plain
 
 
@@ -25,3 +26,29 @@ def test_a_beginner_gets_the_sentence_that_helps(engine, name):
 
 def test_there_are_forty():
     assert len(ANSWERS) == 40
+
+
+BROKEN = MASK.replace("value=0):", "value=0)")
+
+
+def of_cells(*cells: str) -> Submission:
+    book = {"cells": [{"cell_type": "code", "source": cell} for cell in cells], "nbformat": 4}
+    return submission_from(Path("masking.ipynb"), json.dumps({**book, "metadata": {}}).encode())
+
+
+@pytest.mark.parametrize(
+    "read", [lambda *cells: submission_from(Path("m.py"), "\n".join(cells).encode()), of_cells]
+)
+def test_a_syntax_error_costs_its_definition_alone(engine, read):
+    report = engine.grade(read(HEAD, BROKEN, SOFTMAX), ["sequence_mask", "masked_softmax"])
+    assert [result.outcome for result in report.exercises] == ["blocked", "passed"]
+    code, caret = report.exercises[0].message.splitlines()[-2:]
+    assert code == "def sequence_mask(X, valid_len, value=0)"
+    assert caret.index("^") == len(code)
+
+
+def test_two_cells_that_define_one_name_are_reported(engine):
+    wrong = "def sequence_mask(X, valid_len, value=0):\n    return X\n"
+    (result,) = engine.grade(of_cells(HEAD, MASK, wrong), ["sequence_mask"]).exercises
+    assert "sequence_mask is defined twice" in " ".join(result.remarks)
+    assert "masking.ipynb cell 2" in " ".join(result.remarks)

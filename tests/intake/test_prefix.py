@@ -85,3 +85,18 @@ def test_only_the_statement_with_the_error_is_lost(broken, line):
 def test_two_errors_leave_the_code_before_the_first():
     read = prefix("a = 1\ndef f(x)\n    pass\n\ndef g(x)\n    pass\n")
     assert (read.source.strip(), read.resumed) == ("a = 1", 0)
+
+
+@pytest.mark.parametrize(
+    ("source", "caret"),
+    [
+        ("def f(x)\n    return x", "def f(x)\n        ^"),
+        ("def f(x):\n\ty = = 1", "y = = 1\n    ^"),
+        ("名 = = 1", "名 = = 1\n     ^"),
+        ("x = " + "1 + " * 60 + "= 2", ""),
+    ],
+)
+def test_the_caret_stands_below_the_place(source, caret):
+    fault = prefix(source).fault("a.py")
+    assert fault.caret == caret
+    assert fault.with_code == (f"{fault.why}\n{caret}" if caret else fault.why)

@@ -39,6 +39,7 @@ HANDLED = {
             "content",
             "figures",
             "picture",
+            "printed",
             "code",
             "partial",
             "fix_first",
