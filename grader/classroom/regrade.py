@@ -124,13 +124,10 @@ def _change(entry: GradedSubmission, old: ExerciseResult, new: ExerciseResult, n
 
 
 def _differs(change: Change) -> bool:
-    old, new = change.old, change.new
-    return (old.score, old.points, old.outcome, group_of(old)) != (
-        new.score,
-        new.points,
-        new.outcome,
-        group_of(new),
-    )
+    """Whether points, outcome or known mistake differ. A group without a name is called otherwise as soon as a case changes."""
+    return any(
+        getattr(change.old, name) != getattr(change.new, name) for name in ("score", "points", "outcome")
+    ) or (change.old.diagnosis.alternatives != change.new.diagnosis.alternatives)
 
 
 def _published(change: Change) -> ExerciseResult:
@@ -146,7 +143,7 @@ def _why(old: ExerciseResult, new: ExerciseResult) -> Iterator[str]:
         yield _("it is worth {new} points, before {old}").format(
             new=_points(new.points), old=_points(old.points)
         )
-    before, after = ({check.id: check for check in result.checks} for result in (old, new))
+    before, after = ({c.id: c for c in result.checks if c.counts} for result in (old, new))
     checks = []
     for id, check in after.items():
         title = f"{facet_name(check.facet)}: {check.title}"

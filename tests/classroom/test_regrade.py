@@ -93,6 +93,16 @@ def test_checks_and_points_that_came_or_went_are_reasons():
     )
 
 
+def test_advice_and_the_group_of_a_changed_case_are_no_change():
+    advice = replace(CHECKS[0], id="p", policy="precision")
+    old = replace(FAILED, fingerprint="a" * 16, diagnosis=Diagnosis("unknown"), checks=(*CHECKS, advice))
+    found = change(
+        old, replace(old, fingerprint="b" * 16, checks=(*CHECKS, replace(advice, outcome="advice")))
+    )
+    assert not _differs(found)
+    assert found.why == ()
+
+
 def test_an_equal_result_is_no_change():
     found = change(FAILED, FAILED)
     assert not _differs(found)

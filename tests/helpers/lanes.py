@@ -48,6 +48,7 @@ SLOW_FILES = {
     "course/test_mistake_pages.py": "02_masking",
     "diagnosis/test_unnamed_mistakes.py": "sequence_mask",
     "nbgrader/test_both_ways.py": "",
+    "nbgrader/test_class_of_60.py": "",
     "nbgrader/test_downloads.py": "",
     "nbgrader/test_formgrader.py": "",
     "nbgrader/test_guide.py": "",

@@ -148,7 +148,7 @@ class Walk:
             text=True,
             timeout=280,
         )
-        assert done.returncode in ((0, 1) if line.startswith("grader grade") else (0,)), (
+        assert done.returncode in ((0, 1) if line.startswith(("grader grade", "grader regrade")) else (0,)), (
             line,
             done.stdout,
             done.stderr,

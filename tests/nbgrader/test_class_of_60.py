@@ -1,0 +1,151 @@
+"""Section 7 of docs/instructor.md, typed for a class of 60: regrade, adopt, comment, feedback, purge."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+from helpers.browser.walk import ASSIGNMENT, GUIDE, MASK, SOFTMAX, TOO_LATE, Walk, answered
+
+pytestmark = pytest.mark.timeout(900)
+
+AS_FLOATS = MASK.replace("X.masked_fill(~keep, value)", "X * keep.float() + value * (~keep).float()")
+TENTH = MASK.replace("X.masked_fill", "0.9 * X.masked_fill")
+ANSWERS = {"a": (MASK, SOFTMAX), "f": (AS_FLOATS, SOFTMAX), "t": (TENTH, SOFTMAX), "l": (MASK, TOO_LATE)}
+ANSWERS["z"] = (TENTH + "# her own\n", SOFTMAX)
+CLASS = {
+    f"{kind}{n:02}": kind for kind, count in (("a", 41), ("f", 6), ("t", 8), ("l", 3)) for n in range(count)
+}
+CLASS |= {"zoe": "z", "absent": ""}
+FULL = 8.0
+
+
+def typed() -> list[str]:
+    """What section 7 says to type."""
+    section = GUIDE.read_text("utf-8").partition("## 7.")[2].partition("\n## ")[0]
+    return [
+        line
+        for block in re.findall(r"^```shell\n(.*?)^```", section, re.M | re.S)
+        for line in block.splitlines()
+    ]
+
+
+class Class(Walk):
+    """The guide's checkout and course; 60 students, of whom one submits nothing."""
+
+    said_in_order: list[tuple[str, str]]
+
+    def run_all(self) -> None:
+        self.said_in_order = []
+        here = self.checkout
+        for line in (
+            f"grader course ~/attention-2027 --only {ASSIGNMENT}",
+            "cd ~/attention-2027",
+            f"nbgrader generate_assignment {ASSIGNMENT}",
+        ):
+            here = self._typed(line, here)
+        self.submit()
+        here = self.checkout
+        for line in typed():
+            here = self._typed(line.replace("GROUP", self.group()), here)
+
+    def _typed(self, line: str, here: Path) -> Path:
+        there = super()._typed(line, here)
+        self.said_in_order.append((line, self.said[line]))
+        return there
+
+    def group(self) -> str:
+        """The group without a name, copied from the report that was printed last."""
+        found = re.findall(
+            r"sequence_mask:[0-9a-f]{16}", " ".join(said for _line, said in self.said_in_order)
+        )
+        return found[-1] if found else ""
+
+    def submit(self) -> None:
+        released = self.course / "release" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+        book = json.loads(released.read_text("utf-8"))
+        for student, kind in CLASS.items():
+            if kind:
+                path = self.course / "submitted" / student / ASSIGNMENT / released.name
+                path.parent.mkdir(parents=True)
+                path.write_text(json.dumps(answered(json.loads(json.dumps(book)), ANSWERS[kind])), "utf-8")
+        rows = [f"{student},{student},X,{'AB'[n % 2]}" for n, student in enumerate(CLASS)]
+        (self.course / "students.csv").write_text(
+            "\n".join(["id,first_name,last_name,section", *rows, ""]), "utf-8"
+        )
+
+
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory) -> Class:
+    made = Class(tmp_path_factory.mktemp("sixty"))
+    made.prepare()
+    made.run_all()
+    return made
+
+
+def said(walked: Class, command: str) -> list[str]:
+    """What each line that begins with a command printed, on one line each."""
+    return [" ".join(text.split()) for line, text in walked.said_in_order if line.startswith(command)]
+
+
+def feedback(walked: Class, student: str) -> str:
+    return (walked.course / "feedback" / student / ASSIGNMENT / f"{ASSIGNMENT}.html").read_text("utf-8")
+
+
+def test_the_class_page_has_all_60_and_who_is_missing(walked):
+    text = (walked.checkout / "class.html").read_text("utf-8")
+    assert len(CLASS) == 60
+    assert "59 submissions" in text
+    assert re.search(r"absent</th><td>nothing was submitted", text)
+    assert "names to copy" in text
+    assert "A: l01\nB: l00, l02" in text
+
+
+def test_a_changed_case_changes_the_points_that_it_should(walked):
+    first, second = said(walked, "grader regrade")
+    for student, kind in CLASS.items():
+        assert (f"{student} sequence_mask" in first) == (kind == "f"), student
+    assert "input of integers (tokens): passed, before failed" in first
+    assert "6 get more points, 0 fewer" in first
+    assert "nothing was published" in first
+    assert "published in" in second
+
+
+def test_the_group_is_named_on_the_next_run(walked):
+    before, after = said(walked, f"grader grade ~/attention-2027/submitted --only {ASSIGNMENT}")[1:3]
+    assert "9 submissions share this in sequence_mask" in before
+    assert "tenth-too-small" not in before
+    assert "9 tenth-too-small sequence_mask" in after
+    assert "share this in sequence_mask" not in after
+    assert "right answers pass and are not in it" in said(walked, "grader adopt")[0]
+
+
+def test_the_comment_and_the_reason_are_in_the_feedback(walked):
+    for student, kind in CLASS.items():
+        if kind and student != "zoe":
+            text = feedback(walked, student)
+            assert ("We discuss this on Tuesday." in text) == (kind == "t"), student
+            assert ("every kept value is a tenth too small" in text) == (kind == "t"), student
+            assert ("was graded again" in text) == (kind == "f"), student
+
+
+def test_exports_have_everybody_and_shared_ones_no_name(walked):
+    with (walked.checkout / "canvas.csv").open(encoding="utf-8", newline="") as file:
+        rows = {row["SIS Login ID"]: row[ASSIGNMENT] for row in csv.DictReader(file)}
+    assert {student: rows[student] for student in CLASS if CLASS[student] in "af" and CLASS[student]} == {
+        student: f"{FULL:g}" for student in CLASS if CLASS[student] in "af" and CLASS[student]
+    }
+    assert rows["absent"] == "0"
+    shared = (walked.checkout / "shared.html").read_text("utf-8")
+    assert not [student for student in CLASS if re.search(rf"\b{student}\b", shared)]
+
+
+def test_a_purged_student_leaves_only_what_is_not_the_graders(walked):
+    (text,) = said(walked, "grader purge")
+    assert "results of 1 files" in text
+    assert "not removed, since it is not the grader's" in text
+    assert "submitted/zoe" in text
+    assert "nbgrader db student remove zoe --force" in text
