@@ -17,7 +17,7 @@ from grader.classroom.worker_process import (
     results_without_grading,
     unjudged,
 )
-from grader.engine.worker_pool import Lost, WorkerPool
+from grader.engine.worker_pool import Lost, Setup, WorkerPool
 from grader.intake.neighbours import among
 from grader.support.i18n import _
 
@@ -25,11 +25,22 @@ ATTEMPTS = 2  # at a file over which a process exits
 
 
 class BoundedGrading:
-    """Up to `jobs` processes that grade, started when they are needed. Use it as a context, or call `close`."""
+    """Up to `jobs` processes that grade, started when they are needed. Use it as a context, or call `close`.
 
-    def __init__(self, bundles: Sequence[Bundle], config: RunConfig, jobs: int):
+    setup: what a process does instead of grading.
+    """
+
+    def __init__(
+        self,
+        bundles: Sequence[Bundle],
+        config: RunConfig,
+        jobs: int,
+        setup: Setup[Task, TaskResult] | None = None,
+    ):
         self._bundles = bundles
-        self._pool: WorkerPool[Task, TaskResult] = WorkerPool(jobs, grading, config, attempts=ATTEMPTS)
+        self._pool: WorkerPool[Task, TaskResult] = WorkerPool(
+            jobs, setup or grading, config, attempts=ATTEMPTS
+        )
 
     def __enter__(self) -> BoundedGrading:
         return self

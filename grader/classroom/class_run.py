@@ -4,28 +4,43 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, TypeVar
 
 from grader.authoring.hidden_cases import cases_digest, derived_key
 from grader.bundle.model import Bundle
 from grader.bundle.rules import NO_RULES, Rules
-from grader.classroom.bounded_grading import BoundedGrading
 from grader.classroom.discover import SubmittedFile
 from grader.classroom.roster import Person
 from grader.classroom.store import Store, StoreKey
 from grader.classroom.worker_process import RunConfig, Task, TaskResult, results_without_grading
 from grader.intake.neighbours import among
-from grader.report.model import Report
+from grader.report.model import ExerciseResult, Report
 from grader.support.version import __version__
 
 STORE_SECRET = "results of grader grade"  # what the key of the stores is derived for
 WARM_FROM = 40  # submissions per process from which a warm server pays for itself
 
+T = TypeVar("T")
 Progress = Callable[[int, int], None]  # submissions done, submissions graded now
+
+
+class Pool(Protocol):
+    """What grades: processes of this machine, or workers of a cluster."""
+
+    def __enter__(self) -> Pool: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
+        """Yield each task with its result, as they are ready."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +74,13 @@ class ClassRun:
     found: Sequence[SubmittedFile]
     bundles: Sequence[Bundle]
     config: RunConfig
-    jobs: int
+    pool: Pool
     progress: Progress = lambda done, new: None
     _numbers: list[int] = field(default_factory=list)  # of the task whose result each of `found` gets
     _results: dict[int, TaskResult] = field(default_factory=dict)
+    _copies: int = 0  # files that equal an earlier one
+    _new: set[int] = field(default_factory=set)  # numbers of tasks that were graded now
+    _shared: dict[object, Any] = field(default_factory=dict)
 
     def grade(self) -> list[GradedSubmission]:
         """Grade and store everything; return it in the order of `found`. Equal files are graded once."""
@@ -70,7 +88,7 @@ class ClassRun:
         assert self.config.store is not None
         with (
             closing(Store(self.config.store, self.config.key)) as store,
-            BoundedGrading(self.bundles, self.config, self.jobs) as grading,
+            self.pool as grading,
         ):
             for task, result in grading.run(self._tasks()):
                 self._add(task, result, store)
@@ -79,9 +97,19 @@ class ClassRun:
     def _add(self, task: Task, result: TaskResult, store: Store) -> None:
         if result.new:
             store.put(result.new)
-        self._results[task.number] = result
-        done = sum(number in self._results for number in self._numbers)
-        self.progress(done, sum(bool(graded.new) for graded in self._results.values()))
+            self._new.add(task.number)
+        self._results[task.number] = replace(
+            result, results=tuple(map(self._small, result.results)), new=(), to_send=None
+        )
+        self.progress(len(self._results) + self._copies, len(self._new))
+
+    def _small(self, result: ExerciseResult) -> ExerciseResult:
+        """The result with what equals a part of an earlier one kept once: a class has few different checks."""
+        checks = self._once(tuple(map(self._once, result.checks)))
+        return replace(result, checks=checks, diagnosis=self._once(result.diagnosis))
+
+    def _once(self, part: T) -> T:
+        return self._shared.setdefault(part, part)
 
     def _tasks(self) -> Iterator[Task]:
         first: dict[tuple[object, ...], int] = {}
@@ -90,6 +118,7 @@ class ClassRun:
             key = (file.file, file.digest, file.expected, beside)
             same = first.setdefault(key, number) if file.digest and not file.problem else number
             self._numbers.append(same)
+            self._copies += same != number
             if file.problem:
                 only = self.config.only
                 wanted = [name for name in file.expected if not only or name in only]
@@ -104,7 +133,7 @@ class ClassRun:
         for file, number in zip(self.found, self._numbers, strict=True):
             result = self._results[number]
             report = self._report(file, result)
-            new = bool(result.new) and number not in seen
+            new = number in self._new and number not in seen
             yield GradedSubmission(
                 report, result.size, result.problem, result.grader_failed, new, file.modified, result.tree
             )
@@ -129,8 +158,12 @@ def store_key(bundles: Path, sandbox: str, rules: Rules = NO_RULES) -> StoreKey:
     rules: what the course changes about its exercises.
     """
     digest = hashlib.sha256(repr((cases_digest(bundles), rules.words())).encode())
-    versions = f"{__version__} torch {version('torch')}"
-    return StoreKey(digest.hexdigest(), versions, sandbox, derived_key(STORE_SECRET))
+    return StoreKey(digest.hexdigest(), versions(), sandbox, derived_key(STORE_SECRET))
+
+
+def versions() -> str:
+    """Return the versions of the grader and of torch."""
+    return f"{__version__} torch {version('torch')}"
 
 
 def without_helpers(submissions: Sequence[GradedSubmission]) -> list[GradedSubmission]:

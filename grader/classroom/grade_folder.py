@@ -15,7 +15,15 @@ from grader.bundle.files import load_all
 from grader.bundle.model import Bundle
 from grader.bundle.rules import Rules
 from grader.classroom.attempts import one_of_each
-from grader.classroom.class_run import WARM_FROM, ClassRun, GradedSubmission, store_key, without_helpers
+from grader.classroom.bounded_grading import BoundedGrading
+from grader.classroom.class_run import (
+    WARM_FROM,
+    ClassRun,
+    GradedSubmission,
+    Pool,
+    store_key,
+    without_helpers,
+)
 from grader.classroom.discover import SubmittedFile, discover
 from grader.classroom.groups import read_groups
 from grader.classroom.progress import live
@@ -26,6 +34,7 @@ from grader.intake.course import Course, wanted_exercises
 from grader.intake.course import find as find_course
 from grader.report.model import Report
 from grader.sandbox.choose import BasicTierError, best_tier
+from grader.sandbox.tiers import AUTO, row
 from grader.student.status_line import status_line
 from grader.support.errors import UsageError
 from grader.support.i18n import _
@@ -49,6 +58,8 @@ class GradeOptions:
     shard: tuple[int, int] | None = None  # number from 0, and how many
     students: Path | None = None
     keep: str = ""  # "": as the course file says
+    cluster: str | None = None  # where to grade: the address of a scheduler, or local:N
+    certificates: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -73,16 +84,20 @@ class Classroom:
 
 
 def classroom(
-    course: Path | None, only: Sequence[str] = (), sandbox: str = "auto", trusted: bool = False
+    course: Path | None,
+    only: Sequence[str] = (),
+    sandbox: str = "auto",
+    trusted: bool = False,
+    elsewhere: bool = False,
 ) -> Classroom:
     """Find the course, and the hidden cases of the exercises or assignments in `only`; of all if it is empty.
 
-    Raises UsageError without solutions/, for a wrong course file, and for an unknown name.
+    elsewhere: a sandbox that is named need not work on this machine. Raises UsageError without solutions/, for a wrong course file, and for an unknown name.
     """
     found = find_course(course or Path.cwd())
     solutions = found.require_solutions()
     asked = wanted_exercises(only, found.bundles)
-    tier = _tier(sandbox, trusted)
+    tier = _tier(sandbox, trusted, elsewhere)
     with status_line(quiet=False) as status:
         cases = hidden_folder(solutions, asked, found.root, status.recorded)
     bundles = found.rules.apply(load_all(cases))
@@ -94,7 +109,8 @@ def grade_folder(root: Path, options: GradeOptions) -> list[GradedSubmission]:
     roster = read_roster(options.students) if options.students is not None else {}
     if options.shard and roster:
         raise UsageError(_("--students needs the whole class: leave it out with --shard"))
-    room = classroom(options.course, options.only, options.sandbox, options.trusted)
+    elsewhere = options.cluster is not None
+    room = classroom(options.course, options.only, options.sandbox, options.trusted, elsewhere)
     groups = read_groups(room.home)
     graded = [
         replace(
@@ -134,13 +150,14 @@ def grade_class(root: Path, room: Classroom, options: GradeOptions) -> list[Grad
         rules=room.rules,
         only=only,
         regrade=options.regrade,
-        warm="full" if len(found) >= WARM_FROM * jobs else "none",
+        warm="full" if options.cluster or len(found) >= WARM_FROM * jobs else "none",
     )
     Store(store, room.key).close()  # refuses before anything is started
     if not found:
         return []
     with live(len(found)) as progress:
-        return without_helpers(ClassRun(found, room.bundles, config, jobs, progress).grade())
+        pool = _pool(room.bundles, config, options, jobs, len(found))
+        return without_helpers(ClassRun(found, room.bundles, config, pool, progress).grade())
 
 
 def _with_roster(entries: Sequence[GradedSubmission], roster: Roster) -> list[GradedSubmission]:
@@ -185,7 +202,23 @@ def _in_shard(file: SubmittedFile, number: int, of: int) -> bool:
     return int.from_bytes(file.digest) % of == number
 
 
-def _tier(asked: str, trusted: bool) -> str:
+def _pool(bundles: Sequence[Bundle], config: RunConfig, options: GradeOptions, jobs: int, total: int) -> Pool:
+    if options.cluster is None:
+        return BoundedGrading(bundles, config, jobs)
+    try:
+        from grader.classroom.cluster import ClusterGrading
+    except ModuleNotFoundError as missing:
+        raise UsageError(
+            _("--cluster needs {name}; install it with: pip install 'headway[cluster]'").format(
+                name=missing.name
+            )
+        ) from None
+    return ClusterGrading(bundles, config, options.cluster, options.certificates, total)
+
+
+def _tier(asked: str, trusted: bool, elsewhere: bool) -> str:
+    if elsewhere and asked != AUTO and (row(asked).confined or trusted):
+        return row(asked).name
     try:
         return best_tier(asked, trusted=trusted)
     except BasicTierError:

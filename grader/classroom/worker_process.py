@@ -82,6 +82,7 @@ class TaskResult:
     grader_failed: bool = False
     defines: tuple[str, ...] = ()
     tree: str = ""
+    to_send: Task | None = None  # what is to be graded on another machine
 
 
 @contextmanager

@@ -40,6 +40,10 @@ COMMANDS = {
         "grader.cli.instructor.comment",
         _("Instructor: write a comment to all students of a group."),
     ),
+    "cluster": (
+        "grader.cli.instructor.cluster",
+        _("Instructor: set up machines that grade together."),
+    ),
     "course": ("grader.cli.instructor.course", _("Instructor: create or update an nbgrader course.")),
     "release": (
         "grader.cli.instructor.release",

@@ -56,7 +56,7 @@ def graded(bundles, config: RunConfig, monkeypatch, *texts: bytes):
         SubmittedFile(f"s{n}", f"s{n}.py", partial(bytes, text), 0.0, NAMES, digest=text)
         for n, text in enumerate(texts)
     ]
-    return ClassRun(files, bundles, config, jobs=2).grade()
+    return ClassRun(files, bundles, config, bounded_grading.BoundedGrading(bundles, config, jobs=2)).grade()
 
 
 @pytest.mark.parametrize(("text", "why"), [(b"hang", "time limits"), (b"exit", "exited 2 times")])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.classroom.formats import FORMATS
+from grader.cli.instructor.cluster import certificates_option
 from grader.cli.options import course_option, sandbox_option
 from grader.intake.course_file import KEEP
 from grader.support.i18n import _
@@ -31,6 +32,8 @@ Examples:
   grader grade submissions --format jsonl | jq .score
   grader grade submissions --shard 3/64 --store part-3.sqlite
                                                  a 64th of the class; join the stores with `grader merge`
+  grader grade submissions --cluster tls://host:8786 --certificates keys
+                                                 on the machines of `grader cluster`
 
 \b
 Results are stored in your cache folder (or in --store). Run the command again, also after a kill: it grades only
@@ -61,6 +64,12 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
     callback=lambda _context, _option, text: _shard(text),
     help=_("Grade only part K of N, chosen by content; K is from 0 to N-1. Needs --store."),
 )
+@click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help=_("Grade on the workers of this scheduler (see grader cluster), or on local:N workers."),
+)
+@certificates_option
 @click.option("--jobs", type=click.IntRange(1, 256), help=_("Number of processes; default: one per core."))
 @click.option(
     "--store",
@@ -106,6 +115,8 @@ def command(
     since: str | None,
     regrade: bool,
     shard: tuple[int, int] | None,
+    cluster: str | None,
+    certificates: Path | None,
     jobs: int | None,
     store: Path | None,
     output: Path | None,
@@ -134,6 +145,8 @@ def command(
         shard=shard,
         students=students,
         keep=keep or "",
+        cluster=cluster,
+        certificates=certificates,
     )
     graded = grade_folder(submissions, options)
     if pseudonyms:

@@ -1,0 +1,263 @@
+"""Grade on the workers of a Dask cluster, in the place of `BoundedGrading`.
+
+Files are read and the store is asked on this machine; texts travel in batches, one batch per worker at a time. A
+batch whose worker is lost is sent to another one. Each worker proves first that it grades as this machine would.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import dask
+from distributed import Client, Future, LocalCluster, wait
+from distributed.security import Security
+
+from grader.bundle.model import Bundle
+from grader.classroom.bounded_grading import BoundedGrading
+from grader.classroom.certificates import encrypted, options_of, require_trust
+from grader.classroom.cluster_worker import DASK, NAME, Course, GradingPlugin, grade_batch, refusal
+from grader.classroom.looking_up import looking_up
+from grader.classroom.worker_process import RunConfig, Task, TaskResult, results_without_grading
+from grader.support.errors import GraderError, UsageError
+from grader.support.i18n import _
+
+BATCH = 20  # submissions at most that travel together
+LOSSES = 3  # of its worker, after which a batch is sent in parts, and a single submission could not be graded
+TICK = 1.0  # seconds between looks at the list of workers
+LOCAL = "local:"
+
+
+class ClusterError(GraderError):
+    """The cluster cannot be used any longer. What was graded is stored."""
+
+    exit_status = 3
+
+
+@dataclass
+class _Batch:
+    looked_up: list[tuple[Task, TaskResult]]
+    losses: int = 0
+
+
+class ClusterGrading:
+    """The workers of a scheduler, or of this machine for "local:4". Use as a context."""
+
+    def __init__(
+        self,
+        bundles: Sequence[Bundle],
+        config: RunConfig,
+        address: str,
+        certificates: Path | None,
+        total: int,
+    ):
+        self._bundles, self._config, self._course = bundles, config, Course.of(config)
+        self._address, self._certificates, self._left = address, certificates, total
+        self._opened = ExitStack()
+        self._accepted: dict[str, Future | None] = {}  # by address, with the batch it works on
+        self._refused: dict[str, str] = {}  # by address: why
+        self._batches: dict[Future, _Batch] = {}
+        self._again: list[_Batch] = []
+        self._alone = False
+
+    def __enter__(self) -> ClusterGrading:
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # lost workers are expected
+        with ExitStack() as opened:
+            self._client: Client = opened.enter_context(self._connect(opened))
+            self._client.register_plugin(GradingPlugin(self._course), NAME)
+            opened.callback(self._leave)
+            self._lookup = opened.enter_context(
+                BoundedGrading(self._bundles, self._config, jobs=1, setup=looking_up)
+            )
+            self._opened = opened.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._opened.__exit__(kind, error, trace)
+
+    def _connect(self, opened: ExitStack) -> Client:
+        if self._address.startswith(LOCAL):
+            opened.enter_context(dask.config.set(DASK))
+            cluster = LocalCluster(
+                local_directory=opened.enter_context(tempfile.TemporaryDirectory()),
+                n_workers=_number(self._address),
+                threads_per_worker=1,
+                processes=True,
+                memory_limit=0,
+                dashboard_address=None,
+                protocol="tls://",
+                security=Security.temporary(),
+                silence_logs=logging.CRITICAL,
+            )
+            return Client(opened.enter_context(cluster))
+        address = encrypted(self._address, self._certificates)
+        security = None
+        if self._certificates and address.startswith("tls://"):
+            require_trust(address, self._certificates, "client")
+            files = options_of(self._certificates, "client")
+            security = Security(
+                tls_ca_file=files["tls-ca-file"],
+                tls_client_cert=files["tls-cert"],
+                tls_client_key=files["tls-key"],
+                require_encryption=True,
+            )
+        try:
+            return Client(address, security=security, timeout=20)
+        except OSError as error:
+            raise UsageError(
+                _("nothing answers at {address} ({reason}); is the scheduler running?").format(
+                    address=address, reason=type(error).__name__
+                )
+            ) from None
+
+    def _leave(self) -> None:
+        with suppress(Exception):  # the scheduler may be gone
+            self._client.cancel(list(self._batches))
+            self._client.unregister_worker_plugin(NAME)
+
+    def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
+        """Yield each task with its result, as they are ready. Raises ClusterError without a worker that may grade."""
+        looked_up = self._lookup.run(tasks)
+        more = True
+        while more or self._again or self._batches:
+            self._update_workers()
+            for address in [one for one, working in self._accepted.items() if working is None]:
+                if not self._again and more:
+                    batch = _Batch([])
+                    for task, found in looked_up:
+                        self._left -= 1
+                        if found.to_send is None:
+                            yield task, found
+                        else:
+                            batch.looked_up.append((task, found))
+                        if len(batch.looked_up) >= self._size():
+                            break
+                    else:
+                        more = False
+                    self._again += [batch] if batch.looked_up else []
+                if self._again:
+                    self._submit(address, self._again.pop())
+            yield from self._finished()
+
+    def _size(self) -> int:
+        """Large batches first, small ones at the end: all workers finish at about the same time."""
+        return max(1, min(BATCH, self._left // (2 * len(self._accepted))))
+
+    def _submit(self, address: str, batch: _Batch) -> None:
+        tasks = [found.to_send for _task, found in batch.looked_up]
+        future = self._client.submit(
+            grade_batch, self._course.id, tasks, workers=[address], allow_other_workers=False, pure=False
+        )
+        self._accepted[address], self._batches[future] = future, batch
+
+    def _finished(self) -> Iterator[tuple[Task, TaskResult]]:
+        """Wait a moment for batches; yield the results of those that are done, or that were lost too often."""
+        if not self._batches:
+            time.sleep(TICK if not self._accepted else 0)
+            return
+        with suppress(TimeoutError):
+            wait(list(self._batches), timeout=TICK, return_when="FIRST_COMPLETED")
+        for address, future in list(self._accepted.items()):
+            if future is None or not future.done():
+                continue
+            answer: Any = None
+            with suppress(Exception):  # the worker exited, or its answer is lost with it
+                answer = future.result(timeout=TICK)
+            batch = self._batches.pop(future)
+            self._accepted[address] = None
+            if isinstance(answer, str):
+                self._refuse(address, answer)
+                self._again.append(batch)
+            elif answer is None:
+                yield from self._lost(batch)
+            else:
+                for (task, found), graded in zip(batch.looked_up, answer, strict=True):
+                    yield task, _joined(found, graded)
+        for future in set(self._batches) - set(self._accepted.values()):
+            future.cancel()  # its worker has left
+            yield from self._lost(self._batches.pop(future))
+
+    def _lost(self, batch: _Batch) -> Iterator[tuple[Task, TaskResult]]:
+        batch.losses += 1
+        if batch.losses < LOSSES:
+            self._again.append(batch)
+        elif len(batch.looked_up) > 1:
+            self._again += [_Batch([one]) for one in batch.looked_up]
+        else:
+            ((task, found),) = batch.looked_up
+            problem = _("the machines that graded it were lost {n} times").format(n=LOSSES)
+            names = found.to_send.expected if found.to_send else ()
+            blank = results_without_grading(self._bundles, names, "could_not_grade", problem)
+            yield task, _joined(found, TaskResult(tuple(blank), problem=problem, grader_failed=True))
+
+    def _update_workers(self) -> None:
+        """Admit workers that joined, forget those that left. Raises ClusterError."""
+        if self._client.status != "running":
+            raise ClusterError(
+                _(
+                    "the connection to the scheduler was lost; run the command again: what was graded is stored"
+                )
+            )
+        here = set(self._client.scheduler_info()["workers"])
+        for address in set(self._accepted) - here:
+            del self._accepted[address]
+        was_alone, self._alone = self._alone, not here
+        if self._alone and not was_alone:
+            _say(_("No worker is connected to the scheduler; grading goes on when there is one."))
+        asked = [address for address in here if address not in self._accepted | self._refused]
+        answers = (
+            self._client.run(refusal, self._course.id, workers=asked, on_error="return") if asked else {}
+        )
+        for address, answer in answers.items():
+            if answer == "":
+                self._accepted[address] = None
+            elif isinstance(answer, ImportError):
+                self._refuse(address, _("the grader is not installed there, or is another version"))
+            elif isinstance(answer, Exception) and not isinstance(answer, OSError):  # which may pass
+                self._refuse(address, _("it does not answer ({error})").format(error=type(answer).__name__))
+            elif isinstance(answer, str):
+                self._refuse(address, answer)
+        if here and here <= set(self._refused):
+            raise ClusterError(_("no worker of this cluster may grade the class; the reasons are above"))
+
+    def _refuse(self, address: str, why: str) -> None:
+        self._accepted.pop(address, None)
+        self._refused[address] = why
+        _say(_("The worker {address} is not used: {why}.").format(address=address, why=why))
+
+
+def _say(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)
+
+
+def _joined(found: TaskResult, graded: TaskResult) -> TaskResult:
+    """What the store had and what a worker found, in the order of the course."""
+    by_name = {result.name: result for result in graded.results}
+    results = tuple(by_name.get(result.name, result) for result in found.results)
+    return replace(
+        graded,
+        results=results,
+        content=found.content,
+        size=found.size,
+        remarks=(*found.remarks, *graded.remarks),
+        defines=found.defines,
+    )
+
+
+def _number(address: str) -> int:
+    text = address.removeprefix(LOCAL)
+    if not text.isdigit() or not 1 <= int(text) <= 256:
+        raise UsageError(
+            _("--cluster local:N takes a number of workers, such as local:4; not {text}").format(text=text)
+        )
+    return int(text)

@@ -1,0 +1,147 @@
+"""What a worker of a cluster does: receive the hidden cases once, then grade batches of texts.
+
+It grades as a local run does, in a process of its own with limits. It never receives the secret seed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from distributed import WorkerPlugin, get_worker
+from distributed.worker import Worker
+
+from grader.bundle.files import load_all
+from grader.classroom.bounded_grading import BoundedGrading
+from grader.classroom.class_run import cases_digest, versions
+from grader.classroom.worker_process import RunConfig, Task, TaskResult
+from grader.sandbox.choose import best_tier
+from grader.support.errors import GraderError
+from grader.support.i18n import _
+
+NAME = "headway"  # of the plugin: a worker serves one class at a time
+
+
+@dataclass(frozen=True)
+class Course:
+    """What a worker needs to grade a class: the cases, and what must be equal on both sides."""
+
+    config: RunConfig = field(repr=False)  # without a store and its secret
+    files: dict[str, bytes] = field(repr=False)  # the recorded cases, by their place
+    code: str  # a hash of the grader's own files
+
+    @classmethod
+    def of(cls, config: RunConfig) -> Course:
+        files = {
+            path.relative_to(config.bundles).as_posix(): path.read_bytes()
+            for path in sorted(config.bundles.glob("*/bundle.*"))
+        }
+        bare = replace(config, store=None, key=replace(config.key, secret=b""), only=(), regrade=False)
+        return cls(bare, files, code_digest())
+
+    @property
+    def id(self) -> str:
+        """Equal for two classes that are graded alike."""
+        return self.config.key.cases
+
+
+def code_digest() -> str:
+    """Return a hash of the grader's Python files, without the exercises that a wheel has among them."""
+    root = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        place = path.relative_to(root)
+        if place.parts[0] != "course":
+            digest.update(f"{place.as_posix()}\0".encode() + path.read_bytes().replace(b"\r\n", b"\n"))
+    return digest.hexdigest()
+
+
+class GradingPlugin(WorkerPlugin):
+    """Grades on one worker, from `setup` to `teardown`. `refusal`: why it does not; "" if it does."""
+
+    def __init__(self, course: Course):
+        self.course = course
+        self.refusal: str | None = None  # None: not set up yet
+        self._grading: BoundedGrading | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+
+    async def setup(self, worker: Worker) -> None:
+        """Raise nothing: Dask would end the worker and write a traceback into its log."""
+        try:
+            await asyncio.to_thread(self.start, worker.local_directory)
+            self.refusal = ""
+        except GraderError as error:
+            self.refusal = str(error)
+        except Exception as error:
+            self.refusal = _("it could not be set up ({error})").format(error=type(error).__name__)
+
+    def start(self, place: str) -> None:
+        """Unpack the cases below `place`. Raises GraderError, with a clause, if this machine must not grade."""
+        config, key = self.course.config, self.course.config.key
+        best_tier(key.sandbox)
+        self._folder = tempfile.TemporaryDirectory(dir=place, prefix="cases-")  # mode 700
+        folder = Path(self._folder.name)
+        for name, data in self.course.files.items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_bytes(data)
+        if versions() != key.grader:
+            raise GraderError(
+                _("it has grader {theirs}; this class is graded with {ours}").format(
+                    theirs=versions(), ours=key.grader
+                )
+            )
+        if code_digest() != self.course.code:
+            raise GraderError(_("it has another version of the course; install the same checkout there"))
+        if cases_digest(folder, config.rules) != key.cases:
+            raise GraderError(_("the hidden cases arrived damaged"))
+        config = replace(config, bundles=folder)
+        self._grading = BoundedGrading(config.rules.apply(load_all(folder)), config, jobs=1)
+
+    def grade(self, tasks: Sequence[Task]) -> list[TaskResult]:
+        """Grade tasks in this worker's process; return the results in their order."""
+        assert self._grading is not None
+        numbered = [replace(task, number=number) for number, task in enumerate(tasks)]
+        results = {task.number: result for task, result in self._grading.run(numbered)}
+        return [results[number] for number in range(len(tasks))]
+
+    async def teardown(self, worker: Worker) -> None:
+        if self._grading:
+            await asyncio.to_thread(self._grading.close)
+        if self._folder:
+            self._folder.cleanup()
+
+
+# For machines that run what they are sent, and whose pages would show who submits what.
+DASK = {
+    "distributed.worker.daemon": False,  # a worker starts processes
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+}
+
+
+def refusal(course: str, dask_worker: Worker) -> str | None:
+    """On a worker: why it cannot grade this course; "" if it can, None if it is not ready to say."""
+    plugin = dask_worker.plugins.get(NAME)
+    if not isinstance(plugin, GradingPlugin):
+        return None
+    return plugin.refusal if plugin.course.id == course else _("it serves another version of the course")
+
+
+def grade_batch(course: str, tasks: Sequence[Task]) -> list[TaskResult] | str | None:
+    """On a worker: grade tasks, or say why not; None if it is not ready. Raises nothing: Dask logs exceptions
+    with their arguments."""
+    try:
+        plugin = get_worker().plugins.get(NAME)
+        if not isinstance(plugin, GradingPlugin) or plugin.refusal is None:
+            return None
+        if plugin.course.id != course:
+            return _("it serves another version of the course now; another call of `grader grade` uses it")
+        return plugin.grade(tasks)
+    except GraderError as error:
+        return str(error)
+    except Exception as error:
+        return _("it could not grade ({error})").format(error=type(error).__name__)

@@ -1,0 +1,98 @@
+"""`grader cluster`: certificates, a scheduler and workers for `grader grade --cluster`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+
+from grader.support.i18n import _
+
+EXAMPLES = """\b
+Examples:
+  grader cluster certificates keys               then copy keys/ to every machine, by a safe way
+  grader cluster scheduler --certificates keys   on one machine, such as host
+  grader cluster worker tls://host:8786 --certificates keys --workers 8
+  grader grade submissions --cluster tls://host:8786 --certificates keys
+
+\b
+Scheduler and workers are those of Dask. Options after -- go to them: `grader cluster worker ADDRESS … -- --lifetime 55m`.
+"""
+
+certificates_option = click.option(
+    "--certificates",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help=_("Folder that `grader cluster certificates` made."),
+)
+_dask = click.argument("dask", nargs=-1, type=click.UNPROCESSED, metavar="[-- OPTIONS OF DASK]")
+
+
+@click.group(epilog=EXAMPLES)
+def command() -> None:
+    """Set up machines that grade together."""
+    try:
+        import cryptography  # noqa: F401
+        import distributed  # noqa: F401
+    except ImportError as missing:
+        raise click.UsageError(
+            _("this needs {name}; install it with: pip install 'headway[cluster]'").format(name=missing.name)
+        ) from None
+
+
+@command.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option(
+    "--days", type=click.IntRange(1, 3650), default=365, show_default=True, help=_("How long they are valid.")
+)
+def certificates(folder: Path, days: int) -> None:
+    """Make the certificates of one cluster in FOLDER. Keep them as secret as the marks."""
+    from grader.classroom.certificates import write_certificates
+
+    write_certificates(folder, days)
+    click.echo(_("{path}: ca.pem, scheduler.pem, worker.pem, client.pem").format(path=folder))
+
+
+@command.command()
+@certificates_option
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8786, show_default=True, help=_("0: any that is free.")
+)
+@_dask
+def scheduler(certificates: Path | None, port: int, dask: tuple[str, ...]) -> None:
+    """Run a scheduler until it is stopped. Without certificates it serves this machine only."""
+    at = ["--host", f"{'tls' if certificates else 'tcp'}://{'' if certificates else '127.0.0.1'}:{port}"]
+    _run("scheduler", [*at, "--no-show", "--no-dashboard", *dask], certificates)
+
+
+@command.command()
+@click.argument("address")
+@certificates_option
+@click.option("--workers", type=click.IntRange(1, 256), default=1, show_default=True, help=_("One per core."))
+@_dask
+def worker(address: str, certificates: Path | None, workers: int, dask: tuple[str, ...]) -> None:
+    """Run workers for the scheduler at ADDRESS until they are stopped."""
+    from grader.classroom.certificates import encrypted, require_trust
+
+    address = encrypted(address, certificates)
+    if certificates and address.startswith("tls://"):
+        require_trust(address, certificates, "worker")
+    threads = ["--nworkers", str(workers), "--nthreads", "1", "--memory-limit", "0", "--no-dashboard"]
+    _run("worker", [address, *threads, *dask], certificates)
+
+
+def _run(role: str, arguments: list[str], certificates: Path | None) -> None:
+    from grader.classroom.certificates import options_of
+    from grader.classroom.cluster_worker import DASK
+
+    if certificates:
+        files = options_of(certificates, role)
+        arguments = [*arguments, *(f"--{name}={path}" for name, path in files.items())]
+    command = [sys.executable, "-m", f"distributed.cli.dask_{role}", *arguments]
+    settings = {f"DASK_{key.upper().replace('.', '__')}": str(value) for key, value in DASK.items()}
+    variables = {**os.environ, **settings}
+    if os.name == "posix":
+        os.execve(command[0], command, variables)
+    sys.exit(subprocess.run(command, env=variables).returncode)

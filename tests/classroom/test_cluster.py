@@ -1,0 +1,269 @@
+"""A cluster grades as one machine does; what could read, forge or falsify results is refused with a sentence."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from grader.bundle.files import load_all
+from grader.bundle.rules import NO_RULES
+from grader.classroom import cluster_worker
+from grader.classroom.certificates import encrypted, require_trust, write_certificates
+from grader.classroom.class_run import cases_digest, versions
+from grader.classroom.cluster import ClusterError, ClusterGrading
+from grader.classroom.cluster_worker import NAME, Course, GradingPlugin, grade_batch, refusal
+from grader.classroom.store import StoreKey
+from grader.classroom.worker_process import RunConfig, Task, TaskResult
+from grader.report.model import ExerciseResult
+from grader.sandbox.base import SandboxError
+from grader.support.errors import UsageError
+
+ROOT = Path(__file__).resolve().parents[2]
+GRADER = Path(sys.executable).with_name("grader")
+SECRET = b"the secret of the store"
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> RunConfig:
+    cases = tmp_path / "cases"
+    shutil.copytree(ROOT / "assignments" / "04_heads", cases / "04_heads")
+    key = StoreKey(cases_digest(cases, NO_RULES), versions(), "basic", SECRET)
+    return RunConfig(cases, tmp_path / "store", key)
+
+
+def set_up(course: Course, folder: Path) -> GradingPlugin:
+    plugin = GradingPlugin(course)
+    asyncio.run(plugin.setup(SimpleNamespace(local_directory=str(folder))))
+    asyncio.run(plugin.teardown(SimpleNamespace()))
+    return plugin
+
+
+# ---- which workers may grade
+
+
+def test_a_worker_with_the_same_course_is_accepted(config, tmp_path):
+    plugin = set_up(Course.of(config), tmp_path)
+    assert plugin.refusal == ""
+    assert refusal(plugin.course.id, SimpleNamespace(plugins={NAME: plugin})) == ""
+    assert not list(tmp_path.glob("cases-*")), "the cases are removed"
+
+
+def test_a_worker_receives_neither_secret_nor_store(config):
+    course = Course.of(config)
+    import pickle
+
+    assert SECRET not in pickle.dumps(GradingPlugin(course))
+    assert str(config.store).encode() not in pickle.dumps(GradingPlugin(course))
+    assert "bundle" not in repr(course)
+
+
+def test_a_worker_of_a_lower_tier_is_refused(config, tmp_path, monkeypatch):
+    def only_landlock(_asked):
+        raise SandboxError("the strict sandbox does not work on this machine: user namespaces: not permitted")
+
+    monkeypatch.setattr(cluster_worker, "best_tier", only_landlock)
+    assert "strict sandbox does not work" in set_up(Course.of(config), tmp_path).refusal
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        (lambda course: replace(course, code="another"), "another version of the course"),
+        (lambda course: replace(course, files={}), "arrived damaged"),
+        (
+            lambda course: replace(
+                course, config=replace(course.config, key=replace(course.config.key, grader="9.9 torch 9.9"))
+            ),
+            "this class is graded with 9.9 torch 9.9",
+        ),
+    ],
+)
+def test_a_worker_of_another_version_is_refused(config, tmp_path, changed, says):
+    assert says in set_up(changed(Course.of(config)), tmp_path).refusal
+
+
+def test_a_worker_that_serves_another_course_grades_no_batch(config, tmp_path, monkeypatch):
+    plugin = set_up(Course.of(config), tmp_path)
+    worker = SimpleNamespace(plugins={NAME: plugin})
+    monkeypatch.setattr(cluster_worker, "get_worker", lambda: worker)
+    assert "another version of the course" in refusal("another", worker)
+    assert "another version of the course" in grade_batch("another", [])
+    worker.plugins.clear()
+    assert grade_batch(plugin.course.id, []) is None, "it is asked again when it is ready"
+
+
+# ---- addresses and certificates
+
+
+@pytest.mark.parametrize(
+    "address", ["tcp://10.0.0.1:8786", "ucx://host:1", "host", "tcp://127.0.0.1.example.org:1"]
+)
+def test_an_address_without_encryption_is_refused(address, tmp_path):
+    with pytest.raises(UsageError, match="is not encrypted"):
+        encrypted(address, tmp_path)
+
+
+def test_an_encrypted_address_needs_certificates(tmp_path):
+    assert encrypted("tcp://127.0.0.1:8786", None) == "tcp://127.0.0.1:8786"
+    assert encrypted("host:8786", tmp_path) == "tls://host:8786"
+    with pytest.raises(UsageError, match="needs --certificates"):
+        encrypted("host:8786", None)
+
+
+@contextmanager
+def scheduler(keys: Path) -> Iterator[str]:
+    command = [GRADER, "cluster", "scheduler", "--certificates", keys, "--port", "0"]
+    environment = {**os.environ, "TMPDIR": str(keys.parent)}  # Dask keeps a folder there
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+    try:
+        assert process.stderr is not None
+        line = next(line for line in process.stderr if "Scheduler at:" in line)
+        yield f"tls://127.0.0.1:{line.rpartition(':')[2].strip()}"
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_only_certificates_of_one_authority_are_trusted(tmp_path):
+    ours, theirs, mixed = tmp_path / "ours", tmp_path / "theirs", tmp_path / "mixed"
+    for folder in (ours, theirs):
+        write_certificates(folder, days=1)
+        assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
+    with pytest.raises(UsageError, match="is not empty"):
+        write_certificates(ours, days=1)
+    shutil.copytree(theirs, mixed)
+    shutil.copy(ours / "ca.pem", mixed)  # accepts the scheduler, and is not accepted
+    with scheduler(ours) as address:
+        require_trust(address, ours, "worker")
+        for folder in (theirs, mixed):
+            done = subprocess.run(
+                [GRADER, "cluster", "worker", address, "--certificates", folder],
+                capture_output=True,
+                text=True,
+                timeout=60,
+            )
+            assert done.returncode == 2
+            assert "do not trust each other's certificates" in done.stderr
+            assert len(done.stderr.strip().splitlines()) == 1
+    with pytest.raises(UsageError, match="nothing answers"):
+        require_trust(address, ours, "worker")
+
+
+# ---- batches
+
+
+class Future:
+    def __init__(self, answer: object):
+        self.answer = answer
+
+    def done(self) -> bool:
+        return True
+
+    def result(self, timeout: float) -> object:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+    def cancel(self) -> None: ...
+
+
+class Cluster:
+    """A client of Dask whose workers answer as the test says."""
+
+    status = "running"
+
+    def __init__(self, answers, refusals):
+        self.answers, self.refusals, self.sent = answers, refusals, []
+
+    def scheduler_info(self):
+        return {"workers": self.refusals}
+
+    def run(self, _function, _course, workers, on_error):
+        return {address: self.refusals[address] for address in workers}
+
+    def submit(self, _function, _course, tasks, workers, allow_other_workers, pure):
+        self.sent.append((workers[0], [task.number for task in tasks]))
+        return Future(self.answers(tasks))
+
+
+def result(outcome: str, score: float | None) -> ExerciseResult:
+    return ExerciseResult("transpose_qkv", "04_heads", outcome, score, 3.0)
+
+
+def graded(tasks: list[Task]) -> list[TaskResult]:
+    return [TaskResult((result("passed", 3.0),), (result("passed", 3.0),)) for _task in tasks]
+
+
+def run(config, monkeypatch, answers, refusals, number: int = 3):
+    grading = ClusterGrading(load_all(config.bundles), config, "local:1", None, number)
+    grading._client = Cluster(answers, refusals)
+    tasks = [Task(n, Path("a.py"), bytes, ("transpose_qkv",)) for n in range(number)]
+    blank = (result("could_not_grade", None),)
+    looked_up = [(task, TaskResult(blank, to_send=task)) for task in tasks]
+    grading._lookup = SimpleNamespace(run=lambda _tasks: iter(looked_up))
+    monkeypatch.setattr("grader.classroom.cluster.wait", lambda *_a, **_k: None)
+    results = {task.number: found for task, found in grading.run(tasks)}
+    return results, grading._client.sent
+
+
+def test_a_batch_whose_worker_is_lost_is_graded_again(config, monkeypatch):
+    calls = iter([RuntimeError("lost"), None])
+    results, sent = run(
+        config, monkeypatch, lambda tasks: next(calls, None) or graded(tasks), {"a": ""}, number=2
+    )
+    assert [found.results[0].outcome for found in results.values()] == ["passed", "passed"]
+    assert len(sent) == 3
+
+
+def test_a_submission_whose_workers_are_lost_gets_no_zero(config, monkeypatch):
+    def answers(tasks):
+        return RuntimeError("lost") if 1 in [task.number for task in tasks] else graded(tasks)
+
+    results, sent = run(config, monkeypatch, answers, {"a": "", "b": ""}, number=8)
+    assert [n for n, found in sorted(results.items()) if found.grader_failed] == [1]
+    lost = results[1]
+    assert [(r.outcome, r.score) for r in lost.results] == [("could_not_grade", None)]
+    assert lost.new == ()
+    assert "were lost 3 times" in lost.problem
+    assert [numbers for _address, numbers in sent].count([1]) == 3
+
+
+def test_workers_that_are_refused_get_nothing(config, monkeypatch, capsys):
+    refusals = {"good": "", "bad": "it is another machine", "bare": ModuleNotFoundError("grader")}
+    _results, sent = run(config, monkeypatch, graded, refusals)
+    assert {address for address, _numbers in sent} == {"good"}
+    assert "The worker bad is not used: it is another machine." in capsys.readouterr().err
+    with pytest.raises(ClusterError, match="no worker of this cluster"):
+        run(config, monkeypatch, graded, {"bad": "it is another machine"})
+
+
+# ---- all of it
+
+ROOT_ONLY = pytest.mark.skipif(
+    sys.platform != "linux" or os.geteuid() != 0 or not shutil.which("ip"),
+    reason="NOT TESTED: network namespaces need root and ip",
+)
+
+
+@ROOT_ONLY
+def test_hosts_that_lose_workers_store_what_one_machine_does():
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "cluster_hosts.py", "--submissions", "30", "--kill-every", "10"],
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
+    assert done.stdout.splitlines()[-1] == "equal", done.stdout + done.stderr
+    assert done.returncode == 0
+    assert "host b killed" in done.stdout
