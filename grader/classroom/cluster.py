@@ -66,6 +66,7 @@ class ClusterGrading:
         self._refused: dict[str, str] = {}  # by address: why
         self._batches: dict[Future, _Batch] = {}
         self._again: list[_Batch] = []
+        self._same: dict[_Key, list[tuple[Task, TaskResult]]] = {}  # equal to one that is being graded
         self._alone = False
 
     def __enter__(self) -> ClusterGrading:
@@ -138,7 +139,10 @@ class ClusterGrading:
                         self._left -= 1
                         if found.to_send is None:
                             yield task, found
+                        elif _key(found) in self._same:
+                            self._same[_key(found)].append((task, found))
                         else:
+                            self._same[_key(found)] = []
                             batch.looked_up.append((task, found))
                         if len(batch.looked_up) >= self._size():
                             break
@@ -182,7 +186,7 @@ class ClusterGrading:
                 yield from self._lost(batch)
             else:
                 for (task, found), graded in zip(batch.looked_up, answer, strict=True):
-                    yield task, _joined(found, graded)
+                    yield from self._done(task, found, graded)
         for future in set(self._batches) - set(self._accepted.values()):
             future.cancel()  # its worker has left
             yield from self._lost(self._batches.pop(future))
@@ -198,7 +202,13 @@ class ClusterGrading:
             problem = _("the machines that graded it were lost {n} times").format(n=LOSSES)
             names = found.to_send.expected if found.to_send else ()
             blank = results_without_grading(self._bundles, names, "could_not_grade", problem)
-            yield task, _joined(found, TaskResult(tuple(blank), problem=problem, grader_failed=True))
+            yield from self._done(task, found, TaskResult(tuple(blank), problem=problem, grader_failed=True))
+
+    def _done(self, task: Task, found: TaskResult, graded: TaskResult) -> Iterator[tuple[Task, TaskResult]]:
+        """Yield the result of a submission, and of those that are equal to it."""
+        yield task, _joined(found, graded)
+        for other, looked_up in self._same.pop(_key(found)):
+            yield other, _joined(looked_up, replace(graded, new=()))
 
     def _update_workers(self) -> None:
         """Admit workers that joined, forget those that left. Raises ClusterError."""
@@ -238,6 +248,14 @@ class ClusterGrading:
 
 def _say(sentence: str) -> None:
     print(sentence, file=sys.stderr, flush=True)
+
+
+_Key = tuple[str, tuple[str, ...]]
+
+
+def _key(found: TaskResult) -> _Key:
+    """The content and the exercises to grade."""
+    return found.content, found.to_send.expected if found.to_send else ()
 
 
 def _joined(found: TaskResult, graded: TaskResult) -> TaskResult:

@@ -205,12 +205,15 @@ def graded(tasks: list[Task]) -> list[TaskResult]:
     return [TaskResult((result("passed", 3.0),), (result("passed", 3.0),)) for _task in tasks]
 
 
-def run(config, monkeypatch, answers, refusals, number: int = 3):
+def run(config, monkeypatch, answers, refusals, number: int = 3, equal: int = 99):
+    """Grade tasks, of which each `equal`-th has the same content; return the results and what was sent."""
     grading = ClusterGrading(load_all(config.bundles), config, "local:1", None, number)
     grading._client = Cluster(answers, refusals)
     tasks = [Task(n, Path("a.py"), bytes, ("transpose_qkv",)) for n in range(number)]
     blank = (result("could_not_grade", None),)
-    looked_up = [(task, TaskResult(blank, to_send=task)) for task in tasks]
+    looked_up = [
+        (task, TaskResult(blank, content=str(n % equal), to_send=task)) for n, task in enumerate(tasks)
+    ]
     grading._lookup = SimpleNamespace(run=lambda _tasks: iter(looked_up))
     monkeypatch.setattr("grader.classroom.cluster.wait", lambda *_a, **_k: None)
     results = {task.number: found for task, found in grading.run(tasks)}
@@ -237,6 +240,13 @@ def test_a_submission_whose_workers_are_lost_gets_no_zero(config, monkeypatch):
     assert lost.new == ()
     assert "were lost 3 times" in lost.problem
     assert [numbers for _address, numbers in sent].count([1]) == 3
+
+
+def test_equal_submissions_are_sent_once_at_a_time(config, monkeypatch):
+    results, sent = run(config, monkeypatch, graded, {"a": ""}, number=40, equal=2)
+    assert sent[0] == ("a", [0, 1])
+    assert [results[n].results[0].outcome for n in range(40)] == ["passed"] * 40
+    assert [len(results[n].new) for n in range(20)] == [1, 1] + [0] * 18
 
 
 def test_workers_that_are_refused_get_nothing(config, monkeypatch, capsys):
