@@ -266,6 +266,7 @@ def _joined(found: TaskResult, graded: TaskResult) -> TaskResult:
         graded,
         results=results,
         content=found.content,
+        tree=found.tree,
         size=found.size,
         remarks=(*found.remarks, *graded.remarks),
         defines=found.defines,
