@@ -21,7 +21,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 def write_certificates(folder: Path, days: int) -> None:
     """Write ca.pem and, for each role, a file with its certificate and key. Raises UsageError for a folder in use.
 
-    The authority's key is written nowhere: nobody can sign another certificate.
+    The authority's key is written nowhere: no other certificate can be signed.
     """
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
