@@ -9,7 +9,7 @@ from grader.given import BLOCKS
 from grader.intake.names import Definition, Names, plain
 from grader.intake.recognise import Contract, family, forward_fits, likeness, other_family
 
-WORDS = ("attention", "attn", "transformer", "softmax", "mask", "position", "feedforward", "seq2seq")
+WORDS = ("attention", "attn", "transformer", "softmax", "mask", "position", "feedforward")
 ALIKE = 0.6  # how similar a name has to be for an exercise to be called near
 
 
@@ -17,7 +17,7 @@ ALIKE = 0.6  # how similar a name has to be for an exercise to be called near
 class NotGraded:
     """A definition that was not graded.
 
-    exercise: the nearest one; "" if none is near. same: its parameters are those of that exercise.
+    exercise: the one with the nearest name; "" if none is near. same: its parameters are those of that exercise.
     taken: the definition of the same file that was graded as that exercise.
     """
 
@@ -71,7 +71,7 @@ def _is_near(exercise: str, wanted: Contract, found: Definition) -> bool:
     same_kind = is_class == (wanted.keywords is not None)
     if not same_kind or (not is_class and plain(exercise) != plain(found.name)):
         return False
-    return not other_family(exercise, found.name) and likeness(exercise, found.name) >= ALIKE
+    return likeness(exercise, found.name) >= ALIKE
 
 
 def _is_of_the_kind(name: str) -> bool:

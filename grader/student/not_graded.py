@@ -48,7 +48,9 @@ def _of_one(other: NotGraded, engine: Engine, submission: Submission, names: Nam
     if other.taken:
         says = _("{place}: `{other}` was not graded; `{taken}` of the same file was graded as {exercise}")
         return says.format(**known, taken=other.taken)
-    says = _("{place}: `{other}({found})` was not graded; the nearest exercise is `{exercise}({asked})`")
+    says = _(
+        "{place}: `{other}({found})` was not graded; the nearest name of an exercise is `{exercise}({asked})`"
+    )
     found = _text(submission, names, other.definition)
     stub = engine.context.stubs[engine.exercises[other.exercise].assignment]
     asked = _text(stub.submission, stub.names, stub.names.definitions[other.exercise])
@@ -67,7 +69,7 @@ def _listed(others: Sequence[Definition], names: Names) -> str:
     more = len(others) - MOST
     if more > 0:
         shown = _("{shown}, and {more} more").format(shown=shown, more=more)
-    return _("not graded, and no exercise is like it: {shown}").format(shown=shown)
+    return _("not graded, because no exercise has such a name: {shown}").format(shown=shown)
 
 
 def _defined_again(replaced: Sequence[Definition], names: Names) -> str:

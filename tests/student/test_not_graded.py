@@ -44,13 +44,16 @@ def test_a_class_with_the_parameters_of_a_repair_is_told_its_name(remarks, name,
 def test_a_class_of_another_kind_is_not_said_to_be_near(remarks):
     text = a_class("SentenceEncoder", "d_model, n_head") + a_class("Classifier", "d_model, n_head", "x, y")
     (remark,) = remarks(text + ADD_NORM)
-    assert "`SentenceEncoder(d_model, n_head)` was not graded; the nearest exercise is `Transform" in remark
+    assert (
+        "`SentenceEncoder(d_model, n_head)` was not graded; the nearest name of an exercise is `Transform"
+        in remark
+    )
 
 
 def test_the_nearest_exercise_is_named_with_both_parameters(remarks):
     (remark,) = remarks(a_class("SelfAttention", "dim, dim_qk") + ADD_NORM)
     assert remark == (
-        "line 1: `SelfAttention(dim, dim_qk)` was not graded; the nearest exercise is"
+        "line 1: `SelfAttention(dim, dim_qk)` was not graded; the nearest name of an exercise is"
         " `TangledSelfAttention(d_model, n_head)`"
     )
 
@@ -74,7 +77,7 @@ def test_a_name_that_is_defined_twice_says_which_counts(remarks):
 def test_many_definitions_are_listed_in_one_sentence(remarks):
     text = "".join(a_class(f"Attn{n}", "x") for n in range(9)) + ADD_NORM
     (remark,) = remarks(text)
-    assert remark.startswith("not graded, and no exercise is like it: `Attn0` (line 1), ")
+    assert remark.startswith("not graded, because no exercise has such a name: `Attn0` (line 1), ")
     assert remark.endswith("`Attn5` (line 16), and 3 more")
 
 
@@ -90,4 +93,6 @@ def test_a_file_without_exercises_names_the_nearest(tmp_path):
     file.write_text(a_class("SelfAttention", "dim"))
     with pytest.raises(GraderError) as error:
         check((), file=file, sandbox="basic", quiet=True)
-    assert "\nline 1: `SelfAttention(dim)` was not graded; the nearest exercise is" in str(error.value)
+    assert "\nline 1: `SelfAttention(dim)` was not graded; the nearest name of an exercise is" in str(
+        error.value
+    )
