@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -13,7 +14,10 @@ from grader.intake.course import find
 from grader.report.terminal import outcome_text
 from grader.report.words import points
 from grader.student import progress
+from grader.student.exercise_list import Row, rows_of
 from grader.support.i18n import _
+
+NARROW = 60  # columns that a row needs
 
 
 def show_map(start: Path | None = None) -> None:
@@ -21,9 +25,12 @@ def show_map(start: Path | None = None) -> None:
     course = find(start or Path.cwd())
     known = progress.load(course.root)
     console = Console(highlight=False)
+    rows = rows_of(course)
+    widest = max(len(points(row.score, row.points)) for row in rows)
     for bundle in course.bundles:
         console.print(_heading(bundle))
-        console.print(_table(bundle, known, aligned=console.width >= 60))
+        mine = [row for row in rows if row.assignment == bundle.assignment]
+        console.print(_rows(mine, widest, console.width))
     console.print()
     console.print(_next(course.bundles, known))
 
@@ -33,21 +40,25 @@ def _heading(bundle: Bundle) -> Text:
     return Text.assemble((bundle.assignment, "bold"), f" · {_(bundle.title)} · {about}")
 
 
-def _table(bundle: Bundle, known: dict[str, dict[str, object]], *, aligned: bool) -> Table:
-    """Return one row per exercise; `aligned` with the tables of the other assignments."""
+def _rows(rows: Sequence[Row], widest: int, width: int) -> RenderableType:
+    """Return one row per exercise; in a narrow terminal the outcome goes below the name.
+
+    widest: columns of the longest points of the course, so that they line up between assignments.
+    """
+    if width < NARROW:
+        return Group(*(line for row in rows for line in _lines(row)))
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
-    table.add_column(overflow="fold", min_width=28 if aligned else None)
-    table.add_column(min_width=20 if aligned else None)
-    table.add_column(no_wrap=True, justify="right")
-    for exercise in bundle.exercises:
-        entry = known.get(exercise.name, {})
-        outcome, score = str(entry.get("outcome", "not_started")), entry.get("score", 0.0)
-        table.add_row(
-            Text(f"  {exercise.name}"),
-            outcome_text(outcome),
-            Text(points(score if isinstance(score, float) else None, exercise.points)),
-        )
+    table.add_column(no_wrap=True, min_width=28)
+    table.add_column(no_wrap=True, min_width=20)
+    table.add_column(no_wrap=True, justify="right", min_width=widest)
+    for row in rows:
+        table.add_row(f"  {row.name}", outcome_text(row.outcome), points(row.score, row.points))
     return table
+
+
+def _lines(row: Row) -> tuple[Text, Text]:
+    outcome = Text("    ").append_text(outcome_text(row.outcome)).append(f"  {points(row.score, row.points)}")
+    return Text(f"  {row.name}"), outcome
 
 
 def _next(bundles: list[Bundle], known: dict[str, dict[str, object]]) -> Text:

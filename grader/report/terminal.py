@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.report import pruning
+from grader.report.look import lines_to_look_at
 from grader.report.model import CheckResult, ExerciseResult, Report
 from grader.report.picture import Picture
 from grader.report.picture_terminal import Drawn
@@ -48,6 +49,7 @@ _STYLES = {
     "passed": "green",
     "failed": "red",
     "not_started": "dim",
+    "not_checked": "dim",
     "blocked": "red",
     "other_interface": "red",
     "could_not_grade": "magenta",
@@ -257,7 +259,8 @@ def _findings(result: ExerciseResult) -> RenderableType | None:
     ]
     if first is not None and result.picture is None:
         rows += [(_("expected"), first.expected or ""), (_("got"), first.got or "")]
-    rows.append((_("printed"), result.printed))
+    look = lines_to_look_at([result])
+    rows += [("", look[0].plain if look else ""), (_("printed"), result.printed)]
     found = [(name, _values(text)) for name, text in rows if text]
     return _Rows(found) if found else None
 

@@ -12,6 +12,7 @@ MARKS = {
     "passed": "✓",
     "failed": "✗",
     "not_started": "○",
+    "not_checked": "◐",
     "blocked": "!",
     "other_interface": "≠",
     "could_not_grade": "?",
@@ -26,6 +27,7 @@ def outcome_name(outcome: str) -> str:
         "passed": _("passed"),
         "failed": _("failed"),
         "not_started": _("not started"),
+        "not_checked": _("not checked yet"),
         "blocked": _("blocked"),
         "other_interface": _("other interface"),
         "could_not_grade": _("could not be graded"),
@@ -149,14 +151,19 @@ def facet_in_words(count: FacetCount) -> str:
 
 
 def place(result: ExerciseResult) -> str:
-    """Return the line of the submission's code, and the place in the tensor, as far as they are known."""
+    """Return the line of the submission's code, and the place in the tensor, as far as they are known.
+
+    The line where an exercise begins says nothing about the fault.
+    """
     first = first_failure(result.checks)
     where = first.where if first is not None else ""
     code = result.code
-    line = _("{file}, line {line}").format(file=code.file, line=code.line) if code else ""
-    if not code or line in where or line in result.message:
+    if not code or not code.marked:
         return where
-    text = f"{line}: {code.lines[code.line - code.first].strip()}" if code.line != code.first else line
+    line = _("{file}, line {line}").format(file=code.file, line=code.line)
+    if line in where or line in result.message:
+        return where
+    text = f"{line}: {code.lines[code.line - code.first].strip()}"
     return " · ".join(filter(None, (text, where)))
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from grader.bundle.model import Bundle
+from grader.intake.changes import answers
 from grader.intake.course import Course
 from grader.student import progress
 
@@ -35,19 +38,28 @@ class Row:
 
 
 def rows_of(course: Course) -> list[Row]:
-    """Return the exercises of a course in their order."""
+    """Return the exercises of a course in their order. What was written and never checked is "not_checked"."""
     known = progress.load(course.root)
     return [
         Row(
             bundle.assignment,
             exercise.name,
-            str(known.get(exercise.name, {}).get("outcome", "not_started")),
+            _outcome(course, bundle, exercise.name, known),
             _number(known.get(exercise.name, {}).get("score", 0.0)),
             exercise.points,
         )
         for bundle in course.bundles
         for exercise in bundle.exercises
     ]
+
+
+def _outcome(course: Course, bundle: Bundle, name: str, known: Mapping[str, dict[str, Any]]) -> str:
+    outcome = str(known.get(name, {}).get("outcome", "not_started"))
+    if outcome != "not_started":
+        return outcome
+    file = course.file_for(bundle)
+    written = file.is_file() and answers(file, file.read_bytes, bundle.stub, [name])
+    return "not_checked" if written else outcome
 
 
 def _number(value: object) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -19,6 +20,31 @@ def test_the_list_shows_outcomes_and_what_is_next(course):
     line = next(line for line in run(cwd=course).stdout.splitlines() if "transpose_qkv" in line)
     assert "passed" in line
     assert "3 / 3" in line
+
+
+def test_what_is_written_and_not_checked_is_not_called_not_started(course):
+    (course / "04_heads" / "heads.py").write_text(RIGHT, "utf-8")
+    lines = run(cwd=course).stdout.splitlines()
+    assert "not checked yet" in next(line for line in lines if "transpose_qkv" in line)
+    assert "not started" in next(line for line in lines if "sequence_mask" in line)
+
+
+def test_points_line_up_between_assignments(course):
+    progress = {"sequence_mask": {"outcome": "failed", "score": 0.909}}
+    (course / ".headway").mkdir()
+    (course / ".headway" / "progress.json").write_text(json.dumps(progress), "utf-8")
+    rows = [line for line in run(cwd=course, COLUMNS="60").stdout.splitlines() if line.startswith("  ")]
+    assert len({len(line.rstrip()) for line in rows if line.rstrip()[-1].isdigit()}) == 1
+
+
+@pytest.mark.parametrize("columns", [40, 60])
+def test_narrow_lists_break_no_word_and_lose_no_points(course, columns):
+    done = run(cwd=course, COLUMNS=str(columns))
+    lines = done.stdout.splitlines()
+    assert max(map(len, lines)) <= columns
+    for name in ("kernel_attention_weights", "Seq2SeqAttentionDecoder", "TransparentSelfAttention"):
+        assert any(name in line for line in lines)
+    assert done.stdout.count("not started") == done.stdout.count("0 / ") - done.stdout.count("points")
 
 
 def test_a_terminal_gets_a_list_to_choose_from(course):
