@@ -12,6 +12,7 @@ from grader.intake.names import Names
 from grader.intake.needs import needs
 from grader.intake.read import Submission
 from grader.lines.edit import Edit, Text
+from grader.lines.expressions import EXPRESSIONS
 from grader.lines.insertions import INSERTIONS
 from grader.lines.operators import OPERATORS
 from grader.lines.scope import scopes
@@ -53,7 +54,7 @@ class Place:
     def edits(self) -> Iterator[Edit]:
         """Every edit that an operator offers."""
         for scope in scopes(self.text, self.node):
-            for operator in (*OPERATORS, *INSERTIONS, *STATEMENTS):
+            for operator in (*OPERATORS, *EXPRESSIONS, *INSERTIONS, *STATEMENTS):
                 yield from operator(scope)
 
 

@@ -1,4 +1,4 @@
-"""Edits that replace a part of an expression: constants, names, calls, the sides of an operation.
+"""Edits of constants, names and attributes.
 
 An operator takes a scope and yields edits. Each has a name; `order.py` knows how often it repairs.
 """
@@ -7,61 +7,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from itertools import permutations
 
 from grader.lines.edit import Edit, Piece
 from grader.lines.scope import Scope
 
 Operator = Callable[[Scope], Iterator[Edit]]
-
-FAMILIES = (
-    ("softmax", "log_softmax", "sigmoid"),
-    ("relu", "gelu", "tanh", "sigmoid", "leaky_relu", "elu"),
-    ("ReLU", "GELU", "Tanh", "Sigmoid", "LeakyReLU"),
-    ("sum", "mean", "max", "amax"),
-    ("view", "reshape"),
-    ("repeat", "repeat_interleave", "expand", "tile"),
-    ("tril", "triu"),
-    ("zeros", "ones", "empty"),
-    ("zeros_like", "ones_like"),
-    ("sin", "cos"),
-    ("argmax", "argmin"),
-    ("exp", "log", "abs", "square"),
-    ("sqrt", "square", "rsqrt", "log"),
-    ("std", "var"),
-    ("min", "max"),
-    ("cat", "stack"),
-    ("append", "extend"),
-    ("any", "all"),
-    ("floor", "ceil", "round"),
-    ("squeeze", "unsqueeze"),
-    ("clamp_min", "clamp_max"),
-    ("masked_fill", "masked_fill_"),
-)
-COMPARISONS = {
-    ast.Lt: ("<=", ">=", ">"),
-    ast.LtE: ("<", ">", ">="),
-    ast.Gt: (">=", "<=", "<"),
-    ast.GtE: (">", "<", "<="),
-    ast.Eq: ("!=",),
-    ast.NotEq: ("==",),
-    ast.Is: ("is not",),
-    ast.IsNot: ("is",),
-    ast.In: ("not in",),
-    ast.NotIn: ("in",),
-}
-OPERATIONS = {
-    ast.Add: ("-", "*"),
-    ast.Sub: ("+",),
-    ast.Mult: ("/", "+", "@"),
-    ast.Div: ("*", "//"),
-    ast.FloorDiv: ("%", "*"),
-    ast.Mod: ("//",),
-    ast.MatMult: ("*",),
-    ast.Pow: ("*", "/"),
-    ast.BitAnd: ("|",),
-    ast.BitOr: ("&",),
-}
 
 
 def edit(
@@ -259,163 +209,6 @@ def _everywhere(scope: Scope) -> Iterator[Edit]:
                 yield Edit("everywhere", pieces, scope.text.span(places[0][0]), places[0][1].lineno)
 
 
-def _drop_call(scope: Scope) -> Iterator[Edit]:
-    """`f(x)` → `x`, and `x.f()` → `x`."""
-    for node, statement in scope.expressions():
-        if not isinstance(node, ast.Call) or (isinstance(statement, ast.Expr) and statement.value is node):
-            continue
-        for argument in node.args[:3]:
-            if not isinstance(argument, (ast.Starred, ast.Constant)):
-                yield edit(scope, "drop call", node, whole_text(scope, argument), statement)
-        if (isinstance(node.func, ast.Attribute) and not isinstance(node.func.value, ast.Name)) or (
-            isinstance(node.func, ast.Attribute)
-            and isinstance(node.func.value, ast.Name)
-            and node.func.value.id in scope.names
-        ):
-            yield edit(scope, "drop method", node, whole_text(scope, node.func.value), statement)
-
-
-def _sides(scope: Scope) -> Iterator[Edit]:
-    """Drop one side of an operation, exchange the sides, or choose another operation."""
-    for node, statement in scope.expressions():
-        if isinstance(node, ast.BinOp):
-            left, right = whole_text(scope, node.left), whole_text(scope, node.right)
-            yield edit(scope, "drop side", node, left, statement)
-            if not isinstance(node.right, ast.Constant):
-                yield edit(scope, "drop side", node, right, statement)
-            if isinstance(node.op, (ast.Sub, ast.Div, ast.MatMult, ast.FloorDiv)):
-                yield edit(scope, "sides", node, f"({right} {_symbol(scope, node)} {left})", statement)
-            for symbol in OPERATIONS.get(type(node.op), ()):
-                yield edit(scope, "operation", node, f"({left} {symbol} {right})", statement)
-        elif isinstance(node, ast.UnaryOp) and not isinstance(node.operand, ast.Constant):
-            yield edit(scope, "drop sign", node, whole_text(scope, node.operand), statement)
-        elif isinstance(node, ast.BoolOp):
-            for part in node.values:
-                yield edit(scope, "drop side", node, whole_text(scope, part), statement)
-            symbol = " or " if isinstance(node.op, ast.And) else " and "
-            new = symbol.join(whole_text(scope, part) for part in node.values)
-            yield edit(scope, "operation", node, f"({new})", statement)
-        elif isinstance(node, ast.IfExp):
-            test, body, other = (whole_text(scope, n) for n in (node.test, node.body, node.orelse))
-            yield edit(scope, "choice", node, body, statement)
-            yield edit(scope, "choice", node, other, statement)
-            yield edit(scope, "choice", node, f"({other} if {test} else {body})", statement)
-
-
-def _symbol(scope: Scope, node: ast.BinOp) -> str:
-    return {ast.Sub: "-", ast.Div: "/", ast.MatMult: "@", ast.FloorDiv: "//"}[type(node.op)]
-
-
-def _comparisons(scope: Scope) -> Iterator[Edit]:
-    for node, statement in scope.expressions():
-        if not isinstance(node, ast.Compare) or len(node.ops) != 1:
-            continue
-        left, right = whole_text(scope, node.left), whole_text(scope, node.comparators[0])
-        for symbol in COMPARISONS.get(type(node.ops[0]), ()):
-            yield edit(scope, "comparison", node, f"({left} {symbol} {right})", statement)
-        if not isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.In, ast.NotIn)):
-            between = scope.text.raw[
-                scope.text.span(node.left)[1] : scope.text.span(node.comparators[0])[0]
-            ].decode()
-            symbol = between.strip("() ")
-            for new in (
-                f"{left} {symbol} {right} + 1",
-                f"{left} {symbol} {right} - 1",
-                f"{right} {symbol} {left}",
-            ):
-                yield edit(scope, "comparison", node, f"({new})", statement)
-
-
-def _functions_of_a_family(scope: Scope) -> Iterator[Edit]:
-    """Another function of the same family, or a name without its underscore at the end."""
-    for node, statement in scope.expressions():
-        if isinstance(node, ast.Attribute):
-            name, before = node.attr, scope.text.of(node)[: -len(node.attr)]
-        elif isinstance(node, ast.Name) and node.id not in scope.names:
-            name, before = node.id, ""
-        else:
-            continue
-        others = [other for family in FAMILIES if name in family for other in family if other != name]
-        if name.endswith("_") and not name.endswith("__"):
-            others.append(name[:-1])
-        for other in dict.fromkeys(others):
-            yield edit(scope, "function", node, before + other, statement)
-
-
-def _arguments(scope: Scope) -> Iterator[Edit]:
-    """Exchange two arguments or elements; drop an argument or a keyword."""
-    for node, statement in scope.expressions():
-        if isinstance(node, ast.Call):
-            parts: list[ast.expr] = [*node.args, *(k.value for k in node.keywords)]
-        elif isinstance(node, (ast.Tuple, ast.List)):
-            parts = node.elts
-        else:
-            continue
-        for i, one in enumerate(parts[:6]):
-            for other in parts[i + 1 : 6]:
-                if scope.text.of(one) != scope.text.of(other) and not isinstance(one, ast.Starred):
-                    pieces = (
-                        (*scope.text.span(one), scope.text.of(other)),
-                        (*scope.text.span(other), scope.text.of(one)),
-                    )
-                    at = (scope.text.span(one)[0], scope.text.span(other)[1])
-                    yield Edit("argument order", pieces, at, statement.lineno)
-        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "permute":
-            yield from _permutations(scope, node, statement)
-        if isinstance(node, ast.Call):
-            for index, part in enumerate(parts):
-                rest = [
-                    *(scope.text.of(a) for j, a in enumerate(node.args) if j != index),
-                    *(scope.text.of(k) for j, k in enumerate(node.keywords) if j + len(node.args) != index),
-                ]
-                new = f"{scope.text.of(node.func)}({', '.join(rest)})"
-                span = scope.text.span(part)
-                yield Edit("drop argument", ((*scope.text.span(node), new),), span, statement.lineno)
-
-
-def _permutations(scope: Scope, node: ast.Call, statement: ast.stmt) -> Iterator[Edit]:
-    """Every other order of the arguments of `permute`."""
-    texts = [scope.text.of(a) for a in node.args]
-    for order in permutations(texts) if len(texts) <= 4 else ():
-        if list(order) != texts:
-            new = f"{scope.text.of(node.func)}({', '.join(order)})"
-            yield edit(scope, "argument order", node, new, statement)
-
-
-def _subscripts(scope: Scope) -> Iterator[Edit]:
-    """Drop a subscript, exchange its axes, or one bound of a slice."""
-    for node, statement in scope.expressions():
-        if not isinstance(node, ast.Subscript):
-            continue
-        yield edit(scope, "subscript", node, whole_text(scope, node.value), statement)
-        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        texts = [scope.text.of(part) for part in parts]
-        before = whole_text(scope, node.value)
-        for i in range(len(texts) - 1):
-            swapped = [*texts[:i], texts[i + 1], texts[i], *texts[i + 2 :]]
-            if swapped != texts:
-                yield edit(scope, "subscript", node, f"{before}[{', '.join(swapped)}]", statement)
-        for i, part in enumerate(parts):
-            if not isinstance(part, ast.Slice):
-                continue
-            low, high = (scope.text.of(b) if b is not None else "" for b in (part.lower, part.upper))
-            step = f":{scope.text.of(part.step)}" if part.step is not None else ""
-            for new in _slices(low, high):
-                changed = [*texts[:i], new + step, *texts[i + 1 :]]
-                yield edit(scope, "slice", node, f"{before}[{', '.join(changed)}]", statement)
-
-
-def _slices(low: str, high: str) -> Iterator[str]:
-    if not low and not high:
-        return
-    yield f"{high}:{low}"
-    if low and high:
-        yield from (f"{low}:", f":{high}")
-    for bound in (low, high):
-        for new in (f"{bound} + 1", f"{bound} - 1") if bound and not bound.lstrip("-").isdigit() else ():
-            yield f"{new if bound is low else low}:{new if bound is high else high}"
-
-
 OPERATORS: tuple[Operator, ...] = (
     _constants,
     _names,
@@ -423,10 +216,4 @@ OPERATORS: tuple[Operator, ...] = (
     _attributes,
     _swapped_attributes,
     _everywhere,
-    _drop_call,
-    _sides,
-    _comparisons,
-    _functions_of_a_family,
-    _arguments,
-    _subscripts,
 )
