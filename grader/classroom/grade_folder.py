@@ -58,6 +58,7 @@ class GradeOptions:
     shard: tuple[int, int] | None = None  # number from 0, and how many
     students: Path | None = None
     keep: str = ""  # "": as the course file says
+    lines: bool = False  # search lines to look at, on public cases
     cluster: str | None = None  # where to grade: the address of a scheduler, or local:N
     certificates: Path | None = None
 
@@ -109,6 +110,10 @@ def grade_folder(root: Path, options: GradeOptions) -> list[GradedSubmission]:
     roster = read_roster(options.students) if options.students is not None else {}
     if options.shard and roster:
         raise UsageError(_("--students needs the whole class: leave it out with --shard"))
+    if options.lines and options.cluster is not None:
+        raise UsageError(
+            _("--lines needs the public cases, which a cluster has not: leave one of the two out")
+        )
     elsewhere = options.cluster is not None
     room = classroom(options.course, options.only, options.sandbox, options.trusted, elsewhere)
     groups = read_groups(room.home)
@@ -151,6 +156,7 @@ def grade_class(root: Path, room: Classroom, options: GradeOptions) -> list[Grad
         only=only,
         regrade=options.regrade,
         warm="full" if options.cluster or len(found) >= WARM_FROM * jobs else "none",
+        public=room.course.root if options.lines and room.course.settings.names_lines else None,
     )
     Store(store, room.key).close()  # refuses before anything is started
     if not found:

@@ -16,6 +16,7 @@ from grader.bundle.files import load_all
 from grader.bundle.model import Bundle, Exercise
 from grader.bundle.rules import NO_RULES, Rules
 from grader.classroom.archives import BadArchive
+from grader.classroom.public_lines import with_public_lines
 from grader.classroom.store import Store, Stored, StoreKey
 from grader.engine.engine import Engine
 from grader.engine.load_request import case_timeout
@@ -47,6 +48,7 @@ class RunConfig:
     rules: Rules = NO_RULES  # of the course
     regrade: bool = False
     warm: str = "none"
+    public: Path | None = None  # the folder of the public cases, if lines to look at are wanted
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,12 @@ def grading(allow: Callable[[float], None], config: RunConfig) -> Iterator[Calla
             on_exercise=lambda name: allow(seconds_for(exercises[name])),
         )
         engine = opened.enter_context(closing(Engine(bundles, launcher, options)))
+        public = None
+        if config.public is not None:
+            known = config.rules.apply(load_all(config.public))
+            public = opened.enter_context(
+                closing(Engine(known, launcher, replace(options, hidden=False, quick=True)))
+            )
         store = opened.enter_context(closing(Store(config.store, config.key))) if config.store else None
         if (
             config.key.sandbox != "basic"
@@ -106,7 +114,7 @@ def grading(allow: Callable[[float], None], config: RunConfig) -> Iterator[Calla
 
         def work(task: Task) -> TaskResult:
             allow(READ_SECONDS)
-            result = grade(engine, store, config, task)
+            result = grade(engine, store, config, task, public)
             allow(float("inf"))
             return result
 
@@ -132,8 +140,13 @@ def limit_memory(more: int) -> None:
             resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
 
 
-def grade(engine: Engine, store: Store | None, config: RunConfig, task: Task) -> TaskResult:
-    """Grade the exercises of a file that the store has no result of. Raises nothing."""
+def grade(
+    engine: Engine, store: Store | None, config: RunConfig, task: Task, public: Engine | None = None
+) -> TaskResult:
+    """Grade the exercises of a file that the store has no result of. Raises nothing.
+
+    public: grades public cases, if lines to look at are wanted. The store never holds lines.
+    """
     try:
         data = task.read()
     except (OSError, BadArchive):
@@ -153,6 +166,8 @@ def grade(engine: Engine, store: Store | None, config: RunConfig, task: Task) ->
         new = engine.grade(submission, missing).exercises if missing else ()
         found = stored.results | {result.name: result for result in new}
         results = tuple(found[name] for name in wanted)
+        if public is not None:
+            results = with_public_lines(public, submission, results)
         return TaskResult(results, new, content, size, remarks=stored.remarks, defines=defines, tree=tree)
     except Blocked as blocked:
         wanted = _wanted(engine.bundles, config.only, task.expected)

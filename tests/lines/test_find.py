@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from grader.classroom.public_lines import with_public_lines
 from grader.engine.engine import Engine
 from grader.engine.options import GradingOptions
 from grader.lines.find import Source, add_lines, search
@@ -24,6 +25,29 @@ def sequence_mask(X, valid_len, value=0):
 """
 RIGHT = WRONG.replace("<=", "<")
 TWO_PLACES = WRONG.replace("= value", "= value + 1")
+FAULT = "    keep = torch.arange(X.shape[-1]) <= valid_lens.reshape(X.shape[0], -1, 1)"
+TWO_BLOCKS = f"""import math
+import torch
+from torch import nn
+
+
+def masked_softmax(X, valid_lens):
+    if valid_lens is None:
+        return torch.softmax(X, dim=-1)
+{FAULT}
+    return torch.softmax(X.masked_fill(~keep, -1e6), dim=-1)
+
+
+class DotProductAttention(nn.Module):
+    def __init__(self, dropout):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        scores = queries @ keys.transpose(1, 2) / math.sqrt(queries.shape[-1])
+        self.attention_weights = masked_softmax(scores, valid_lens)
+        return self.dropout(self.attention_weights) @ values
+"""
 # Wrong when it is loaded once, right when it is defined for the twenty-first time: only a search does that.
 LIAR = """import itertools
 import torch
@@ -97,6 +121,25 @@ def test_hidden_cases_get_no_line(bundles, engine, checked):
         result = checked(WRONG, hidden)
     assert result.outcome == "failed"
     assert result.diagnosis.lines == ()
+
+
+def test_a_class_gets_lines_of_public_cases_only(bundles, engine):
+    hidden = engine.grade(submission_of(WRONG), ["sequence_mask"]).exercises
+    passed = replace(hidden[0], outcome="passed")
+    (result,) = with_public_lines(engine, submission_of(WRONG), hidden)
+    assert result.diagnosis.lines[0].line == 5
+    assert replace(result.diagnosis, lines=()) == hidden[0].diagnosis
+    assert with_public_lines(engine, submission_of(RIGHT), hidden)[0].diagnosis.lines == ()
+    assert with_public_lines(engine, submission_of(WRONG), [passed]) == (passed,)
+
+
+def test_a_mistake_in_another_block_is_looked_for_there(engine):
+    submission = submission_of(TWO_BLOCKS)
+    report = engine.grade(submission, ["masked_softmax", "DotProductAttention"])
+    sources = dict.fromkeys(("masked_softmax", "DotProductAttention"), Source(submission))
+    block, user = add_lines(engine, report, sources, seconds=20.0).exercises
+    assert block.diagnosis.lines[0].line == TWO_BLOCKS.splitlines().index(FAULT) + 1
+    assert user.diagnosis.lines == ()
 
 
 def test_an_exercise_whose_level_is_facts_gets_no_line(bundles, engine, checked):

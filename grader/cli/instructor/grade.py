@@ -102,6 +102,11 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
     help=_("Which of two submissions of an exercise counts; default: as in headway.toml, else newest."),
 )
 @click.option("--pseudonyms", is_flag=True, help=_("Replace names of students, for a report that you share."))
+@click.option(
+    "--lines",
+    is_flag=True,
+    help=_("Search lines to look at, on public cases; up to 2 s per submission. JSON has them."),
+)
 @course_option
 @sandbox_option
 @click.option(
@@ -125,6 +130,7 @@ def command(
     students: Path | None,
     keep: str | None,
     pseudonyms: bool,
+    lines: bool,
     course: Path | None,
     sandbox: str,
     trusted_submissions: bool,
@@ -145,6 +151,7 @@ def command(
         shard=shard,
         students=students,
         keep=keep or "",
+        lines=lines,
         cluster=cluster,
         certificates=certificates,
     )

@@ -1,0 +1,30 @@
+"""Lines to look at, for a class: searched on public cases alone, so that they show nothing of hidden ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from grader.engine.engine import Engine
+from grader.intake.read import Submission
+from grader.lines.find import Source, add_lines
+from grader.report.model import ExerciseResult
+
+
+def with_public_lines(
+    engine: Engine, submission: Submission, results: Sequence[ExerciseResult]
+) -> tuple[ExerciseResult, ...]:
+    """The results with lines for what fails on public cases too. At most 2 s for all exercises of a file.
+
+    engine: grades public cases.
+    """
+    failed = [result.name for result in results if result.outcome == "failed"]
+    if not failed:
+        return tuple(results)
+    report = engine.grade(submission, failed)
+    searched = add_lines(engine, report, dict.fromkeys(failed, Source(submission)))
+    lines = {result.name: result.diagnosis.lines for result in searched.exercises}
+    return tuple(
+        replace(result, diagnosis=replace(result.diagnosis, lines=lines.get(result.name, ())))
+        for result in results
+    )
