@@ -4,18 +4,30 @@ named, right variants pass, trivial answers get nothing, building blocks agree w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader import given
 from grader.authoring.bank import DEVICE, KnownAnswer, apply
 from grader.authoring.content import Assignment
+from grader.authoring.wording import code_in
 from grader.bundle.model import Bundle, Exercise
+from grader.diagnosis.signature import ANY
 from grader.engine.engine import Engine
 from grader.intake.read import Submission, Unit
 from grader.report.model import ExerciseResult
 from grader.support.stub import stub
+
+# Exceptions of a slip in the code of a mistake.
+SLIPS = {
+    "TypeError",
+    "AttributeError",
+    "NameError",
+    "UnboundLocalError",
+    "ImportError",
+    "ModuleNotFoundError",
+}
 
 
 @dataclass
@@ -66,6 +78,7 @@ def _row(
         row.problems.append(f"the reference is {_why(reference)}")
     if untouched.outcome != "not_started":
         row.problems.append(f"the stub is {_why(untouched)}")
+    row.problems += _of_texts(assignment, exercise)
     for answer in [*assignment.mistakes(exercise.name), *assignment.mutants(exercise.name)]:
         for form in (answer, *answer.forms):
             _check_mistake(row, answer, _answer(engine, assignment, form))
@@ -73,6 +86,30 @@ def _row(
         _check_variant(row, answer, _answer(engine, assignment, answer))
     _check_block(row, engine, assignment, exercise)
     return row
+
+
+def _of_texts(assignment: Assignment, exercise: Exercise) -> Iterator[str]:
+    """Yield a problem for each text that holds code, and for each mistake whose sentence its code cannot show."""
+    for number, hint in enumerate(exercise.hints, 1):
+        if code := code_in(hint):
+            yield f"hint {number} holds code: {code}"
+    for answer in assignment.mistakes(exercise.name):
+        for part, text in (("says", answer.says), ("asks", answer.asks)):
+            if code := code_in(text):
+                yield f"mistake {answer.id}: `{part}` holds code: {code}"
+        if crash := _only_crash(exercise, answer):
+            yield f"mistake {answer.id} only raises {crash}, whatever the case: its sentence is not true of its code"
+
+
+def _only_crash(exercise: Exercise, answer: KnownAnswer) -> str:
+    """Return the exception that a mistake raises in every case, if it is one of a slip in its code; else ""."""
+    if exercise.signatures is None:
+        return ""
+    table = exercise.signatures
+    rows = [row for names, row in zip(table.explains, table.states, strict=True) if names == (answer.id,)]
+    seen = {str(state) for row in rows for state in row} - {ANY}
+    raised = {state.removeprefix("!").split()[0] for state in seen if state.startswith("!")}
+    return min(raised) if seen and all(s.startswith("!") for s in seen) and raised <= SLIPS else ""
 
 
 def _check_mistake(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:

@@ -6,6 +6,7 @@ import pickle
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
+from difflib import get_close_matches
 from multiprocessing.shared_memory import SharedMemory
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,12 @@ def _wanted(assignments: Sequence[Assignment], only: Sequence[str]) -> list[tupl
                 out.append((assignment, name))
     for one in only:
         if one.rstrip("/") not in used:
+            known = [
+                name for assignment, name in _wanted(assignments, ()) for name in (name, assignment.name)
+            ]
+            if near := get_close_matches(one, known, n=1):
+                says = _("there is no exercise {name}; did you mean {near}?")
+                raise UsageError(says.format(name=one, near=near[0]))
             raise UsageError(_("there is no exercise {name}; `grader` lists them all").format(name=one))
     return out
 

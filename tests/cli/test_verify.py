@@ -13,6 +13,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from grader.authoring.scaffold import scaffold
+
 ROOT = Path(__file__).resolve().parents[2]
 GRADER = Path(sys.executable).with_name("grader")
 
@@ -32,7 +34,7 @@ def test_results_are_in_the_order_of_the_course():
 def test_an_unknown_name_is_refused():
     done = verify("04", "transpose_qvk")
     assert done.returncode == 2
-    assert done.stderr.strip().endswith("there is no exercise transpose_qvk; `grader` lists them all")
+    assert done.stderr.strip().endswith("there is no exercise transpose_qvk; did you mean transpose_qkv?")
 
 
 def test_an_edit_that_does_not_match_is_one_sentence(tmp_path):
@@ -47,6 +49,20 @@ def test_an_edit_that_does_not_match_is_one_sentence(tmp_path):
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].endswith("'X.purmute(0, 2, 1, 3)' does not occur in the reference")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_code_in_a_sentence_and_a_mistake_that_only_crashes_are_refused(tmp_path):
+    scaffold(tmp_path / "solutions", "12_normalising", "less_mean")
+    mistakes = tmp_path / "solutions/12_normalising/mistakes/less_mean.py"
+    text = mistakes.read_text("utf-8")
+    assert '"X + mean"' in text
+    text = text.replace('"X + mean"', '"(X, mean) - 1"')
+    mistakes.write_text(text.replace('says="one mean over', 'says="X.mean() over'), "utf-8")
+    done = verify("12_normalising", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "`says` holds code: X.mean(" in said
+    assert "only raises TypeError, whatever the case: its sentence is not true of its code" in said
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")

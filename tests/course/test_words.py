@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from grader.authoring.content import Assignment, read_all
+from grader.authoring.wording import code_in
 from grader.support.stub import BEGIN, END
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,11 +21,6 @@ ASSIGNMENTS = read_all(ROOT / "solutions")
 LOCALE = ROOT / "grader" / "locale"
 # What tells of the numbers alone (level 0), beside the titles of cases.
 TOLD = sorted(p for room in ("diagnosis", "judge") for p in (ROOT / "grader" / room).glob("*.py"))
-
-CODE = re.compile(
-    r"\b(torch|self|F|np|math)\.\w|\bnn\.\w+\(|\w\([^)]*\)\s*[.\[]|==|->|:=|\*\*|\w @ \w|\blambda\b|\breturn \w+\(|"
-    r"`[^`]*[(=][^`]*`|\w\.\w+\(|\w\[[^\]]*:|\w+\(\w+=|\w_?\(\w|\$|\\[a-z]+"
-)
 
 
 def messages(path: Path) -> Iterator[str]:
@@ -67,9 +63,8 @@ FORMULAS = {formula for assignment in ASSIGNMENTS for formula in formulas(assign
 
 def gives_away(text: str) -> str:
     """The code or the formula that a text holds, or nothing."""
-    found = CODE.search(text)
-    if found:
-        return found[0]
+    if code := code_in(text):
+        return code
     close = "".join(text.split())
     return next((formula for formula in FORMULAS if formula in close), "")
 
