@@ -51,7 +51,7 @@ def test_an_edit_that_does_not_match_is_one_sentence(tmp_path):
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_code_in_a_sentence_and_a_mistake_that_only_crashes_are_refused(tmp_path):
+def test_code_in_says_and_a_mere_crash_are_refused(tmp_path):
     scaffold(tmp_path / "solutions", "12_normalising", "less_mean")
     mistakes = tmp_path / "solutions/12_normalising/mistakes/less_mean.py"
     text = mistakes.read_text("utf-8")
