@@ -41,6 +41,10 @@ HONEST = {
         import torch
         answer = torch.compile(lambda x: torch.relu(x) + 1, backend="eager")(torch.ones(2)).tolist() == [2, 2]
         """,
+    "torch.compile, which starts no compiler here": """
+        import torch
+        answer = torch.compile(lambda x: torch.relu(x) + 1)(torch.ones(2)).tolist() == [2, 2]
+        """,
     "torch's lazy parts": """
         import torch.distributions, torch.fx, torch.nn.utils.parametrize, torch.utils.checkpoint
         answer = True
