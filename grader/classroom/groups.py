@@ -48,7 +48,7 @@ class Groups:
 
     def _result(self, result: ExerciseResult, level: int) -> ExerciseResult:
         group = group_of(result)
-        named = self.named.get(group) if level >= NAME and result.fingerprint else None
+        named = self.named.get(group) if level >= NAME else None
         comment = self.comments.get(group) or (self.comments.get(named.id) if named else None)
         if named is not None:
             asks = named.asks if level >= QUESTION else ""

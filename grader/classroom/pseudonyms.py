@@ -47,7 +47,7 @@ def _entry(entry: GradedSubmission, name: str, number: int) -> GradedSubmission:
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE)
     report = replace(
         entry.report,
-        exercises=tuple(replace(_without(r, pattern, name), content="") for r in entry.report.exercises),
+        exercises=tuple(_without(r, pattern, name) for r in entry.report.exercises),
         remarks=(),
         extra={"student": name, "submission": submission, "content": ""},
     )

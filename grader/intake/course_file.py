@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -94,7 +93,7 @@ class _Reader:
 
     def _number(self, key: str, value: object) -> float:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not is_number or not math.isfinite(value) or not 0 <= value <= MAX_NUMBER:  # type: ignore[arg-type, operator]
+        if not is_number or not 0 <= value <= MAX_NUMBER:  # type: ignore[arg-type, operator]
             raise self._wrong(key, value, _("it is a number from 0 to {most}").format(most=MAX_NUMBER))
         return float(value)  # type: ignore[arg-type]
 

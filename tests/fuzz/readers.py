@@ -100,10 +100,10 @@ def read_notebook(data):
     """Read a notebook as a submission, and as nbgrader's preprocessors read it before they write it."""
     import nbformat
 
-    from grader.intake.neighbours import among
+    from grader.intake.neighbours import among, content_of
     from grader.intake.read import Blocked
     from grader.nbgrader.preprocessors import exercise_of
-    from grader.nbgrader.read_notebook import content_of, readable
+    from grader.nbgrader.read_notebook import readable
 
     read_source(data, "answer.ipynb")
     with tempfile.TemporaryDirectory() as folder, suppress(Blocked):

@@ -10,7 +10,7 @@ import pytest
 from grader.bundle.check import FACETS
 from grader.bundle.rules import NO_RULES, Rules
 from grader.intake.course import Course
-from grader.intake.course_file import MAX_BYTES, CourseFile, read_course_file
+from grader.intake.course_file import KEYS, MAX_BYTES, CourseFile, read_course_file
 from grader.support.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -100,6 +100,12 @@ def test_a_wrong_value_is_one_sentence(course, text, sentence):
         _ = write(course, text).bundles
     assert sentence in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if key != "course"])
+def test_the_guide_explains_every_key(key):
+    text = (ROOT / "docs" / "instructor.md").read_text("utf-8")
+    assert f"| `{key}` |" in text or f"| `[{key}]` |" in text
 
 
 def test_weights_that_leave_no_check_are_refused(course):

@@ -21,11 +21,11 @@ from grader.classroom import bounded_grading
 from grader.classroom.bounded_grading import BoundedGrading
 from grader.classroom.store import Store
 from grader.classroom.worker_process import PLAIN_FILE, RunConfig, Task, TaskResult
-from grader.intake.neighbours import among
+from grader.intake.neighbours import among, content_of
 from grader.intake.read import Blocked
 from grader.nbgrader import engine_cache
 from grader.nbgrader.engine_cache import Answer
-from grader.nbgrader.read_notebook import bounded, content_of
+from grader.nbgrader.read_notebook import bounded
 from grader.nbgrader.settings import Headway
 from grader.report.model import ExerciseResult
 
