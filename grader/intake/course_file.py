@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -93,9 +94,10 @@ class _Reader:
 
     def _number(self, key: str, value: object) -> float:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not is_number or not 0 <= value <= MAX_NUMBER:  # type: ignore[arg-type, operator]
+        number: Any = value if is_number else math.nan
+        if not 0 <= number <= MAX_NUMBER:
             raise self._wrong(key, value, _("it is a number from 0 to {most}").format(most=MAX_NUMBER))
-        return float(value)  # type: ignore[arg-type]
+        return float(number)
 
     def _one_of(self, key: str, default: Any, allowed: tuple[Any, ...]) -> Any:
         value = self.fields.get(key, default)

@@ -82,6 +82,7 @@ def test_equal_rules_have_equal_words_and_others_have_others():
         ("points = 3\n", "points = 3: it is a table: write [points]"),
         ("[points]\ntranspose_qkv = -1\n", "points.transpose_qkv = -1: it is a number from 0 to 10000"),
         ("[points]\ntranspose_qkv = nan\n", "points.transpose_qkv = nan: it is a number"),
+        ("[points]\ntranspose_qkv = 1" + "0" * 400 + "\n", "it is a number from 0 to 10000"),
         ('[points]\ntranspose_qkv = "x"\n', "points.transpose_qkv = 'x': it is a number"),
         (
             "[points]\ntranspose_qkw = 1\n",
