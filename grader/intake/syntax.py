@@ -19,7 +19,7 @@ MAX_CODE = 120  # characters of a line that is shown with a caret
 class CannotParse(GraderError):
     """The source cannot be parsed; the message says where and why. `line` is 0 if that is not known.
 
-    caret: the line of code, and a line with a caret below the place; "" if that is not known.
+    caret: the line of code, and a line with a caret below the place, if that is known.
     """
 
     def __init__(self, reason: str, line: int = 0, caret: str = ""):
@@ -81,6 +81,8 @@ def _caret(error: SyntaxError) -> str:
     code = (error.text or "").rstrip().replace("\t", " ")
     indent = len(code) - len(code.lstrip())
     column = (error.offset or 0) - 1 - indent
-    if not code or len(code) > MAX_CODE or not 0 <= column <= len(code):
+    if not code or len(code) > MAX_CODE:
         return ""
+    if not 0 <= column <= len(code) - indent:  # of an indentation
+        return code[indent:]
     return f"{code[indent:]}\n{' ' * cell_len(code[indent : indent + column])}^"

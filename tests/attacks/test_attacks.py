@@ -50,7 +50,7 @@ def test_an_attack_gains_nothing_and_harms_nobody(attack: Attack, fenced, monkey
                 "what is not passed gets no more than what it did right"
             )
             shown_harmlessly(fenced.engine.report([result]))
-        assert time.monotonic() - started < 60
+        assert time.monotonic() - started < 240  # it ends by itself, also beside other work
     fenced.engine.close()
     assert fenced.targets.touched() == []
     honest = fenced.grade_honest()

@@ -466,7 +466,7 @@ def test_a_killed_run_loses_nothing_and_grades_nothing_twice(school, records):
     first.wait()
     kept = _rows_so_far(store)
     assert 1 <= len(kept) < 4
-    _gone, alive = psutil.wait_procs(offspring, timeout=10)
+    _gone, alive = psutil.wait_procs(offspring, timeout=60)
     assert not alive
     again = run(school, "slow", "--jobs", 1, "--format", "jsonl")
     assert again.returncode == 0
@@ -505,7 +505,7 @@ def test_ctrl_c_stops_at_once_and_leaves_nothing(school, records):
     assert running.returncode == 130
     assert said.splitlines()[-1] == "stopped"
     assert "Traceback" not in said
-    assert not psutil.wait_procs(offspring, timeout=10)[1]
+    assert not psutil.wait_procs(offspring, timeout=60)[1]
 
 
 # ---- refusals

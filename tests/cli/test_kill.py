@@ -52,7 +52,7 @@ def test_killing_the_parent_leaves_nothing(course, after):
     workers = offspring(parent.pid)
     parent.send_signal(signal.SIGKILL)
     parent.wait()
-    gone, alive = psutil.wait_procs(workers, timeout=5)
+    gone, alive = psutil.wait_procs(workers, timeout=60)
     assert not alive
     assert len(gone) == len(workers)
     leftovers = [p for p in course.rglob(".*") if p.is_file() and p.parent.name != ".headway"]
@@ -90,7 +90,7 @@ def test_killing_the_parent_stops_its_helpers(tmp_path, command, helper):
         time.sleep(0.02)
     parent.kill()
     assert (is_there, parent.wait()) == (True, -signal.SIGKILL)
-    assert not psutil.wait_procs(helpers, timeout=10)[1]
+    assert not psutil.wait_procs(helpers, timeout=60)[1]
     rooms = {
         ".recording": tmp_path / "cache" / "headway" / "hidden",
         "headway-kit": Path(tempfile.gettempdir()),

@@ -82,7 +82,7 @@ def test_ctrl_c_stops_it_without_traceback_or_leftovers(after):
     os.killpg(running.pid, signal.SIGINT)  # as a terminal does
     _out, said = running.communicate(timeout=60)
     assert (running.returncode, said.strip()) == (130, "stopped")
-    assert not psutil.wait_procs(offspring, timeout=10)[1]
+    assert not psutil.wait_procs(offspring, timeout=60)[1]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")

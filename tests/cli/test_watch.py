@@ -55,7 +55,7 @@ class Watch:
         )
         os.close(theirs)
 
-    def until(self, text: str, seconds: float = 30.0) -> str:
+    def until(self, text: str, seconds: float = 120.0) -> str:
         """Return the output up to `text`."""
         shown, deadline = b"", time.monotonic() + seconds
         while text.encode() not in shown:
@@ -122,8 +122,8 @@ def test_every_save_is_graded_and_q_leaves_no_process(watch, course):
     offspring = psutil.Process(watch.process.pid).children(recursive=True)
     assert offspring
     watch.press("q")
-    assert watch.process.wait(20) == 0
-    assert not psutil.wait_procs(offspring, timeout=10)[1]
+    assert watch.process.wait(60) == 0
+    assert not psutil.wait_procs(offspring, timeout=60)[1]
     kept = json.loads((course / ".headway" / "progress.json").read_text("utf-8"))
     assert kept["transpose_qkv"]["outcome"] == "passed"
 
@@ -133,7 +133,7 @@ def test_the_next_run_continues_with_the_last_exercise(watch, course):
     watch.press("n")
     watch.until(READY)
     watch.press("q")
-    assert watch.process.wait(20) == 0
+    assert watch.process.wait(60) == 0
     again = Watch(course)
     assert "watching transpose_output" in again.until(READY)
     again.close()
@@ -175,8 +175,8 @@ def test_saving_another_exercise_switches_to_it(watch):
     assert "watching transpose_output in heads.py" in watch.until(READY)
     offspring = psutil.Process(watch.process.pid).children(recursive=True)
     watch.process.send_signal(signal.SIGINT)
-    assert watch.process.wait(20) == 0
-    assert not psutil.wait_procs(offspring, timeout=10)[1]
+    assert watch.process.wait(60) == 0
+    assert not psutil.wait_procs(offspring, timeout=60)[1]
 
 
 HOSTILE_SAVES = {
@@ -199,7 +199,7 @@ def test_hostile_files_neither_hang_nor_end_it(watch):
     assert "All checks passed." in watch.until(READY)
     assert watch.process.poll() is None
     watch.press("q")
-    assert watch.process.wait(20) == 0
+    assert watch.process.wait(60) == 0
 
 
 def test_without_watchfiles_it_says_how_to_install_it(course, monkeypatch):
@@ -241,13 +241,13 @@ def test_a_save_ends_an_endless_loop_and_begins_anew(watch):
     shown = watch.until("grading transpose_qkv, 2 s")  # what runs, and for how long
     assert "failed" not in shown
     watch.press("h")
-    assert "1. " in watch.until("Run the command again", seconds=5.0)
+    assert "1. " in watch.until("Run the command again")
     watch.save(RIGHT)
     shown = watch.until(READY)
     assert "All checks passed." in shown
     assert "stopped after" not in shown, "the old run was waited for"
     watch.press("q")
-    assert watch.process.wait(20) == 0
+    assert watch.process.wait(60) == 0
 
 
 def test_q_ends_an_endless_loop_and_leaves_no_process(watch, course):
@@ -256,7 +256,7 @@ def test_q_ends_an_endless_loop_and_leaves_no_process(watch, course):
     watch.until("grading transpose_qkv, 1 s")
     offspring = psutil.Process(watch.process.pid).children(recursive=True)
     watch.press("q")
-    assert watch.process.wait(30) == 0
-    assert not psutil.wait_procs(offspring, timeout=10)[1]
+    assert watch.process.wait(60) == 0
+    assert not psutil.wait_procs(offspring, timeout=60)[1]
     kept = json.loads((course / ".headway" / "progress.json").read_text("utf-8"))
     assert kept["transpose_qkv"]["outcome"] == "not_started", "the loop was graded to its end"

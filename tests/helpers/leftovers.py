@@ -15,7 +15,7 @@ from pathlib import Path
 from grader.sandbox import kernel
 from grader.sandbox.base import SandboxError
 
-SECONDS = 10.0  # that a killed process may take to go
+SECONDS = 60.0  # that a killed process may take to go
 SHARED_MEMORY = "/dev/shm"
 
 _isolated = False
