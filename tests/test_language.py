@@ -160,3 +160,20 @@ def test_names_of_tests_have_at_most_60_letters():
     }
     assert len(names) > 1000
     assert [f"{path.name}: {name}" for name, path in names.items() if len(name) > 60] == []
+
+
+def test_no_text_installs_our_name_from_an_index():
+    """The name is not registered: somebody else could."""
+    files = [
+        *ROOT.glob("*.md"),
+        *ROOT.glob("docs/**/*.md"),
+        *ROOT.glob("student_template/**/*"),
+        *ROOT.glob("grader/**/*.py"),
+    ]
+    pattern = re.compile(r"pip install (?:--?\S+ )*['\"]?headway(?![-\w]*[-\w.…]*\.whl)")
+    found = [
+        path.name for path in files if path.is_file() and pattern.search(path.read_text("utf-8", "replace"))
+    ]
+    assert found == []
+    assert pattern.search("pip install 'headway[cluster]'")
+    assert not pattern.search("pip install headway-….whl")

@@ -215,7 +215,7 @@ def _pool(bundles: Sequence[Bundle], config: RunConfig, options: GradeOptions, j
         from grader.classroom.cluster import ClusterGrading
     except ModuleNotFoundError as missing:
         raise UsageError(
-            _("--cluster needs {name}; install it with: pip install 'headway[cluster]'").format(
+            _("--cluster needs the package {name}: python -m pip install distributed cryptography").format(
                 name=missing.name
             )
         ) from None

@@ -38,7 +38,9 @@ def command() -> None:
         import distributed  # noqa: F401
     except ImportError as missing:
         raise click.UsageError(
-            _("this needs {name}; install it with: pip install 'headway[cluster]'").format(name=missing.name)
+            _("this needs the package {name}: python -m pip install distributed cryptography").format(
+                name=missing.name
+            )
         ) from None
 
 
