@@ -87,7 +87,11 @@ def checking(file: Path, *names: str) -> list[str]:
 def watch(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
     yield (
         "save to verdict in a running `grader watch`, one exercise",
-        milliseconds(session.saves(folder, options.saves)),
+        milliseconds(session.saves(folder, options.saves, "auto", 0.5)),
+    )
+    yield (  # after pauses in which a worker gets ready
+        "save to verdict in a running `grader watch`, one exercise, basic",
+        milliseconds(session.saves(folder, options.saves, "basic", session.SETTLED)),
     )
 
 

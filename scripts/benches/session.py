@@ -21,12 +21,20 @@ SETTLED = 6.0  # seconds after which the server is warm
 DONE = b"watching "
 
 
-def saves(folder: Path, count: int) -> list[float]:
-    """Seconds from a save to the whole verdict on screen, in a `grader watch` that has been running a while."""
-    course = Path(shutil.copytree(ROOT / "assignments", folder / "watched"))
+def saves(folder: Path, count: int, tier: str, pause: float) -> list[float]:
+    """Seconds from a save to the whole verdict on screen, in a `grader watch` that has been running a while.
+
+    pause: seconds between a verdict and the next save. The search for a line, which follows a verdict, is off.
+    """
+    course = Path(shutil.copytree(ROOT / "assignments", folder / f"watched-{tier}"))
+    with open(course / "headway.toml", "a", encoding="utf-8") as settings:
+        settings.write("\nname_lines = false\n")
     file = course / "02_masking" / "masking.py"
     watch = subprocess.Popen(
-        [str(GRADER), "watch", "masked_softmax"], cwd=course, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL
+        [str(GRADER), "watch", "masked_softmax", "--sandbox", tier],
+        cwd=course,
+        stdout=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
     )
     try:
         _verdict(watch)
@@ -37,7 +45,7 @@ def saves(folder: Path, count: int) -> list[float]:
             file.write_text(SOURCE.format(n=n), "utf-8")
             _verdict(watch)
             out.append(time.perf_counter() - started)
-            time.sleep(0.5)
+            time.sleep(pause)
         return out[1:]  # the worker before the first was forked before the server was warm
     finally:
         watch.terminate()
