@@ -4,7 +4,7 @@
     python scripts/bench.py cold watch        some of it, shown and not written
 
 Parts: cold, device, watch, first, memory, diagnosis, bulk (grader grade and stock nbgrader), nbgrader (its
-autograde, stock and with our preprocessors), where. Ratios say more than seconds: those say much about the
+autograde, stock and with our preprocessors), where, sizes (store, page and memory of a large class). Ratios say more than seconds: those say much about the
 machine.
 """
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -168,9 +169,17 @@ def steps(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
     yield "one submission, all", f"{1000 * total:.1f} ms"
 
 
+def sizes(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
+    for size in ("200", "10000"):
+        command = [sys.executable, ROOT / "scripts" / "class_size.py", size]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        what, _colon, told = done.stdout.strip().partition(": ")
+        yield f"a class of {what} with made-up results of nine exercises, without grading", told
+
+
 PARTS: dict[str, Callable[[Path, argparse.Namespace], Iterator[Row]]] = {
     "cold": cold, "device": device, "watch": watch, "first": first, "memory": memory, "diagnosis": named,
-    "bulk": many, "nbgrader": autograde, "where": steps,
+    "bulk": many, "nbgrader": autograde, "where": steps, "sizes": sizes,
 }  # fmt: skip
 
 PAGE = """# Benchmarks
@@ -185,7 +194,10 @@ How to read it: medians of interleaved pairs with the smallest and the largest, 
 the worst. Stock nbgrader runs the same notebooks with the same cases in its test cells, one after another as it
 does; its rate is taken from the number of submissions that is named, without its own start; ours is with it. "One
 submission" is a notebook of nine exercises, every third wrong in one, graded in one process without overlap; two
-workers serve it, and one more for each exercise that is wrong.
+workers serve it, and one more for each exercise that is wrong. Of `nbgrader autograde` after
+`grader grade`, all but the figure in the row below it is nbgrader's own: it converts, checks and writes each notebook
+and its database, one after another. `python scripts/class_size.py 10000` measures a large class;
+`python scripts/cluster_hosts.py` a cluster that loses workers.
 """
 
 

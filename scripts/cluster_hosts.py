@@ -159,7 +159,7 @@ def host_command(net: str, host: str, school: Path, workers: int) -> list[str]:
         shutil.copy(school / "keys" / name, disk / "keys")
     script = (
         f"mount --bind {disk} /mnt && mount -t tmpfs tmpfs /tmp && cd /mnt && ! ls {school} 2>/dev/null && "
-        f"exec env -u HEADWAY_SEED_FILE HOME=/mnt XDG_CACHE_HOME=/mnt/cache {GRADER} cluster worker tls://{ADDRESS}:8786 "
+        f"exec env -u HEADWAY_SEED_FILE HOME=/mnt TMPDIR=/tmp XDG_CACHE_HOME=/mnt/cache {GRADER} cluster worker tls://{ADDRESS}:8786 "
         f"--certificates keys --workers {workers}"
     )
     return [*inside(net, host), "unshare", "--mount", "--propagation", "private", "bash", "-c", script]

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
@@ -144,7 +145,7 @@ class ClassRun:
         return Report(
             exercises=result.results,
             sandbox=self.config.key.sandbox,
-            torch=version("torch"),
+            torch=torch_version(),
             grader=__version__,
             seed="hidden",
             remarks=(*filter(None, [file.remark]), *problem, *result.remarks),
@@ -163,7 +164,13 @@ def store_key(bundles: Path, sandbox: str, rules: Rules = NO_RULES) -> StoreKey:
 
 def versions() -> str:
     """Return the versions of the grader and of torch."""
-    return f"{__version__} torch {version('torch')}"
+    return f"{__version__} torch {torch_version()}"
+
+
+@cache
+def torch_version() -> str:
+    """Return the version of torch without importing it; finding it takes a millisecond or more."""
+    return version("torch")
 
 
 def without_helpers(submissions: Sequence[GradedSubmission]) -> list[GradedSubmission]:

@@ -15,7 +15,7 @@ import sqlite3
 import stat
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -224,7 +224,7 @@ class Store:
             (*key, text, _mac(self._secret, *key, text))
             for r in results
             if r.outcome != "could_not_grade"
-            for key, text in [((r.content, r.name, *self._key), json.dumps(asdict(r)))]
+            for key, text in [((r.content, r.name, *self._key), json.dumps(r, default=vars))]
         ]
         with self.transaction():
             self._database.executemany(_PUT, rows)
