@@ -17,9 +17,9 @@
 # $$\alpha_{ts} = \frac{\exp(x_{ts})}{\sum_{s'} \exp(x_{ts'})}$$
 #
 # Padding must get weight **zero**, and the other weights must still sum to one. Setting weights to zero
-# *after* the softmax is too late, because the padding has already taken its share of the sum. So the mask is
+# *after* the softmax is not enough: the padding is already part of the sum in the denominator. So the mask is
 # applied *before* the softmax. The score of a padded key becomes minus infinity, or a value so low that its
-# exponential is zero. How low a value can be depends on the dtype. `torch.finfo` gives the range of each one.
+# exponential is zero. The lowest finite value depends on the dtype: `torch.finfo(dtype).min`.
 #
 # | name | shape | meaning |
 # |---|---|---|
@@ -82,7 +82,7 @@ def sequence_mask(X: torch.Tensor, valid_len: torch.Tensor, value: float = 0) ->
 # %% [markdown]
 # ## Exercise: `masked_softmax`
 #
-# Compute a softmax over the last axis in which padded keys get no weight. Lengths of shape `(B,)` hold for
+# Compute a softmax over the last axis in which padded keys get no weight. Lengths of shape `(B,)` apply to
 # all queries of a sequence. Find one shape for both kinds of lengths, so that the rest of the code is the
 # same.
 #

@@ -33,7 +33,7 @@
 #
 # | name | shape | meaning |
 # |---|---|---|
-# | `queries` | `(B, T, query_size)` | the vectors that ask |
+# | `queries` | `(B, T, query_size)` | the vectors that search for information, one per output |
 # | `keys` | `(B, S, key_size)` | the vectors that each query is compared with |
 # | `values` | `(B, S, value_size)` | the vectors that are averaged |
 # | `valid_lens` | `None`, `(B,)` or `(B, T)` | the number of real keys, from 1 to `S`; the same for all heads |
@@ -77,10 +77,10 @@
 #
 # - The lengths are repeated in the order `[2, 3, 2, 3]`. The shape fits, but sequences get each other's
 #   lengths.
-# - Lengths *per query* have two axes. Only the first may be repeated.
+# - All axes of lengths *per query* are repeated. Only the first axis may be.
 # - A layer is created in `forward`. Then it has new random weights at each call and never learns.
 # - All layers take `num_hiddens` features. This works until an input has another size.
-# - `bias` has no effect on some layers. It is an argument for all four.
+# - `bias` is passed to some layers only. It is an argument for all four.
 
 # %%
 import math
@@ -188,8 +188,8 @@ except NotImplementedError as unwritten:
 # `Your version goes here` in the same cell. Python uses the later definition. Change as little as you can,
 # and keep the names of the layers.
 #
-# Each class may have more than one fault, so do not stop at the first one. Reading the code is not enough.
-# Run these checks:
+# Each class may have more than one fault, so do not stop at the first one. Besides reading the code, run
+# these checks:
 #
 # | check | what it can show |
 # |---|---|
@@ -349,7 +349,7 @@ def catches_tangled(attention: nn.Module) -> bool:
 # ## Repair 3: `TransparentSelfAttention`
 #
 # This class is causal self-attention again, and it also returns its weights. It should return two tensors:
-# the output `(B, T, D)`, and the attention weights `(B, H, T, T)`, for drawing them. `attention[b, h, t]` is
+# the output `(B, T, D)`, and the attention weights `(B, H, T, T)`, so that they can be drawn. `attention[b, h, t]` is
 # the row of weights with which head `h` of sequence `b` averages the values for step `t`. Such a row has no
 # weight on a later step and sums to one, in training mode and in evaluation mode. In training, dropout acts
 # on the attention as in lesson 03. The output is the concatenated results of the heads, passed through
@@ -409,7 +409,7 @@ def catches_transparent(attention: nn.Module) -> bool:
 # %% [markdown]
 # ## Try it
 #
-# Run this cell before and after each repair. Each line shows the result of one test for the class in this
+# Write the test first. Then run this cell before and after the repair. Each line shows the result of one test for the class in this
 # file. Before the repair it should be `True` (faulty), after the repair `False`.
 
 # %%
@@ -439,8 +439,8 @@ for catches, module in built:
 # %% [markdown]
 # ## Questions to think about
 #
-# 1. The values of a head pass through its parts of `W_v` and `W_o`, one after the other. Its scores
-#    depend only on the product of its parts of `W_q` and `W_k`. So on which two products of matrices does a head
+# 1. Let all layers be without bias. The values of a head pass through its parts of `W_v` and `W_o`, one after the
+#    other. Its scores depend only on the product of its parts of `W_q` and `W_k`. So on which two products of matrices does a head
 #    really depend? What could you change in the four layers without changing the output?
 # 2. Swap two heads in the outputs of `W_q`, `W_k` and `W_v`. What must happen to `W_o` so that the result
 #    stays the same? What does that say about numbering heads before training?

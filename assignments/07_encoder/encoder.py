@@ -22,9 +22,9 @@
 #
 # **Add, then normalise.** A *sublayer* is a part of the network that computes $Y$ from $X$: here an
 # attention, or the small network. Instead of $Y$ alone, the layer passes on $X + Y$. Then the sublayer only
-# has to learn what should *change*. Gradients also flow back through the sum, even where the sublayer itself
-# passes little of them on (He et al. 2016). But sums grow from layer to layer. So each vector is brought back
-# to mean 0 and variance 1 (layer normalisation, Ba et al. 2016):
+# has to learn what should *change* (He et al. 2016a). Gradients also flow back through the sum, even where the
+# sublayer itself passes little of them on (He et al. 2016b). But sums grow from layer to layer. So each vector
+# is brought to mean 0 and variance 1, and then scaled and shifted (layer normalisation, Ba et al. 2016):
 #
 # $$\mathrm{LayerNorm}(x) = \gamma \odot \frac{x - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta$$
 #
@@ -41,8 +41,8 @@
 # by 2, the number of features, and not by 1. And note that $y$ alone would become $(1, -1)$, which has the
 # opposite sign.
 #
-# **A network for each position.** Attention only mixes: its outputs are weighted means of projected vectors.
-# A **position-wise feed-forward network** (FFN) then computes something new from each of them. The same
+# **A network for each position.** For given weights, attention is linear in the values: each head computes
+# weighted means of projected vectors, and $W^O$ combines them. A **position-wise feed-forward network** (FFN) then computes something new from each of them. The same
 # two-layer network is applied to every position (Vaswani et al. 2017, section 3.3):
 #
 # $$\mathrm{FFN}(x) = W_2 \max(0, W_1 x + b_1) + b_2$$
@@ -53,7 +53,8 @@
 # *By hand*, with one feature in and out and two hidden ones: let $W_1$ have the rows $1$ and $-1$, let $W_2$
 # be the row $(1, 1)$, and let the biases be 0. Then $x = -3$ gives $(-3, 3)$, after the maximum $(0, 3)$, and
 # finally 3. In the same way $x = 2$ gives 2. So the network computes $\lvert x \rvert$. Without the maximum
-# it would give $x - x = 0$ for every $x$, because two linear layers in a row are one linear layer.
+# it would give $x - x = 0$. With other weights it could still not give $\lvert x \rvert$: two linear layers in
+# a row are one linear layer.
 #
 # **The block.** Two sublayers, each with its residual connection and its normalisation:
 #
@@ -66,8 +67,8 @@
 # The result is Y. Y goes through the position-wise network in the same way: dropout, the sum with Y,
 # normalisation. All shapes are (B, T, D).](pictures/block.svg)
 #
-# Queries, keys and values are all $X$: this is *self-attention*. Pass `valid_lens` to the attention, or it
-# attends to padding like to any word. `use_bias` says whether its four projections have biases. Many newer
+# Queries, keys and values are all $X$: this is *self-attention*. Pass `valid_lens` to the attention;
+# otherwise every position also attends to the padding. `use_bias` says whether its four projections have biases. Many newer
 # models normalise the *input* of each sublayer instead, inside the residual connection (*pre-norm*). That is
 # a good design, but it gives other values. Here we build the design of 2017 (*post-norm*).
 #
@@ -78,18 +79,17 @@
 #
 # Why $\sqrt{D}$? The paper does not say. One reason is size: sines and cosines are between -1 and 1, while
 # embeddings are often initialised with a standard deviation of about $1/\sqrt{D}$. The positions would
-# dominate, and the factor makes both equally large. PyTorch initialises `nn.Embedding` with standard
+# dominate, and the factor gives both about the same size. PyTorch initialises `nn.Embedding` with standard
 # deviation 1, so here the words dominate at first. We keep the factor of the paper anyway.
 #
 # **What goes wrong.** Most of these mistakes raise no error, because the shapes are right.
 #
-# - Apply dropout to the sublayer output only. On $X$ or on the sum it would also drop parts of the residual
-#   connection.
-# - The second residual connection starts from $Y$, not from $X$.
-# - A block that is created once and put into the stack `L` times is *one* block with one set of weights. And
-#   if every block gets the embedding instead of the output of the block before, only the last block has an
+# - Dropout is applied to $X$ or to the sum. It then also drops parts of the residual connection.
+# - The second residual connection starts from $X$ instead of $Y$.
+# - A block is created once and put into the stack `L` times. Then it is *one* block with one set of weights.
+# - Every block gets the embedding instead of the output of the block before. Then only the last block has an
 #   effect.
-# - `nn.LayerNorm([T, D])` would mix the positions of a sentence. We pass `[D]`.
+# - `nn.LayerNorm([T, D])` mixes the positions of a sentence. We pass `[D]`.
 #
 # These blocks of earlier assignments are ready to use. After a call, `MultiHeadAttention` keeps its weights
 # in `.attention.attention_weights`, here of shape `(B·H, T, T)`.
@@ -280,8 +280,8 @@ except NotImplementedError as unwritten:
 # %% [markdown]
 # ## Summary
 #
-# - A residual connection adds the input of a sublayer to its output. Layer normalisation then brings each
-#   vector back to mean 0 and variance 1 over its features.
+# - A residual connection adds the input of a sublayer to its output. Layer normalisation brings each
+#   vector to mean 0 and variance 1 over its features, then scales and shifts each feature by learned numbers.
 # - The feed-forward network treats every position alone. Without its non-linearity it would be one linear
 #   layer.
 # - An encoder block is self-attention and a feed-forward network, each followed by AddNorm.
@@ -307,5 +307,6 @@ except NotImplementedError as unwritten:
 # ## Sources
 #
 # - Vaswani et al., [*Attention is all you need*](https://arxiv.org/abs/1706.03762), 2017.
-# - He et al., [*Deep residual learning for image recognition*](https://arxiv.org/abs/1512.03385), 2016.
+# - He et al., [*Deep residual learning for image recognition*](https://arxiv.org/abs/1512.03385), 2016 (a).
+# - He et al., [*Identity mappings in deep residual networks*](https://arxiv.org/abs/1603.05027), 2016 (b).
 # - Ba, Kiros, Hinton, [*Layer normalization*](https://arxiv.org/abs/1607.06450), 2016.
