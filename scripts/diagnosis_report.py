@@ -128,7 +128,7 @@ def report(exercises: dict[str, Exercise], graded: list[Graded]) -> str:
         "",
         "`make diagnosis-report` writes this page; do not edit it. The authors of the answers in `tests/answers/` had",
         "one-line descriptions and did not see the bank. Which known mistake an answer equals was decided by reading",
-        "its code (`tests/answers/equals.json`).",
+        "its code (`tests/answers/equals.json`). [How well the grader points to a line](lines.md) has its own page.",
         "",
         "| measure | result |",
         "|---|---|",

@@ -3,7 +3,7 @@
     python scripts/line_report.py [--limit N] [--rows FILE]
 
 Answers come in a fixed order that looks random, so the first N are a sample. Each row is written as it is measured;
-a second run with the same file goes on where the first one ended. Prints the tables of docs/diagnosis.md.
+a second run with the same file goes on where the first one ended. Prints the table of docs/lines.md.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from grader.lines.pointer import point
 from grader.lines.search import Budget
 from grader.sandbox.choose import choose
 
+LIMIT = 1.25  # seconds: a search that took longer was ended by its budget
 FAR = 99  # statements: no distance
 WALL = 30.0  # seconds: the budget is CPU time, so that other work on the machine does not count
 
@@ -108,6 +109,7 @@ def report(rows: list[dict]) -> str:
         "not held out": [r for r in searched if not r["held_out"]],
         "independent answers": [r for r in searched if r["kind"] == "answers"],
         "mistakes of the bank": [r for r in searched if r["kind"] == "bank"],
+        "… not in the reference": [r for r in searched if r["kind"] == "bank" and not _in_reference(r)],
         "named": [r for r in searched if r["named"]],
         "not named": [r for r in searched if not r["named"]],
     }
@@ -115,6 +117,10 @@ def report(rows: list[dict]) -> str:
     for title, of in MEASURES.items():
         out.append(f"| {title} | " + " | ".join(of(rows) if rows else "–" for rows in groups.values()) + " |")
     return "\n".join([*out, "", f"{len(rows) - len(searched)} answers were not searched."])
+
+
+def _in_reference(row: dict) -> bool:
+    return row["name"].endswith("/reference")
 
 
 def _sure(rows: list[dict]) -> list[dict]:
@@ -131,13 +137,16 @@ def _share(count: int, of: int) -> str:
 
 MEASURES = {
     "answers": lambda rows: str(len(rows)),
-    "repaired by one edit": lambda rows: _share(sum(bool(r["repairs"]) for r in rows), len(rows)),
+    "an edit passes in the search": lambda rows: _share(sum(bool(r["repairs"]) for r in rows), len(rows)),
     "one certified line": lambda rows: _share(len(_sure(rows)), len(rows)),
     "… in the faulty statement": lambda rows: _share(_near(_sure(rows), 0), len(_sure(rows))),
     "… there or in the statement beside it": lambda rows: _share(_near(_sure(rows), 1), len(_sure(rows))),
     "first line right, of all": lambda rows: _share(_near(rows, 0), len(rows)),
     "right line among the first three, of all": lambda rows: _share(
         sum(any(d == 0 for _c, d in r["lines"]) for r in rows), len(rows)
+    ),
+    "not certified: the time was over": lambda rows: _share(
+        sum(r["cpu"] > LIMIT for r in rows if r not in _sure(rows)), len(rows) - len(_sure(rows))
     ),
     "CPU seconds: median": lambda rows: f"{statistics.median(r['cpu'] for r in rows):.2f}",
     "CPU seconds: most": lambda rows: f"{max(r['cpu'] for r in rows):.2f}",
