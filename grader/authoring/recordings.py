@@ -31,6 +31,8 @@ CODE: tuple[str, ...] = (
     "engine/visibility.py",
     "given",
     "judge",
+    "lines/__init__.py",
+    "lines/words.py",
     "report/model.py",
 )
 CODE += ("support", "worker")
