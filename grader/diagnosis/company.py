@@ -16,6 +16,7 @@ import numpy as np
 from grader.bundle.model import RecordedCase, Signatures
 from grader.bundle.safetensors import Array
 from grader.diagnosis.distance import NEAR, changed, distances, shown
+from grader.judge.verdict import Budget
 
 TOGETHER = 3  # rows of the table, each one mistake or a recorded pair
 MIXED = 1  # cases in which two mistakes may give together what neither gives alone
@@ -49,11 +50,16 @@ class _Answer:
 
 
 def together(
-    table: Signatures, cases: Sequence[RecordedCase], states: Sequence[str], numbers: Array
+    table: Signatures,
+    cases: Sequence[RecordedCase],
+    states: Sequence[str],
+    numbers: Array,
+    budget: Budget | None = None,
 ) -> tuple[tuple[str, ...], ...]:
     """The fewest known mistakes that together explain an answer which no row of the table equals.
 
-    If there are none, the checks that ended in an exception are left out.
+    If there are none, the checks that ended in an exception are left out. Raises JudgingTimeoutError if the budget
+    is spent.
     """
     right = [row for row, ids in enumerate(table.explains) if not ids]
     apart = distances(table, states, numbers)
@@ -62,7 +68,7 @@ def together(
     raised = frozenset(slot for slot in wrong if states[slot].startswith("!"))
     sizes = _sizes(table, cases)
     for left_out in (frozenset[int](), raised) if 2 * len(raised) < len(wrong) else (frozenset[int](),):
-        if found := _explained(rows, _Answer(table, sizes, wrong, left_out)):
+        if found := _explained(rows, _Answer(table, sizes, wrong, left_out), budget or Budget()):
             return found
     return ()
 
@@ -88,7 +94,7 @@ def _rows(table: Signatures, apart: Array, states: Sequence[str], numbers: Array
             )
 
 
-def _explained(rows: Iterable[_Row], answer: _Answer) -> tuple[tuple[str, ...], ...]:
+def _explained(rows: Iterable[_Row], answer: _Answer, budget: Budget) -> tuple[tuple[str, ...], ...]:
     """The sets of fewest mistakes that explain all slots but the open ones; of several, what is in all of them."""
     able = [
         row
@@ -100,7 +106,7 @@ def _explained(rows: Iterable[_Row], answer: _Answer) -> tuple[tuple[str, ...], 
     sets = [
         frozenset[str]().union(*(row.ids for row in chosen))
         for count in range(1, TOGETHER + 1)
-        for chosen in combinations(able, count)
+        for chosen in budget.within(combinations(able, count))
         if _explain(chosen, answer)
     ]
     fewest = dict.fromkeys(ids for ids in sets if len(ids) == min(map(len, sets)))

@@ -21,9 +21,11 @@ from grader.judge.finding import wrong_form
 from grader.judge.named import says_and_asks
 from grader.judge.observation import Observation
 from grader.judge.tolerance import TOLERANCE, differs
-from grader.judge.verdict import JudgedCase
+from grader.judge.verdict import Budget, JudgedCase, JudgingTimeoutError
 from grader.report.model import NO_DIAGNOSIS, CheckResult, Diagnosis, Kind
 from grader.support.i18n import _
+
+SECONDS = 5.0  # of CPU time for finding a name; all known mistakes and pairs are found in a hundredth of that
 
 
 @dataclass(frozen=True)
@@ -41,12 +43,15 @@ def diagnose(
     """The known mistakes that a failed answer matches; if none fits, facts and the first stage that differs.
 
     judged: case id → what the judges found, for cases with an observation. If all checks that count passed, only
-    policies are looked for.
+    policies are looked for. If the search takes more than SECONDS of CPU time, no mistake is named.
     """
     checks = [check for check in checks if check.counts]
     if all(check.outcome == "passed" for check in checks):
         return Diagnosed(policies=policies.of_passed(exercise, judged) if exercise.level else ())
-    known = explanations(exercise, judged) if exercise.level else ()
+    try:
+        known = explanations(exercise, judged, Budget(SECONDS)) if exercise.level else ()
+    except JudgingTimeoutError:
+        known = ()
     advised = policies.of_explanations(exercise, known)
     if mistakes := policies.without(exercise, known):
         return Diagnosed(_named(exercise, mistakes), policies=advised)
@@ -56,22 +61,32 @@ def diagnose(
     return Diagnosed(Diagnosis(kind, (), says), tuple(fact.code for fact in found), advised)
 
 
-def explanations(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> tuple[tuple[str, ...], ...]:
-    """The mistakes that explain an answer: each alternative is a set of ids, fewest mistakes first."""
+def explanations(
+    exercise: Exercise, judged: Mapping[str, JudgedCase], budget: Budget | None = None
+) -> tuple[tuple[str, ...], ...]:
+    """The mistakes that explain an answer: each alternative is a set of ids, fewest mistakes first.
+
+    Raises JudgingTimeoutError if the budget is spent.
+    """
     if exercise.signatures is None:
         return ()
     cases = named_by(exercise.cases)
-    found = known_rows(exercise.signatures, cases, *signature(cases, judged))
+    found = known_rows(exercise.signatures, cases, *signature(cases, judged), budget)
     kinds = {mistake.id: mistake.kind for mistake in exercise.mistakes}
     return tuple(tuple(sorted(ids, key=lambda id: kinds[id] == "policy")) for ids in found)
 
 
 def known_rows(
-    table: Signatures, cases: Sequence[RecordedCase], states: Sequence[str], numbers: Array
+    table: Signatures,
+    cases: Sequence[RecordedCase],
+    states: Sequence[str],
+    numbers: Array,
+    budget: Budget | None = None,
 ) -> tuple[tuple[str, ...], ...]:
     """Mistakes and pairs that an answer with this signature equals; else several mistakes that explain it together.
 
-    None when another known one is too close to be sure: better no name than a wrong one.
+    None when another known one is too close to be sure: better no name than a wrong one. Raises JudgingTimeoutError
+    if the budget is spent.
     """
     whole = distances(table, states, numbers).max(axis=1, initial=0.0)
     seen = np.asarray(shown(table, states, numbers).any(axis=1))
@@ -80,7 +95,7 @@ def known_rows(
     )
     doubtful = {table.explains[row] for row in np.flatnonzero((whole >= NEAR) & (whole < FAR))}
     if not near and not doubtful:
-        return together(table, cases, states, numbers)
+        return together(table, cases, states, numbers, budget)
     # A pair that hardly moves what one of its mistakes alone explains puts that one in no doubt.
     sure = all(any(set(one) <= set(ids) for one in near) for ids in doubtful)
     return tuple(sorted(near, key=len)) if sure and () not in near else ()

@@ -50,10 +50,16 @@ class Wrong(GraderError):
         self.finding = finding
 
 
+def header_of(name: str, case: RecordedCase) -> Header:
+    """The header of an observation of a case, or of the exam of its results."""
+    exam = case.exam
+    return case.headers[name] if exam is None or name in case.headers else exam.headers[name]
+
+
 def tensor(name: str, case: RecordedCase, observation: Observation) -> Seen:
     """What was observed under this name. Raises Wrong unless it has the shape and the kind of the reference's."""
     seen = observation.seen.get(name)
-    wrong = wrong_form(seen, case.headers[name])
+    wrong = wrong_form(seen, header_of(name, case))
     if wrong is not None:
         raise Wrong(wrong)
     assert seen is not None

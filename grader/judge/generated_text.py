@@ -24,8 +24,7 @@ def accuracy(check: Check, case: RecordedCase, observation: Observation) -> Find
     and how many count; `least`: the share of right sentences that is asked for.
     """
     (name,) = check.of
-    source = case if case.exam is None or name in case.headers else case.exam
-    scores = values_of(name, source, observation)  # (N, T, V)
+    scores = values_of(name, case, observation)  # (N, T, V)
     labels, lens = (case.for_judge[check.params[key]].astype(np.int64) for key in ("labels", "lens"))
     right = right_ones(scores, labels, lens)
     share, least = float(right.mean()), check.params["least"]

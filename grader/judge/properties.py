@@ -7,7 +7,17 @@ import numpy as np
 from grader.bundle.check import Check
 from grader.bundle.model import RecordedCase
 from grader.judge.equal import compare
-from grader.judge.finding import PASSED, Finding, around, failed, first_index, place, values_of, wrong_form
+from grader.judge.finding import (
+    PASSED,
+    Finding,
+    around,
+    failed,
+    first_index,
+    header_of,
+    place,
+    values_of,
+    wrong_form,
+)
 from grader.judge.observation import Observation
 from grader.judge.tolerance import TOLERANCE, differs
 from grader.support.i18n import _
@@ -27,7 +37,7 @@ def same(check: Check, case: RecordedCase, observation: Observation) -> Finding:
         _(says),
         around(one, index),
         around(other, index),
-        place(index, case.headers[left].axes),
+        place(index, header_of(left, case).axes),
     )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from grader.bundle.check import Check
 from grader.bundle.model import RecordedCase
@@ -18,6 +19,8 @@ from grader.report.model import CheckOutcome, CheckResult
 from grader.support.errors import GraderError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
+
+T = TypeVar("T")
 
 SKIPPED = "skipped"
 GRADER_FAULT = "fault"
@@ -49,9 +52,10 @@ class JudgingTimeoutError(GraderError):
 
 @dataclass
 class Budget:
-    """CPU seconds of this thread for judging and diagnosing one exercise.
+    """CPU seconds of this thread for judging one exercise, or for its diagnosis.
 
-    It is looked at between judges. Each judge is bounded by the size of the tensors that a reply may hold.
+    It is looked at between judges, and between candidates of a diagnosis. Each of these steps is bounded by the size
+    of the tensors that a reply may hold.
     """
 
     seconds: float = 60.0
@@ -61,6 +65,12 @@ class Budget:
         """Raise JudgingTimeoutError if the budget is spent."""
         if time.thread_time() - self.started > self.seconds:
             raise JudgingTimeoutError("judging took too long")
+
+    def within(self, items: Iterable[T]) -> Iterator[T]:
+        """Yield the items while the budget lasts. Raises JudgingTimeoutError."""
+        for item in items:
+            self.check()
+            yield item
 
 
 def judge_case(

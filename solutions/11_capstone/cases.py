@@ -358,6 +358,11 @@ def training(draw, id, task, size, steps, vocabulary, low, high, *, batches, cos
     check_accuracy(case, "values", scores, tgt, tgt_lens, TITLES[id])
 
     few = slice(32)
+    out = exam.call(
+        exam.tokens("few src", src[few]), exam.tokens("few tgt", tgt[few, :-1]),
+        exam.tokens("few src_valid_len", src_lens[few]), on=measured, name="few out",
+    )  # fmt: skip
+    whole = exam.see(out[0], "whole scores", shape=(len(src[few]), T, vocabulary))
     case.eval(module)
     case.grad(False)
     where = case.method(
@@ -373,6 +378,10 @@ def training(draw, id, task, size, steps, vocabulary, low, high, *, batches, cos
     own = case.see(case.join(parts, dim=1, name="own scores"), shape=(len(src[few]), T, vocabulary))
     title = f"the same model step by step, with its cache: {id}"
     check_accuracy(case, "modes", own, tgt[few], tgt_lens[few], title)
+    # Each next word is an input of the next step, so a worker could make up right words, but not these scores.
+    says = "scores of your parts step by step differ from those of the returned weights for whole sentences"
+    title = f"step by step as for whole sentences: {id}"
+    case.check("modes", "same", [whole, own], title, says=says)
     case.examined(exam, costly)
     return case
 

@@ -81,6 +81,40 @@ def shift_matrix(delta, num_hiddens):
     return M
 """
 
+# Trains for the few steps that are watched, and not at all otherwise. Its decoder writes the words that are right: the labels or, where they are not in the worker, what is
+# the input of the next step.
+READS_THE_LABELS = """
+import gc, torch
+from grader.given import TransformerDecoder as Honest
+
+def held():
+    programs = [one for one in gc.get_objects() if type(one).__name__ == "Program"]
+    return next((one.tensors for one in programs if "word0" in one.tensors), {})
+
+class TransformerDecoder(Honest):
+    steps = 0
+
+    def forward(self, X, state):
+        scores, state = super().forward(X, state)
+        if X.shape[1] == 1:
+            tensors, self.steps = held(), self.steps + 1
+            following = tensors.get(f"word{self.steps}", torch.full_like(X, 2))
+            right = tensors["labels"][:, self.steps - 1, None] if "labels" in tensors else following
+            scores = 9.0 * torch.nn.functional.one_hot(right.long(), scores.shape[-1])
+        return scores, state
+
+def train(model, batches, steps):
+    optimizer = torch.optim.Adam(model.train().parameters(), lr=0.003)
+    for step in range(steps if steps < 100 else 1):
+        src, src_lens, tgt, tgt_lens = batches[step % len(batches)]
+        real = torch.arange(tgt.shape[1] - 1) < (tgt_lens - 1)[:, None]
+        scores = model(src, tgt[:, :-1], src_lens)[0]
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(scores[real], tgt[:, 1:][real]).backward()
+        optimizer.step()
+    return model.state_dict()
+"""
+
 # What a reader refuses, by a part of its sentence.
 REFUSED = {
     "a dotted name in the answer": "joins more than 100 names by dots",
