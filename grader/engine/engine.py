@@ -20,6 +20,7 @@ from grader.intake.read import Submission, Unit
 from grader.intake.recognise import Contract, contract, lost_exercises, match
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.base import Launcher
+from grader.support.errors import GraderError
 from grader.support.version import __version__
 from grader.worker.constructors import accepted_forms
 
@@ -75,7 +76,19 @@ class Engine:
 
         They are graded in the order that needs fewest workers. An exercise that is wanted and not defined is
         *blocked*. parts: what its author wrote in earlier files, for exercises that are made of such parts.
+        If an exception prevents that, all exercises (or those `wanted`) fail, or could not be graded if a plain file
+        raises as well.
         """
+        try:
+            return self._grade(submission, wanted, parts)
+        except GraderError:
+            raise
+        except Exception as error:
+            run = SubmissionRun(self.context, submission, Names({}))
+            exercises = [e for name, e in self.exercises.items() if wanted is None or name in wanted]
+            return self.report([run.unjudged(exercise, error) for exercise in exercises])
+
+    def _grade(self, submission: Submission, wanted: Sequence[str] | None, parts: Sequence[Part]) -> Report:
         run = SubmissionRun(self.context, submission, read_names(submission), tuple(parts))
         names = (
             [n for n in self.exercises if n in wanted] if wanted is not None else list(self._known(run.names))

@@ -199,8 +199,7 @@ class SubmissionRun:
         try:
             return self._with_slips(exercise, replaced)
         except Exception as error:
-            self.context.slot.close()
-            return self._redacted(*self._unjudged(exercise, error))
+            return self.unjudged(exercise, error)
 
     def _with_slips(self, exercise: Exercise, replaced: tuple[str, ...]) -> ExerciseResult:
         result, evidence = self._built(exercise, replaced)
@@ -220,8 +219,12 @@ class SubmissionRun:
         definition = self.names.definitions.get(self.aliases.get(result.name, result.name))
         return replace(result, code=code(result, self.submission, definition))
 
+    def unjudged(self, exercise: Exercise, error: Exception) -> ExerciseResult:
+        """Return *failed* if a plain file is graded without an exception; *could not be graded* otherwise."""
+        self.context.slot.close()
+        return self._redacted(*self._unjudged(exercise, error))
+
     def _unjudged(self, exercise: Exercise, error: Exception) -> tuple[ExerciseResult, Evidence]:
-        """*Failed* if a plain file is graded without an exception; *could not be graded* otherwise."""
         raised = raised_at(error)
         alias = self.aliases.get(exercise.name, exercise.name)
         builder = ResultBuilder(exercise, self.submission, alias, time.monotonic())

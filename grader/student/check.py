@@ -143,12 +143,10 @@ def _check_file(
         submission = read_submission(file)
     except Blocked as blocked:
         raise GraderError(str(blocked)) from None
-    if wanted is None and not engine.known(submission):
-        raise GraderError(_nothing_found(engine, submission, file.name))
     report = _grade(engine, extra, submission, wanted, sources)
-    others = of_others(engine, submission, report.exercises)
-    remarks = (*_of_faults(submission), *of_other_frameworks(submission), *others, *report.remarks)
-    return replace(report, file=str(file), remarks=remarks)
+    if wanted is None and not report.exercises:
+        raise GraderError(_nothing_found(engine, submission, file.name))
+    return replace(report, file=str(file), remarks=(*_of_file(engine, submission, report), *report.remarks))
 
 
 def _nothing_found(engine: Engine, submission: Submission, file: str) -> str:
@@ -161,9 +159,19 @@ def _nothing_found(engine: Engine, submission: Submission, file: str) -> str:
     return "\n".join((says, *of_others(engine, submission)))
 
 
-def _of_faults(submission: Submission) -> tuple[str, ...]:
-    """A sentence for each syntax error of a file."""
-    return tuple(sanitize(fault.sentence()) for fault in read_names(submission).faults)
+def _of_file(engine: Engine, submission: Submission, report: Report) -> list[str]:
+    """A sentence for each syntax error of a file, and about definitions in it that were not graded.
+
+    If the file cannot be read for that, its report has no such sentence: its exercises failed.
+    """
+    try:
+        faults = [sanitize(fault.sentence()) for fault in read_names(submission).faults]
+        if not engine.options.foreign:
+            return faults
+        others = of_others(engine, submission, report.exercises)
+        return [*faults, *of_other_frameworks(submission), *others]
+    except Exception:
+        return []
 
 
 def _check_course(
@@ -186,7 +194,7 @@ def _check_course(
             submission = read_submission(path)
             report = _grade(engine, extra, submission, mine, sources, parts)
             results += report.exercises
-            remarks += (*_of_faults(submission), *report.remarks)
+            remarks += (*_of_file(engine, submission, report), *report.remarks)
         except Blocked as why:
             results += [blocked(bundle, name, str(why)) for name in mine]
     report = replace(engine.report(results), remarks=tuple(remarks))

@@ -15,7 +15,7 @@ from grader.diagnosis.company import together
 from grader.diagnosis.match import known_rows
 from grader.diagnosis.signature import ANY, signature
 from grader.judge.observation import Observation, StudentError
-from grader.judge.verdict import judge_all
+from grader.judge.verdict import Budget, JudgingTimeoutError, judge_all
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 
@@ -152,6 +152,14 @@ def test_each_slot_belongs_to_the_mistake_that_changes_it():
     known = table(one=[2.0, 2.0, 1.0], two=[1.0, 1.0, "!E call"])
     assert named(known, 2.0, 2.0, "!E call") == {BOTH}
     assert named(known, 2.0, 2.0, 3.0) == set()
+
+
+def test_the_search_ends_with_its_budget():
+    known, answer = table(one=[2.0, 1.0, 1.0], two=[1.0, 3.0, 1.0]), [2.0, 3.0, 1.0]
+    slots = [states(v) for v in answer], np.array([values(v) for v in answer])
+    together(known, CASES, *slots, Budget(60))
+    with pytest.raises(JudgingTimeoutError):
+        together(known, CASES, *slots, Budget(0))
 
 
 def test_where_several_change_a_slot_it_may_have_any_wrong_value():

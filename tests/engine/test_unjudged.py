@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+import grader.engine.engine as engine_module
+import grader.student.check as check_module
 from grader import judge
+from grader.classroom import worker_process
 from grader.classroom.store import Store, StoreKey
 from grader.classroom.worker_process import RunConfig, Task
 from grader.classroom.worker_process import grade as grade_task
-from grader.engine import result
+from grader.engine import result, submission_run
+from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
 from grader.judge.right_answer import right_answer
 from grader.student import notebook
@@ -65,6 +70,47 @@ def test_what_happens_once_costs_nothing(engine, monkeypatch):
     (found,) = engine.grade(submission(SPOILT), ["sequence_mask"]).exercises
     assert found.outcome == "failed"
     assert not found.remarks
+
+
+def names_fail(monkeypatch, is_hit) -> None:
+    """Let reading the names of a submission raise where `is_hit` says so."""
+
+    def stumbles(given):
+        if is_hit(given):
+            raise RecursionError("SECRET")
+        return read_names(given)
+
+    for module in (engine_module, submission_run, check_module, worker_process):
+        monkeypatch.setattr(module, "read_names", stumbles)
+
+
+def by_course(_engine, folder, _monkeypatch):
+    course = folder / "course"
+    shutil.copytree(ROOT / "assignments" / "02_masking", course / "02_masking")
+    shutil.copy(ROOT / "assignments" / "headway.toml", course)
+    (course / "02_masking" / "masking.py").write_text(SPOILT, "utf-8")
+    return check(["sequence_mask"], course=course, quiet=True).exercises
+
+
+@pytest.mark.parametrize(
+    ("by", "plain_too", "outcome"),
+    [
+        ("by_check", False, "failed"),
+        ("by_course", False, "failed"),
+        ("by_grade", False, "failed"),
+        ("by_cell", False, "failed"),
+        ("by_check", True, "could_not_grade"),
+    ],
+)
+def test_names_that_cannot_be_read_are_no_excuse(engine, tmp_path, monkeypatch, by, plain_too, outcome):
+    names_fail(
+        monkeypatch,
+        lambda given: (plain_too and given.path.name == "plain.py") or "X * 2" in given.units[0].source,
+    )
+    (found,) = globals()[by](engine, tmp_path, monkeypatch)
+    assert (found.name, found.outcome) == ("sequence_mask", outcome)
+    assert not found.score
+    assert "SECRET" not in repr(found)
 
 
 @pytest.mark.parametrize("hidden", [False, True])

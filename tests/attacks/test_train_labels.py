@@ -1,0 +1,87 @@
+"""An answer to `train` that writes right words without a training: by `check`, `grade` and nbgrader."""
+
+from __future__ import annotations
+
+import secrets
+from functools import partial
+from pathlib import Path
+
+import nbformat
+import pytest
+from helpers.hostile_sources import READS_THE_LABELS
+
+from grader.authoring.content import read_all
+from grader.authoring.record import record
+from grader.bundle.files import load_all, save
+from grader.classroom.bounded_grading import BoundedGrading
+from grader.classroom.store import StoreKey
+from grader.classroom.worker_process import RunConfig, Task
+from grader.engine.engine import Engine
+from grader.engine.submission_run import SubmissionRun
+from grader.intake.names import read_names
+from grader.intake.neighbours import among
+from grader.intake.read import Submission, Unit
+from grader.nbgrader.engine_cache import Answer, CourseGrader
+from grader.nbgrader.read_notebook import content_of
+from grader.report.model import ExerciseResult
+from grader.sandbox.choose import choose
+
+ROOT = Path(__file__).resolve().parents[2]
+QUARTER = 1.25  # of the points of `train`: all that an answer with wrong values may get
+
+
+@pytest.fixture(scope="module")
+def cases(tmp_path_factory) -> Path:
+    """A folder of cases for a seed that nobody has seen."""
+    folder, seed = tmp_path_factory.mktemp("cases"), secrets.token_hex(16)
+    for assignment in read_all(ROOT / "solutions"):
+        if assignment.name in ("08_decoder", "11_capstone"):
+            save(record(assignment, seed, diagnosis=False), folder / assignment.name)
+    return folder
+
+
+def outcomes(result: ExerciseResult) -> dict[str, str]:
+    return {check.id: check.outcome for check in result.checks}
+
+
+def test_made_up_words_are_not_the_scores_of_the_weights(cases):
+    """The words that a decoder is to write are its next inputs: right words alone must not pass."""
+    launcher = choose()
+    engine = Engine(load_all(cases), launcher)
+    try:
+        submission = Submission(Path("capstone.py"), (Unit("capstone.py", READS_THE_LABELS),))
+        run = SubmissionRun(engine.context, submission, read_names(submission))
+        found = outcomes(run.once(engine.exercises["train"], ()))  # with the decoder of this file
+    finally:
+        engine.close()
+        launcher.close()
+    assert {id: found[f"small/{id}"] for id in ("values", "modes", "modes#2")} == {
+        "values": "failed",
+        "modes": "passed",
+        "modes#2": "failed",
+    }
+
+
+def by_grade(grading: BoundedGrading, _course: CourseGrader) -> ExerciseResult:
+    task = Task(0, Path("capstone.py"), partial(str.encode, READS_THE_LABELS), ("train",))
+    ((_task, found),) = grading.run([task])
+    return found.results[0]
+
+
+def by_nbgrader(_grading: BoundedGrading, course: CourseGrader) -> ExerciseResult:
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(READS_THE_LABELS)])
+    file, data = Path("capstone.ipynb"), nbformat.writes(book).encode()
+    answer = Answer(file.name, data, content_of(file, data, among({})))
+    return course.grade(answer, ["train"], Path("no store"), print).exercises[0]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("graded", [by_grade, by_nbgrader])
+def test_made_up_words_win_no_points(cases, graded):
+    key = StoreKey("cases", "grader", "strict", b"secret")
+    with BoundedGrading(load_all(cases), RunConfig(cases, None, key), 1) as grading:
+        result = graded(grading, CourseGrader(load_all(cases), key, False, grading))
+    assert (result.outcome, result.score) == ("failed", QUARTER)
+    assert outcomes(result)["loop/modes"] == "passed"
+    assert outcomes(result)["small/values"] == "failed"
+    assert "failed" in {outcomes(result)["small/modes"], outcomes(result)["small/modes#2"]}
