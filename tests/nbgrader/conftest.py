@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 from helpers.browser.walk import Walk
-from helpers.nbgrader_class.school import ASSIGNMENT, BIN, CLASS, ROOT, School
+from helpers.nbgrader_class.school import ASSIGNMENT, BIN, CLASS, School, school_of
 
 if TYPE_CHECKING:
     from helpers.nbgrader_class.walks import Nbgrader
@@ -27,15 +26,7 @@ def guide(tmp_path_factory: pytest.TempPathFactory) -> Walk:
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> School:
     """The course is made and its assignment generated."""
-    root = tmp_path_factory.mktemp("nbgrader")
-    for room in ("assignments", "solutions"):
-        shutil.copytree(ROOT / room / ASSIGNMENT, root / room / ASSIGNMENT)
-    shutil.copy(ROOT / "assignments" / "headway.toml", root / "assignments")
-    (root / "home").mkdir()
-    school = School(root)
-    school.run(BIN / "grader", "course", "course", cwd=root)
-    school.run(BIN / "nbgrader", "generate_assignment", ASSIGNMENT)
-    return school
+    return school_of(tmp_path_factory.mktemp("nbgrader"), ASSIGNMENT)
 
 
 @pytest.fixture(scope="session")

@@ -12,11 +12,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from helpers.hostile_sources import READS_THE_ANSWER
-from helpers.nbgrader_class.school import QKV, ROOT
+from helpers.nbgrader_class.school import QKV
 from traitlets.config import Config
 
-from grader.bundle.files import load_all
 from grader.classroom import bounded_grading
 from grader.classroom.bounded_grading import BoundedGrading
 from grader.classroom.store import Store
@@ -121,14 +119,6 @@ def test_a_process_that_exits_over_a_plain_file_costs_nothing(grader, tmp_path, 
     with BoundedGrading(grader.bundles, RunConfig(tmp_path, None, grader.key, warm="broken"), 1) as grading:
         report = replace(grader, grading=grading).grade(answer("exit"), ["transpose_qkv"], tmp_path, print)
     assert [(r.outcome, r.score) for r in report.exercises] == [("could_not_grade", None)]
-
-
-def test_tensors_for_the_judge_are_not_in_the_worker(grader, tmp_path):
-    bundles = load_all(ROOT / "assignments")
-    with BoundedGrading(bundles, RunConfig(ROOT / "assignments", None, grader.key), 1) as grading:
-        course = replace(grader, bundles=bundles, grading=grading)
-        report = course.grade(answer(READS_THE_ANSWER), ["shift_matrix"], tmp_path / "none", print)
-    assert [(r.outcome, r.score) for r in report.exercises] == [("failed", 0.0)]
 
 
 def take_memory(_path: Path) -> int:

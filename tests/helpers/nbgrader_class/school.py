@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -82,6 +83,18 @@ class School:
 
     def feedback(self, student: str) -> str:
         return (self.course / "feedback" / student / ASSIGNMENT / f"{ASSIGNMENT}.html").read_text("utf-8")
+
+
+def school_of(root: Path, assignment: str) -> School:
+    """Make a course with one assignment, and generate it."""
+    for room in ("assignments", "solutions"):
+        shutil.copytree(ROOT / room / assignment, root / room / assignment)
+    shutil.copy(ROOT / "assignments" / "headway.toml", root / "assignments")
+    (root / "home").mkdir()
+    school = School(root)
+    school.run(BIN / "grader", "course", "course", cwd=root)
+    school.run(BIN / "nbgrader", "generate_assignment", assignment)
+    return school
 
 
 def cell(book: Book, grade_id: str) -> dict[str, Any]:
