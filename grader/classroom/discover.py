@@ -65,26 +65,32 @@ class _Candidate:
 
 
 _Folders = dict[PurePosixPath, dict[str, _Candidate]]
+_Modules = Callable[[], Mapping[str, tuple[Reader, bytes]]]  # called only for files that are graded
+_Found = tuple[SubmittedFile, _Modules]
+MAX_NAMED = 20  # files in a remark
 
 
 def discover(root: Path, bundles: Sequence[Bundle]) -> list[SubmittedFile]:
     """Return everything that can be graded below `root`, or `root` itself if it is a file; in order of place."""
     with BoundedReader() as reader:
         found = list(_Discovery(root, bundles, reader).files())
-    found.sort(key=lambda file: (file.student, file.submission))
-    return [file for _student, files in groupby(found, lambda f: f.student) for file in _first(list(files))]
+    found.sort(key=lambda one: (one[0].student, one[0].submission))
+    return [
+        file for _student, files in groupby(found, lambda one: one[0].student) for file in _first(list(files))
+    ]
 
 
-def _first(files: list[SubmittedFile]) -> Iterator[SubmittedFile]:
+def _first(found: list[_Found]) -> Iterator[SubmittedFile]:
     """A student's files up to a limit, those of assignments first; one entry stands for the others."""
-    if len(files) > MAX_GRADABLE:
-        files.sort(key=lambda file: not file.expected)
-        chosen, rest = files[:MAX_GRADABLE], files[MAX_GRADABLE:]
+    found = sorted(found, key=lambda one: not one[0].expected) if len(found) > MAX_GRADABLE else found
+    files = [replace(file, beside=modules()) for file, modules in found[:MAX_GRADABLE]]
+    if len(found) > MAX_GRADABLE:
+        rest = found[MAX_GRADABLE:]
         why = _("{n} more files were not graded; the grader reads {limit} files per student").format(
             n=len(rest), limit=MAX_GRADABLE
         )
-        yield from sorted(chosen, key=lambda file: file.submission)
-        yield replace(rest[0], problem=why, expected=())
+        yield from sorted(files, key=lambda file: file.submission)
+        yield replace(rest[0][0], problem=why, expected=())
     else:
         yield from files
 
@@ -98,7 +104,8 @@ class _Discovery:
     reader: BoundedReader
     _folders: _Folders = field(default_factory=dict)
 
-    def files(self) -> Iterator[SubmittedFile]:
+    def files(self) -> Iterator[_Found]:
+        """Yield each file with a function that returns the modules its student submitted with it."""
         for path in [self.root] if self.root.is_file() else _walk(self.root):
             place = PurePosixPath(path.name if path == self.root else path.relative_to(self.root).as_posix())
             if is_archive(path):
@@ -107,16 +114,14 @@ class _Discovery:
                 self._folders.setdefault(place.parent, {})[place.name] = _candidate(path)
         yield from self._graded(self._folders)
 
-    def _graded(self, folders: _Folders) -> Iterator[SubmittedFile]:
-        """The files of these folders, each with the modules that its student submitted with it."""
+    def _graded(self, folders: _Folders) -> Iterator[_Found]:
         for _student, places in groupby(sorted(folders), key=lambda place: place.parts[:1]):
             of_student = {place: folders[place] for place in places}
             for folder, files in of_student.items():
-                beside = _modules(folder, of_student) if folder.parts else {}
                 for file in self._folder(folder, files):
-                    yield replace(file, beside={k: v for k, v in beside.items() if k != file.file.name})
+                    yield file, partial(_modules, folder, of_student if folder.parts else {}, file.file.name)
 
-    def _archive(self, path: Path, place: PurePosixPath) -> Iterator[SubmittedFile]:
+    def _archive(self, path: Path, place: PurePosixPath) -> Iterator[_Found]:
         """All that an archive holds."""
         modified = path.stat().st_mtime
         student = _shown(place.parts[0] if len(place.parts) > 1 else _stem(place.name))
@@ -124,7 +129,7 @@ class _Discovery:
             inside = self.reader.call(members, path)
         except GraderError as bad:
             problem = f"{_shown(place.name)} {bad}"
-            yield SubmittedFile(student, _shown(str(place)), bytes, modified, problem=problem)
+            yield SubmittedFile(student, _shown(str(place)), bytes, modified, problem=problem), dict
             return
         folders: _Folders = {}
         for name, member in inside.items():
@@ -132,8 +137,8 @@ class _Discovery:
             folders.setdefault(place / name.parent, {})[name.name] = _Candidate(
                 read, modified, member.digest, member.problem
             )
-        for file in self._graded(folders):
-            yield replace(file, student=student)
+        for file, modules in self._graded(folders):
+            yield replace(file, student=student), modules
 
     def _folder(self, folder: PurePosixPath, files: Mapping[str, _Candidate]) -> Iterator[SubmittedFile]:
         """The files of one folder.
@@ -202,21 +207,26 @@ class _Discovery:
         )
 
 
-def _modules(folder: PurePosixPath, folders: _Folders) -> dict[str, tuple[Reader, bytes]]:
-    """The Python files in a folder and below, by their place in it."""
+def _modules(folder: PurePosixPath, folders: _Folders, main: str) -> dict[str, tuple[Reader, bytes]]:
+    """The Python files in a folder and below, by their place in it, without the one that is graded."""
     return {
         str((place / name).relative_to(folder)): (file.read, file.digest)
         for place, files in folders.items()
         if place == folder or folder in place.parents
         for name, file in files.items()
-        if name.endswith(".py") and not file.problem
+        if name.endswith(".py") and not file.problem and (place, name) != (folder, main)
     }
 
 
 def _not_graded(names: Iterable[str]) -> str:
     """A remark on files that were left out; "" if there are none."""
-    left = ", ".join(_shown(name) for name in sorted(names))
+    left = ", ".join(_shown_names(names))
     return _("also in the folder, not graded: {files}").format(files=left) if left else ""
+
+
+def _shown_names(names: Iterable[str]) -> list[str]:
+    found = sorted(names)
+    return [*map(_shown, found[:MAX_NAMED]), *(["…"] if len(found) > MAX_NAMED else [])]
 
 
 def _walk(root: Path) -> Iterator[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
@@ -26,6 +26,7 @@ MAX_NEIGHBOURS = 20
 # A book's package has a file named after each framework, and none of them is that framework.
 OTHER_FRAMEWORKS = frozenset({"flax", "jax", "keras", "mxnet", "paddle", "tensorflow"})
 MAX_IMPORTS = 200  # of one file that are looked up
+MAX_PARTS = 8  # of a dotted name that is looked up
 ReadFile = Callable[[PurePosixPath], bytes | None]
 
 
@@ -55,14 +56,14 @@ def with_neighbours(submission: Submission, read: ReadFile | None = None) -> Sub
     A worker takes a module from here only if the import of that name fails. read: returns a file of the folder by its
     place in it, None if there is none; by default, from the folder of the submission's path.
     """
-    read = read or inside(submission.path.parent)
+    text = cache(partial(_text, read or inside(submission.path.parent)))
     found: dict[PurePosixPath, Neighbour] = {}
     size = 0
     waiting = [(PurePosixPath(), unit) for unit in submission.units]
     while waiting:
         folder, unit = waiting.pop(0)
         for module in islice(dict.fromkeys(imported_modules([unit])), MAX_IMPORTS):
-            place, source, above = _module(module, folder, read)
+            place, source, above = _module(module, folder, text)
             if place is None or place == PurePosixPath(submission.path.name):
                 continue
             guessed = () if _lies_below(submission.path, above) else (module,)
@@ -108,20 +109,20 @@ def imported_modules(units: Iterable[Unit]) -> Iterator[str]:
 
 
 def _module(
-    module: str, folder: PurePosixPath, read: ReadFile
+    module: str, folder: PurePosixPath, text: Callable[[PurePosixPath], str | None]
 ) -> tuple[PurePosixPath | None, str, tuple[str, ...]]:
     """The file of a module: its whole dotted name below `folder` or the root, else the end of that name.
 
     Returns its place, its text, and the parts of the name that were left out.
     """
     parts = module.lstrip(".").split(".")
-    if module.split(".")[0] in OTHER_FRAMEWORKS:
+    if module.split(".")[0] in OTHER_FRAMEWORKS or len(parts) > MAX_PARTS:
         return None, "", ()
     for first in range(len(parts)):
         for base in dict.fromkeys((folder, PurePosixPath())):
             whole = base.joinpath(*parts[first:])
             for place in (whole.with_name(f"{whole.name}.py"), whole / "__init__.py"):
-                source = _text(place, read)
+                source = text(place)
                 if source is not None:
                     return place, source, tuple(parts[:first])
     return None, "", ()
@@ -132,7 +133,7 @@ def _lies_below(path: Path, folders: tuple[str, ...]) -> bool:
     return path.absolute().parent.parts[-len(folders) :] == folders if folders else True
 
 
-def _text(place: PurePosixPath, read: ReadFile) -> str | None:
+def _text(read: ReadFile, place: PurePosixPath) -> str | None:
     """The text of a file, if it is there and within the limits of a submission."""
     try:
         data = read(place)

@@ -15,7 +15,7 @@ from nbformat.notebooknode import NotebookNode
 
 from grader.classroom.bounded_reader import BoundedReader, Unreadable
 from grader.intake.notebook import code_cells
-from grader.intake.read import Blocked, shown, submission_from
+from grader.intake.read import Blocked, read_bytes, shown, submission_from
 from grader.nbgrader.renamed import Submitted, submitted
 from grader.support.i18n import _
 
@@ -91,7 +91,7 @@ def readable(path: Path) -> tuple[NotebookNode, list[str]]:
     """
     _refuse_link(path)
     try:
-        data = path.read_bytes()
+        data = read_bytes(path)
     except OSError as error:
         raise Blocked(
             _("{file} cannot be read: {reason}").format(file=shown(path), reason=error.strerror)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import tarfile
 import zipfile
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 from helpers.files import fill
 
 from grader.bundle.model import Bundle
+from grader.classroom import discover as discovery
+from grader.classroom.archives import MAX_GRADABLE
 from grader.classroom.discover import discover
 from grader.intake.neighbours import MAX_IMPORTS, among, with_neighbours
 from grader.intake.read import submission_from
@@ -79,6 +81,29 @@ def test_equal_files_with_different_neighbours_differ(bundles, tmp_path):
 def test_a_module_beyond_the_limits_of_a_submission_is_none(bad):
     read = submission_from(Path("a.py"), b"import b\n")
     assert with_neighbours(read, among({"b.py": lambda: bad})).neighbours == ()
+
+
+def test_a_module_that_many_imports_name_is_read_once():
+    asked = []
+
+    def read(place):
+        asked.append(place)
+        return b"x = 1\n" if str(place) == "b.py" else None
+
+    source = "".join(f"import a{i}.b\n" for i in range(50)) + "import " + ".".join("c" * 90) + ".b\n"
+    found = with_neighbours(submission_from(Path("a.py"), source.encode()), read)
+    assert [one.name for one in found.neighbours] == ["b.py"]
+    assert asked.count(PurePosixPath("b.py")) == 1
+    assert len(asked) <= 2 + 2 * 50
+
+
+def test_only_graded_files_are_given_their_modules(bundles, tmp_path, monkeypatch):
+    """A student's folder may hold thousands of folders, such as a virtual environment."""
+    modules, calls = discovery._modules, []
+    monkeypatch.setattr(discovery, "_modules", lambda *given: calls.append(given[0]) or modules(*given))
+    fill(tmp_path, {f"ada/{i}/a.py": "x = 1\n" for i in range(2 * MAX_GRADABLE)})
+    assert len(discover(tmp_path, bundles)) == MAX_GRADABLE + 1
+    assert len(calls) == MAX_GRADABLE
 
 
 def test_the_number_of_imports_that_are_looked_up_is_bounded():

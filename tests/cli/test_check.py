@@ -156,6 +156,7 @@ def test_a_course_chooses_whether_a_policy_counts(course, counted, status):
         ("policies_that_count = 3", "must be a list of policies; 3 is none"),
         ("policies_that_count = [[]]", "[] is none"),
         ("policies_that_count =", "headway.toml cannot be read: "),
+        ("a = " + "[" * 100_000, "headway.toml cannot be read: "),
     ],
 )
 def test_a_wrong_choice_of_policies_is_one_sentence(course, text, sentence):

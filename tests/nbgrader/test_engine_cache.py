@@ -23,7 +23,7 @@ from grader.intake.neighbours import among, content_of
 from grader.intake.read import Blocked
 from grader.nbgrader import engine_cache
 from grader.nbgrader.engine_cache import Answer
-from grader.nbgrader.read_notebook import bounded
+from grader.nbgrader.read_notebook import bounded, readable
 from grader.nbgrader.settings import Headway
 from grader.report.model import ExerciseResult
 
@@ -128,6 +128,13 @@ def take_memory(_path: Path) -> int:
 def test_a_notebook_is_read_with_a_memory_limit(tmp_path):
     with pytest.raises(Blocked, match="memory"):
         bounded(take_memory, tmp_path / "a.ipynb")
+
+
+def test_a_notebook_of_gigabytes_is_refused_by_its_size(tmp_path):
+    with (tmp_path / "a.ipynb").open("wb") as file:
+        file.truncate(1 << 40)  # a sparse file
+    with pytest.raises(Blocked, match="larger than 8 MiB"):
+        bounded(readable, tmp_path / "a.ipynb")
 
 
 def test_a_new_grader_is_made_when_its_sources_change(school, settings, grader):
