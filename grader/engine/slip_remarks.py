@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
-from grader.intake.slips import Slip
+from grader.intake.read import Submission
+from grader.intake.slips import slips
 from grader.report.model import ExerciseResult
 from grader.support.sanitize import sanitize
 
 
-def with_slips(result: ExerciseResult, slips: Sequence[Slip], codes: Mapping[str, str]) -> ExerciseResult:
-    """Add slips to the remarks of a result that did not pass; if an exception is the cause, begin the diagnosis so.
+def with_slips(
+    result: ExerciseResult, submission: Submission, name: str, codes: Mapping[str, str]
+) -> ExerciseResult:
+    """Add the slips in the definition `name` to the remarks of a result that did not pass; if an exception is the cause, begin the diagnosis so.
 
     codes: check id → the code of its finding; that of an exception begins with "!".
     """
-    if not slips or result.outcome not in ("failed", "blocked", "other_interface"):
+    if result.outcome not in ("failed", "blocked", "other_interface"):
         return result
-    says = [sanitize(slip.sentence(), 400) for slip in slips]
+    says = [sanitize(slip.sentence(), 400) for slip in slips(submission, name)]
+    if not says:
+        return result
     shown = replace(result, remarks=(*says, *result.remarks))
     if result.outcome != "failed" or result.diagnosis.alternatives:
         return shown

@@ -40,7 +40,6 @@ from grader.intake.needs import needs
 from grader.intake.parameters import has_no_code
 from grader.intake.read import Submission
 from grader.intake.recognise import match
-from grader.intake.slips import slips
 from grader.judge.normalise import normalise_layouts
 from grader.judge.observation import Observation, StudentError
 from grader.judge.redact import Evidence, redact
@@ -65,6 +64,7 @@ class SubmissionRun:
     earlier: dict[str, SubmissionRun] = field(default_factory=dict)
     neighbours: dict[str, SubmissionRun] = field(default_factory=dict)
     history: History = field(default_factory=History)
+    needed: dict[str, frozenset[str]] = field(default_factory=dict)
     unsteady: set[str] = field(
         default_factory=set
     )  # exercises whose result may be chance, because workers were lost
@@ -82,7 +82,7 @@ class SubmissionRun:
     def remarks(self, exercises: Sequence[Exercise]) -> tuple[str, ...]:
         """Sentences about imports that were added, other files that were used, and statements that were skipped."""
         bound = [self.aliases.get(exercise.name, exercise.name) for exercise in exercises]
-        needed = frozenset().union(*(needs(self.submission, self.names, name) for name in bound))
+        needed = frozenset().union(*map(self._needs, bound))
         blocks = frozenset().union(*(visible_blocks(exercise) for exercise in exercises))
         notes = self.history.notes
         added = imports_added(self.submission, blocks, needed)
@@ -180,9 +180,15 @@ class SubmissionRun:
     def _used_exercises(self, exercise: Exercise) -> list[str]:
         """The earlier exercises that the submission defines and uses in this one, in the order of the course."""
         order = list(self.context.exercises)
-        used = needs(self.submission, self.names, self.aliases.get(exercise.name, exercise.name))
+        used = self._needs(self.aliases.get(exercise.name, exercise.name))
         earlier = order[: order.index(exercise.name)]
         return [name for name in earlier if name in self.aliases and self.aliases[name] in used]
+
+    def _needs(self, name: str) -> frozenset[str]:
+        """The names of this file that a definition needs."""
+        if name not in self.needed:
+            self.needed[name] = needs(self.submission, self.names, name)
+        return self.needed[name]
 
     # ---- one try
 
@@ -203,11 +209,11 @@ class SubmissionRun:
 
     def _with_slips(self, exercise: Exercise, replaced: tuple[str, ...]) -> ExerciseResult:
         result, evidence = self._built(exercise, replaced)
+        shown = self._redacted(result, evidence)
         # At level 0 the slip may be the answer; and a file with a repair defines the broken class too.
-        found = (
-            slips(self.submission, self.aliases.get(exercise.name, exercise.name)) if exercise.level else ()
-        )
-        shown = with_slips(self._redacted(result, evidence), found, evidence.codes)
+        if exercise.level:
+            alias = self.aliases.get(exercise.name, exercise.name)
+            shown = with_slips(shown, self.submission, alias, evidence.codes)
         return shown if self.context.options.hidden else self._with_code(shown)
 
     def _redacted(self, result: ExerciseResult, evidence: Evidence) -> ExerciseResult:
@@ -272,7 +278,7 @@ class SubmissionRun:
             )
         except SandboxError as error:
             return builder.without_checks("could_not_grade", str(error))
-        needed = needs(self.submission, self.names, self.aliases[exercise.name])
+        needed = self._needs(self.aliases[exercise.name])
         remarks += load_remarks(self.history.notes, needed, request.visible_blocks)
         if exercise.is_made_of_parts:
             known = [name for name in exercise.given if name in self.context.exercises]

@@ -6,21 +6,21 @@ import ast
 from collections.abc import Iterator
 
 from grader.intake.customary import bound_by
-from grader.intake.names import Names
+from grader.intake.names import Names, statements
 from grader.intake.read import Submission
 from grader.intake.syntax import CannotParse, parse
 
 
 def needs(submission: Submission, names: Names, name: str) -> frozenset[str]:
     """The names that a definition uses, and those that the file's own definitions among them use."""
-    statements = {unit.name: _by_line(unit.source) for unit in submission.units}
+    lines = {unit.name: _by_line(unit.source) for unit in submission.units}
     found = {name}
     waiting = [name]
     while waiting:
         known = names.definitions.get(waiting.pop())
-        if known is None or known.unit not in statements:
+        if known is None or known.unit not in lines:
             continue
-        used = statements[known.unit].pop(known.line, [])  # all names of a line need the same
+        used = lines[known.unit].pop(known.line, [])  # all names of a line need the same
         new = {free for node in used for free in _free(node)} - found
         found |= new
         waiting += new
@@ -28,15 +28,14 @@ def needs(submission: Submission, names: Names, name: str) -> frozenset[str]:
 
 
 def _by_line(source: str) -> dict[int, list[ast.stmt]]:
-    """The statements by the line on which they begin."""
+    """The statements that may be definitions, by the line on which they begin."""
     try:
-        tree = parse(source)
+        body = parse(source).body
     except CannotParse:
         return {}
     lines: dict[int, list[ast.stmt]] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.stmt):
-            lines.setdefault(node.lineno, []).append(node)
+    for node in statements(body):
+        lines.setdefault(node.lineno, []).append(node)
     return lines
 
 
@@ -49,10 +48,9 @@ def _free(node: ast.AST) -> Iterator[str]:
             yield from [part.id] if part.id not in own else []
         elif isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             body = part.body if isinstance(part.body, list) else [part.body]
-            inner = own | {name for inside in ast.walk(part) for name in bound_by(inside)}
-            inner -= {
-                name for inside in ast.walk(part) if isinstance(inside, ast.Global) for name in inside.names
-            }
+            nodes = [*ast.walk(part)]
+            inner = own | {name for inside in nodes for name in bound_by(inside)}
+            inner -= {name for inside in nodes if isinstance(inside, ast.Global) for name in inside.names}
             waiting += [(child, inner) for child in body]
             rest = dict.fromkeys(ast.iter_child_nodes(part)).keys() - set(body)
             waiting += [(child, own) for child in rest]

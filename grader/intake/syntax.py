@@ -9,7 +9,7 @@ from threading import Lock
 
 from rich.cells import cell_len
 
-from grader.intake.limits import MAX_TOKENS, check_sources, count_tokens
+from grader.intake.limits import MAX_TOKENS, check_sources
 from grader.support.errors import GraderError
 from grader.support.i18n import _
 
@@ -47,8 +47,8 @@ class _Trees:
             if source in self._trees:
                 self._trees.move_to_end(source)
                 return self._trees[source][1]
-        tree = _parsed(source)
-        cost = max(count_tokens(source), len(source) // 10)  # blank text costs as well
+        tree, tokens = _parsed(source)
+        cost = max(tokens, len(source) // 10)  # blank text costs as well
         with self._lock:
             if source not in self._trees:
                 self._trees[source] = cost, tree
@@ -61,12 +61,12 @@ class _Trees:
 _trees = _Trees()
 
 
-def _parsed(source: str) -> ast.Module:
+def _parsed(source: str) -> tuple[ast.Module, int]:
     try:
-        check_sources([source])
+        tokens = check_sources([source])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a string such as "\d"
-            return ast.parse(source)
+            return ast.parse(source), tokens
     except SyntaxError as error:
         raise CannotParse(error.msg, error.lineno or 0, _caret(error)) from None
     except UnicodeEncodeError:
