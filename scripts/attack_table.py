@@ -38,9 +38,11 @@ REVIEWED = """## What a review found
 
 Each row is a fault that an attack made use of, and the test that shows the attack now fails: by `grader check` and `check()`,
 by `grader grade`, and by nbgrader. The word after a test is its submission. An empty cell: the attack does not exist there.
+The last column: each attack was played once against the code that was reviewed, with its own commands, each stopped after 25 to
+150 seconds or 2.2 GiB.
 
-| | found | check | grade | nbgrader |
-|---|---|---|---|---|
+| | found | check | grade | nbgrader | seen on the code before |
+|---|---|---|---|---|---|
 {rows}
 """
 
@@ -73,7 +75,11 @@ def rendered() -> str:
 
 
 def _found(one: Found) -> str:
-    return f"| {one.id} | {one.what} | " + " | ".join(_short(getattr(one, way)) for way in WAYS) + " |"
+    return (
+        f"| {one.id} | {one.what} | "
+        + " | ".join([*(_short(getattr(one, way)) for way in WAYS), one.before])
+        + " |"
+    )
 
 
 def _short(tests: str) -> str:

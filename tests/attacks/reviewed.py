@@ -12,18 +12,27 @@ PLANTED = "classroom/test_grade.py::test_nothing_is_written_into_a_folder_of_sub
 BOOK = "nbgrader/test_odd_files.py::test_a_hostile_notebook_gets_no_full_marks_and_no_excuse"
 MARKS = "nbgrader/test_odd_files.py::test_an_odd_notebook_gets_its_marks"
 LINK = "nbgrader/test_odd_files.py::test_a_symbolic_link_is_no_submission"
-COURSE = "nbgrader/test_engine_cache.py::test_tensors_for_the_judge_are_not_in_the_worker"
+AUTOGRADE = "nbgrader/test_tensors.py::test_autograde_gives_no_points_for_a_search_in_the_worker"
+LABELS = "attacks/test_train_labels.py::test_made_up_words_are_not_the_scores_of_the_weights"
+WORDS = "attacks/test_train_labels.py::test_made_up_words_win_no_points"
+FOLDERS = "classroom/test_neighbours.py::test_only_graded_files_are_given_their_modules"
+IMPORTS = "classroom/test_neighbours.py::test_a_module_that_many_imports_name_is_read_once"
+TOML = "cli/test_check.py::test_a_wrong_choice_of_policies_is_one_sentence"
 
 
 @dataclass(frozen=True)
 class Found:
-    """One finding. A way is empty if the finding does not exist there; the word after a test is its submission."""
+    """One finding. A way is empty if the finding does not exist there; the word after a test is its submission.
+
+    before: what the attack did when it was played against the code that was reviewed; "" if that code had no such part.
+    """
 
     id: str
     what: str
     check: str = ""
     grade: str = ""
     nbgrader: str = ""
+    before: str = ""
 
 
 FOUND = (
@@ -32,50 +41,164 @@ FOUND = (
         "tensors for the judge in the worker",
         f"{ATTACK} tensors-for-the-judge",
         f"{CLASS} reads",
-        COURSE,
+        AUTOGRADE,
+        before="yes: `check` and hidden `grade` gave 3 of 3 points for a file without a sine",
     ),
-    Found("C2", "labels of `train` in the worker", f"{SENT} train", f"{SENT} train", f"{SENT} train"),
-    Found("C3", "a planted store of results", "", f"{CLASS} planted, and {PLANTED}", f"{BOOK} (planted)"),
+    Found(
+        "C2",
+        "labels of `train` in the worker",
+        f"{SENT} train, {LABELS}",
+        WORDS,
+        WORDS,
+        before="yes: the body of three cases held `labels`; the words of the next steps gave the labels away until the scores were compared with those of the weights. No points were won: an answer with wrong values gets a quarter at most",
+    ),
+    Found(
+        "C3",
+        "a planted store of results",
+        "",
+        f"{CLASS} planted, and {PLANTED}",
+        f"{BOOK} (planted)",
+        before="yes: `grade` gave 0.67 points, and 3 of 3 when it was called again; a linked `.headway` got a store in another folder",
+    ),
     Found(
         "D1",
         "half a character in an exception",
         f"{ATTACK} half-character",
         f"{CLASS} surrogate",
         f"{BOOK} surrogate",
+        before="yes: traceback in `check`, could not be graded in `grade` (UnicodeEncodeError)",
     ),
-    Found("D2", "1500 attributes of attributes", f"{COSTLY} dots, lines", f"{CLASS} dots", f"{BOOK} dots"),
+    Found(
+        "D2",
+        "1500 attributes of attributes",
+        f"{COSTLY} dots, lines",
+        f"{CLASS} dots",
+        f"{BOOK} dots",
+        before="yes: traceback in `check` (RecursionError)",
+    ),
     Found(
         "D3",
         "an empty tensor with a huge axis",
         f"{ATTACK} forged-empty-sentences",
         f"{CLASS} empty",
         f"{BOOK} empty",
+        before="yes: `check` was stopped after 30 s at 0.7 GiB and growing",
     ),
-    Found("D4", "one assignment to 20,000 names", f"{COSTLY} names", f"{CLASS} names", f"{BOOK} names"),
-    Found("D5", "an import with very many dots", f"{COSTLY} imports", f"{CLASS} imports", f"{BOOK} imports"),
     Found(
-        "D6", "8 MB of short lines", f"{COSTLY} letters, short", f"{CLASS} letters, short", f"{BOOK} letters"
+        "D4",
+        "one assignment to 20,000 names",
+        f"{COSTLY} names",
+        f"{CLASS} names",
+        f"{BOOK} names",
+        before="yes: `check` and `grade` were stopped after 25 s",
     ),
-    Found("D7", "a bzip2 member of 1.2 GiB", grade=f"{CLASS} bzip2.zip"),
-    Found("D8", "a GNU name of 1.2 GiB", grade=f"{CLASS} name.tar.gz"),
-    Found("D9", "a broken deflate stream", grade=f"{CLASS} broken.zip"),
-    Found("D10", "an archive of 2000 members", grade=f"{CLASS} members.tar.gz"),
+    Found(
+        "D5",
+        "an import with very many dots",
+        f"{COSTLY} imports",
+        f"{CLASS} imports",
+        f"{BOOK} imports",
+        before="yes: `check` and `grade` were stopped at 2.2 GiB after 9 s and 6 s",
+    ),
+    Found(
+        "D6",
+        "8 MB of short lines",
+        f"{COSTLY} letters, short",
+        f"{CLASS} letters, short",
+        f"{BOOK} letters",
+        before="yes: `grade` was stopped at 2.2 GiB after 13 s",
+    ),
+    Found(
+        "D7",
+        "a bzip2 member of 1.2 GiB",
+        grade=f"{CLASS} bzip2.zip",
+        before="yes: `grade` was stopped at 2.2 GiB after 7 s",
+    ),
+    Found("D8", "a GNU name of 1.2 GiB", grade=f"{CLASS} name.tar.gz", before="yes: `grade` took 1.2 GiB"),
+    Found(
+        "D9",
+        "a broken deflate stream",
+        grade=f"{CLASS} broken.zip",
+        before="yes: traceback in `grade` (zlib.error), nobody was graded",
+    ),
+    Found(
+        "D10",
+        "an archive of 2000 members",
+        grade=f"{CLASS} members.tar.gz",
+        before="yes: `grade` was stopped after 40 s, at file 82 of 2001",
+    ),
     Found(
         "D11",
         "half a character in a text cell",
         f"{ATTACK} half-character-in-text",
         f"{CLASS} half",
         f"{MARKS} markdown",
+        before="yes: writing the notebook that was read raised UnicodeEncodeError (played by the functions, not by `autograde`)",
     ),
     Found(
-        "D12", "2 GiB of disk reserved at once", f"{ATTACK} disk-reserved", f"{CLASS} disk", f"{BOOK} disk"
+        "D12",
+        "2 GiB of disk reserved at once",
+        f"{ATTACK} disk-reserved",
+        f"{CLASS} disk",
+        f"{BOOK} disk",
+        before="yes: `check --sandbox landlock` reserved more than 100 MiB and passed the file that says so",
     ),
     Found(
-        "D13", "a stack on one long line", f"{ATTACK} stack-on-one-line", f"{CLASS} stack", f"{BOOK} stack"
+        "D13",
+        "a stack on one long line",
+        f"{ATTACK} stack-on-one-line",
+        f"{CLASS} stack",
+        f"{BOOK} stack",
+        before="yes: `check` took 69 s, 2 s without that line",
     ),
-    Found("D14", "a symbolic link to another's file", grade=f"{CLASS} linked", nbgrader=LINK),
-    Found("D15", "a planted `conftest.py`", grade=f"{CLASS} planted"),
-    Found("D16", "9000 functions in a chain of calls", f"{COSTLY} chain", f"{CLASS} chain", f"{BOOK} chain"),
-    Found("D17", "9000 misspelt names", f"{COSTLY} unknown", f"{CLASS} unknown", f"{BOOK} unknown"),
+    Found(
+        "D14",
+        "a symbolic link to another's file",
+        grade=f"{CLASS} linked",
+        nbgrader=LINK,
+        before="yes: the reader of the preprocessors returned another's notebook (played by the function, not by `autograde`)",
+    ),
+    Found(
+        "D15",
+        "a planted `conftest.py`",
+        grade=f"{CLASS} planted",
+        before="yes, and it does today: pytest runs it. SECURITY.md says never to call pytest there; `grade` does not run it",
+    ),
+    Found(
+        "D16",
+        "9000 functions in a chain of calls",
+        f"{COSTLY} chain",
+        f"{CLASS} chain",
+        f"{BOOK} chain",
+        before="not played: found and fixed later",
+    ),
+    Found(
+        "D17",
+        "9000 misspelt names",
+        f"{COSTLY} unknown",
+        f"{CLASS} unknown",
+        f"{BOOK} unknown",
+        before="not played: found and fixed later",
+    ),
+    Found(
+        "D18",
+        "a folder of thousands of folders",
+        grade=FOLDERS,
+        before="that code read no neighbouring files; 3000 folders took the main process of `grade` 78 s when this was found",
+    ),
+    Found(
+        "D19",
+        "thousands of imports of one file",
+        check=IMPORTS,
+        grade=IMPORTS,
+        nbgrader=IMPORTS,
+        before="that code read no neighbouring files; 190 imports read one file of an archive 190 times when this was found",
+    ),
+    Found(
+        "D20",
+        "a deep `headway.toml`",
+        check=TOML,
+        before="that code did not read it; traceback in `check` (RecursionError) when this was found",
+    ),
 )
 WAYS = ("check", "grade", "nbgrader")

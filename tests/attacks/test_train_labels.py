@@ -19,10 +19,9 @@ from grader.classroom.worker_process import RunConfig, Task
 from grader.engine.engine import Engine
 from grader.engine.submission_run import SubmissionRun
 from grader.intake.names import read_names
-from grader.intake.neighbours import among
+from grader.intake.neighbours import among, content_of
 from grader.intake.read import Submission, Unit
 from grader.nbgrader.engine_cache import Answer, CourseGrader
-from grader.nbgrader.read_notebook import content_of
 from grader.report.model import ExerciseResult
 from grader.sandbox.choose import choose
 
