@@ -119,7 +119,7 @@ FOUND = (
         "D9",
         "a broken deflate stream",
         grade=f"{CLASS} broken.zip",
-        before="yes: traceback in `grade` (zlib.error), nobody was graded",
+        before="yes: traceback in `grade` (zlib.error), no submission was graded",
     ),
     Found(
         "D10",
