@@ -52,9 +52,9 @@ class Fault:
         """What was graded in spite of it."""
         place = _("{file}, line {line}").format(file=self.unit, line=self.line) if self.line else self.unit
         if self.resumed:
-            return _("{place} has a syntax error: {reason}; the code from line {line} on was graded").format(
-                place=place, reason=self.reason, line=self.resumed
-            )
+            return _(
+                "{place} has a syntax error: {reason}; that definition was left out, and the code from line {line} on was used"
+            ).format(place=place, reason=self.reason, line=self.resumed)
         if self.alone:
             return _("{place} has a syntax error: {reason}; the code before it was graded").format(
                 place=place, reason=self.reason

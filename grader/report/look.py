@@ -22,12 +22,11 @@ def _look(lines: Sequence[Line], name: str) -> Text:
     code = Text(line.text)
     code.stylize("underline", *line.touched)
     place, *others = (f"{one.file}:{one.line}" for one in lines)
-    if line.certainty == "repaired":
-        lead = _("look at {place}")
-    else:
-        lead = _("perhaps look at {place}, or at {others}") if others else _("perhaps look at {place}")
-    lead = lead.format(place=place, others=", ".join(others))
+    certain = line.certainty == "repaired"
+    lead = (_("look at {place}") if certain else _("perhaps look at {place}")).format(place=place)
     text = Text.assemble((f"{name}: " if name else ""), (lead, "bold"), "   ", code)
     if line.change:
         text.append("   " + _("({change})").format(change=line.change), style="dim")
+    if others and not certain:
+        text.append("   " + _("or at {places}").format(places=", ".join(others)), style="bold")
     return text

@@ -254,7 +254,10 @@ def _findings(result: ExerciseResult) -> RenderableType | None:
         (_("reason"), result.message.partition("\n")[0]),
         (_("code"), result.message.partition("\n")[2]),
         (diagnosis_lead(result.diagnosis.kind), result.diagnosis.says),
-        (_("problem"), f"{first.title}: {first.message}" if first else ""),
+        (
+            _("problem"),
+            _("{problem} (check: {title})").format(problem=first.message, title=first.title) if first else "",
+        ),
         (_("where"), place(result)),
     ]
     if first is not None and result.picture is None:

@@ -93,7 +93,7 @@ def test_the_commonest_mistake_comes_first_with_its_students():
 def test_an_unnamed_mistake_shows_its_smallest_submission():
     text = words(page(CLASS))
     cluster = text[text.index("Mistakes without a name") : text.index("Checks that fail")]
-    assert "2 × same in sequence_mask" in cluster
+    assert "2 × sequence_mask:same in sequence_mask" in cluster
     assert "the smallest: fay/02_masking/masking.py" in cluster
     assert "eve, fay" in cluster
 

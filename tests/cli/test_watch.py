@@ -219,13 +219,14 @@ def test_without_a_save_it_shows_the_command_to_use_instead(monkeypatch):
     shown: list[str] = []
     events: watch.Events = SimpleQueue()
     monkeypatch.setattr(watch, "QUIET", 0.0)
-    monkeypatch.setattr(watch, "_grade_and_show", lambda *args: None)
 
     def show(text, **options):
         shown.append(text)
         events.put("q")
 
-    watch._loop(SimpleNamespace(current="masked_softmax"), events, SimpleNamespace(print=show))
+    watcher = SimpleNamespace(current="masked_softmax", save_current=lambda: None)
+    runs = SimpleNamespace(start=lambda job: None, number=0, seconds=None)
+    watch._loop(watcher, events, runs, SimpleNamespace(print=show))
     assert len(shown) == 1
     assert shown[0].endswith("run this instead: grader check masked_softmax")
 

@@ -61,7 +61,7 @@ ANSWERS: dict[str, Beginner] = {
     "missing_colon": of_mask(HEAD + MASK.replace("value=0):", "value=0)") + SOFTMAX, "blocked", "line 3", "expected ':'", "def sequence_mask(X, valid_len, value=0) ^"),
     "unclosed_bracket": of_mask(HEAD + MASK.replace("[:, None]\n", "[:, None\n") + SOFTMAX, "blocked", "was never closed"),
     "tab": of_mask(HEAD + MASK.replace("    keep", "\tkeep") + SOFTMAX, "blocked", "line 5", "inconsistent use of tabs"),
-    "error_in_the_other": of_softmax(HEAD + MASK.replace("value=0):", "value=0)") + SOFTMAX, "passed", "masking.py, line 3 has a syntax error", "the code from line 9 on was graded"),
+    "error_in_the_other": of_softmax(HEAD + MASK.replace("value=0):", "value=0)") + SOFTMAX, "passed", "masking.py, line 3 has a syntax error", "the code from line 9 on was used"),
     "no_import": of_softmax(softmax("X.softmax(-1)", "F.softmax(X, -1)"), "passed", "from torch.nn import functional as F"),
     "return_forgotten": of_mask(mask("X = X * 1"), "failed", "None", "did you forget `return`?"),
     "print_instead_of_return": of_mask(mask("print(X)"), "failed", "None", "did you forget `return`?"),

@@ -209,4 +209,4 @@ def test_a_long_lead_takes_no_column_from_the_other_rows():
     lines = printed(different).splitlines()
     (lead,) = [line for line in lines if line.startswith("a valid design")]
     assert "The mask is" in lead
-    assert any(line.startswith("problem   weights of every query: 7 of 30") for line in lines)
+    assert any(line.startswith("problem   7 of 30") for line in lines)
