@@ -174,9 +174,14 @@ def torch_version() -> str:
 
 
 def without_helpers(submissions: Sequence[GradedSubmission]) -> list[GradedSubmission]:
-    """Leave out files that define no exercise if the same student submitted a file that defines one."""
+    """Leave out files that define no exercise if the same student submitted a file that defines one.
+
+    A file that the grader failed on stays: nobody knows what it defines.
+    """
     graded = {one.student for one in submissions if one.report.exercises}
-    return [one for one in submissions if one.report.exercises or one.student not in graded]
+    return [
+        one for one in submissions if one.report.exercises or one.grader_failed or one.student not in graded
+    ]
 
 
 def exit_status(submissions: Sequence[GradedSubmission]) -> int:

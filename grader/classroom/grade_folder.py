@@ -110,6 +110,8 @@ def grade_folder(root: Path, options: GradeOptions) -> list[GradedSubmission]:
     roster = read_roster(options.students) if options.students is not None else {}
     if options.shard and roster:
         raise UsageError(_("--students needs the whole class: leave it out with --shard"))
+    if options.since is not None and roster:
+        raise UsageError(_("--students needs the whole class: leave it out with --since"))
     if options.lines and options.cluster is not None:
         raise UsageError(
             _("--lines needs the public cases, which a cluster has not: leave one of the two out")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 class _Student:
     person: Person
     results: dict[str, list[ExerciseResult]] = field(default_factory=dict)  # assignment → its exercises
+    ungraded: bool = False  # a file of theirs could not be graded, by a fault of the grader
 
     def column(self, *names: str) -> str:
         """The first of these columns of the class list that has something."""
@@ -33,13 +34,13 @@ class _Student:
     def score(self, assignment: str) -> str:
         """Points; "" while something could not be graded, so that no import writes a zero."""
         results = self.results.get(assignment, [])
-        if any(result.score is None for result in results):
+        if (self.ungraded and not results) or any(result.score is None for result in results):
             return ""
         return f"{round(sum(result.score or 0.0 for result in results), 2):g}"
 
     def feedback(self, assignment: str) -> str:
         if assignment not in self.results:
-            return _("nothing was submitted")
+            return _("could not be graded") if self.ungraded else _("nothing was submitted")
         return " | ".join(
             _("{exercise}: {outcome}. {reason}").format(
                 exercise=result.name, outcome=outcome_name(result.outcome), reason=reason(result)
@@ -59,6 +60,7 @@ def _by_student(submissions: Sequence[GradedSubmission]) -> _Class:
     worth: dict[str, dict[str, float]] = {}
     for one in submissions:
         student = students.setdefault(one.student, _Student(one.person or Person(one.student)))
+        student.ungraded |= one.grader_failed
         for result in one.report.exercises:
             student.results.setdefault(result.assignment, []).append(result)
             worth.setdefault(result.assignment, {})[result.name] = result.points

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from helpers.browser.samples import CLASS, KNOWN, entry, failed, result
 
+from grader.classroom.class_run import without_helpers
 from grader.classroom.formats import FORMATS, NotInThisFormat
 from grader.classroom.roster import Person
 
@@ -51,6 +52,16 @@ def test_canvas_has_its_five_columns_and_the_points_possible():
     assert ada == ["Lovelace, Ada", "17", "S1", "ada@x.org", "A", "3.75"]
     assert bob == ["bob", "", "", "bob", "", "0"]
     assert hostile == ["'=cmd", "", "", "'=cmd", "", ""], "no zero for a fault of the grader"
+
+
+def test_a_file_that_the_grader_failed_on_is_no_zero():
+    lost = replace(entry("cyd", problem="the process that graded it ended"), grader_failed=True)
+    helper = entry("ada", problem="util.py defines no exercise that is graded here")
+    also = replace(entry("ada", problem="the process that graded it ended"), grader_failed=True)
+    kept = without_helpers([*GRADED, helper, also, lost])
+    assert kept == [*GRADED, also, lost]
+    assert FORMATS["canvas"](kept).splitlines()[-1] == "cyd,,,cyd,,"
+    assert FORMATS["moodle"](kept).splitlines()[-1] == "cyd,,,,,,could not be graded"
 
 
 def test_moodle_has_an_identity_a_grade_and_feedback():

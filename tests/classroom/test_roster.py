@@ -12,7 +12,7 @@ from helpers.browser.samples import UNKNOWN, entry, failed, result
 
 from grader.classroom.attempts import one_of_each
 from grader.classroom.formats import table, text
-from grader.classroom.grade_folder import _with_roster
+from grader.classroom.grade_folder import GradeOptions, _with_roster, grade_folder
 from grader.classroom.html_page import page
 from grader.classroom.roster import MAX_BYTES, MAX_ROWS, read_roster
 from grader.classroom.summary import addresses, summarise
@@ -65,6 +65,13 @@ def test_a_bad_list_is_one_sentence(tmp_path, data, sentence):
         roster(tmp_path, data)
     assert sentence in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_a_part_of_the_class_takes_no_list(tmp_path):
+    roster(tmp_path)
+    options = GradeOptions(students=tmp_path / "students.csv", since="2d")
+    with pytest.raises(UsageError, match="leave it out with --since"):
+        grade_folder(tmp_path, options)
 
 
 def test_students_without_a_submission_are_listed(tmp_path):
