@@ -60,8 +60,10 @@ def record_all(assignments: Sequence[Assignment], seed: str, tell: Tell | None =
             for done, ((_assignment, name), _nothing) in enumerate(processes.results(missing), 1):
                 if tell is not None:
                     tell(name, done, len(missing))
+    bundles = [_bundle(assignment, seed) for assignment in assignments]  # before: it marks what is in use
+    if missing:
         _remove_old(cache_folder() / "recorded")
-    return [_bundle(assignment, seed) for assignment in assignments]
+    return bundles
 
 
 def key(assignment: Assignment, exercise: Mapping[str, Any], seed: str) -> str:

@@ -22,6 +22,7 @@ from grader.classroom.store import Store, StoreKey
 from grader.classroom.worker_process import RunConfig, Task, TaskResult, results_without_grading
 from grader.intake.neighbours import among
 from grader.report.model import ExerciseResult, Report
+from grader.support.own_code import code_digest
 from grader.support.version import __version__
 
 STORE_SECRET = "results of grader grade"  # what the key of the stores is derived for
@@ -154,11 +155,11 @@ class ClassRun:
 
 
 def store_key(bundles: Path, sandbox: str, rules: Rules = NO_RULES) -> StoreKey:
-    """Return what results depend on: a hash of the cases, the versions, the tier; and the secret of the store.
+    """Return what results depend on: cases, code, versions and tier; and the secret of the store.
 
     rules: what the course changes about its exercises.
     """
-    digest = hashlib.sha256(repr((cases_digest(bundles), rules.words())).encode())
+    digest = hashlib.sha256(repr((cases_digest(bundles), code_digest(), rules.words())).encode())
     return StoreKey(digest.hexdigest(), versions(), sandbox, derived_key(STORE_SECRET))
 
 

@@ -22,6 +22,7 @@ from grader.classroom.worker_process import RunConfig, Task, TaskResult
 from grader.sandbox.choose import best_tier
 from grader.support.errors import GraderError
 from grader.support.i18n import _
+from grader.support.own_code import code_digest
 
 NAME = "headway"  # of the plugin: a worker serves one class at a time
 
@@ -44,17 +45,6 @@ class Course:
         bare = replace(config, store=None, key=replace(config.key, secret=b""), only=(), regrade=False)
         digest = hashlib.sha256(repr((bare, sorted(files.items()))).encode()).hexdigest()
         return cls(bare, files, code_digest(), digest)
-
-
-def code_digest() -> str:
-    """Return a hash of the grader's Python files, without the exercises that a wheel has among them."""
-    root = Path(__file__).parents[1]
-    digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        place = path.relative_to(root)
-        if place.parts[0] != "course":
-            digest.update(f"{place.as_posix()}\0".encode() + path.read_bytes().replace(b"\r\n", b"\n"))
-    return digest.hexdigest()
 
 
 class GradingPlugin(WorkerPlugin):

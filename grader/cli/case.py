@@ -37,8 +37,9 @@ def command(exercise: str, course: Path | None, sandbox: str) -> None:
     (result,) = report.exercises
     failed = first_failure(result.checks)
     if failed is None:
-        said = _("{name} passes: no public case fails.") if result.outcome == "passed" else result.message
-        click.echo((said or _("{name} is not started.")).format(name=wanted.name))
+        passes = _("{name} passes: no public case fails.").format(name=wanted.name)
+        not_started = _("{name} is not started.").format(name=wanted.name)
+        click.echo(passes if result.outcome == "passed" else result.message or not_started)
         sys.exit(report.exit_status)
     file = where.file_for(next(b for b in where.bundles if b.assignment == wanted.assignment))
     names = match(contracts_of(where.bundles), read_names(read_submission(file)))

@@ -43,6 +43,20 @@ Setup = Callable[
 ]  # called in each process as setup(allow, *args)
 
 
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """Start a process that imports nothing from the current folder, where submissions may be."""
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONSAFEPATH"]
+        else:
+            os.environ["PYTHONSAFEPATH"] = before
+
+
 @dataclass(frozen=True)
 class Lost:
     """Why a task has no result: its process exited, or took longer than it said."""
@@ -59,7 +73,7 @@ class _Worker:
         self.task: int | None = None
         self.deadline = float("inf")
         self._process = context.Process(target=_serve, args=(theirs, setup, args), daemon=True)
-        with uninterrupted():
+        with uninterrupted(), _safe_path():
             self._process.start()
         theirs.close()
 

@@ -72,10 +72,10 @@ def with_lines(engine: Engine, source: Source, result: ExerciseResult, budget: B
         return result
     try:
         found = search(engine, source, result, budget)
+        lines = point(found.sure, found.suspects, named=bool(result.diagnosis.alternatives))
     except Exception:
         engine.close()
         return result
-    lines = point(found.sure, found.suspects, named=bool(result.diagnosis.alternatives))
     return replace(result, diagnosis=replace(result.diagnosis, lines=lines))
 
 

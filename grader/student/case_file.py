@@ -82,7 +82,7 @@ class _Writer:
         return write(step) if write is not None else iter(())
 
     def _input(self, step: Step) -> Iterator[str]:
-        grad = ".requires_grad_()" if step["grad"] else ""
+        grad = ".requires_grad_() * 1" if step["grad"] else ""  # as in the worker: the code may write into it
         yield f"{_name(step['name'])} = {self._tensor(step['name'])}{grad}"
 
     def _tokens(self, step: Step) -> Iterator[str]:
@@ -93,8 +93,8 @@ class _Writer:
         yield f"{_name(step['name'])} = list(zip({columns}))"
 
     def _constant(self, step: Step) -> Iterator[str]:
-        grad = ", requires_grad=True" if step["grad"] else ""
-        yield f"{_name(step['name'])} = torch.full({step['shape']}, {step['value']!r}{grad})"
+        grad = ".requires_grad_() * 1" if step["grad"] else ""
+        yield f"{_name(step['name'])} = torch.full({step['shape']}, {step['value']!r}, dtype=torch.{self.case.dtype}){grad}"
 
     def _value(self, step: Step) -> Iterator[str]:
         yield f"{_name(step['name'])} = {_text(step['value'])}"

@@ -109,3 +109,33 @@ def test_values_that_are_no_number_are_stored(bundles):
     infinite = {name: array * np.inf for name, array in case.tensors.items() if array.dtype.kind == "f"}
     _source, stored = case_text(replace(case, tensors={**case.tensors, **infinite}), "m", {}, "", "b")
     assert encode(stored)
+
+
+BROKEN = """\
+def sequence_mask(X, valid_len, value=0):
+    d = {"a": }
+    return X
+"""
+
+IN_PLACE = """\
+import torch
+
+
+def sequence_mask(X, valid_len, value=0):
+    X[torch.arange(X.shape[1])[None, :] < valid_len[:, None]] = value
+    return X
+"""
+
+
+def test_braces_in_the_line_of_a_syntax_error_are_shown(course):
+    (course / "02_masking/masking.py").write_text(BROKEN, "utf-8")
+    done = run("case", "sequence_mask", cwd=course)
+    assert "Traceback" not in done.stderr
+    assert '"a"' in done.stdout
+
+
+def test_an_answer_that_writes_into_its_argument_runs(course):
+    (course / "02_masking/masking.py").write_text(IN_PLACE, "utf-8")
+    assert run("case", "sequence_mask", cwd=course).returncode == 0
+    ran = run_python(course / "02_masking/case_sequence_mask.py")
+    assert ran.returncode == 0, ran.stderr

@@ -102,3 +102,12 @@ def test_an_error_in_a_task_reaches_the_caller_and_ends_the_others():
 def test_an_error_in_setup_reaches_the_caller():
     with pytest.raises(SandboxError, match="there is none"), WorkerPool(1, refusing) as pool:
         list(pool.run([1]))
+
+
+def test_a_process_imports_nothing_from_the_current_folder(tmp_path, monkeypatch):
+    marker = tmp_path / "was_imported"
+    (tmp_path / "multiprocessing.py").write_text(f"open({str(marker)!r}, 'w')", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    with WorkerPool(1, working) as processes:
+        assert [result for _task, result in processes.results([("square", 3)])] == [9]
+    assert not marker.exists()
