@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -124,7 +125,7 @@ class _Discovery:
     def _archive(self, path: Path, place: PurePosixPath) -> Iterator[_Found]:
         """All that an archive holds."""
         modified = path.stat().st_mtime
-        student = _shown(place.parts[0] if len(place.parts) > 1 else _stem(place.name))
+        student = student_id(place.parts[0] if len(place.parts) > 1 else _stem(place.name))
         try:
             inside = self.reader.call(members, path)
         except GraderError as bad:
@@ -164,7 +165,7 @@ class _Discovery:
             place = folder / name
             student = place.parts[0] if len(place.parts) > 1 else _stem(name)
             yield SubmittedFile(
-                student=_shown(student),
+                student=student_id(student),
                 submission=_shown(str(place)),
                 read=files[name].read,
                 modified=files[name].modified,
@@ -253,6 +254,11 @@ def _stem(name: str) -> str:
         if name.lower().endswith(suffix):
             return name[: -len(suffix)]
     return name
+
+
+def student_id(name: str) -> str:
+    """Return the student's id of a folder or file name. macOS and some archives write é as two characters; an id has one."""
+    return _shown(unicodedata.normalize("NFC", name))
 
 
 def _shown(name: str) -> str:

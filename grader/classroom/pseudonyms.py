@@ -1,7 +1,7 @@
 """Replace names of students in a class report that is shared: in names, places and texts.
 
 A pseudonym is made from the secret seed: the same student has the same one in every report, and nobody without the seed can
-compute it. File names, hashes of contents, remarks on files and the columns of the class list are left out.
+compute it. File names, code, hashes of contents, remarks on files and the columns of the class list are left out.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 from grader.classroom.class_run import GradedSubmission
 from grader.classroom.roster import Person
+from grader.report.model import ExerciseResult
 
 PURPOSE = "pseudonyms of students"
 # The fields that hold sentences. All others are words of the course, and equal for all students.
@@ -41,7 +42,7 @@ def _entry(entry: GradedSubmission, name: str, number: int) -> GradedSubmission:
     place = PurePosixPath(entry.submission)
     submission = f"{name}/{number}{place.suffix}" if entry.submission else ""
     person = entry.person
-    known = {entry.student, entry.submission, *place.parts[:1], place.name, place.stem}
+    known = {entry.student, entry.submission, *place.parts[:1], place.name}
     known |= {cell for key, cell in (person.columns if person else {}).items() if key != "section"}
     words = sorted((re.escape(word) for word in known if len(word) > 1), key=len, reverse=True)
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE)
@@ -61,6 +62,8 @@ def _without(value: Any, pattern: re.Pattern[str], name: str, is_text: bool = Fa
         return pattern.sub(name, value) if is_text else value
     if isinstance(value, tuple):
         return tuple(_without(part, pattern, name, is_text) for part in value)
+    if isinstance(value, ExerciseResult):
+        value = replace(value, code=None, printed="", diagnosis=replace(value.diagnosis, lines=()))
     if is_dataclass(value) and not isinstance(value, type):
         wanted = [f.name for f in fields(value) if f.name in _TEXTS | _PARTS]
         new = {key: _without(getattr(value, key), pattern, name, key in _TEXTS) for key in wanted}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -68,7 +69,7 @@ def _people(path: Path, rows: Sequence[Sequence[str]]) -> Roster:
     found: dict[str, Person] = {}
     for row in rows[1:]:
         columns = dict(zip(head, row, strict=False))
-        id = columns.get("id", "")
+        id = unicodedata.normalize("NFC", columns.get("id", ""))
         if not id or id in found:
             says = _("{id} has two lines") if id else _("a line has no id")
             raise _wrong(path, says.format(id=id))

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from helpers.browser.samples import UNKNOWN, entry, failed, result
+from helpers.files import fill
 
 from grader.classroom.attempts import one_of_each
+from grader.classroom.discover import discover
 from grader.classroom.formats import table, text
 from grader.classroom.grade_folder import GradeOptions, _with_roster, grade_folder
 from grader.classroom.html_page import page
@@ -65,6 +68,14 @@ def test_a_bad_list_is_one_sentence(tmp_path, data, sentence):
         roster(tmp_path, data)
     assert sentence in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_a_decomposed_name_is_the_same_student(tmp_path, form):
+    fill(tmp_path / "class", {unicodedata.normalize("NFD", "zoë/a.py"): "x = 1", "rené.py": "x = 1"})
+    found = discover(tmp_path / "class", [])
+    listed = roster(tmp_path, unicodedata.normalize(form, "id\nzoë\nrené\n"))
+    assert {file.student for file in found} == set(listed) == {"zoë", "rené"}
 
 
 def test_a_part_of_the_class_takes_no_list(tmp_path):
