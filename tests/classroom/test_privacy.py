@@ -17,6 +17,7 @@ from grader.classroom.formats import FORMATS
 from grader.classroom.pseudonyms import pseudonym, pseudonymous
 from grader.classroom.purge import look
 from grader.classroom.roster import Person
+from grader.report.model import Code, Line
 from grader.support.errors import UsageError
 
 KEY = b"key"
@@ -54,6 +55,19 @@ def test_no_name_is_in_a_shared_report(form):
     shared = FORMATS[form](pseudonymous([named(), entry("bob")], KEY)).lower()
     assert [name for name in (*NAMES, "ab" * 32) if name in shared] == []
     assert pseudonym("lovelace42", KEY) in shared
+
+
+def test_no_code_is_in_a_shared_report():
+    line = Line("lovelace42.py", 3, "scores = lovelace(X)", "suspected")
+    wrong = replace(failed(replace(KNOWN, lines=(line,))), printed="by lovelace")
+    code = Code("lovelace42.py", 1, ("# by lovelace",))
+    (one,) = pseudonymous([entry("lovelace42", replace(wrong, code=code))], KEY)
+    assert "lovelace" not in FORMATS["jsonl"]([one])
+
+
+def test_the_name_of_a_module_is_an_ordinary_word():
+    one = entry("ada", failed(replace(KNOWN, says="masking ends one step late")))
+    assert "masking ends one step late" in FORMATS["jsonl"](pseudonymous([one], KEY))
 
 
 def test_a_pseudonym_is_stable_and_needs_the_key():
@@ -120,6 +134,14 @@ def test_a_file_that_two_students_share_stays_for_the_other(school):
     before = contents(school)
     assert run(school, "purge", "ada", folder, "--yes").returncode == 2
     assert contents(school) == before
+
+
+def test_what_to_type_is_one_word_to_a_shell(school):
+    folder = fill(school / "odd" / "submitted", {"ada b/x; y $(z).py": WRONG})
+    (school / "odd" / "gradebook.db").touch()
+    shown = run(school, "purge", "ada b", folder, "--yes").stdout
+    assert f"rm -r '{folder.resolve()}/ada b/x; y $(z).py'" in shown
+    assert "student remove 'ada b' --force" in shown
 
 
 @pytest.mark.parametrize("student", ["..", "a/b", ""])

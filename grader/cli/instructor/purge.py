@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -61,8 +62,8 @@ def command(
     if found.theirs:
         click.echo(_("not removed, since it is not the grader's:"))
     for path in found.theirs:
-        click.echo(f"  rm -r {path}")
-    if (submissions.parent / "gradebook.db").is_file():
-        click.echo(f"  nbgrader db student remove {student} --force")
+        click.echo(f"  rm -r {shlex.quote(str(path))}")
+    if (submissions.resolve().parent / "gradebook.db").is_file():
+        click.echo(f"  nbgrader db student remove {shlex.quote(student)} --force")
     if not found:
         raise UsageError(_("nothing is stored about {student}").format(student=student))
