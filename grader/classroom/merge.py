@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import tempfile
@@ -81,6 +82,7 @@ def _pages(part: Path) -> Iterator[list[Row]]:
             for suffix in ("", "-wal"):  # the second is there if the grader was killed
                 if not suffix or Path(f"{part}{suffix}").exists():
                     shutil.copyfile(f"{part}{suffix}", f"{copy}{suffix}")
+                    os.chmod(f"{copy}{suffix}", 0o600)  # whatever the umask: a store must be its owner's
             while rows := reader.call(read_page, copy, after):
                 yield rows
                 if rows[-1][:5] <= after:

@@ -32,8 +32,10 @@ class Change:
 
     @property
     def difference(self) -> float:
-        """Points more or less than before, after `--never-lower`."""
-        return (self.final.score or 0.0) - (self.old.score or 0.0)
+        """Points more or less than before, after `--never-lower`; none if it could not be graded."""
+        if self.final.score is None:
+            return 0.0
+        return self.final.score - (self.old.score or 0.0)
 
     @property
     def sentence(self) -> str:
@@ -41,12 +43,15 @@ class Change:
         fields = {
             "exercise": self.new.name,
             "old": _points(self.old.score),
+            "kept": _points(self.final.score),
             "new": _points(self.new.score),
             "why": "; ".join(self.why),
         }
-        if self.final.score != self.new.score:
+        if self.new.score is None:
+            says = _("{exercise} could not be graded again. {why}")
+        elif self.final.score != self.new.score:
             says = _(
-                "{exercise} was graded again. You keep your {old} points; the new grading gives {new}. {why}"
+                "{exercise} was graded again. You keep your {kept} points; the new grading gives {new}. {why}"
             )
         elif self.difference:
             says = _("{exercise} was graded again. Your {old} points became {new}. {why}")
@@ -91,7 +96,8 @@ def regrade(root: Path, room: Classroom, options: GradeOptions, never_lower: boo
         results=tuple(final.get((new.content, new.name), new) for _entry, _old, new in pairs),
         compared=len(changes),
         unknown=sum(old is None for _entry, old, _new in pairs),
-        lost=sum(new.score is None for _entry, _old, new in pairs),
+        lost=sum(new.score is None for _entry, _old, new in pairs)
+        + sum(entry.grader_failed and not entry.report.exercises for entry in graded),
     )
 
 

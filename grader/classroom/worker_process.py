@@ -206,7 +206,7 @@ def unjudged(
     remark = _("The grader could not judge this file ({why}). A person should look at it.").format(why=why)
     results = results_without_grading(bundles, wanted, "failed", message)
     return TaskResult(
-        tuple(replace(result, content=content) for result in results),
+        tuple(results),  # without their content: no store keeps them
         (),
         content,
         size,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -49,6 +50,15 @@ def test_merged_parts_hold_every_row_once_however_often(tmp_path):
     assert rows(target) == first
     with closing(Store(target, KEY)) as store:
         assert store.get("three", ["softmax"]).results["softmax"].score == 5.0
+
+
+def test_parts_are_merged_where_the_group_may_write_new_files(tmp_path):
+    part = write(tmp_path / "a", "one")
+    before = os.umask(0o002)
+    try:
+        assert merge([part], tmp_path / "class", SECRET).results == 1
+    finally:
+        os.umask(before)
 
 
 def test_more_rows_than_a_page_are_merged(tmp_path):

@@ -8,13 +8,17 @@ import json
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from helpers.files import fill
 from helpers.school import ANSWER, WRONG, make_school, run
 
-from grader.classroom.regrade import _change, _differs, _published
+from grader.bundle.files import load_all
+from grader.classroom.grade_folder import GradeOptions
+from grader.classroom.regrade import Regraded, _change, _differs, _published, publish, regrade
 from grader.classroom.store import Store, StoreKey
+from grader.classroom.worker_process import unjudged
 from grader.report.model import CheckResult, Diagnosis, ExerciseResult
 
 OLD, NEW = (StoreKey(cases, "grader", "strict", b"secret") for cases in ("old", "new"))
@@ -81,7 +85,36 @@ def test_never_lower_keeps_the_points_and_says_so():
     assert change(PASSED, FAILED).final.score == 2
     fewer = change(PASSED, replace(FAILED, points=4.0), never_lower=True)
     assert fewer.final.score == 4, "never more than the exercise is worth"
+    assert "You keep your 4 points; the new grading gives 2." in fewer.sentence
     assert change(FAILED, PASSED, never_lower=True).final.score == 5
+
+
+def test_an_exercise_that_could_not_be_graded_loses_no_points():
+    found = change(PASSED, replace(FAILED, outcome="could_not_grade", score=None))
+    assert _differs(found)
+    assert found.difference == 0
+    assert found.sentence.startswith("train could not be graded again.")
+    assert _published(found) == found.final
+
+
+def test_a_file_that_the_grader_failed_on_counts_as_lost(tmp_path, monkeypatch):
+    against = tmp_path / "store"
+    Store(against, OLD).close()
+    report = SimpleNamespace(exercises=(), extra={"content": "c"})
+    entry = SimpleNamespace(report=report, grader_failed=True)
+    monkeypatch.setattr("grader.classroom.regrade.grade_class", lambda *_a: [entry])
+    done = regrade(tmp_path, SimpleNamespace(key=OLD), GradeOptions(store=against), False)
+    assert (done.lost, done.compared) == (1, 0)
+
+
+def test_what_the_grader_could_not_judge_is_not_published(tmp_path, monkeypatch):
+    """`grade` stores no such result either: the next run may judge the file."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    bundles = load_all(Path(__file__).parents[2] / "assignments")
+    results = unjudged(bundles, ["transpose_qkv"], "c", 1, "why").results
+    path = publish(tmp_path, SimpleNamespace(key=NEW), Regraded((), (*results, PASSED), 0, 0, 0))
+    with closing(Store(path, NEW)) as store:
+        assert store.count() == 1
 
 
 def test_checks_and_points_that_came_or_went_are_reasons():
