@@ -24,7 +24,15 @@ from distributed.security import Security
 from grader.bundle.model import Bundle
 from grader.classroom.bounded_grading import BoundedGrading
 from grader.classroom.certificates import encrypted, options_of, require_trust
-from grader.classroom.cluster_worker import DASK, NAME, Course, GradingPlugin, grade_batch, refusal
+from grader.classroom.cluster_worker import (
+    DASK,
+    NAME,
+    Course,
+    GradingPlugin,
+    grade_batch,
+    refusal,
+    serves_another,
+)
 from grader.classroom.looking_up import looking_up
 from grader.classroom.worker_process import RunConfig, Task, TaskResult, results_without_grading
 from grader.support.errors import GraderError, UsageError
@@ -124,7 +132,9 @@ class ClusterGrading:
     def _leave(self) -> None:
         with suppress(Exception):  # the scheduler may be gone
             self._client.cancel(list(self._batches))
-            self._client.unregister_worker_plugin(NAME)
+            others = self._client.run(serves_another, self._course.id, on_error="return")
+            if True not in others.values():  # a second call of `grader grade` may have put its own there
+                self._client.unregister_worker_plugin(NAME)
 
     def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
         """Yield each task with its result, as they are ready. Raises ClusterError without a worker that may grade."""
@@ -218,16 +228,21 @@ class ClusterGrading:
                     "the connection to the scheduler was lost; run the command again: what was graded is stored"
                 )
             )
-        here = set(self._client.scheduler_info()["workers"])
+        here = set(self._client.scheduler_info(n_workers=-1)["workers"])
         for address in set(self._accepted) - here:
             del self._accepted[address]
         was_alone, self._alone = self._alone, not here
         if self._alone and not was_alone:
             _say(_("No worker is connected to the scheduler; grading goes on when there is one."))
         asked = [address for address in here if address not in self._accepted | self._refused]
-        answers = (
-            self._client.run(refusal, self._course.id, workers=asked, on_error="return") if asked else {}
-        )
+        try:
+            answers = (
+                self._client.run(refusal, self._course.id, workers=asked, on_error="return") if asked else {}
+            )
+        except OSError:
+            raise ClusterError(
+                _("the scheduler does not answer; run the command again: what was graded is stored")
+            ) from None
         for address, answer in answers.items():
             if answer == "":
                 self._accepted[address] = None

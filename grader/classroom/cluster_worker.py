@@ -6,8 +6,8 @@ It grades as a local run does, in a process of its own with limits. It never rec
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import tempfile
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -34,7 +34,7 @@ class Course:
     config: RunConfig = field(repr=False)  # without a store and its secret
     files: dict[str, bytes] = field(repr=False)  # the recorded cases, by their place
     code: str  # a hash of the grader's own files
-    id: str  # equal for two classes that are graded alike
+    id: str  # of this run
 
     @classmethod
     def of(cls, config: RunConfig) -> Course:
@@ -43,8 +43,7 @@ class Course:
             for path in sorted(config.bundles.glob("*/bundle.*"))
         }
         bare = replace(config, store=None, key=replace(config.key, secret=b""), only=(), regrade=False)
-        digest = hashlib.sha256(repr((bare, sorted(files.items()))).encode()).hexdigest()
-        return cls(bare, files, code_digest(), digest)
+        return cls(bare, files, code_digest(), uuid.uuid4().hex)
 
 
 class GradingPlugin(WorkerPlugin):
@@ -113,7 +112,13 @@ def refusal(course: str, dask_worker: Worker) -> str | None:
     plugin = dask_worker.plugins.get(NAME)
     if not isinstance(plugin, GradingPlugin):
         return None
-    return plugin.refusal if plugin.course.id == course else _("it serves another version of the course")
+    return plugin.refusal if plugin.course.id == course else _("it serves another run of `grader grade`")
+
+
+def serves_another(course: str, dask_worker: Worker) -> bool:
+    """On a worker: whether it grades for another run."""
+    plugin = dask_worker.plugins.get(NAME)
+    return isinstance(plugin, GradingPlugin) and plugin.course.id != course
 
 
 def grade_batch(course: str, tasks: Sequence[Task]) -> list[TaskResult] | str | None:
@@ -121,10 +126,10 @@ def grade_batch(course: str, tasks: Sequence[Task]) -> list[TaskResult] | str | 
     with their arguments."""
     try:
         plugin = get_worker().plugins.get(NAME)
-        if not isinstance(plugin, GradingPlugin) or plugin.refusal is None:
+        if not isinstance(plugin, GradingPlugin) or plugin.course.id != course:
+            return _("another run of `grader grade` took it")
+        if plugin.refusal is None:
             return None
-        if plugin.course.id != course:
-            return _("it serves another version of the course now; another call of `grader grade` uses it")
         return plugin.grade(tasks)
     except GraderError as error:
         return str(error)

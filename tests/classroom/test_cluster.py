@@ -21,7 +21,7 @@ from grader.classroom import cluster_worker
 from grader.classroom.certificates import encrypted, require_trust, write_certificates
 from grader.classroom.class_run import versions
 from grader.classroom.cluster import ClusterError, ClusterGrading
-from grader.classroom.cluster_worker import NAME, Course, GradingPlugin, grade_batch, refusal
+from grader.classroom.cluster_worker import NAME, Course, GradingPlugin, grade_batch, refusal, serves_another
 from grader.classroom.store import StoreKey
 from grader.classroom.worker_process import RunConfig, Task, TaskResult
 from grader.report.model import ExerciseResult
@@ -91,14 +91,18 @@ def test_a_worker_of_another_version_is_refused(config, tmp_path, changed, says)
     assert says in set_up(changed(Course.of(config)), tmp_path).refusal
 
 
-def test_a_worker_that_serves_another_course_grades_no_batch(config, tmp_path, monkeypatch):
+def test_a_worker_that_serves_another_run_grades_no_batch(config, tmp_path, monkeypatch):
     plugin = set_up(Course.of(config), tmp_path)
     worker = SimpleNamespace(plugins={NAME: plugin})
     monkeypatch.setattr(cluster_worker, "get_worker", lambda: worker)
-    assert "another version of the course" in refusal("another", worker)
-    assert "another version of the course" in grade_batch("another", [])
-    worker.plugins.clear()
+    assert Course.of(config).id != plugin.course.id, "also a second run of the same class"
+    assert "another run" in refusal("another", worker)
+    assert "another run" in grade_batch("another", [])
+    plugin.refusal = None
+    assert "another run" in grade_batch("another", []), "also while the other one is set up"
     assert grade_batch(plugin.course.id, []) is None, "it is asked again when it is ready"
+    worker.plugins.clear()
+    assert "another run" in grade_batch(plugin.course.id, []), "the other run has ended"
 
 
 # ---- addresses and certificates
@@ -180,14 +184,26 @@ class Cluster:
     """A client of Dask whose workers answer as the test says."""
 
     status = "running"
+    unregistered = ""
+    others: dict[str, object] = {}
+    lost = False
 
     def __init__(self, answers, refusals):
         self.answers, self.refusals, self.sent = answers, refusals, []
 
-    def scheduler_info(self):
-        return {"workers": self.refusals}
+    def scheduler_info(self, n_workers=5):
+        return {"workers": dict(list(self.refusals.items())[: None if n_workers == -1 else n_workers])}
 
-    def run(self, _function, _course, workers, on_error):
+    def cancel(self, _futures): ...
+
+    def unregister_worker_plugin(self, name):
+        self.unregistered = name
+
+    def run(self, _function, _course, workers=None, on_error=""):
+        if _function is serves_another:
+            return self.others
+        if self.lost:
+            raise OSError("Timed out")
         return {address: self.refusals[address] for address in workers}
 
     def submit(self, _function, _course, tasks, workers, allow_other_workers, pure):
@@ -245,6 +261,28 @@ def test_equal_submissions_are_sent_once_at_a_time(config, monkeypatch):
     assert sent[0] == ("a", [0, 1])
     assert [results[n].results[0].outcome for n in range(40)] == ["passed"] * 40
     assert [len(results[n].new) for n in range(20)] == [1, 1] + [0] * 18
+
+
+def test_every_worker_of_a_large_cluster_grades(config, monkeypatch):
+    _results, sent = run(config, monkeypatch, graded, dict.fromkeys("abcdefgh", ""), number=100)
+    assert {address for address, _numbers in sent} == set("abcdefgh")
+
+
+@pytest.mark.parametrize(
+    ("others", "name"), [({"a": False}, NAME), ({"a": False, "b": True}, ""), ({"a": OSError()}, NAME)]
+)
+def test_the_plugin_of_another_run_stays(config, others, name):
+    grading = ClusterGrading([], config, "local:1", None, 1)
+    grading._client = Cluster(graded, {})
+    grading._client.others = others
+    grading._leave()
+    assert grading._client.unregistered == name
+
+
+def test_a_scheduler_that_is_lost_is_one_sentence(config, monkeypatch):
+    monkeypatch.setattr(Cluster, "lost", True)
+    with pytest.raises(ClusterError, match="the scheduler does not answer"):
+        run(config, monkeypatch, graded, {"a": ""})
 
 
 def test_workers_that_are_refused_get_nothing(config, monkeypatch, capsys):
