@@ -15,7 +15,6 @@ from grader.support.i18n import _
 ROLES = ("scheduler", "worker", "client")
 AUTHORITY = "ca.pem"
 SECONDS = 10.0  # to connect
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 def write_certificates(folder: Path, days: int) -> None:
@@ -73,22 +72,14 @@ def _write(path: Path, data: bytes) -> None:
         file.write(data)
 
 
-def encrypted(address: str, certificates: Path | None) -> str:
-    """Return the address with its protocol. Raises UsageError for one that is neither encrypted nor local."""
-    protocol, mark, place = address.rpartition("://")
+def encrypted(address: str) -> str:
+    """Return the address with its protocol. Raises UsageError for one that is not encrypted, also on this machine."""
+    protocol, _mark, place = address.rpartition("://")
     host = place.rpartition(":")[0]
-    if mark and protocol == "tcp" and host in _LOOPBACK:
-        return address
     if protocol not in ("", "tls") or not host:
         raise UsageError(
             _(
                 "{address} is not encrypted, and workers run what they are sent; use tls://host:port with --certificates"
-            ).format(address=address)
-        )
-    if certificates is None:
-        raise UsageError(
-            _(
-                "{address} needs --certificates FOLDER; make them with: grader cluster certificates FOLDER"
             ).format(address=address)
         )
     return f"tls://{place}"

@@ -109,17 +109,21 @@ class ClusterGrading:
                 silence_logs=logging.CRITICAL,
             )
             return Client(opened.enter_context(cluster))
-        address = encrypted(self._address, self._certificates)
-        security = None
-        if self._certificates and address.startswith("tls://"):
-            require_trust(address, self._certificates, "client")
-            files = options_of(self._certificates, "client")
-            security = Security(
-                tls_ca_file=files["tls-ca-file"],
-                tls_client_cert=files["tls-cert"],
-                tls_client_key=files["tls-key"],
-                require_encryption=True,
+        address = encrypted(self._address)
+        if self._certificates is None:
+            raise UsageError(
+                _(
+                    "{address} needs --certificates FOLDER; make them with: grader cluster certificates FOLDER"
+                ).format(address=address)
             )
+        require_trust(address, self._certificates, "client")
+        files = options_of(self._certificates, "client")
+        security = Security(
+            tls_ca_file=files["tls-ca-file"],
+            tls_client_cert=files["tls-cert"],
+            tls_client_key=files["tls-key"],
+            require_encryption=True,
+        )
         try:
             return Client(address, security=security, timeout=20)
         except OSError as error:

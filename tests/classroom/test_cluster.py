@@ -109,18 +109,32 @@ def test_a_worker_that_serves_another_run_grades_no_batch(config, tmp_path, monk
 
 
 @pytest.mark.parametrize(
-    "address", ["tcp://10.0.0.1:8786", "ucx://host:1", "host", "tcp://127.0.0.1.example.org:1"]
+    "address",
+    [
+        "tcp://10.0.0.1:8786",
+        "tcp://127.0.0.1:8786",
+        "tcp://localhost:1",
+        "ucx://host:1",
+        "host",
+        "tcp://127.0.0.1.example.org:1",
+    ],
 )
-def test_an_address_without_encryption_is_refused(address, tmp_path):
+def test_an_address_without_encryption_is_refused(address):
     with pytest.raises(UsageError, match="is not encrypted"):
-        encrypted(address, tmp_path)
+        encrypted(address)
 
 
-def test_an_encrypted_address_needs_certificates(tmp_path):
-    assert encrypted("tcp://127.0.0.1:8786", None) == "tcp://127.0.0.1:8786"
-    assert encrypted("host:8786", tmp_path) == "tls://host:8786"
+def test_an_encrypted_address_needs_certificates(config):
+    assert encrypted("host:8786") == "tls://host:8786"
     with pytest.raises(UsageError, match="needs --certificates"):
-        encrypted("host:8786", None)
+        ClusterGrading([], config, "host:8786", None, 1).__enter__()
+
+
+@pytest.mark.parametrize("call", [["scheduler"], ["worker", "tls://127.0.0.1:8786"]])
+def test_scheduler_and_worker_need_certificates_on_one_machine_too(call):
+    done = subprocess.run([GRADER, "cluster", *call], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "Missing option '--certificates'" in done.stderr
 
 
 @contextmanager

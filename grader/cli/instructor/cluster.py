@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import click
@@ -22,11 +23,14 @@ Examples:
 Scheduler and workers are those of Dask. Options after -- go to them: `grader cluster worker ADDRESS … -- --lifetime 55m`.
 """
 
-certificates_option = click.option(
+_keys = partial(
+    click.option,
     "--certificates",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help=_("Folder that `grader cluster certificates` made."),
 )
+certificates_option = _keys()
+_required = _keys(required=True)
 _dask = click.argument("dask", nargs=-1, type=click.UNPROCESSED, metavar="[-- OPTIONS OF DASK]")
 
 
@@ -58,40 +62,37 @@ def certificates(folder: Path, days: int) -> None:
 
 
 @command.command()
-@certificates_option
+@_required
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8786, show_default=True, help=_("0: any that is free.")
 )
 @_dask
-def scheduler(certificates: Path | None, port: int, dask: tuple[str, ...]) -> None:
-    """Run a scheduler until it is stopped. Without certificates it serves this machine only."""
-    at = ["--host", f"{'tls' if certificates else 'tcp'}://{'' if certificates else '127.0.0.1'}:{port}"]
-    _run("scheduler", [*at, "--no-show", "--no-dashboard", *dask], certificates)
+def scheduler(certificates: Path, port: int, dask: tuple[str, ...]) -> None:
+    """Run a scheduler until it is stopped."""
+    _run("scheduler", ["--host", f"tls://:{port}", "--no-show", "--no-dashboard", *dask], certificates)
 
 
 @command.command()
 @click.argument("address")
-@certificates_option
+@_required
 @click.option("--workers", type=click.IntRange(1, 256), default=1, show_default=True, help=_("One per core."))
 @_dask
-def worker(address: str, certificates: Path | None, workers: int, dask: tuple[str, ...]) -> None:
+def worker(address: str, certificates: Path, workers: int, dask: tuple[str, ...]) -> None:
     """Run workers for the scheduler at ADDRESS until they are stopped."""
     from grader.classroom.certificates import encrypted, require_trust
 
-    address = encrypted(address, certificates)
-    if certificates and address.startswith("tls://"):
-        require_trust(address, certificates, "worker")
+    address = encrypted(address)
+    require_trust(address, certificates, "worker")
     threads = ["--nworkers", str(workers), "--nthreads", "1", "--memory-limit", "0", "--no-dashboard"]
     _run("worker", [address, *threads, *dask], certificates)
 
 
-def _run(role: str, arguments: list[str], certificates: Path | None) -> None:
+def _run(role: str, arguments: list[str], certificates: Path) -> None:
     from grader.classroom.certificates import options_of
     from grader.classroom.cluster_worker import DASK
 
-    if certificates:
-        files = options_of(certificates, role)
-        arguments = [*arguments, *(f"--{name}={path}" for name, path in files.items())]
+    files = options_of(certificates, role)
+    arguments = [*arguments, *(f"--{name}={path}" for name, path in files.items())]
     command = [sys.executable, "-m", f"distributed.cli.dask_{role}", *arguments]
     settings = {f"DASK_{key.upper().replace('.', '__')}": str(value) for key, value in DASK.items()}
     variables = {**os.environ, **settings}
