@@ -199,11 +199,11 @@ class Cluster:
 
     status = "running"
     unregistered = ""
-    others: dict[str, object] = {}
     lost = False
 
     def __init__(self, answers, refusals):
         self.answers, self.refusals, self.sent = answers, refusals, []
+        self.others: dict[str, object] = {}
 
     def scheduler_info(self, n_workers=5):
         return {"workers": dict(list(self.refusals.items())[: None if n_workers == -1 else n_workers])}
