@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -31,6 +32,25 @@ if TYPE_CHECKING:
 _shared: list[Engine] = []
 ROOT = Path(__file__).resolve().parents[1]
 NBGRADER = "tests/nbgrader/"
+
+
+STAND_INS = ("grader.given", "d2l", "submission")
+
+
+@pytest.fixture(autouse=True)
+def modules_as_before() -> Iterator[None]:
+    """Remove the stand-ins that loading a submission in this process puts among the modules."""
+    import grader
+
+    before, attributes = dict(sys.modules), dict(vars(grader))
+    yield
+    if sys.modules.get("grader.given") is before.get("grader.given"):
+        return
+    for name in [n for n in sys.modules if n.startswith(STAND_INS)]:
+        del sys.modules[name]
+    sys.modules.update({n: m for n, m in before.items() if n.startswith(STAND_INS)})
+    vars(grader).clear()
+    vars(grader).update(attributes)
 
 
 def pytest_configure() -> None:

@@ -83,7 +83,8 @@ def _advice(result: ExerciseResult, advice: Advice) -> str:
 
 def _annotation(result: ExerciseResult) -> str:
     said = _problem(result) or outcome_name(result.outcome)
-    places = f"{said} {' '.join(c.message + c.where for c in result.checks)}"
+    begins = f"{result.code.file}, line {result.code.line}" if result.code else ""
+    places = f"{said} {' '.join(c.message + c.where for c in result.checks)} {begins}"
     return _command(_LEVELS[result.outcome], result, outcome_name(result.outcome), said, places)
 
 

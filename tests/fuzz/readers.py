@@ -221,7 +221,7 @@ def make_reply(rng):
 
 
 def read_reply(data):
-    """Read, judge, diagnose and report one reply; it never passes a whole case."""
+    """Read, judge, diagnose and report one reply; it never passes a whole case that looks at more than shapes."""
     from grader.diagnosis.match import diagnose
     from grader.judge.normalise import normalise_layouts
     from grader.judge.observation import BadReply, read_observation
@@ -242,7 +242,8 @@ def read_reply(data):
         return
     observation = normalise_layouts(observation, case.steps)
     judged = judge_case(case, observation)
-    assert not all(check.outcome == "passed" for check in judged.checks)
+    looks_at_values = {check.facet for check in case.checks} != {"shapes"}
+    assert not (looks_at_values and all(check.outcome == "passed" for check in judged.checks))
     is_trivial([(case, observation)])
     diagnosis = diagnose(exercise, {case.id: judged}, judged.checks).diagnosis
     result = ExerciseResult(name, "a", "failed", 0.0, 1.0, checks=judged.checks, diagnosis=diagnosis)
