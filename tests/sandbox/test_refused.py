@@ -196,6 +196,7 @@ def test_it_sees_no_trace_of_the_server_or_the_machine(worker):
         "LOGNAME",
         "OMP_NUM_THREADS",
         "TMPDIR",
+        "TORCHDYNAMO_DISABLE",
         "USER",
     ]
     assert told[3] == []
