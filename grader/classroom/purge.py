@@ -11,11 +11,12 @@ from pathlib import Path
 
 from grader.bundle.model import Bundle
 from grader.classroom.bounded_reader import BoundedReader
-from grader.classroom.discover import SubmittedFile, discover
+from grader.classroom.discover import SubmittedFile, discover, student_id
 from grader.classroom.pages import stem_of
 from grader.classroom.regrade import side_store
 from grader.classroom.store import Store, StoreKey, default_store
 from grader.intake.neighbours import ReadFile, among, content_of
+from grader.intake.read import Blocked
 from grader.support.errors import GraderError, UsageError
 from grader.support.i18n import _
 
@@ -41,27 +42,34 @@ def look(
     """Find what is stored about a student of the class in `root`, without changing anything.
 
     A store has no names: a result is found by a hash of the file. Results of files that nobody in the class has any more are
-    found too. Raises UsageError for a name that cannot be a folder's.
+    found too. store: one that `--store` named, besides those in the cache. Raises UsageError for a name that cannot be a
+    folder's or that nothing there has, and GraderError if a file of others cannot be read: its results would be lost.
     """
     if not root.is_dir():
         raise UsageError(_("{path} is no folder of submissions").format(path=root))
     if Path(student).name != student or student in ("", ".", ".."):
         raise UsageError(_("{student} cannot be the name of a student's folder").format(student=student))
+    root = root.resolve()  # "." has no parent
     files = discover(root, bundles)
-    with BoundedReader() as reader:
-        others = {content for file in files if file.student != student for content in _contents(file, reader)}
-    stores = {
-        path: _gone(path, others)
-        for path in (store or default_store(root), side_store(root))
-        if path.is_file()
-    }
+    theirs = [root / file.submission for file in files if file.student == student_id(student)]
+    theirs += [path for folder in NBGRADER if (path := root.parent / folder / student).is_dir()]
     aside = root.parent / SET_ASIDE / root.name / student
     ours = [aside] if aside.is_dir() else []
     if pages is not None:
-        name = re.compile(re.escape(stem_of(student)) + r"(-\d+)?\.html", re.IGNORECASE)
+        name = re.compile(re.escape(stem_of(student_id(student))) + r"(-\d+)?\.html", re.IGNORECASE)
         ours += [path for path in sorted(pages.glob("*.html")) if name.fullmatch(path.name)]
-    theirs = [root / file.submission for file in files if file.student == student]
-    theirs += [path for folder in NBGRADER if (path := root.parent / folder / student).is_dir()]
+    if not theirs and not ours:
+        says = _("no file of {student} is in {path}; nothing was removed")
+        raise UsageError(says.format(student=student, path=root))
+    with BoundedReader() as reader:
+        others = {
+            content
+            for file in files
+            if file.student != student_id(student)
+            for content in _contents(file, reader)
+        }
+    places = (default_store(root), side_store(root), *([store] if store else []))
+    stores = {path: _gone(path, others) for path in places if path.is_file()}
     return Stored(stores, tuple(ours), tuple(dict.fromkeys(theirs)))
 
 
@@ -90,8 +98,11 @@ def _contents(file: SubmittedFile, reader: BoundedReader) -> Iterator[str]:
         beside = among({name: read for name, (read, _digest) in file.beside.items()})
         try:
             yield reader.call(_content, file.file, file.read, beside)
-        except GraderError:  # a file that cannot be read has no stored results
+        except Blocked:  # what is no submission has no stored results
             return
+        except GraderError as error:
+            says = _("{file} {why}; nobody can say which results are its own; nothing was removed")
+            raise GraderError(says.format(file=file.submission, why=error)) from None
 
 
 def _content(path: Path, read: Callable[[], bytes], beside: ReadFile) -> str:

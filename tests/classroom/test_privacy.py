@@ -13,12 +13,13 @@ from helpers.browser.samples import FAILED, KNOWN, entry, failed, result
 from helpers.files import fill
 from helpers.school import ANSWER, SHARED, WRONG, make_school, run
 
+from grader.classroom.bounded_reader import BoundedReader, Unreadable
 from grader.classroom.formats import FORMATS
 from grader.classroom.pseudonyms import pseudonym, pseudonymous
-from grader.classroom.purge import look
+from grader.classroom.purge import SET_ASIDE, look
 from grader.classroom.roster import Person
 from grader.report.model import Code, Line
-from grader.support.errors import UsageError
+from grader.support.errors import GraderError, UsageError
 
 KEY = b"key"
 PERSON = Person(
@@ -120,7 +121,7 @@ def test_a_purge_removes_one_student_and_names_what_is_not_ours(school):
     assert contents(school) == {of["bob"], of["cyd"]}
     assert sorted(path.name for path in (school / "pages").iterdir()) == ["bob.html", "cyd.html"]
     assert not aside.exists()
-    assert "rm -r class/ada/a.py" in done.stdout
+    assert f"rm -r {(school / 'class/ada/a.py').resolve()}" in done.stdout
     assert not [
         path for path in (school / "cache").rglob("grades/*") if of["ada"].encode() in path.read_bytes()
     ]
@@ -134,6 +135,45 @@ def test_a_file_that_two_students_share_stays_for_the_other(school):
     before = contents(school)
     assert run(school, "purge", "ada", folder, "--yes").returncode == 2
     assert contents(school) == before
+
+
+def test_a_purge_looks_in_the_cache_and_in_the_store_that_is_named(school):
+    fill(school / "named", {"ada/a.py": WRONG.replace("1.37", "1.38"), "bob/a.py": ANSWER})
+    of = []
+    for more in ([], ["--store", school / "cache" / "grades" / "mine.sqlite"]):
+        done = run(school, "grade", "named", *more, "--format", "jsonl", status=1)
+        of = [json.loads(line)["content"] for line in done.stdout.splitlines()]
+    run(school, "purge", "ada", "named", *more, "--yes", status=0)
+    assert contents(school).isdisjoint(of[:1])
+    assert of[1] in contents(school)
+
+
+def test_a_name_that_nobody_has_removes_nothing(school):
+    fill(school / "typed", {"zoe/a.py": WRONG.replace("1.37", "1.39")})
+    run(school, "grade", "typed", status=1)
+    (school / "typed" / "zoe" / "a.py").write_text("x = 1\n")
+    before = contents(school)
+    done = run(school, "purge", "zeo", "typed", "--yes", status=2)
+    assert "no file of zeo is in" in done.stderr
+    assert contents(school) == before
+
+
+def test_the_folder_may_be_the_current_one(tmp_path, monkeypatch):
+    fill(tmp_path / "submitted", {"ada/a.py": ANSWER})
+    aside = fill(tmp_path / SET_ASIDE / "submitted" / "ada", {"x.txt": "x"})
+    monkeypatch.chdir(tmp_path / "submitted")
+    assert look("ada", Path(), [], None, None).paths == (aside.resolve(),)
+
+
+def test_a_file_that_cannot_be_read_stops_the_purge(tmp_path, monkeypatch):
+    fill(tmp_path, {"ada/a.py": ANSWER, "bob/b.py": WRONG})
+
+    def call(self, function, path, *more):
+        raise Unreadable("takes more than 30 seconds to read")
+
+    monkeypatch.setattr(BoundedReader, "call", call)
+    with pytest.raises(GraderError, match=r"bob/b.py takes more than .* nothing was removed"):
+        look("ada", tmp_path, [], None, None)
 
 
 def test_what_to_type_is_one_word_to_a_shell(school):
