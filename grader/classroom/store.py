@@ -231,10 +231,22 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Write all or, after an exception, nothing."""
-        with self._database:
+        """Write all or, after an exception, nothing. Raises BadStore."""
+        with self._usable(), self._database:
             self._database.execute("BEGIN IMMEDIATE")
             yield
+
+    @contextmanager
+    def _usable(self) -> Iterator[None]:
+        """Raise BadStore for an error of the database."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise BadStore(
+                _("{path} is in use by another run, or damaged ({reason}); try again").format(
+                    path=self.path, reason=error
+                )
+            ) from None
 
     def require_whole(self) -> None:
         """Raise BadStore if a part of the file is lost; queries would find the rest."""
@@ -260,12 +272,15 @@ class Store:
         ]
 
     def delete(self, contents: Iterable[str]) -> None:
-        """Delete all rows of these submissions, and overwrite their place in the file."""
-        self._database.execute("PRAGMA secure_delete = ON")
-        with self.transaction():
-            self._database.executemany("DELETE FROM results WHERE content = ?", [(one,) for one in contents])
-        self._database.execute("VACUUM")
-        self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        """Delete all rows of these submissions, and overwrite their place in the file. Raises BadStore."""
+        with self._usable():
+            self._database.execute("PRAGMA secure_delete = ON")
+            with self.transaction():
+                self._database.executemany(
+                    "DELETE FROM results WHERE content = ?", [(one,) for one in contents]
+                )
+            self._database.execute("VACUUM")
+            self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def count(self) -> int:
         """Return the number of rows."""

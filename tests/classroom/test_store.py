@@ -75,6 +75,15 @@ def test_a_row_of_another_submission_is_rejected(path):
     assert stored(path).rejected == ("train",)
 
 
+@pytest.mark.parametrize("write", [lambda store: store.put([FAILED]), lambda store: store.delete(["x"])])
+def test_a_store_in_use_is_one_sentence(path, write):
+    with closing(Store(path, KEY)) as store, closing(sqlite3.connect(path)) as other:
+        store._database.execute("PRAGMA busy_timeout = 10")
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(BadStore, match="in use by another run, or damaged"):
+            write(store)
+
+
 def test_a_row_written_under_another_seed_is_rejected(path):
     assert stored(path, replace(KEY, secret=b"another")).rejected == ("train",)
 
