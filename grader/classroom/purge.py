@@ -101,7 +101,7 @@ def _contents(file: SubmittedFile, reader: BoundedReader) -> Iterator[str]:
         except Blocked:  # what is no submission has no stored results
             return
         except GraderError as error:
-            says = _("{file} {why}; nobody can say which results are its own; nothing was removed")
+            says = _("{file} {why}, so a result may be its own; nothing was removed")
             raise GraderError(says.format(file=file.submission, why=error)) from None
 
 
