@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from grader.bundle.rules import NAME, PAGE, QUESTION
-from grader.report.model import Diagnosis, ExerciseResult
+from grader.report.model import ExerciseResult
 from grader.support.atomic_files import write_atomically
 from grader.support.errors import UsageError
 from grader.support.i18n import _
@@ -23,7 +23,7 @@ from grader.support.sanitize import sanitize
 FILE = "groups.json"
 MAX_BYTES, MAX_TEXT = 1 << 20, 600
 GROUP = re.compile(r"(\w{1,100}):([0-9a-f]{16})")
-ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+ID = re.compile(r"(?=.{1,100}$)[a-z0-9]+(-[a-z0-9]+)*")
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,9 @@ class Groups:
         comment = self.comments.get(group) or (self.comments.get(named.id) if named else None)
         if named is not None:
             asks = named.asks if level >= QUESTION else ""
-            diagnosis = Diagnosis("exact", ((named.id,),), named.says, asks)
+            diagnosis = replace(
+                result.diagnosis, kind="exact", alternatives=((named.id,),), says=named.says, asks=asks
+            )
             result = replace(result, diagnosis=diagnosis, fingerprint="")
         return replace(result, remarks=(*result.remarks, comment)) if comment else result
 
@@ -101,6 +103,6 @@ def write_groups(folder: Path, groups: Groups) -> Path:
 def text_of(value: str, option: str) -> str:
     """A sentence of the instructor. Raises UsageError if it is empty or long."""
     text = sanitize(" ".join(value.split()), MAX_TEXT)
-    if not 0 < len(value.strip()) <= MAX_TEXT - 50:
+    if not 0 < len(value.strip()) <= MAX_TEXT - 50 or len(text) > MAX_TEXT:
         raise UsageError(_("{option} takes 1 to {n} characters").format(option=option, n=MAX_TEXT - 50))
     return text

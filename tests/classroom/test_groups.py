@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,20 @@ from helpers.files import fill
 from helpers.school import ANSWER, SHARED, WRONG, make_school, run
 
 from grader.bundle.rules import FACTS, NAME, PAGE
-from grader.classroom.groups import FILE, MAX_BYTES, Groups, Named, group_of, read_groups, write_groups
+from grader.classroom.groups import (
+    FILE,
+    ID,
+    MAX_BYTES,
+    Groups,
+    Named,
+    group_of,
+    read_groups,
+    text_of,
+    write_groups,
+)
 from grader.classroom.summary import summarise
 from grader.nbgrader.cell_outputs import comment_on
+from grader.report.model import Line
 from grader.support.errors import UsageError
 
 HEX = "0123456789abcdef"
@@ -33,6 +45,20 @@ def test_a_group_is_named_and_its_students_get_the_comment():
     assert "Look at line 3." in comment_on(named)
     (mistake,) = summarise([entry("ada", named)]).mistakes
     assert mistake.group == "too-small"
+
+
+def test_a_group_that_is_named_keeps_its_lines():
+    lines = (Line("a.py", 3, "scores", "suspected"),)
+    (named,) = BANK.apply([failed(replace(UNKNOWN, lines=lines), HEX)])
+    assert named.diagnosis.lines == lines
+
+
+def test_no_text_or_id_is_taken_that_the_bank_refuses_later():
+    assert text_of(" a  b ", "--says") == "a b"
+    with pytest.raises(UsageError, match="--says takes 1 to 550"):
+        text_of("\x1b" * 500, "--says")  # sanitized it is longer
+    assert ID.fullmatch("a" * 100)
+    assert not ID.fullmatch("a" * 101)
 
 
 def test_a_known_mistake_gets_a_comment_and_keeps_its_name():
