@@ -6,7 +6,7 @@ Two files beside each other: `bundle.json` (words: exercises, cases, checks, sen
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -137,3 +137,8 @@ class Bundle:
 
     def exercise(self, name: str) -> Exercise:
         return next(e for e in self.exercises if e.name == name)
+
+
+def bundle_of(bundles: Iterable[Bundle], exercise: str) -> Bundle:
+    """Return the bundle that has an exercise. Raises StopIteration if none has."""
+    return next(bundle for bundle in bundles if any(e.name == exercise for e in bundle.exercises))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from grader.authoring.bank import apply
 from grader.authoring.content import read
-from grader.bundle.model import Bundle
+from grader.bundle.model import Bundle, bundle_of
 from grader.classroom.bounded_grading import BoundedGrading
 from grader.classroom.grade_folder import Classroom
 from grader.classroom.groups import GROUP, ID, Groups, Named, read_groups, write_groups
@@ -31,9 +31,8 @@ def adopt(room: Classroom, group: str, named: Named, progress: Progress) -> tupl
     Raises UsageError for a group or an id that cannot be, and Claimed if the proof fails.
     """
     exercise, fingerprint = parts_of(room.bundles, group)
-    known = {mistake.id for bundle in room.bundles for e in bundle.exercises for mistake in e.mistakes}
     bank = read_groups(room.home)
-    taken = known | {one.id for key, one in bank.named.items() if key != group}
+    taken = _known_ids(room.bundles) | {one.id for key, one in bank.named.items() if key != group}
     if not ID.fullmatch(named.id) or named.id in taken:
         raise UsageError(
             _("--id takes words with dashes that no other mistake has; not {id}").format(id=named.id)
@@ -57,8 +56,7 @@ def comment(course: Course, group: str, text: str) -> Path:
     """Write what the students of a group read; "" removes it. Raises UsageError for an unknown group."""
     home = course.require_solutions().parent
     bank = read_groups(home)
-    known = {mistake.id for bundle in course.bundles for e in bundle.exercises for mistake in e.mistakes}
-    known |= {one.id for one in bank.named.values()}
+    known = _known_ids(course.bundles) | {one.id for one in bank.named.values()}
     if not set(group.split("+")) <= known:
         parts_of(course.bundles, group)
     comments = {key: said for key, said in bank.comments.items() if key != group}
@@ -76,9 +74,14 @@ def parts_of(bundles: Sequence[Bundle], group: str) -> tuple[str, str]:
     return one_exercise(found[1], bundles).name, found[2]
 
 
+def _known_ids(bundles: Sequence[Bundle]) -> set[str]:
+    """Return the ids of the mistakes that the course itself knows."""
+    return {mistake.id for bundle in bundles for e in bundle.exercises for mistake in e.mistakes}
+
+
 def _prove(room: Classroom, exercise: str, fingerprint: str, progress: Progress) -> int:
     """Grade the reference and its variants with the hidden cases. Each must pass, and none may be in the group."""
-    bundle = next(b for b in room.bundles if any(e.name == exercise for e in b.exercises))
+    bundle = bundle_of(room.bundles, exercise)
     answers = right_answers_of(room, exercise)
     config = RunConfig(room.cases, None, room.key, only=(exercise,), rules=room.rules)
     tasks = [
@@ -102,7 +105,7 @@ def _prove(room: Classroom, exercise: str, fingerprint: str, progress: Progress)
 
 def right_answers_of(room: Classroom, exercise: str) -> Sequence[tuple[str, str]]:
     """(name, source) of the reference and of every variant that must pass."""
-    bundle = next(b for b in room.bundles if any(e.name == exercise for e in b.exercises))
+    bundle = bundle_of(room.bundles, exercise)
     assignment = read(room.solutions / bundle.assignment)
     variants = [v for v in assignment.variants(exercise) if v.kind in ("same", "also")]
     return [

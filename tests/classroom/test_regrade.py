@@ -174,6 +174,7 @@ def test_a_class_is_regraded_and_published_when_asked(school):
     assert "nothing was published" in done.stderr
     kept = run(school, "regrade", folder, "--never-lower", "--write", status=1)
     assert "1 keep theirs" in kept.stderr
+    assert "after every later change" in kept.stderr
     assert scores(school, folder) == before
     shown = run(school, "grade", folder, "--format", "jsonl").stdout
     assert "You keep your" in shown

@@ -87,6 +87,11 @@ def command(
     click.echo(_summary(done), err=True)
     if write:
         click.echo(_("published in {store}").format(store=publish(submissions, room, done)), err=True)
+        if never_lower:
+            says = _(
+                "after every later change of the course or the grader, run `grader regrade --never-lower --write` again, before `nbgrader autograde`: a plain run gives the lower points"
+            )
+            click.echo(says, err=True)
     else:
         click.echo(_("nothing was published; --write does that"), err=True)
     sys.exit(3 if done.lost else 1 if done.changes else 0)
