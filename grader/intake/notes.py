@@ -62,7 +62,8 @@ def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...], tuple[i
             line = fault.line + block.first if fault.line else 0
             resumed = fault.resumed + block.first if fault.resumed else 0
             faults.append(Fault(unit, line, fault.reason, fault.lost, False, resumed, fault.caret))
-    skipped = (block for block in all_blocks if block not in blocks and block.language)
+    read_blocks = set(map(id, blocks))
+    skipped = (block for block in all_blocks if id(block) not in read_blocks and block.language)
     return "\n".join(source), tuple(faults), tuple(line for block in skipped for line in _definitions(block))
 
 

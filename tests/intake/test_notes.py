@@ -107,6 +107,7 @@ def test_notes_are_read_as_a_submission(tmp_path, kind):
         submission_from(path, b"def masked_softmax(X, valid_lens): ...")
 
 
+@pytest.mark.timeout(20)
 @pytest.mark.parametrize("text", ["`" * 200_000, "```\n" * 30_000, "In [1]:\n" * 30_000, "~~~\n(\n" * 10_000])
 def test_hostile_notes_are_read_quickly(text):
     code_of_notes(text, "notes.md")
