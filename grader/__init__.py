@@ -8,7 +8,7 @@ from typing import Any
 def __getattr__(name: str) -> Any:
     """Load `check` and `__version__` on first use, so that `import grader` costs nothing."""
     if name == "check":
-        from grader.student.notebook import check
+        from grader.student.notebook_check import check
 
         return check
     if name == "__version__":

@@ -29,8 +29,8 @@ from grader.bundle.model import Exercise
 from grader.classroom.class_run import ClassRun
 from grader.classroom.discover import SubmittedFile
 from grader.classroom.formats import FORMATS
+from grader.classroom.grading_process import RunConfig, Task, TaskResult
 from grader.classroom.store import StoreKey
-from grader.classroom.worker_process import RunConfig, Task, TaskResult
 from grader.report.model import CheckResult, Diagnosis, ExerciseResult
 
 MIB = 1 << 20

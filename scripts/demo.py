@@ -26,12 +26,12 @@ from rich.text import Text
 from grader.authoring.bank import apply
 from grader.authoring.content import Assignment, read_all
 from grader.engine.engine import Engine
-from grader.engine.options import GradingOptions
+from grader.engine.grading_options import GradingOptions
 from grader.intake.course import find
 from grader.intake.read import Submission, Unit
 from grader.report.model import ExerciseResult, Report
+from grader.report.shared_sentences import points
 from grader.report.terminal import show
-from grader.report.words import points
 from grader.sandbox.choose import choose
 from grader.support.i18n import _, ngettext
 

@@ -26,7 +26,7 @@ from grader.diagnosis import match as diagnosis
 from grader.diagnosis.distance import distances
 from grader.diagnosis.signature import named_by
 from grader.engine.engine import Engine
-from grader.engine.options import GradingOptions
+from grader.engine.grading_options import GradingOptions
 from grader.intake.read import read_submission
 from grader.report.model import ExerciseResult
 from grader.sandbox.choose import choose

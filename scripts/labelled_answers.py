@@ -16,8 +16,8 @@ from pathlib import Path
 
 from grader.authoring.bank import KnownAnswer, apply
 from grader.authoring.content import Assignment, read_all
-from grader.authoring.edit import EditError
 from grader.authoring.observe import definitions
+from grader.authoring.reference_edit import EditError
 
 ROOT = Path(__file__).resolve().parents[1]
 MAX_LINES = 2

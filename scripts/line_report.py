@@ -18,7 +18,7 @@ from labelled_answers import ROOT, Labelled, labelled_answers, statement_of, sta
 
 from grader.bundle.files import load_all
 from grader.engine.engine import Engine
-from grader.engine.options import GradingOptions
+from grader.engine.grading_options import GradingOptions
 from grader.intake.read import Submission, Unit
 from grader.lines.find import Source, may_have_lines, search
 from grader.lines.pointer import point

@@ -19,7 +19,7 @@ from helpers.leftovers import isolate, left_since, traces
 from grader.bundle.files import load_all
 from grader.bundle.model import Bundle
 from grader.engine.engine import Engine
-from grader.engine.options import GradingOptions
+from grader.engine.grading_options import GradingOptions
 from grader.intake.read import Submission, Unit
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.base import Limits

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,6 +37,8 @@ LAYERS = (
 ALONE = ("support", "given", "worker")
 LOOSE = {"__init__.py", "py.typed"}
 MAX_ENTRIES, MAX_LEVELS = 20, 12
+# Two packages have a file of this name: one submission and a class, parent and worker, the data and the command.
+SHARED_FILE_NAMES = {"__init__", "check", "course", "errors", "formats", "measures", "model", "terminal"}
 
 
 def modules() -> dict[str, Path]:
@@ -93,6 +96,12 @@ def test_packages_that_stand_alone_import_no_other():
         if package(module) in ALONE and package(other) != package(module)
     ]
     assert wrong == []
+
+
+def test_a_file_name_says_which_file_it_is():
+    """Commands are left out: a file of cli/ is named as its command."""
+    names = Counter(p.stem for p in GRADER.rglob("*.py") if "cli" not in p.parts)
+    assert {name for name, files in names.items() if files > 1} == SHARED_FILE_NAMES
 
 
 def test_no_modules_import_each_other():

@@ -46,7 +46,7 @@ def test_the_worker_has_none_of_it_in_memory_either():
         "grader.student.check",
         "grader.report.terminal",
         "grader.student.pytest_plugin",
-        "grader.cli.map",
+        "grader.cli.overview",
     ],
 )
 def test_the_parent_needs_no_torch(module):

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from grader.authoring.bank import also, device_mistake, dtype_mistake, mistake, mutant, trivial, variant
-from grader.authoring.edit import edit
+from grader.authoring.reference_edit import edit
 from grader.bundle.repeat import round_to
 from grader.cases import weights
 from grader.cases.arguments import block_arguments

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from textwrap import dedent
 
-from grader.authoring.edit import Edit, EditError
+from grader.authoring.reference_edit import Edit, EditError
 from grader.bundle.check import POLICIES, PRECISION
 from grader.support.source import definition_span
 

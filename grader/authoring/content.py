@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.authoring.bank import KnownAnswer
-from grader.authoring.pages import read_pages
+from grader.authoring.mistake_pages import read_pages
 from grader.cases.case import Case, collected
 from grader.cases.draw import Draw
 from grader.cases.precision import in_other_dtypes

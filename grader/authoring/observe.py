@@ -23,7 +23,7 @@ from grader.judge.observation import Observation, Seen, student_error
 from grader.judge.tolerance import FLOATS
 from grader.worker.load import load
 from grader.worker.program import Program
-from grader.worker.standins import install
+from grader.worker.stand_in_modules import install
 
 
 def definitions(source: str) -> str:

@@ -23,7 +23,7 @@ from grader.cases.draw import PUBLIC_SEED
 from grader.diagnosis.signature import named_by
 from grader.judge.observation import Observation
 from grader.judge.tolerance import FLOATS
-from grader.lines.words import changed_words
+from grader.lines.statement_words import changed_words
 from grader.support.stub import stub
 
 # Judges that compare with what the reference gives.

@@ -32,7 +32,7 @@ CODE: tuple[str, ...] = (
     "given",
     "judge",
     "lines/__init__.py",
-    "lines/words.py",
+    "lines/statement_words.py",
     "report/model.py",
 )
 CODE += ("support", "worker")
@@ -54,9 +54,9 @@ def record_all(assignments: Sequence[Assignment], seed: str, tell: Tell | None =
         if not _is_cached(_folder(assignment, fields, seed))
     ]
     if missing:
-        from grader.engine.worker_pool import WorkerPool
+        from grader.engine.process_pool import ProcessPool
 
-        with WorkerPool(min(os.cpu_count() or 1, len(missing)), _recording, seed) as processes:
+        with ProcessPool(min(os.cpu_count() or 1, len(missing)), _recording, seed) as processes:
             for done, ((_assignment, name), _nothing) in enumerate(processes.results(missing), 1):
                 if tell is not None:
                     tell(name, done, len(missing))

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from grader import given
 from grader.authoring.bank import DEVICE, KnownAnswer, apply
+from grader.authoring.code_in_text import code_in
 from grader.authoring.content import Assignment
-from grader.authoring.wording import code_in
 from grader.bundle.model import Bundle, Exercise
 from grader.diagnosis.signature import ANY
 from grader.engine.engine import Engine

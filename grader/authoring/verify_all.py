@@ -18,8 +18,8 @@ from grader.bundle.files import dump, loads
 from grader.cases.draw import PUBLIC_SEED
 from grader.engine.devices import launcher_for
 from grader.engine.engine import Engine
-from grader.engine.options import GradingOptions
-from grader.engine.worker_pool import WorkerPool
+from grader.engine.grading_options import GradingOptions
+from grader.engine.process_pool import ProcessPool
 from grader.sandbox.choose import choose
 from grader.support.errors import UsageError
 from grader.support.i18n import _
@@ -102,7 +102,7 @@ def _in_parallel(
     """Start the longest first, report each that ends, and yield the rows in order."""
     tasks = [(assignment.name, name) for assignment, name in sorted(wanted, key=_cost, reverse=True)]
     rows: dict[str, Row] = {}
-    with WorkerPool(jobs, _verifying, *given) as processes:
+    with ProcessPool(jobs, _verifying, *given) as processes:
         for (_assignment_name, name), row in processes.results(tasks):
             rows[name] = row
             report(_("{name} is done, {n} of {all}").format(name=name, n=len(rows), all=len(tasks)))

@@ -61,7 +61,7 @@ class RecordedCase:
 class KnownMistake:
     """What a bundle says of a mistake, in words.
 
-    statements: hashes of the words of the statements that it changes, see grader/lines/words.py.
+    statements: hashes of the words of the statements that it changes, see grader/lines/statement_words.py.
     """
 
     id: str

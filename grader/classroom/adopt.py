@@ -12,8 +12,8 @@ from grader.authoring.content import read
 from grader.bundle.model import Bundle, bundle_of
 from grader.classroom.bounded_grading import BoundedGrading
 from grader.classroom.grade_folder import Classroom
+from grader.classroom.grading_process import RunConfig, Task
 from grader.classroom.groups import GROUP, ID, Groups, Named, read_groups, write_groups
-from grader.classroom.worker_process import RunConfig, Task
 from grader.intake.course import Course, one_exercise
 from grader.support.errors import GraderError, UsageError
 from grader.support.i18n import _

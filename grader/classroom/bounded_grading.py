@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from grader.bundle.model import Bundle
-from grader.classroom.worker_process import (
+from grader.classroom.grading_process import (
     RunConfig,
     Task,
     TaskResult,
@@ -17,7 +17,7 @@ from grader.classroom.worker_process import (
     results_without_grading,
     unjudged,
 )
-from grader.engine.worker_pool import Lost, Setup, WorkerPool
+from grader.engine.process_pool import Lost, ProcessPool, Setup
 from grader.intake.neighbours import among
 from grader.support.i18n import _
 
@@ -38,7 +38,7 @@ class BoundedGrading:
         setup: Setup[Task, TaskResult] | None = None,
     ):
         self._bundles = bundles
-        self._pool: WorkerPool[Task, TaskResult] = WorkerPool(
+        self._pool: ProcessPool[Task, TaskResult] = ProcessPool(
             jobs, setup or grading, config, attempts=ATTEMPTS
         )
 

@@ -14,7 +14,7 @@ from multiprocessing.process import BaseProcess
 from types import TracebackType
 from typing import Any, TypeVar
 
-from grader.engine.worker_pool import Connection, context, uninterrupted
+from grader.engine.process_pool import Connection, context, uninterrupted
 from grader.support.errors import GraderError
 from grader.support.i18n import _
 

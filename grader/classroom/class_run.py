@@ -17,9 +17,9 @@ from grader.authoring.hidden_cases import cases_digest, derived_key
 from grader.bundle.model import Bundle
 from grader.bundle.rules import NO_RULES, Rules
 from grader.classroom.discover import SubmittedFile
+from grader.classroom.grading_process import RunConfig, Task, TaskResult, results_without_grading
 from grader.classroom.roster import Person
 from grader.classroom.store import Store, StoreKey
-from grader.classroom.worker_process import RunConfig, Task, TaskResult, results_without_grading
 from grader.intake.neighbours import among
 from grader.report.model import ExerciseResult, Report
 from grader.support.own_code import code_digest

@@ -24,6 +24,7 @@ from distributed.security import Security
 from grader.bundle.model import Bundle
 from grader.classroom.bounded_grading import BoundedGrading
 from grader.classroom.certificates import encrypted, options_of, require_trust
+from grader.classroom.cluster_lookup import looking_up
 from grader.classroom.cluster_worker import (
     DASK,
     NAME,
@@ -33,8 +34,7 @@ from grader.classroom.cluster_worker import (
     refusal,
     serves_another,
 )
-from grader.classroom.looking_up import looking_up
-from grader.classroom.worker_process import RunConfig, Task, TaskResult, results_without_grading
+from grader.classroom.grading_process import RunConfig, Task, TaskResult, results_without_grading
 from grader.support.errors import GraderError, UsageError
 from grader.support.i18n import _
 

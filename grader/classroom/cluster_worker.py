@@ -18,7 +18,7 @@ from distributed.worker import Worker
 from grader.bundle.files import load_all
 from grader.classroom.bounded_grading import BoundedGrading
 from grader.classroom.class_run import versions
-from grader.classroom.worker_process import RunConfig, Task, TaskResult
+from grader.classroom.grading_process import RunConfig, Task, TaskResult
 from grader.sandbox.choose import best_tier
 from grader.support.errors import GraderError
 from grader.support.i18n import _

@@ -11,10 +11,10 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from grader.classroom.cells import plain
 from grader.classroom.lms import canvas, moodle
+from grader.classroom.spreadsheet_cells import plain
 from grader.report.model import ExerciseResult, to_json
-from grader.report.words import reason
+from grader.report.shared_sentences import reason
 from grader.support.errors import GraderError
 from grader.support.i18n import _
 

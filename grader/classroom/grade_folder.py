@@ -25,11 +25,11 @@ from grader.classroom.class_run import (
     without_helpers,
 )
 from grader.classroom.discover import SubmittedFile, discover
+from grader.classroom.grading_process import RunConfig
 from grader.classroom.groups import read_groups
-from grader.classroom.progress import live
+from grader.classroom.progress_bar import live
 from grader.classroom.roster import Person, Roster, read_roster
 from grader.classroom.store import Store, StoreKey, default_store
-from grader.classroom.worker_process import RunConfig
 from grader.intake.course import Course, wanted_exercises
 from grader.intake.course import find as find_course
 from grader.report.model import Report

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from grader.classroom.cells import plain
 from grader.classroom.roster import Person
+from grader.classroom.spreadsheet_cells import plain
 from grader.report.model import ExerciseResult
-from grader.report.words import outcome_name, reason
+from grader.report.shared_sentences import outcome_name, reason
 from grader.support.i18n import _
 
 if TYPE_CHECKING:

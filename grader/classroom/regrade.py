@@ -12,7 +12,7 @@ from grader.classroom.grade_folder import Classroom, GradeOptions, folder_of, gr
 from grader.classroom.groups import group_of
 from grader.classroom.store import Store, default_store
 from grader.report.model import ExerciseResult
-from grader.report.words import facet_name, outcome_name
+from grader.report.shared_sentences import facet_name, outcome_name
 from grader.support.errors import UsageError
 from grader.support.i18n import _
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from grader.classroom.class_run import GradedSubmission
 from grader.classroom.groups import group_of
 from grader.report.model import Advice, ExerciseResult
-from grader.report.words import reason
+from grader.report.shared_sentences import reason
 
 OUTCOMES = ("passed", "failed", "not_started", "blocked", "other_interface", "could_not_grade")
 

@@ -24,7 +24,7 @@ from grader.classroom.summary import (
     summarise,
     unread,
 )
-from grader.report.words import outcome_name
+from grader.report.shared_sentences import outcome_name
 from grader.support.i18n import _, ngettext
 
 MOST_NAMES = 5

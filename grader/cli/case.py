@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from grader.cli.options import course_option, sandbox_option
+from grader.cli.shared_options import course_option, sandbox_option
 from grader.support.i18n import _
 
 
@@ -27,7 +27,7 @@ def command(exercise: str, course: Path | None, sandbox: str) -> None:
     from grader.intake.names import read_names
     from grader.intake.read import read_submission
     from grader.intake.recognise import match
-    from grader.report.words import first_failure
+    from grader.report.shared_sentences import first_failure
     from grader.student.case_file import write_case
     from grader.student.check import check
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.options import course_option, sandbox_option
+from grader.cli.shared_options import course_option, sandbox_option
 from grader.report.formats import FORMATS
 from grader.support.i18n import _
 
@@ -125,7 +125,7 @@ def _print(report: Report, *, every: bool, full: bool, words: bool) -> None:
 def _print_lines(report: Report) -> None:
     from rich.console import Console
 
-    from grader.report.look import lines_to_look_at
+    from grader.report.line_to_look_at import lines_to_look_at
 
     console = Console(highlight=False)
     for line in lines_to_look_at(report.exercises):

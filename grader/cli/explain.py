@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from grader.cli.options import course_option
+from grader.cli.shared_options import course_option
 from grader.support.i18n import _
 
 EXAMPLES = _("""\b

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from grader.cli.options import course_option
+from grader.cli.shared_options import course_option
 from grader.support.i18n import _
 
 FILE = ".headway/hints.json"

@@ -110,7 +110,7 @@ def group(ctx: click.Context, plain: bool) -> None:
     if ctx.invoked_subcommand is not None:
         return
     if plain or not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM") == "dumb":
-        from grader.cli.map import show_map
+        from grader.cli.overview import show_map
 
         show_map()
         return
@@ -121,7 +121,7 @@ def _choose_and_watch() -> None:
     """Let a student choose from the list, then watch the exercise."""
     from rich.console import Console
 
-    from grader.cli.exercise_list import choose
+    from grader.cli.choose_exercise import choose
     from grader.cli.watch import command
 
     chosen = choose(Console(highlight=False), Path.cwd())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.options import course_option, sandbox_option
+from grader.cli.shared_options import course_option, sandbox_option
 from grader.student.background import Background, Result
 from grader.support.i18n import _
 

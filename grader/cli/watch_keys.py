@@ -85,8 +85,8 @@ class WatchKeys:
         sys.stdout.flush()
 
     def _show_rest(self, report: Report) -> None:
-        from grader.cli.exercise_list import course_bar
-        from grader.report.look import lines_to_look_at
+        from grader.cli.choose_exercise import course_bar
+        from grader.report.line_to_look_at import lines_to_look_at
 
         watcher = self.watcher
         for line in lines_to_look_at(report.exercises):
@@ -168,7 +168,7 @@ class WatchKeys:
         self._show_list()
 
     def _show_list(self) -> None:
-        from grader.cli.exercise_list import list_screen
+        from grader.cli.choose_exercise import list_screen
 
         assert self._list is not None
         self.console.clear()

@@ -12,13 +12,13 @@ import numpy as np
 
 from grader.bundle.model import Exercise, KnownMistake, RecordedCase, Signatures
 from grader.bundle.safetensors import Array
-from grader.diagnosis import facts, policies
-from grader.diagnosis.company import together
+from grader.diagnosis import facts, known_policies
+from grader.diagnosis.combined_mistakes import together
 from grader.diagnosis.distance import FAR, NEAR, distances, shown
 from grader.diagnosis.facts import Fact
 from grader.diagnosis.signature import named_by, signature
 from grader.judge.finding import wrong_form
-from grader.judge.named import says_and_asks
+from grader.judge.mistake_sentences import says_and_asks
 from grader.judge.observation import Observation
 from grader.judge.tolerance import TOLERANCE, differs
 from grader.judge.verdict import Budget, JudgedCase, JudgingTimeoutError
@@ -47,13 +47,13 @@ def diagnose(
     """
     checks = [check for check in checks if check.counts]
     if all(check.outcome == "passed" for check in checks):
-        return Diagnosed(policies=policies.of_passed(exercise, judged) if exercise.level else ())
+        return Diagnosed(policies=known_policies.of_passed(exercise, judged) if exercise.level else ())
     try:
         known = explanations(exercise, judged, Budget(SECONDS)) if exercise.level else ()
     except JudgingTimeoutError:
         known = ()
-    advised = policies.of_explanations(exercise, known)
-    if mistakes := policies.without(exercise, known):
+    advised = known_policies.of_explanations(exercise, known)
+    if mistakes := known_policies.without(exercise, known):
         return Diagnosed(_named(exercise, mistakes), policies=advised)
     found = _facts(exercise, judged, checks)
     kind: Kind = "unknown" if exercise.signatures is not None else "none"

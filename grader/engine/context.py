@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from grader.bundle.model import Exercise
+from grader.engine.grading_options import GradingOptions
 from grader.engine.interface import Source
-from grader.engine.options import GradingOptions
 from grader.engine.worker_slot import WorkerSlot
 from grader.intake.recognise import Contract
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from grader.bundle.model import Bundle, Exercise
 from grader.engine.context import Context
+from grader.engine.grading_options import DEFAULTS, GradingOptions
 from grader.engine.interface import Source
-from grader.engine.options import DEFAULTS, GradingOptions
 from grader.engine.student_parts import Part
 from grader.engine.submission_run import SubmissionRun
 from grader.engine.visibility import order_for_worker_reuse

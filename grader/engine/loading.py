@@ -9,7 +9,7 @@ from typing import Any
 from grader.engine.load_request import LoadRequest
 from grader.engine.messages import of_note
 from grader.engine.worker_slot import CannotLoad, Loaded
-from grader.intake.customary import UNIT, missing_imports
+from grader.intake.customary_names import UNIT, missing_imports
 from grader.intake.names import Names
 from grader.intake.read import Submission
 from grader.intake.recognise import lost

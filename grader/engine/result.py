@@ -9,21 +9,21 @@ from dataclasses import dataclass, replace
 from grader.bundle.model import Exercise
 from grader.diagnosis.match import Diagnosed, diagnose
 from grader.diagnosis.signature import fingerprint, named_by
-from grader.engine.causes import Cause, cause
+from grader.engine.common_cause import Cause, cause
 from grader.engine.figures import figures
 from grader.engine.messages import of_layout, of_use
 from grader.engine.scoring import score
 from grader.intake.forbidden_calls import Use, uses
 from grader.intake.read import Submission
 from grader.judge.advice import advice, without_moot
+from grader.judge.failure_picture import first_picture
 from grader.judge.observation import Observation
-from grader.judge.picture import first_picture
 from grader.judge.redact import Evidence
 from grader.judge.trivial import is_trivial
 from grader.judge.verdict import JudgedCase, unseen_case
 from grader.report.model import NO_DIAGNOSIS, CheckResult, ExerciseResult, Outcome
-from grader.report.picture import Picture
-from grader.report.words import first_failure
+from grader.report.picture_data import Picture
+from grader.report.shared_sentences import first_failure
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 

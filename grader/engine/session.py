@@ -18,7 +18,7 @@ from typing import Any
 from grader.sandbox.base import START_SECONDS, Launcher, Limits, Process, SandboxError
 from grader.sandbox.channel import Channel, TooMuchOutput
 from grader.support.errors import GraderError
-from grader.worker.wire import HEAD
+from grader.worker.frames import HEAD
 
 MAX_JSON = 1 << 20
 MAX_BODY = 64 << 20

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from grader.bundle.model import Bundle
 from grader.intake.course import Course, choose
-from grader.intake.customary import units_to_run
+from grader.intake.customary_names import units_to_run
 from grader.intake.names import read_names, untouched
 from grader.intake.read import Blocked, Submission, Unit, read_submission
 from grader.intake.recognise import Contract, match

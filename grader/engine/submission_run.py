@@ -10,7 +10,7 @@ from functools import partial
 from grader.bundle.model import Exercise, RecordedCase
 from grader.engine.cached_results import cached, keep
 from grader.engine.case_checks import off_last, skipped, without_off
-from grader.engine.code import code
+from grader.engine.code_excerpt import code
 from grader.engine.context import Context
 from grader.engine.interface import Interface, Source, interface, takes_mask
 from grader.engine.load_request import History, LoadRequest, case_timeout, limits
@@ -24,7 +24,7 @@ from grader.engine.loading import (
     summary_of_skipped,
 )
 from grader.engine.messages import place_of
-from grader.engine.missing import blamed, is_package, missing_names, needs_gpu, of_gpu, of_missing
+from grader.engine.missing_modules import blamed, is_package, missing_names, needs_gpu, of_gpu, of_missing
 from grader.engine.post_training import examined
 from grader.engine.result import ResultBuilder, blocked_by
 from grader.engine.session import WorkerGone

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from grader.bundle.model import Exercise, RecordedCase
-from grader.engine.edited import SECONDS_PER_EDIT, EditedStatement, Tried, tried
 from grader.engine.load_request import LoadRequest, case_message, case_timeout, default_timeout
 from grader.engine.messages import how_loading_ended, last_line
+from grader.engine.observed_edits import SECONDS_PER_EDIT, EditedStatement, Tried, tried
 from grader.engine.session import Session, Training, WorkerGone
 from grader.intake.read import Submission, Unit
 from grader.judge.observation import BadReply, Observation, read_observation

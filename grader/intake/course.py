@@ -10,9 +10,9 @@ from pathlib import Path
 from grader.bundle.files import MANIFEST_FILE, load_all
 from grader.bundle.model import Bundle, Exercise
 from grader.bundle.rules import Rules
-from grader.intake.changes import is_changed
 from grader.intake.course_file import CourseFile, read_course_file
 from grader.intake.read import read_bytes
+from grader.intake.stub_changes import is_changed
 from grader.support.errors import GraderError, UsageError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import inf
 
-from grader.intake.prefix import Fault, defined_in
+from grader.intake.around_syntax_error import Fault, defined_in
 from grader.intake.read import Submission, Unit
 from grader.intake.syntax import CannotParse, parse
 

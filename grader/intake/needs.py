@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from grader.intake.customary import bound_by
+from grader.intake.customary_names import bound_by
 from grader.intake.names import Names, statements
 from grader.intake.read import Submission
 from grader.intake.syntax import CannotParse, parse

@@ -15,9 +15,9 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from grader.intake.around_syntax_error import Fault, Prefix, defined_in, prefix
 from grader.intake.limits import check_sources
 from grader.intake.notebook import plain_python
-from grader.intake.prefix import Fault, Prefix, defined_in, prefix
 from grader.intake.syntax import parse
 
 _FENCE = re.compile(r"[ \t]*(?P<mark>`{3,}|~{3,})(?P<info>[^`\n]*)$")

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from grader.intake.around_syntax_error import Fault, prefix
 from grader.intake.limits import MAX_FILE_BYTES, MAX_SOURCE_BYTES, TooLarge, check_sources
 from grader.intake.notebook import NotANotebook, code_cells, plain_python
 from grader.intake.notes import code_of_notes
-from grader.intake.prefix import Fault, prefix
 from grader.support.errors import GraderError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize

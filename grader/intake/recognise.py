@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from grader.intake.around_syntax_error import Fault
 from grader.intake.names import Definition, Names, Parameters, plain
-from grader.intake.prefix import Fault
 
 # Much other code uses these names: they mean an exercise only together with its parameters.
 COMMON = frozenset({"train", "greedy_decode", "TokenEmbedding"})

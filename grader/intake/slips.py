@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 
-from grader.intake.customary import IMPORTS, bound_by
+from grader.intake.customary_names import IMPORTS, bound_by
 from grader.intake.first_steps import first_steps
 from grader.intake.misspelt import is_misspelt, keywords, nearest, variables_of_the_file
 from grader.intake.names import plain

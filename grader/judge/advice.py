@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from grader.bundle.model import Exercise
-from grader.judge.named import says_and_asks
+from grader.judge.mistake_sentences import says_and_asks
 from grader.report.model import Advice, CheckResult
 from grader.support.i18n import _
 

@@ -16,7 +16,7 @@ from grader.bundle.check import Check
 from grader.bundle.model import Exercise, RecordedCase
 from grader.judge.advice import advice
 from grader.judge.lost import lost_message
-from grader.judge.named import says_and_asks
+from grader.judge.mistake_sentences import says_and_asks
 from grader.judge.out_of_memory import out_of_memory_message
 from grader.report.model import NO_DIAGNOSIS, CheckResult, Diagnosis, ExerciseResult
 from grader.support.i18n import _

@@ -7,15 +7,15 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from grader.engine.edited import EditedStatement
+from grader.engine.observed_edits import EditedStatement
 from grader.intake.names import Names
 from grader.intake.needs import needs
 from grader.intake.read import Submission
-from grader.lines.edit import Edit, Text
 from grader.lines.expressions import EXPRESSIONS
 from grader.lines.insertions import INSERTIONS
 from grader.lines.operators import OPERATORS
 from grader.lines.scope import scopes
+from grader.lines.source_edit import Edit, Text
 from grader.lines.statements import STATEMENTS
 
 MAX_BYTES = 40_000  # of a statement: longer ones are not searched

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from itertools import permutations
 
-from grader.lines.edit import Edit
 from grader.lines.operators import Operator, edit, whole_text
 from grader.lines.scope import Scope
+from grader.lines.source_edit import Edit
 
 FAMILIES = (
     ("softmax", "log_softmax", "sigmoid"),

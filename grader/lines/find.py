@@ -18,8 +18,8 @@ from grader.lines.certify import certified
 from grader.lines.order import ordered
 from grader.lines.pointer import MAX_LINES, certain, point
 from grader.lines.search import Budget, Candidate, Search, runnable
+from grader.lines.statement_words import Words
 from grader.lines.suspects import Statement, prior, ranked
-from grader.lines.words import Words
 from grader.report.model import ExerciseResult, Report
 
 WALL_SECONDS = 2.0  # that a command waits for lines

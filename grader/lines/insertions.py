@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from grader.lines.edit import Edit
 from grader.lines.operators import Operator, edit, whole_text
 from grader.lines.scope import Scope
+from grader.lines.source_edit import Edit
 
 TRANSPOSES = (".transpose(1, 2)", ".transpose(-2, -1)", ".transpose(0, 1)")
 MAX_WRAPS = 14

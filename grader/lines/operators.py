@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from grader.lines.edit import Edit, Piece
 from grader.lines.scope import Scope
+from grader.lines.source_edit import Edit, Piece
 
 Operator = Callable[[Scope], Iterator[Edit]]
 

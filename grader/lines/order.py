@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 
-from grader.lines.edit import Edit
+from grader.lines.source_edit import Edit
 
 # How often an operator repairs, relative to the others: from the answers of tests/answers that are not held out.
 REPAIRS = {

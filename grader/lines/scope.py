@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from grader.lines.edit import Text
+from grader.lines.source_edit import Text
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

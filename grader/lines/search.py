@@ -16,7 +16,7 @@ from grader.judge.normalise import normalise_layouts
 from grader.judge.observation import Observation
 from grader.judge.verdict import judge_case
 from grader.lines.candidates import Place
-from grader.lines.edit import Edit
+from grader.lines.source_edit import Edit
 from grader.lines.suspects import Effects, Statement, distance
 from grader.sandbox.base import SandboxError
 

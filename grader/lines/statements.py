@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from itertools import pairwise
 
-from grader.lines.edit import Edit, Text
 from grader.lines.operators import Operator, edit, whole_text
 from grader.lines.scope import Scope
+from grader.lines.source_edit import Edit, Text
 
 
 def _dropped(scope: Scope) -> Iterator[Edit]:

@@ -10,8 +10,8 @@ from nbformat.v4 import new_output
 
 from grader.report.html import fragment
 from grader.report.model import Advice, ExerciseResult, Report
+from grader.report.shared_sentences import advice_lines, outcome_name, reason
 from grader.report.terminal import plain
-from grader.report.words import advice_lines, outcome_name, reason
 from grader.support.i18n import _
 
 

@@ -18,10 +18,10 @@ from grader.bundle.model import Bundle, Exercise
 from grader.bundle.rules import NO_RULES, PAGE, Rules
 from grader.classroom.bounded_grading import BoundedGrading
 from grader.classroom.class_run import store_key
+from grader.classroom.grading_process import RunConfig, Task, TaskResult
 from grader.classroom.groups import FILE as GROUPS
 from grader.classroom.groups import Groups, read_groups
 from grader.classroom.store import BadStore, Store, Stored, StoreKey
-from grader.classroom.worker_process import RunConfig, Task, TaskResult
 from grader.intake.course import MARK, Course
 from grader.intake.neighbours import ReadFile, among
 from grader.report.model import ExerciseResult, Report

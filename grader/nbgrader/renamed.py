@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 
 from grader.bundle.files import MANIFEST_FILE, load
-from grader.intake.changes import answers, only_answer
 from grader.intake.read import read_bytes, shown
+from grader.intake.stub_changes import answers, only_answer
 from grader.support.i18n import _
 
 

@@ -25,7 +25,7 @@ import grader
 from grader.bundle.files import load_all
 from grader.bundle.model import Bundle, Exercise
 from grader.engine.engine import Engine
-from grader.engine.options import GradingOptions
+from grader.engine.grading_options import GradingOptions
 from grader.engine.submission_run import SubmissionRun
 from grader.intake.names import Names
 from grader.intake.read import Submission, Unit, read_submission

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.report.model import Advice, ExerciseResult, Report
-from grader.report.words import advice_lines, outcome_name, points, reason, total_points
+from grader.report.shared_sentences import advice_lines, outcome_name, points, reason, total_points
 from grader.support.i18n import _
 
 SUMMARY = "GITHUB_STEP_SUMMARY"  # names the file that GitHub shows as the summary of a step

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from grader.report.model import ExerciseResult, Report
-from grader.report.words import advice_lines, diagnosis_lead, facet_name, outcome_name
+from grader.report.shared_sentences import advice_lines, diagnosis_lead, facet_name, outcome_name
 from grader.support.i18n import _
 
 

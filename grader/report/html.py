@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from grader.report import pruning
+from grader.report import pruning_pictures
 from grader.report.model import Report
+from grader.report.shared_sentences import devices_checked
 from grader.report.templates import render
-from grader.report.words import devices_checked
 from grader.support.i18n import _
 
 
@@ -30,7 +30,7 @@ def _values(report: Report) -> dict[str, Any]:
     return {
         "report": report,
         "circumstances": _circumstances(report),
-        "pruning": pruning.pictures([result.figures for result in report.exercises]),
+        "pruning": pruning_pictures.pictures([result.figures for result in report.exercises]),
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from grader.report.picture import Picture, in_words
+from grader.report.picture_data import Picture, in_words
 
 Outcome = Literal["passed", "failed", "not_started", "blocked", "other_interface", "could_not_grade"]
 CheckOutcome = Literal["passed", "failed", "advice", "skipped", "could_not_grade"]

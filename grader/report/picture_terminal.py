@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from grader.report.picture import (
+from grader.report.picture_data import (
     Bar,
     Bars,
     Cell,

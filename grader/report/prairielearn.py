@@ -10,7 +10,7 @@ from typing import Any
 
 from grader.report.gradescope import output
 from grader.report.model import ExerciseResult, Report
-from grader.report.words import outcome_name
+from grader.report.shared_sentences import outcome_name
 
 MAX_OUTPUT = 50_000  # characters of one test; the whole file may have 1 MB
 

@@ -22,9 +22,9 @@ def environment(folder: Path) -> Environment:
     """Return the environment for the templates of one folder. A misspelt name in a template is an error."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    from grader.report import words
-    from grader.report.curve import places
-    from grader.report.picture import legend, shade_of
+    from grader.report import shared_sentences
+    from grader.report.curve_geometry import places
+    from grader.report.picture_data import legend, shade_of
     from grader.support.i18n import _, ngettext
 
     made = Environment(
@@ -35,6 +35,6 @@ def environment(folder: Path) -> Environment:
         undefined=StrictUndefined,
     )
     made.globals.update(
-        _=_, ngettext=ngettext, words=words, legend=legend, shade_of=shade_of, curve_places=places
+        _=_, ngettext=ngettext, words=shared_sentences, legend=legend, shade_of=shade_of, curve_places=places
     )
     return made

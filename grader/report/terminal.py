@@ -14,13 +14,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from grader.report import pruning
-from grader.report.look import lines_to_look_at
+from grader.report import pruning_pictures
+from grader.report.line_to_look_at import lines_to_look_at
 from grader.report.model import CheckResult, ExerciseResult, Report
-from grader.report.picture import Picture
+from grader.report.picture_data import Picture
 from grader.report.picture_terminal import Drawn
 from grader.report.picture_terminal import words as in_sentences
-from grader.report.words import (
+from grader.report.shared_sentences import (
     MARKS,
     FacetCount,
     advice_given,
@@ -99,7 +99,7 @@ def render(report: Report, *, every: bool = False, full: bool = False, words: bo
         parts += _notes_on_passed([e for e in report.exercises if e not in detailed])
     if advice := advice_given(report.exercises):
         parts += [Text(), _advice(advice)]
-    drawn = pruning.pictures([e.figures for e in report.exercises])
+    drawn = pruning_pictures.pictures([e.figures for e in report.exercises])
     if drawn and (full or not unsolved) and (every or _is_one_assignment(report)):
         parts += [Text(), Text(_("Pruning"), style="bold")]
         parts += [_picture(picture, words) for picture in drawn]

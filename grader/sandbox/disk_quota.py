@@ -18,7 +18,7 @@ import struct
 import sys
 from dataclasses import dataclass
 
-from grader.sandbox import kernel, seccomp, wire
+from grader.sandbox import kernel, packets, seccomp
 from grader.sandbox.base import Limits
 
 if sys.platform != "linux":
@@ -44,7 +44,7 @@ def enforce(number: int, limits: Limits, supervisor: int) -> None:
     """
     listener = kernel.load_asking_filter(seccomp.asking_program())
     with socket.socket(fileno=supervisor) as end:
-        wire.send(end, {"number": number, "bytes": limits.file_bytes}, [listener])
+        packets.send(end, {"number": number, "bytes": limits.file_bytes}, [listener])
     os.close(listener)
 
 
@@ -60,7 +60,7 @@ class DiskQuota:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
-        self._listening, self._workers_end = wire.pair()
+        self._listening, self._workers_end = packets.pair()
         self._accounts: dict[int, _Account] = {}
 
     @property
@@ -84,7 +84,7 @@ class DiskQuota:
             os.close(descriptor)
 
     def _open_account(self) -> None:
-        received = wire.receive(self._listening)
+        received = packets.receive(self._listening)
         if received is not None:
             message, (listener,) = received
             folder = os.path.join(self._folder, str(message["number"]))

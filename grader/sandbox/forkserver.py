@@ -27,11 +27,11 @@ from grader.sandbox import (
     huge_pages,
     kernel,
     lockdown,
+    packets,
     refusals,
     remove_tree,
     resources,
     supervisor,
-    wire,
 )
 from grader.sandbox.base import Limits, SandboxError
 from grader.sandbox.server_tier import Tier, make_tier
@@ -54,7 +54,7 @@ def main() -> None:
     control = socket.socket(fileno=int(sys.argv[2]))
     parent_alive_pipe, parent = int(sys.argv[3]), int(sys.argv[4])
     process_end = supervisor.watch(parent)
-    received = wire.receive(control)
+    received = packets.receive(control)
     if received is None:
         return
     config, _ = received
@@ -68,7 +68,7 @@ def main() -> None:
         tier.separate()
         supervisor_pid, server = os.getpid(), os.fork()
     except (SandboxError, OSError) as error:
-        wire.send(control, {"failed": str(error)})
+        packets.send(control, {"failed": str(error)})
         if folder:
             remove_tree.remove_tree(folder)
         return
@@ -91,14 +91,14 @@ def _become_server(
     try:
         kernel.die_with_parent(0 if os.getppid() == 0 else supervisor_pid)
         server = _Server(tier, control, config)
-        wire.send(control, {"ready": True, "leaves": tier.leaves, "folder": config["folder"]})
+        packets.send(control, {"ready": True, "leaves": tier.leaves, "folder": config["folder"]})
         server.serve()
         code = 0
     except SandboxError as error:
-        wire.send(control, {"failed": str(error)})
+        packets.send(control, {"failed": str(error)})
     except Exception as error:
         traceback.print_exc()
-        wire.send(control, {"failed": f"start the server: {type(error).__name__}: {error}"})
+        packets.send(control, {"failed": f"start the server: {type(error).__name__}: {error}"})
     finally:
         os._exit(code)
 
@@ -138,7 +138,7 @@ class _Server:
                     return
 
     def _answer(self) -> bool:
-        received = wire.receive(self._control)
+        received = packets.receive(self._control)
         if received is None:
             return False
         message, descriptors = received
@@ -157,7 +157,7 @@ class _Server:
             traceback.print_exc()
             return
         self._level = level
-        wire.send(self._control, {"warmed": level})
+        packets.send(self._control, {"warmed": level})
 
     def _start(self, number: int, limits: Limits, descriptors: list[int]) -> None:
         request, reply, log, status = descriptors
@@ -211,11 +211,11 @@ class _Server:
                 del sys.modules[name]
             lockdown.reset_signals()
             lockdown.filter_system_calls()
-            wire.write(status, {"ready": True})
+            packets.write(status, {"ready": True})
             os.close(status)
         except BaseException as error:
             with contextlib.suppress(OSError):
-                wire.write(status, {"failed": str(error) or type(error).__name__})
+                packets.write(status, {"failed": str(error) or type(error).__name__})
             os._exit(code)
         try:
             self._entry(lockdown.REQUEST, lockdown.REPLY)
@@ -229,7 +229,7 @@ class _Server:
 def _report(end: socket.socket, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
     """Send a message to the process that asked for the worker, if it still listens."""
     with contextlib.suppress(OSError):
-        wire.send(end, message, descriptors)
+        packets.send(end, message, descriptors)
 
 
 def _close_the_package() -> None:

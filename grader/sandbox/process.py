@@ -12,7 +12,7 @@ import time
 from dataclasses import asdict
 from typing import Any
 
-from grader.sandbox import wire
+from grader.sandbox import packets
 from grader.sandbox.base import Exit, Limits, SandboxError
 from grader.support.errors import GraderError
 
@@ -41,10 +41,10 @@ class SandboxedProcess:
         request, self.to_worker = os.pipe()
         self.from_worker, reply = os.pipe()
         self.log, self.log_writer = os.pipe()
-        self._status, status = wire.pair()
+        self._status, status = packets.pair()
         try:
             message = {"number": number, "limits": asdict(limits)}
-            wire.send(control, message, (request, reply, self.log_writer, status.fileno()))
+            packets.send(control, message, (request, reply, self.log_writer, status.fileno()))
         except OSError:
             self._gone = True
         finally:
@@ -110,7 +110,7 @@ class SandboxedProcess:
         left = max(0.0, deadline - time.monotonic())
         if not poll.poll(left * 1000):
             return False
-        received = wire.receive(self._status)
+        received = packets.receive(self._status)
         if received is None:
             self._gone = True
         else:

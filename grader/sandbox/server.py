@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import grader.sandbox
-from grader.sandbox import visible_paths, wire
+from grader.sandbox import packets, visible_paths
 from grader.sandbox.base import Program, SandboxError
 from grader.sandbox.process import ServerEndedError
 from grader.sandbox.remove_tree import remove_tree
@@ -38,7 +38,7 @@ class Server:
         self._ready = False
         self.folder = ""
         self._leaves = ""
-        self._control, theirs = wire.pair()
+        self._control, theirs = packets.pair()
         parent_alive_pipe, self._alive_pipe = os.pipe()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the server)
         package = str(Path(grader.sandbox.__file__).resolve().parents[1])
@@ -64,7 +64,7 @@ class Server:
         config = asdict(program) | {"tier": tier, "package": package}
         config |= {"sites": visible_paths.site_folders(), "temporary": tempfile.gettempdir()}
         with contextlib.suppress(OSError):  # it exited already; reported when a worker is requested
-            wire.send(self._control, config)
+            packets.send(self._control, config)
 
     @property
     def control(self) -> socket.socket:
@@ -83,7 +83,7 @@ class Server:
     def warm(self, level: str) -> None:
         """Ask for a warm level; workers forked after it was reached have it."""
         with contextlib.suppress(OSError):
-            wire.send(self._control, {"warm": level})
+            packets.send(self._control, {"warm": level})
 
     def is_alive(self) -> bool:
         """Whether the server still runs; also takes in its messages."""
@@ -116,7 +116,7 @@ class Server:
         if not poll.poll(seconds * 1000):
             return False
         try:
-            received = wire.receive(self._control, wait=False)
+            received = packets.receive(self._control, wait=False)
         except BlockingIOError:
             return False
         if received is None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from grader.bundle.model import Bundle
 from grader.engine.devices import check_on_device, extra_devices, launcher_for
 from grader.engine.engine import Engine
-from grader.engine.options import GradingOptions
+from grader.engine.grading_options import GradingOptions
 from grader.engine.result import result_without_checks
 from grader.engine.result_cache import FOLDER, ResultCache
 from grader.engine.student_parts import Part, earlier_parts

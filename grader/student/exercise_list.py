@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.bundle.model import Bundle
-from grader.intake.changes import answers
 from grader.intake.course import Course
+from grader.intake.stub_changes import answers
 from grader.student import progress
 
 FILTERS = ("all", "to do", "passed")

@@ -8,7 +8,7 @@ from textwrap import shorten
 
 from grader.engine.engine import Engine
 from grader.intake.names import Definition, Names, read_names
-from grader.intake.near import NotGraded, not_graded
+from grader.intake.nearest_code import NotGraded, not_graded
 from grader.intake.parameters import signature
 from grader.intake.read import Submission
 from grader.report.model import ExerciseResult

@@ -36,7 +36,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     advised = config.stash.get(_ADVISED, [])
     if not advised:
         return
-    from grader.report.words import advice_given
+    from grader.report.shared_sentences import advice_given
     from grader.support.i18n import _
 
     terminalreporter.section(_("advice, which costs no points"))
@@ -103,7 +103,7 @@ class CheckItem(pytest.Item):
         self.result, self.check = result, check
 
     def runtest(self) -> None:
-        from grader.report.words import outcome_name
+        from grader.report.shared_sentences import outcome_name
 
         if self.result.outcome == "not_started":
             pytest.skip(outcome_name("not_started"))
@@ -128,7 +128,7 @@ class CheckItem(pytest.Item):
 
 
 def _text(check: CheckResult, result: ExerciseResult) -> str:
-    from grader.report.words import diagnosis_lead
+    from grader.report.shared_sentences import diagnosis_lead
     from grader.support.i18n import _
 
     lead, says = diagnosis_lead(result.diagnosis.kind), result.diagnosis.says

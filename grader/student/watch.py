@@ -9,7 +9,7 @@ from pathlib import Path
 
 from grader.bundle.model import Bundle
 from grader.engine.engine import Engine
-from grader.engine.options import GradingOptions
+from grader.engine.grading_options import GradingOptions
 from grader.engine.result_cache import FOLDER, ResultCache
 from grader.engine.session import Training
 from grader.intake.course import Course

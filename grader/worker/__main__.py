@@ -9,8 +9,8 @@ import struct
 import sys
 import time
 
+from grader.worker.frames import read_exactly
 from grader.worker.preload import warm
-from grader.worker.wire import read_exactly
 
 _LIMITS = struct.Struct("<QQQ")  # bytes of memory, seconds of processor time, bytes of a file
 

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from grader.worker import structure
+from grader.worker import matching_parts
 from grader.worker.orientation import is_bare
 
 View = Callable[[Tensor], Tensor]
@@ -66,10 +66,10 @@ def fit(own: Own, wanted: Shapes, as_linear: Collection[str] = ()) -> Fit:
     if found.complete:
         return found
     shapes = {name: tuple(t.shape) for name, t in own.items()}
-    names = structure.names_by_structure(shapes, wanted, _role)
+    names = matching_parts.names_by_structure(shapes, wanted, _role)
     placed = _by_layout({name: own[mine] for name, mine in names.items()}, wanted)
     if not placed.complete:
-        names_of_layers = structure.layers_in_order(shapes, wanted, _role)
+        names_of_layers = matching_parts.layers_in_order(shapes, wanted, _role)
         if names_of_layers:
             names = names_of_layers
             placed = _by_layout({name: own[mine] for name, mine in names.items()}, wanted)
@@ -353,7 +353,7 @@ def fill_lazy_layers(module: nn.Module, contract: Mapping[str, Tensor]) -> None:
             own[prefix + leaf] = (
                 tuple(parameter.shape) if known else ((out, None) if leaf == "weight" else (out,))
             )
-    names = structure.layers_in_order(own, {n: tuple(t.shape) for n, t in contract.items()}, _role)
+    names = matching_parts.layers_in_order(own, {n: tuple(t.shape) for n, t in contract.items()}, _role)
     module.load_state_dict({mine: contract[name] for name, mine in names.items()}, strict=False)
 
 

@@ -16,7 +16,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from grader.worker import standins
+from grader.worker import stand_in_modules
 from grader.worker.errors import describe
 
 _FUTURE_FLAGS = {name: getattr(__future__, name).compiler_flag for name in __future__.all_feature_names}
@@ -40,7 +40,7 @@ class Loaded:
         self.own: dict[
             str, tuple[dict[str, Any], str]
         ] = {}  # parts that the student wrote: the names of their file, and the name there
-        self.with_own: standins.Switch = nullcontext
+        self.with_own: stand_in_modules.Switch = nullcontext
 
     @property
     def names(self) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def load(
     loaded = Loaded(files, neighbours)
     loaded.offered, loaded.skip, loaded.replace = frozenset(given), skip, replace
     loaded.keywords = keywords
-    loaded.with_own = standins.install(given, withheld, loaded.own)
+    loaded.with_own = stand_in_modules.install(given, withheld, loaded.own)
     for part in parts:
         _run_part(loaded, part)
     loaded.own.update({name: (loaded.names, bound) for name, bound in (own or {}).items()})
@@ -268,7 +268,9 @@ def _neighbour(loaded: Loaded, module: str) -> types.ModuleType:
         inner.notes, inner.skip, inner.replace = loaded.notes, loaded.skip, loaded.replace
         inner.keywords = loaded.keywords
         inner.module.__name__ = f"submission.{one['name']}"
-        standins.offer({inner.module.__name__: inner.module})  # code may look itself up in sys.modules
+        stand_in_modules.offer(
+            {inner.module.__name__: inner.module}
+        )  # code may look itself up in sys.modules
         loaded.modules[one["name"]] = inner.module  # before it runs: neighbours may import one another
         loaded.notes.append({"file": one["name"], "line": 0, "neighbour": True})
         _run_unit(inner, one["name"], one["source"])
@@ -281,7 +283,7 @@ def _restore(names: dict[str, Any], before: Mapping[str, Any]) -> None:
     A file of several lessons may import in one what it defines in another.
     """
     for name, value in before.items():
-        if type(names.get(name)) is standins.Withheld:  # isinstance would ask the value itself
+        if type(names.get(name)) is stand_in_modules.Withheld:  # isinstance would ask the value itself
             names[name] = value
 
 

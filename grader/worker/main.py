@@ -12,12 +12,12 @@ from typing import Any
 import safetensors.torch
 import torch
 
+from grader.worker.frames import read_frame, write_frame
 from grader.worker.load import Loaded, load
 from grader.worker.program import Program
+from grader.worker.run_edits import try_edits
 from grader.worker.tensor_copies import packed
 from grader.worker.training_progress import Progress
-from grader.worker.tries import try_edits
-from grader.worker.wire import read_frame, write_frame
 
 
 def serve(request_fd: int, reply_fd: int) -> None:

@@ -14,8 +14,8 @@ from grader.authoring.content import read_all
 from grader.authoring.record import record
 from grader.bundle.files import load_all, save
 from grader.classroom.bounded_grading import BoundedGrading
+from grader.classroom.grading_process import RunConfig, Task
 from grader.classroom.store import StoreKey
-from grader.classroom.worker_process import RunConfig, Task
 from grader.engine.engine import Engine
 from grader.engine.submission_run import SubmissionRun
 from grader.intake.names import read_names

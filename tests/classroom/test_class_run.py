@@ -14,11 +14,11 @@ import pytest
 
 from grader.bundle.files import load_all
 from grader.bundle.model import Exercise
-from grader.classroom import bounded_grading, worker_process
+from grader.classroom import bounded_grading, grading_process
 from grader.classroom.class_run import ClassRun
 from grader.classroom.discover import SubmittedFile
+from grader.classroom.grading_process import PLAIN_FILE, RunConfig, Task, TaskResult, grade, seconds_for
 from grader.classroom.store import Store, StoreKey
-from grader.classroom.worker_process import PLAIN_FILE, RunConfig, Task, TaskResult, grade, seconds_for
 from grader.report.model import ExerciseResult, Report
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -132,7 +132,7 @@ def test_memory_of_a_process_is_limited():
 
     before = resource.getrlimit(resource.RLIMIT_AS)
     try:
-        worker_process.limit_memory(1 << 28)
+        grading_process.limit_memory(1 << 28)
         with pytest.raises(MemoryError):
             bytearray(1 << 29)
     finally:

@@ -22,8 +22,8 @@ from grader.classroom.certificates import encrypted, require_trust, write_certif
 from grader.classroom.class_run import versions
 from grader.classroom.cluster import ClusterError, ClusterGrading
 from grader.classroom.cluster_worker import NAME, Course, GradingPlugin, grade_batch, refusal, serves_another
+from grader.classroom.grading_process import RunConfig, Task, TaskResult
 from grader.classroom.store import StoreKey
-from grader.classroom.worker_process import RunConfig, Task, TaskResult
 from grader.report.model import ExerciseResult
 from grader.sandbox.base import SandboxError
 from grader.support.errors import UsageError

@@ -28,8 +28,8 @@ from helpers.hostile_sources import READS_THE_ANSWER
 from helpers.peak_memory import run_measured
 from helpers.report_schema import REPORT
 
-from grader.classroom.cells import plain
-from grader.classroom.progress import speed
+from grader.classroom.progress_bar import speed
+from grader.classroom.spreadsheet_cells import plain
 from grader.classroom.store import default_store
 from grader.sandbox.choose import report_on
 from grader.sandbox.tiers import CONFINED

@@ -10,9 +10,9 @@ import pytest
 from helpers.browser.samples import entry, result
 
 from grader.classroom.formats import FORMATS
-from grader.classroom.pages import write_pages
+from grader.classroom.submission_pages import write_pages
 from grader.report.model import CheckResult, Diagnosis
-from grader.report.words import reason
+from grader.report.shared_sentences import reason
 
 ENDLESS = CheckResult(
     "a", "values", "the values", "failed", message="stopped after 10 seconds", where="masking.py, line 69"

@@ -16,9 +16,9 @@ from helpers.school import ANSWER, WRONG, make_school, run
 
 from grader.bundle.files import load_all
 from grader.classroom.grade_folder import GradeOptions
+from grader.classroom.grading_process import unjudged
 from grader.classroom.regrade import Regraded, _change, _differs, _published, publish, regrade
 from grader.classroom.store import Store, StoreKey
-from grader.classroom.worker_process import unjudged
 from grader.report.model import CheckResult, Diagnosis, ExerciseResult
 
 OLD, NEW = (StoreKey(cases, "grader", "strict", b"secret") for cases in ("old", "new"))

@@ -123,7 +123,7 @@ def _one_of_the_pool(process: psutil.Process) -> psutil.Process:
 
 HEARS = """
 import os, signal, socket, threading
-from grader.engine.worker_pool import uninterrupted
+from grader.engine.process_pool import uninterrupted
 
 done = threading.Event()
 other = threading.Thread(target=done.wait)

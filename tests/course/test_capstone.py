@@ -14,7 +14,7 @@ from grader.authoring.bank import apply
 from grader.bundle.model import Bundle, Exercise
 from grader.bundle.safetensors import encode
 from grader.engine.engine import Engine
-from grader.engine.options import GradingOptions
+from grader.engine.grading_options import GradingOptions
 from grader.engine.post_training import examined
 from grader.engine.student_parts import Part, earlier_parts
 from grader.engine.submission_run import SubmissionRun

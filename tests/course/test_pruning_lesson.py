@@ -18,7 +18,7 @@ from grader.authoring.observe import definitions, observe
 from grader.authoring.record import record
 from grader.bundle.model import Bundle
 from grader.engine.engine import Engine
-from grader.engine.options import GradingOptions
+from grader.engine.grading_options import GradingOptions
 from grader.given import gated_attention, prune_heads
 from grader.intake.read import Submission, Unit
 from grader.judge.head_ranking import spearman

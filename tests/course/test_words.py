@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from grader.authoring.code_in_text import code_in
 from grader.authoring.content import Assignment, read_all
-from grader.authoring.wording import code_in
 from grader.support.stub import BEGIN, END
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from grader.engine.code import code
+from grader.engine.code_excerpt import code
 from grader.intake.names import read_names
 from grader.intake.read import submission_from
 from grader.report.model import Diagnosis, ExerciseResult

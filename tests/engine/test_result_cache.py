@@ -14,7 +14,7 @@ import pytest
 from helpers.capstone import CAPSTONE, graded, part, solution
 
 from grader.engine.engine import Engine
-from grader.engine.options import GradingOptions
+from grader.engine.grading_options import GradingOptions
 from grader.engine.result_cache import NEWEST, ResultCache
 from grader.engine.session import Training
 from grader.engine.student_blocks import student_blocks

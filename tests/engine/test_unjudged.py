@@ -10,15 +10,15 @@ import pytest
 import grader.engine.engine as engine_module
 import grader.student.check as check_module
 from grader import judge
-from grader.classroom import worker_process
+from grader.classroom import grading_process
+from grader.classroom.grading_process import RunConfig, Task
+from grader.classroom.grading_process import grade as grade_task
 from grader.classroom.store import Store, StoreKey
-from grader.classroom.worker_process import RunConfig, Task
-from grader.classroom.worker_process import grade as grade_task
 from grader.engine import result, submission_run
 from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
 from grader.judge.right_answer import right_answer
-from grader.student import notebook
+from grader.student import notebook_check
 from grader.student.check import check
 
 SPOILT = "import torch\ndef sequence_mask(X, valid_len, value=0):\n    return X * 2\n"
@@ -80,7 +80,7 @@ def names_fail(monkeypatch, is_hit) -> None:
             raise RecursionError("SECRET")
         return read_names(given)
 
-    for module in (engine_module, submission_run, check_module, worker_process):
+    for module in (engine_module, submission_run, check_module, grading_process):
         monkeypatch.setattr(module, "read_names", stumbles)
 
 
@@ -146,10 +146,10 @@ def by_grade(engine, folder, _monkeypatch):
 
 def by_cell(engine, _folder, monkeypatch):
     shown = []
-    monkeypatch.setattr(notebook._grader, "_ready", lambda: engine)
-    monkeypatch.setattr(notebook, "_history", lambda: [SPOILT])
-    monkeypatch.setattr(notebook, "_show", shown.append)
-    notebook.check("sequence_mask")
+    monkeypatch.setattr(notebook_check._grader, "_ready", lambda: engine)
+    monkeypatch.setattr(notebook_check, "_history", lambda: [SPOILT])
+    monkeypatch.setattr(notebook_check, "_show", shown.append)
+    notebook_check.check("sequence_mask")
     return shown[0].exercises
 
 

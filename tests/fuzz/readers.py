@@ -48,7 +48,7 @@ def make_source(rng):
 def read_source(data, name="answer.py"):
     """Read a submission, and everything about it that is read from its text alone."""
     from grader.engine.interface import Source, interface, takes_mask
-    from grader.intake.customary import units_to_run
+    from grader.intake.customary_names import units_to_run
     from grader.intake.forbidden_calls import uses
     from grader.intake.names import read_names
     from grader.intake.needs import needs

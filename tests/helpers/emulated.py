@@ -81,7 +81,7 @@ class Student:
 
     def execute(self, folder: Path, sources: list[str]) -> list[Any]:
         """Execute cells in a kernel that works in `folder`, and return what each shows. There is no notebook file."""
-        close = "from grader.student import notebook\nnotebook._grader.close()"
+        close = "from grader.student import notebook_check\nnotebook_check._grader.close()"
         cells = [nbformat.v4.new_code_cell(text) for text in (start(self.platform), *sources, close)]
         book = nbformat.v4.new_notebook(cells=cells)
         kernels = self.course.parent / "jupyter"

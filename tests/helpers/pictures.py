@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grader.report.model import CheckResult, Code, Diagnosis, ExerciseResult
-from grader.report.picture import Bar, Bars, Cell, Chain, Grids, Link, Panel, Picture
+from grader.report.picture_data import Bar, Bars, Cell, Chain, Grids, Link, Panel, Picture
 
 
 def weights(*rows: tuple[float, ...], valid: int, wrong: tuple[tuple[int, int], ...] = ()) -> tuple:

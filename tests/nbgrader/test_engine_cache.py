@@ -17,8 +17,8 @@ from traitlets.config import Config
 
 from grader.classroom import bounded_grading
 from grader.classroom.bounded_grading import BoundedGrading
+from grader.classroom.grading_process import PLAIN_FILE, RunConfig, Task, TaskResult
 from grader.classroom.store import Store
-from grader.classroom.worker_process import PLAIN_FILE, RunConfig, Task, TaskResult
 from grader.intake.neighbours import among, content_of
 from grader.intake.read import Blocked
 from grader.nbgrader import engine_cache

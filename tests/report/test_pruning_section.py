@@ -17,7 +17,7 @@ from grader.judge.observation import Observation, Seen
 from grader.judge.verdict import judge_case
 from grader.report.html import page
 from grader.report.model import ExerciseResult, Report, to_json
-from grader.report.pruning import advice, pictures, ranking
+from grader.report.pruning_pictures import advice, pictures, ranking
 from grader.report.terminal import show
 
 IMPORTANCE = {

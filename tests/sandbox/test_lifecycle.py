@@ -16,7 +16,7 @@ import psutil
 import pytest
 from helpers.leftovers import is_isolated
 
-from grader.sandbox import wire
+from grader.sandbox import packets
 from grader.sandbox.base import Limits, SandboxError
 from grader.sandbox.launcher import SandboxLauncher
 from grader.sandbox.server import Program
@@ -162,12 +162,12 @@ def test_a_ready_worker_that_died_is_not_returned(own_launcher, start):
 
 def test_receive_without_wait_raises_if_no_message_is_there():
     """`socket.recv_fds` forgets its flags in some versions of Python: a thread would then hang for ever."""
-    ours, theirs = wire.pair()
+    ours, theirs = packets.pair()
     with ours, theirs:
         with pytest.raises(BlockingIOError):
-            wire.receive(ours, wait=False)
-        wire.send(theirs, {"a": 1}, [theirs.fileno()])
-        message, (descriptor,) = wire.receive(ours, wait=False)
+            packets.receive(ours, wait=False)
+        packets.send(theirs, {"a": 1}, [theirs.fileno()])
+        message, (descriptor,) = packets.receive(ours, wait=False)
         assert message == {"a": 1}
         assert not os.get_inheritable(descriptor)
         os.close(descriptor)
@@ -223,7 +223,7 @@ def test_a_server_that_keeps_dying_is_given_up(tier, plain):
 
 PARENT = """
 import sys, time
-from grader.sandbox import wire
+from grader.sandbox import packets
 from grader.sandbox.base import Limits
 from grader.sandbox.launcher import SandboxLauncher
 from grader.sandbox.server import Program

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from grader.given import BLOCKS, source
-from grader.worker import standins
+from grader.worker import stand_in_modules
 from grader.worker.constructors import EDITION_1, accepted_forms, fitting_form
 from grader.worker.program import Program
 
@@ -79,7 +79,7 @@ BUILT = sorted(EDITION_1.keys() & BLOCKS.keys())
 
 @pytest.fixture
 def book():
-    standins.install({name: source(name) for name in BLOCKS})
+    stand_in_modules.install({name: source(name) for name in BLOCKS})
     from d2l import torch as d2l
 
     return d2l

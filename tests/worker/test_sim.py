@@ -16,7 +16,7 @@ from grader.authoring.bank import KnownAnswer, apply
 from grader.authoring.content import Assignment, read_all
 from grader.engine.devices import check_on_device, has_cuda, launcher_for
 from grader.engine.engine import Engine
-from grader.engine.options import GradingOptions
+from grader.engine.grading_options import GradingOptions
 from grader.intake.read import Submission, Unit, read_submission
 from grader.report.model import ExerciseResult
 

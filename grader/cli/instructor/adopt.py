@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from grader.cli.options import course_option, sandbox_option
+from grader.cli.shared_options import course_option, sandbox_option
 from grader.support.i18n import _
 
 EXAMPLES = """\b
@@ -44,7 +44,7 @@ def command(
     from grader.classroom.adopt import adopt, forget, parts_of, right_answers_of
     from grader.classroom.grade_folder import classroom
     from grader.classroom.groups import Named, text_of
-    from grader.classroom.progress import live
+    from grader.classroom.progress_bar import live
     from grader.intake.course import find
 
     exercise, _fingerprint = parts_of(find(course or Path.cwd()).bundles, group)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from grader.cli.options import sandbox_option
+from grader.cli.shared_options import sandbox_option
 from grader.support.i18n import _
 
 EXAMPLES = """\b

@@ -11,7 +11,7 @@ import click
 
 from grader.classroom.formats import FORMATS
 from grader.cli.instructor.cluster import certificates_option
-from grader.cli.options import course_option, sandbox_option
+from grader.cli.shared_options import course_option, sandbox_option
 from grader.intake.course_file import KEEP
 from grader.support.i18n import _
 
@@ -166,7 +166,7 @@ def command(
             _("{path} is ignored: results are now stored in your cache folder.").format(path=old), err=True
         )
     if pages is not None:
-        from grader.classroom.pages import write_pages
+        from grader.classroom.submission_pages import write_pages
 
         write_pages(pages, graded)
     _write(graded, form, output)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.options import course_option, sandbox_option
+from grader.cli.shared_options import course_option, sandbox_option
 from grader.support.i18n import _, ngettext
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _text(done: Regraded) -> str:
 
 
 def _csv(done: Regraded) -> str:
-    from grader.classroom.cells import plain
+    from grader.classroom.spreadsheet_cells import plain
 
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")

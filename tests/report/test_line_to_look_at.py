@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from grader.report.look import lines_to_look_at
+from grader.report.line_to_look_at import lines_to_look_at
 from grader.report.model import Diagnosis, ExerciseResult, Line
 
 CODE = "return torch.arange(n)[None, :] <= valid_len[:, None]"

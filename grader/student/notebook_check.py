@@ -87,7 +87,7 @@ class _NotebookGrader:
     def _ready(self) -> Any:
         """Return the engine of the course around the working folder."""
         from grader.engine.engine import Engine
-        from grader.engine.options import GradingOptions
+        from grader.engine.grading_options import GradingOptions
         from grader.sandbox.choose import choose
 
         root, bundles = _course(Path.cwd())

@@ -90,7 +90,7 @@ class _Worker:
         self._process.join()
 
 
-class WorkerPool(Generic[T, R]):
+class ProcessPool(Generic[T, R]):
     """Up to `jobs` processes, started when they are needed. Use it as a context manager.
 
     setup: a function of a module, called once in each process as `setup(allow, *args)`. It returns a context
@@ -103,7 +103,7 @@ class WorkerPool(Generic[T, R]):
         self._jobs, self._setup, self._args, self._attempts = jobs, setup, args, attempts
         self._workers: list[_Worker] = []
 
-    def __enter__(self) -> WorkerPool[T, R]:
+    def __enter__(self) -> ProcessPool[T, R]:
         return self
 
     def __exit__(

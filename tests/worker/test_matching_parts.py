@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.worker.structure import layers_in_order, names_by_structure
+from grader.worker.matching_parts import layers_in_order, names_by_structure
 
 ATTENTION = {"W_q.weight": (6, 6), "W_k.weight": (6, 6), "W_v.weight": (6, 6), "W_o.weight": (6, 6)}
 NORM = {"ln.weight": (6,), "ln.bias": (6,)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from grader.report.picture import Curve
+from grader.report.picture_data import Curve
 
 # The chart inside its picture.
 LEFT, TOP, WIDTH, HEIGHT = 46, 10, 480, 210

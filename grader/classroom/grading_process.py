@@ -19,13 +19,13 @@ from grader.classroom.archives import BadArchive
 from grader.classroom.public_lines import with_public_lines
 from grader.classroom.store import Store, Stored, StoreKey
 from grader.engine.engine import Engine
+from grader.engine.grading_options import GradingOptions
 from grader.engine.load_request import case_timeout
-from grader.engine.options import GradingOptions
 from grader.engine.result import result_without_checks
-from grader.intake.changes import own_tree
 from grader.intake.names import read_names
 from grader.intake.neighbours import ReadFile, among, with_neighbours
 from grader.intake.read import Blocked, Submission, shown, submission_from
+from grader.intake.stub_changes import own_tree
 from grader.report.model import ExerciseResult, Outcome
 from grader.sandbox.choose import choose
 from grader.support.i18n import _

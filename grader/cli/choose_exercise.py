@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.intake.course import find
+from grader.report.shared_sentences import points
 from grader.report.terminal import outcome_text
-from grader.report.words import points
 from grader.student import progress
 from grader.student.exercise_list import ENTER, ExerciseList, Row, rows_of
 from grader.student.terminal_keys import QUIT

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from grader.report.picture import Bar, Bars, Cell, Curve, Grids, Line, Panel, Picture
+from grader.report.picture_data import Bar, Bars, Cell, Curve, Grids, Line, Panel, Picture
 from grader.support.i18n import _, ngettext
 
 METHODS = ("ablation", "gradient", "confidence")

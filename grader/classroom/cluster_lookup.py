@@ -13,8 +13,7 @@ from pathlib import PurePosixPath
 
 from grader.bundle.files import load_all
 from grader.classroom.archives import BadArchive
-from grader.classroom.store import Store
-from grader.classroom.worker_process import (
+from grader.classroom.grading_process import (
     MEMORY,
     READ_SECONDS,
     RunConfig,
@@ -24,6 +23,7 @@ from grader.classroom.worker_process import (
     limit_memory,
     results_without_grading,
 )
+from grader.classroom.store import Store
 from grader.engine.engine import Engine
 from grader.engine.student_parts import Part
 from grader.intake.neighbours import ReadFile, among

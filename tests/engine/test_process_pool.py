@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from grader.engine.worker_pool import Lost, WorkerPool
+from grader.engine.process_pool import Lost, ProcessPool
 from grader.sandbox.base import SandboxError
 
 
@@ -54,30 +54,30 @@ def refusing(_allow: Callable[[float], None]) -> Iterator[Callable]:
 
 def test_every_task_gets_its_result():
     tasks = [("square", n) for n in range(20)]
-    with WorkerPool(2, working) as pool:
+    with ProcessPool(2, working) as pool:
         assert dict(pool.results(tasks)) == {task: task[1] ** 2 for task in tasks}
 
 
 def test_no_more_processes_start_than_tasks():
-    with WorkerPool(8, working) as pool:
+    with ProcessPool(8, working) as pool:
         list(pool.run([("square", 1)]))
         assert len(pool._workers) == 1
 
 
 def test_a_task_over_which_processes_exit_is_lost_and_others_are_not(tmp_path):
     tasks = [("square", 2), ("exit", 0), ("square", 3)]
-    with WorkerPool(1, working, tmp_path, attempts=2) as pool:
+    with ProcessPool(1, working, tmp_path, attempts=2) as pool:
         assert dict(pool.run(tasks)) == {tasks[0]: 4, tasks[1]: Lost("exited"), tasks[2]: 9}
     assert (tmp_path / "tries").read_text("utf-8").count("exit") == 2
 
 
 def test_a_task_is_tried_again_after_an_exit(tmp_path):
-    with WorkerPool(1, working, tmp_path, attempts=2) as pool:
+    with ProcessPool(1, working, tmp_path, attempts=2) as pool:
         assert list(pool.run([("exit once", 7)])) == [(("exit once", 7), 7)]
 
 
 def test_a_task_that_takes_too_long_is_lost_and_its_process_killed():
-    with WorkerPool(1, working, attempts=2) as pool:
+    with ProcessPool(1, working, attempts=2) as pool:
         started = time.monotonic()
         found = dict(pool.run([("hang", 0), ("promise", 1)]))
     assert found == {("hang", 0): Lost("timeout"), ("promise", 1): 1}
@@ -86,21 +86,21 @@ def test_a_task_that_takes_too_long_is_lost_and_its_process_killed():
 
 def test_results_raise_when_a_process_is_lost():
     with (
-        WorkerPool(2, working) as pool,
+        ProcessPool(2, working) as pool,
         pytest.raises(SandboxError, match="a process of the grader was killed"),
     ):
         list(pool.results([("exit", 0)]))
 
 
 def test_an_error_in_a_task_reaches_the_caller_and_ends_the_others():
-    with pytest.raises(ValueError, match="no 3") as raised, WorkerPool(2, working) as pool:
+    with pytest.raises(ValueError, match="no 3") as raised, ProcessPool(2, working) as pool:
         list(pool.run([("hang forever", 0), ("raise", 3)]))
-    assert "worker_pool.py" in "".join(raised.value.__notes__)
+    assert "process_pool.py" in "".join(raised.value.__notes__)
     assert not [c for c in psutil.Process().children() if "spawn_main" in " ".join(c.cmdline())]
 
 
 def test_an_error_in_setup_reaches_the_caller():
-    with pytest.raises(SandboxError, match="there is none"), WorkerPool(1, refusing) as pool:
+    with pytest.raises(SandboxError, match="there is none"), ProcessPool(1, refusing) as pool:
         list(pool.run([1]))
 
 
@@ -108,6 +108,6 @@ def test_a_process_imports_nothing_from_the_current_folder(tmp_path, monkeypatch
     marker = tmp_path / "was_imported"
     (tmp_path / "multiprocessing.py").write_text(f"open({str(marker)!r}, 'w')", "utf-8")
     monkeypatch.chdir(tmp_path)
-    with WorkerPool(1, working) as processes:
+    with ProcessPool(1, working) as processes:
         assert [result for _task, result in processes.results([("square", 3)])] == [9]
     assert not marker.exists()

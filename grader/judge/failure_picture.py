@@ -25,8 +25,8 @@ from grader.judge.observation import Observation
 from grader.judge.tolerance import TOLERANCE, differs
 from grader.judge.verdict import JudgedCase
 from grader.report.model import CheckResult
-from grader.report.picture import Bar, Bars, Cell, Chain, Grids, Link, Panel, Picture, columns_across
-from grader.report.words import first_failure
+from grader.report.picture_data import Bar, Bars, Cell, Chain, Grids, Link, Panel, Picture, columns_across
+from grader.report.shared_sentences import first_failure
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 

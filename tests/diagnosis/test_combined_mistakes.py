@@ -11,7 +11,7 @@ import pytest
 
 from grader.bundle.check import Check
 from grader.bundle.model import Header, RecordedCase, Signatures
-from grader.diagnosis.company import together
+from grader.diagnosis.combined_mistakes import together
 from grader.diagnosis.match import known_rows
 from grader.diagnosis.signature import ANY, signature
 from grader.judge.observation import Observation, StudentError

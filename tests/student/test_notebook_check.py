@@ -9,7 +9,7 @@ import nbclient
 import nbformat
 import pytest
 
-from grader.student import notebook
+from grader.student import notebook_check
 from grader.student.kernel_history import executed_units
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,8 +66,8 @@ def test_a_module_beside_the_notebook_is_part_of_it(tmp_path, monkeypatch):
     (folder / "pieces.py").write_text(RIGHT.replace("transpose_qkv", "split"))
     monkeypatch.chdir(folder)
     source = "from pieces import split\ndef transpose_qkv(X, num_heads):\n    return split(X, num_heads)"
-    monkeypatch.setattr(notebook, "_history", lambda: ["", source])
-    grader = notebook._NotebookGrader()
+    monkeypatch.setattr(notebook_check, "_history", lambda: ["", source])
+    grader = notebook_check._NotebookGrader()
     try:
         report = grader.grade("transpose_qkv")
     finally:

@@ -7,36 +7,36 @@ from typing import get_args
 import pytest
 
 from grader.bundle.check import FACETS
-from grader.report import words
+from grader.report import shared_sentences
 from grader.report.model import CheckOutcome, ExerciseResult, Outcome
 
 
 @pytest.mark.parametrize("outcome", sorted({*get_args(Outcome), *get_args(CheckOutcome)}))
 def test_every_outcome_has_a_name_and_a_mark(outcome):
-    assert words.outcome_name(outcome)
-    assert len(words.MARKS[outcome]) == 1
+    assert shared_sentences.outcome_name(outcome)
+    assert len(shared_sentences.MARKS[outcome]) == 1
 
 
 @pytest.mark.parametrize("outcome", get_args(CheckOutcome))
 def test_the_short_name_of_an_outcome_fits_its_column(outcome):
-    assert 0 < len(words.short_outcome_name(outcome)) <= 8
+    assert 0 < len(shared_sentences.short_outcome_name(outcome)) <= 8
 
 
 @pytest.mark.parametrize("facet", FACETS)
 def test_every_facet_is_translated(facet, monkeypatch):
-    monkeypatch.setattr(words, "_", str.upper)
-    assert words.facet_name(facet) == facet.upper()
+    monkeypatch.setattr(shared_sentences, "_", str.upper)
+    assert shared_sentences.facet_name(facet) == facet.upper()
 
 
 @pytest.mark.parametrize(
     ("score", "text"), [(None, "– / 2.5"), (0.0, "0 / 2.5"), (1.5, "1.5 / 2.5"), (1 / 3, "0.33 / 2.5")]
 )
 def test_points_have_no_needless_zeros(score, text):
-    assert words.points(score, 2.5) == text
+    assert shared_sentences.points(score, 2.5) == text
 
 
 def test_only_an_error_of_the_grader_is_explained():
     graded = ExerciseResult("f", "01_a", "failed", 0.0, 1.0)
     not_graded = ExerciseResult("g", "01_a", "could_not_grade", None, 1.0)
-    assert words.grader_error([graded]) == ""
-    assert "No points are deducted." in words.grader_error([graded, not_graded])
+    assert shared_sentences.grader_error([graded]) == ""
+    assert "No points are deducted." in shared_sentences.grader_error([graded, not_graded])

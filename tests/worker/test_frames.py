@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from grader.worker.wire import HEAD, read_frame, write_frame
+from grader.worker.frames import HEAD, read_frame, write_frame
 
 
 @pytest.fixture

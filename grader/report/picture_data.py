@@ -1,6 +1,6 @@
 """A picture as plain data: what to draw, without the characters of a terminal or the tags of a page.
 
-The judges make pictures (`grader/judge/picture.py`); `picture_terminal.py` and `picture.html.jinja` draw them, and
+The judges make pictures (`grader/judge/failure_picture.py`); `picture_terminal.py` and `picture.html.jinja` draw them, and
 `in_words` says the same in sentences.
 """
 

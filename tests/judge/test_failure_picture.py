@@ -6,9 +6,9 @@ import pytest
 from grader.bundle.check import Check
 from grader.bundle.model import Header, RecordedCase
 from grader.judge import decide
+from grader.judge.failure_picture import picture
 from grader.judge.observation import Observation, Seen
-from grader.judge.picture import picture
-from grader.report.picture import Bars, Chain, Grids, in_words
+from grader.report.picture_data import Bars, Chain, Grids, in_words
 
 WEIGHTS = ("batch", "query", "key")
 RANDOM = np.random.default_rng(0)

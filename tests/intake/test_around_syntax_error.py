@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.intake.prefix import defined_in, prefix
+from grader.intake.around_syntax_error import defined_in, prefix
 
 
 def test_a_source_without_errors_stays_whole():

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from grader.bundle.model import Bundle
 from grader.intake.course import find
+from grader.report.shared_sentences import points
 from grader.report.terminal import outcome_text
-from grader.report.words import points
 from grader.student import progress
 from grader.student.exercise_list import Row, rows_of
 from grader.support.i18n import _
