@@ -17,6 +17,7 @@ from grader.diagnosis.combined_mistakes import together
 from grader.diagnosis.distance import FAR, NEAR, distances, shown
 from grader.diagnosis.facts import Fact
 from grader.diagnosis.signature import named_by, signature
+from grader.diagnosis.sizes import of_sizes
 from grader.judge.finding import wrong_form
 from grader.judge.mistake_sentences import says_and_asks
 from grader.judge.observation import Observation
@@ -123,7 +124,20 @@ def _facts(exercise: Exercise, judged: Mapping[str, JudgedCase], checks: Sequenc
         *facts.of_facets(failed, {check.facet for check in checks if check.outcome == "passed"}),
         *_of_first_wrong(exercise, judged),
         *first_stage(exercise, judged),
+        *_of_shown_exception(exercise, judged, checks),
     ]
+
+
+def _of_shown_exception(
+    exercise: Exercise, judged: Mapping[str, JudgedCase], checks: Sequence[CheckResult]
+) -> list[Fact]:
+    """Where the sizes come from, if the first failed check ended in an exception about two that do not match."""
+    first = next((check.id for check in checks if check.outcome == "failed"), "")
+    for case in exercise.cases:
+        observation = _observation(judged, case.id)
+        if observation is not None and any(check.id == first for check in case.checks):
+            return of_sizes(observation.error, case)
+    return []
 
 
 def _of_first_wrong(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> list[Fact]:

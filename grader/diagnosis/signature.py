@@ -170,16 +170,28 @@ def _raised(error: StudentError) -> str:
 
 
 def _words(error: StudentError) -> str:
-    """The message of an exception without names, and without sizes but two that do not fit and the number of values
+    """The message of an exception without names, and without sizes but two that do not match and the number of values
     of a tensor that cannot be reshaped."""
-    first = error.message.split("\n")[0].replace(" at::", " c10::")  # as older versions of torch name a dtype
-    words = _DTYPES.sub("", first) if error.type == "RuntimeError" else _NAMES.sub("", first)
-    for sizes in _SIZES:
-        if found := sizes.search(words):
-            return "sizes " + " ".join(sorted(found.groups()[-2:]))
+    words = _said(error)
+    if sizes := sizes_in(error):
+        return "sizes " + " ".join(sorted(sizes))
     if form := _FORM.search(words):
         return f"reshape {form[1]}"
     return re.sub(r"\d+", "#", words)
+
+
+def sizes_in(error: StudentError) -> tuple[str, ...]:
+    """The two sizes that do not match, if an exception is about two; in the order of the message."""
+    for sizes in _SIZES:
+        if found := sizes.search(_said(error)):
+            return found.groups()[-2:]
+    return ()
+
+
+def _said(error: StudentError) -> str:
+    """The first line of the message without names."""
+    first = error.message.split("\n")[0].replace(" at::", " c10::")  # as older versions of torch name a dtype
+    return _DTYPES.sub("", first) if error.type == "RuntimeError" else _NAMES.sub("", first)
 
 
 def project(array: Array) -> Array:

@@ -12,7 +12,7 @@ from grader.engine.context import Context
 from grader.engine.grading_options import DEFAULTS, GradingOptions
 from grader.engine.interface import Source
 from grader.engine.student_parts import Part
-from grader.engine.submission_run import SubmissionRun
+from grader.engine.submission_run import Raised, SubmissionRun
 from grader.engine.visibility import order_for_worker_reuse
 from grader.engine.worker_slot import WorkerSlot
 from grader.intake.names import Names, read_names
@@ -99,6 +99,12 @@ class Engine:
             run.grade(exercise)
         report = self.report([run.done[exercise.name] for exercise in exercises])
         return replace(report, remarks=run.remarks(exercises))
+
+    def raised(self, submission: Submission, exercise: str, alias: str) -> Raised | None:
+        """The first exception in a line of this file if a definition is called like an exercise; None without one."""
+        run = SubmissionRun(self.context, submission, read_names(submission))
+        run.aliases[exercise] = alias
+        return run.raised(self.exercises[exercise])
 
     def report(self, results: Sequence[ExerciseResult]) -> Report:
         """Put results into a report that names the sandbox, the versions and the seed."""

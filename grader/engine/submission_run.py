@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from grader.bundle.model import Exercise, RecordedCase
+from grader.diagnosis.facts import Fact
+from grader.diagnosis.sizes import of_sizes
 from grader.engine.cached_results import cached, keep
 from grader.engine.case_checks import off_last, skipped, without_off
 from grader.engine.code_excerpt import code
@@ -40,16 +42,25 @@ from grader.intake.needs import needs
 from grader.intake.parameters import has_no_code
 from grader.intake.read import Submission
 from grader.intake.recognise import match
+from grader.judge.finding import Finding
 from grader.judge.normalise import normalise_layouts
 from grader.judge.observation import Observation, StudentError
 from grader.judge.redact import Evidence, redact
-from grader.judge.verdict import Budget, JudgedCase, judge_case, lost_case, unseen_case
+from grader.judge.verdict import Budget, JudgedCase, judge_case, lost_case, of_error, unseen_case
 from grader.report.model import CheckOutcome, ExerciseResult
 from grader.sandbox.base import SandboxError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
 UNUSABLE = ("failed", "blocked", "not_started")  # outcomes of a part that another exercise cannot build on
+
+
+@dataclass(frozen=True)
+class Raised:
+    """An exception in a case, and the origin of the sizes in it, if it is about two that do not match."""
+
+    finding: Finding
+    facts: tuple[Fact, ...]
 
 
 @dataclass
@@ -189,6 +200,20 @@ class SubmissionRun:
         if name not in self.needed:
             self.needed[name] = needs(self.submission, self.names, name)
         return self.needed[name]
+
+    def raised(self, exercise: Exercise) -> Raised | None:
+        """The first exception in a line of this file, in public cases; None if there is none, or the code does not load."""
+        if self.context.options.hidden:
+            return None
+        request = self.request(exercise, ())
+        try:
+            for case in exercise.cases:
+                error = self.context.slot.observe(request, case).error
+                if error is not None and error.where is not None:
+                    return Raised(of_error(error), tuple(of_sizes(error, case)))
+        except (CannotLoad, WorkerGone, SandboxError):
+            self.context.slot.close()
+        return None
 
     # ---- one try
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import shorten
 
 from grader.engine.engine import Engine
+from grader.engine.submission_run import Raised
 from grader.intake.names import Definition, Names, read_names
 from grader.intake.nearest_code import NotGraded, not_graded
 from grader.intake.parameters import signature
@@ -40,6 +41,9 @@ def _of_one(other: NotGraded, engine: Engine, submission: Submission, names: Nam
     known = {"place": _place(other.definition, names), "other": other.definition.name}
     known["exercise"] = other.exercise
     if other.same:
+        raised = engine.raised(submission, other.exercise, other.definition.name)
+        if raised is not None:
+            return _that_raises(raised, known)
         says = _(
             "{place}: `{other}` was not graded as {exercise}, although it has the same parameters; rename it to"
             " `{exercise}` to grade it"
@@ -55,6 +59,14 @@ def _of_one(other: NotGraded, engine: Engine, submission: Submission, names: Nam
     stub = engine.context.stubs[engine.exercises[other.exercise].assignment]
     asked = _text(stub.submission, stub.names, stub.names.definitions[other.exercise])
     return says.format(**known, found=found, asked=asked)
+
+
+def _that_raises(raised: Raised, known: Mapping[str, str]) -> str:
+    """Of a class that cannot be called as the exercise is whose parameters it has."""
+    says = _(
+        "{place}: `{other}` was not graded; called like {exercise}, which has the same parameters, it {raised} ({where})"
+    ).format(**known, raised=raised.finding.message, where=raised.finding.where)
+    return "; ".join((says, *(fact.says for fact in raised.facts)))
 
 
 def _text(submission: Submission, names: Names, definition: Definition) -> str:

@@ -41,6 +41,24 @@ def test_a_class_with_the_parameters_of_a_repair_is_told_its_name(remarks, name,
     ]
 
 
+def test_a_class_with_those_parameters_that_raises_is_told_where(remarks):
+    text = """
+class causal(nn.Module):
+    def __init__(self, d_model, n_head):
+        super().__init__()
+        self.rows = d_model // n_head
+    def forward(self, x):
+        return x.sum(-1) + torch.zeros(self.rows, self.rows)
+"""
+    (remark,) = remarks(text + ADD_NORM)
+    assert remark.startswith(
+        "line 2: `causal` was not graded; called like TangledSelfAttention, which has the same parameters,"
+        " it raised RuntimeError: "
+    )
+    assert "(notes.py, line 7: return x.sum(-1) + torch.zeros(self.rows, self.rows))" in remark
+    assert remark.endswith("; sizes that do not match: 5 (axis 1 of `x`) and 4 (`d_model / n_head`)")
+
+
 def test_a_class_of_another_kind_is_not_said_to_be_near(remarks):
     text = a_class("SentenceEncoder", "d_model, n_head") + a_class("Classifier", "d_model, n_head", "x, y")
     (remark,) = remarks(text + ADD_NORM)
