@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from helpers.command_line import run
+from helpers.command_line import run, run_process
 
 
 @pytest.mark.parametrize(
@@ -38,9 +38,9 @@ def test_wrong_use_is_one_sentence_and_status_2(course, args, sentence):
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1"])
 def test_an_output_without_the_marks_gets_near_characters(course, encoding):
     for args in (["check", "sequence_mask"], ["--help"]):
-        done = run(*args, cwd=course, PYTHONIOENCODING=encoding)
+        done = run_process(*args, cwd=course, PYTHONIOENCODING=encoding)
         assert done.returncode in (0, 1)
-    assert "o not started" in run(cwd=course, PYTHONIOENCODING=encoding).stdout
+    assert "o not started" in run_process(cwd=course, PYTHONIOENCODING=encoding).stdout
 
 
 INTERRUPTED = """
@@ -75,6 +75,6 @@ def test_outside_a_course_it_says_where_it_searched(tmp_path):
 
 @pytest.mark.parametrize("command", ["check", "hint", "reset", "explain", "verify", "build", "doctor"])
 def test_every_command_has_help(course, command):
-    done = run(command, "--help", cwd=course)
+    done = run_process(command, "--help", cwd=course)
     assert done.returncode == 0
     assert "Usage: grader" in done.stdout
