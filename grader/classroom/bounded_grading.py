@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
+from typing import Any
 
 from grader.bundle.model import Bundle
 from grader.classroom.grading_process import (
@@ -45,14 +45,12 @@ class BoundedGrading:
     def __enter__(self) -> BoundedGrading:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._pool.__exit__(kind, error, trace)
+    def __exit__(self, *error: Any) -> None:
+        self._pool.__exit__(*error)
 
     def close(self) -> None:
         """End the processes. Safe to call twice."""
-        self._pool.__exit__(None, None, None)
+        self._pool.__exit__(None)
 
     def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
         """Yield each task with its result, as they are ready; those that lost their process come last.

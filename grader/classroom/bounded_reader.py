@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.process import BaseProcess
-from types import TracebackType
 from typing import Any, TypeVar
 
 from grader.engine.process_pool import Connection, context, uninterrupted
@@ -39,9 +38,7 @@ class BoundedReader:
     def __enter__(self) -> BoundedReader:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: Any) -> None:
         self.close()
 
     def call(self, function: Callable[..., T], *arguments: Any) -> T:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
 from grader.authoring.hidden_cases import cases_digest, derived_key
@@ -37,9 +36,7 @@ class Pool(Protocol):
 
     def __enter__(self) -> Pool: ...
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *error: Any) -> None: ...
 
     def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
         """Yield each task with its result, as they are ready."""
@@ -55,9 +52,7 @@ class GradedSubmission:
     grader_failed: bool  # the problem is not the author's fault
     new: bool  # graded now, not found in the store
     modified: float = 0.0  # when the file was last written, in seconds of the system's clock
-    tree: str = (
-        ""  # a hash of what the student wrote; equal for files that differ only in comments and layout
-    )
+    tree: str = ""  # a hash of the code; equal for files that differ only in comments and layout
     person: Person | None = None  # the student's row in the list of students
 
     @property
@@ -88,10 +83,7 @@ class ClassRun:
         """Grade and store everything; return it in the order of `found`. Equal files are graded once."""
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each process has a core; more threads only spin
         assert self.config.store is not None
-        with (
-            closing(Store(self.config.store, self.config.key)) as store,
-            self.pool as grading,
-        ):
+        with closing(Store(self.config.store, self.config.key)) as store, self.pool as grading:
             for task, result in grading.run(self._tasks()):
                 self._add(task, result, store)
         return list(self._submissions())

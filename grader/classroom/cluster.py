@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import dask
@@ -89,10 +88,8 @@ class ClusterGrading:
             self._opened = opened.pop_all()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._opened.__exit__(kind, error, trace)
+    def __exit__(self, *error: Any) -> None:
+        self._opened.__exit__(*error)
 
     def _connect(self, opened: ExitStack) -> Client:
         if self._address.startswith(LOCAL):

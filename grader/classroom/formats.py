@@ -5,14 +5,13 @@ To add a format, write a function from graded submissions to str and add it to F
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from grader.classroom.lms import canvas, moodle
-from grader.classroom.spreadsheet_cells import plain
+from grader.classroom.spreadsheet_cells import csv_text
 from grader.report.model import ExerciseResult, to_json
 from grader.report.shared_sentences import reason
 from grader.support.errors import GraderError
@@ -48,39 +47,18 @@ def table(submissions: Sequence[GradedSubmission]) -> str:
     Students without a submission have a row if there is a class list.
     """
     columns = list(dict.fromkeys((r.assignment, r.name) for one in submissions for r in one.report.exercises))
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
+    names = [name for _assignment, name in sorted(columns)]
     listed = any(one.person for one in submissions)
-    head = [
-        "student",
-        *(["name", "section"] if listed else []),
-        "submission",
-        "content",
-        "sandbox",
-        "score",
-        "points",
-        "remark",
-    ]
-    writer.writerow(head + [f"{name}{part}" for _a, name in sorted(columns) for part in _PARTS])
+    person = ["name", "section"] if listed else []
+    head = ["student", *person, "submission", "content", "sandbox", "score", "points", "remark"]
+    rows = [head + [f"{name}{part}" for name in names for part in _PARTS]]
     for one in submissions:
         report, results = one.report, {r.name: r for r in one.report.exercises}
-        row = [
-            one.student,
-            *_person(one, listed),
-            one.submission,
-            report.extra["content"],
-            report.sandbox,
-            _number(report.score),
-            _number(report.points),
-            one.problem,
-        ]
-        writer.writerow(
-            [
-                plain(cell)
-                for cell in row + [cell for _a, name in sorted(columns) for cell in _cells(results.get(name))]
-            ]
-        )
-    return out.getvalue()
+        where = [one.submission, report.extra["content"], report.sandbox]
+        total = [_number(report.score), _number(report.points), one.problem]
+        cells = [cell for name in names for cell in _cells(results.get(name))]
+        rows.append([one.student, *_person(one, listed), *where, *total, *cells])
+    return csv_text(rows)
 
 
 def _person(one: GradedSubmission, listed: bool) -> list[str]:

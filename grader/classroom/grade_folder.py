@@ -57,7 +57,7 @@ class GradeOptions:
     trusted: bool = False
     shard: tuple[int, int] | None = None  # number from 0, and how many
     students: Path | None = None
-    keep: str = ""  # "": as the course file says
+    keep: str | None = None  # None: as the course file says
     lines: bool = False  # search lines to look at, on public cases
     cluster: str | None = None  # where to grade: the address of a scheduler, or local:N
     certificates: Path | None = None
@@ -84,21 +84,15 @@ class Classroom:
         return self.solutions.parent
 
 
-def classroom(
-    course: Path | None,
-    only: Sequence[str] = (),
-    sandbox: str = "auto",
-    trusted: bool = False,
-    elsewhere: bool = False,
-) -> Classroom:
+def classroom(options: GradeOptions) -> Classroom:
     """Find the course, and the hidden cases of the exercises or assignments in `only`; of all if it is empty.
 
-    elsewhere: a sandbox that is named need not work on this machine. Raises UsageError without solutions/, for a wrong course file, and for an unknown name.
+    Raises UsageError without solutions/, for a wrong course file, and for an unknown name.
     """
-    found = find_course(course or Path.cwd())
+    found = find_course(options.course or Path.cwd())
     solutions = found.require_solutions()
-    asked = wanted_exercises(only, found.bundles)
-    tier = _tier(sandbox, trusted, elsewhere)
+    asked = wanted_exercises(options.only, found.bundles)
+    tier = _tier(options)
     with status_line(quiet=False) as status:
         cases = hidden_folder(solutions, asked, found.root, status.recorded)
     bundles = found.rules.apply(load_all(cases))
@@ -116,8 +110,7 @@ def grade_folder(root: Path, options: GradeOptions) -> list[GradedSubmission]:
         raise UsageError(
             _("--lines needs the public cases, which a cluster has not: leave one of the two out")
         )
-    elsewhere = options.cluster is not None
-    room = classroom(options.course, options.only, options.sandbox, options.trusted, elsewhere)
+    room = classroom(options)
     groups = read_groups(room.home)
     graded = [
         replace(
@@ -224,11 +217,13 @@ def _pool(bundles: Sequence[Bundle], config: RunConfig, options: GradeOptions, j
     return ClusterGrading(bundles, config, options.cluster, options.certificates, total)
 
 
-def _tier(asked: str, trusted: bool, elsewhere: bool) -> str:
-    if elsewhere and asked != AUTO and (row(asked).confined or trusted):
+def _tier(options: GradeOptions) -> str:
+    """Choose the sandbox tier. On a cluster, a tier that is named need not work on this machine."""
+    asked = options.sandbox
+    if options.cluster is not None and asked != AUTO and (row(asked).confined or options.trusted):
         return row(asked).name
     try:
-        return best_tier(asked, trusted=trusted)
+        return best_tier(asked, trusted=options.trusted)
     except BasicTierError:
         raise UsageError(
             _(

@@ -17,7 +17,7 @@ from grader.bundle.model import Bundle, Exercise
 from grader.bundle.rules import NO_RULES, Rules
 from grader.classroom.archives import BadArchive
 from grader.classroom.public_lines import with_public_lines
-from grader.classroom.store import Store, Stored, StoreKey
+from grader.classroom.store import Store, StoredResults, StoreKey
 from grader.engine.engine import Engine
 from grader.engine.grading_options import GradingOptions
 from grader.engine.load_request import case_timeout
@@ -107,9 +107,7 @@ def grading(allow: Callable[[float], None], config: RunConfig) -> Iterator[Calla
                 closing(Engine(known, launcher, replace(options, hidden=False, quick=True)))
             )
         store = opened.enter_context(closing(Store(config.store, config.key))) if config.store else None
-        if (
-            config.key.sandbox != "basic"
-        ):  # its workers are children of this process and would inherit the limit
+        if config.key.sandbox != "basic":  # workers of that tier are children and would inherit the limit
             limit_memory(MEMORY)
 
         def work(task: Task) -> TaskResult:
@@ -161,7 +159,7 @@ def grade(
         wanted = _wanted(engine.bundles, config.only, task.expected or defines)
         if not wanted:
             return TaskResult(content=content, size=size, problem=_why_nothing(submission))
-        stored = Stored() if config.regrade or store is None else store.get(content, wanted)
+        stored = StoredResults() if config.regrade or store is None else store.get(content, wanted)
         missing = [name for name in wanted if name not in stored.results]
         new = engine.grade(submission, missing).exercises if missing else ()
         found = stored.results | {result.name: result for result in new}
@@ -205,14 +203,8 @@ def unjudged(
     message = _("the grader could not judge this file; a plain file was graded without a problem")
     remark = _("The grader could not judge this file ({why}). A person should look at it.").format(why=why)
     results = results_without_grading(bundles, wanted, "failed", message)
-    return TaskResult(
-        tuple(results),  # without their content: no store keeps them
-        (),
-        content,
-        size,
-        problem="" if results else message,
-        remarks=(remark,),
-    )
+    # The results are not in `new`, so no store holds them.
+    return TaskResult(tuple(results), (), content, size, "" if results else message, (remark,))
 
 
 def results_without_grading(

@@ -7,16 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from grader.classroom.class_run import GradedSubmission
-from grader.classroom.summary import (
-    OUTCOMES,
-    ExerciseSummary,
-    Summary,
-    addresses,
-    could_not,
-    remarks,
-    summarise,
-    unread,
-)
+from grader.classroom.summary import addresses, could_not, remarks, summarise, unread
 from grader.report.templates import render
 
 FOLDER = Path(__file__).parent
@@ -29,8 +20,6 @@ def page(entries: Sequence[GradedSubmission]) -> str:
         "html_page.html.jinja",
         FOLDER,
         summary=summary,
-        shown=_outcomes(summary),
-        failing=[of for of in summary.exercises if of.failed_checks],
         entries=[entry for entry in entries if entry.report.exercises],
         students=len({entry.student for entry in entries if entry.submission}),
         submissions=sum(bool(entry.submission) for entry in entries),
@@ -39,20 +28,4 @@ def page(entries: Sequence[GradedSubmission]) -> str:
         could_not=could_not(entries),
         remarks=remarks(entries),
         first=entries[0].report if entries else None,
-        by_share=by_share,
     )
-
-
-def _outcomes(summary: Summary) -> list[str]:
-    """The columns of the first table; the rarer outcomes only where they occur."""
-    return [
-        outcome
-        for outcome in OUTCOMES
-        if outcome in ("passed", "failed") or any(of.outcomes[outcome] for of in summary.exercises)
-    ]
-
-
-def by_share(of: ExerciseSummary) -> list[tuple[str, str, list[str]]]:
-    """(facet, title, who) of the checks that fail, those first that fail for most."""
-    rows = sorted(of.failed_checks.items(), key=lambda row: -len(row[1]))
-    return [(facet, title, list(dict.fromkeys(who))) for (facet, title), who in rows]

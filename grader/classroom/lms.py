@@ -5,14 +5,12 @@ What identifies a student comes from the class list (`--students`); without one,
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from grader.classroom.roster import Person
-from grader.classroom.spreadsheet_cells import plain
+from grader.classroom.spreadsheet_cells import csv_text
 from grader.report.model import ExerciseResult
 from grader.report.shared_sentences import outcome_name, reason
 from grader.support.i18n import _
@@ -86,7 +84,7 @@ def canvas(submissions: Sequence[GradedSubmission]) -> str:
         ids = [student.column("canvas_id"), student.column("sis_user_id")]
         login = student.column("sis_login_id", "login", "email") or student.person.id
         rows.append([name, *ids, login, student.person.section, *map(student.score, found.assignments)])
-    return _csv(rows)
+    return csv_text(rows)
 
 
 def moodle(submissions: Sequence[GradedSubmission]) -> str:
@@ -97,28 +95,11 @@ def moodle(submissions: Sequence[GradedSubmission]) -> str:
     """
     found = _by_student(submissions)
     head = ["username", "ID number", "Email address", "First name", "Last name"]
-    rows = [
-        head
-        + [
-            column
-            for name in found.assignments
-            for column in (name, _("{name} (feedback)").format(name=name))
-        ]
-    ]
+    marks = [(name, _("{name} (feedback)").format(name=name)) for name in found.assignments]
+    rows = [[*head, *(column for pair in marks for column in pair)]]
     for student in found.students:
         ids = [student.column("username") or student.person.id, student.column("idnumber", "id_number")]
         names = [student.person.email, student.column("first_name"), student.column("last_name")]
-        rows.append([*ids, *names, *_marks(student, found)])
-    return _csv(rows)
-
-
-def _marks(student: _Student, found: _Class) -> Iterator[str]:
-    for name in found.assignments:
-        yield student.score(name)
-        yield student.feedback(name)
-
-
-def _csv(rows: Sequence[Sequence[str]]) -> str:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\r\n").writerows([[plain(cell) for cell in row] for row in rows])
-    return out.getvalue()
+        cells = [(student.score(name), student.feedback(name)) for name in found.assignments]
+        rows.append([*ids, *names, *(cell for pair in cells for cell in pair)])
+    return csv_text(rows)

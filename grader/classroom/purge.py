@@ -25,7 +25,7 @@ NBGRADER = ("submitted", "autograded", "feedback")
 
 
 @dataclass(frozen=True)
-class Stored:
+class StudentData:
     """What there is. stores: each with its contents to delete. paths: ours. theirs: of nbgrader or the instructor."""
 
     stores: dict[Path, list[str]]
@@ -36,9 +36,9 @@ class Stored:
         return any(self.stores.values()) or bool(self.paths)
 
 
-def look(
+def find_stored(
     student: str, root: Path, bundles: Sequence[Bundle], store: Path | None, pages: Path | None
-) -> Stored:
+) -> StudentData:
     """Find what is stored about a student of the class in `root`, without changing anything.
 
     A store has no names: a result is found by a hash of the file. Results of files that nobody in the class has any more are
@@ -70,10 +70,10 @@ def look(
         }
     places = (default_store(root), side_store(root), *([store] if store else []))
     stores = {path: _gone(path, others) for path in places if path.is_file()}
-    return Stored(stores, tuple(ours), tuple(dict.fromkeys(theirs)))
+    return StudentData(stores, tuple(ours), tuple(dict.fromkeys(theirs)))
 
 
-def remove(found: Stored) -> None:
+def remove(found: StudentData) -> None:
     """Delete it. The space in a store is overwritten."""
     for path, contents in found.stores.items():
         with closing(Store(path, _NO_KEY)) as store:

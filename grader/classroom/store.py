@@ -48,6 +48,7 @@ _PAGE = """
 SELECT * FROM results WHERE (content, exercise, cases, grader, sandbox) > (?, ?, ?, ?, ?)
 ORDER BY content, exercise, cases, grader, sandbox LIMIT ?
 """
+_OF_KEY = "SELECT * FROM results WHERE content = ? AND cases = ? AND grader = ? AND sandbox = ?"
 _OF_CONTENT = "SELECT * FROM results WHERE content = ? ORDER BY graded_at DESC, times DESC"
 _OUTDATED = """
 DELETE FROM results WHERE grader = ? AND EXISTS (SELECT 1 FROM results AS newer WHERE newer.grader = ?
@@ -91,7 +92,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredResults:
     """What the store holds of one submission; `rejected` are exercises whose row the grader did not write."""
 
     results: dict[str, ExerciseResult] = field(default_factory=dict)
@@ -168,26 +169,22 @@ class Store:
     def _schema(self) -> list[tuple[str, ...]]:
         return self._database.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
 
-    def get(self, content: str, exercises: Collection[str]) -> Stored:
+    def get(self, content: str, exercises: Collection[str]) -> StoredResults:
         """Return the stored results of a submission. A row that does not verify is rejected."""
-        rows = (
-            "SELECT exercise, result, mac FROM results"
-            " WHERE content = ? AND cases = ? AND grader = ? AND sandbox = ?"
-        )
         results: dict[str, ExerciseResult] = {}
         rejected = []
         try:
-            for exercise, text, mac in self._database.execute(rows, (content, *self._key)):
-                if exercise not in exercises:
+            for row in map(Row._make, self._database.execute(_OF_KEY, (content, *self._key))):
+                if row.exercise not in exercises:
                     continue
-                result = self._verified(content, exercise, text, mac)
+                result = self._verified(row)
                 if result is None:
-                    rejected.append(str(exercise))
+                    rejected.append(row.exercise)
                 else:
-                    results[exercise] = result
+                    results[row.exercise] = result
         except (sqlite3.Error, UnicodeError):  # the rest of the file is damaged: it is graded again
             rejected += [name for name in exercises if name not in results]
-        return Stored(results, tuple(dict.fromkeys(rejected)))
+        return StoredResults(results, tuple(dict.fromkeys(rejected)))
 
     def earlier(self, content: str) -> dict[str, ExerciseResult]:
         """Return per exercise the newest result of a submission under another key, else that under this one.
@@ -196,27 +193,20 @@ class Store:
         """
         found: dict[str, ExerciseResult] = {}
         try:
-            rows = [Row(*row) for row in self._database.execute(_OF_CONTENT, (content,))]
+            rows = list(map(Row._make, self._database.execute(_OF_CONTENT, (content,))))
         except (sqlite3.Error, UnicodeError):
             return {}
         for row in sorted(rows, key=lambda row: row[2:5] == self._key):  # stable: the newest comes first
-            is_text = all(isinstance(value, str) for value in row[:7])
-            if is_text and row.exercise not in found and row.is_signed(self._secret):
-                with suppress(BadResult):
-                    found[row.exercise] = from_text(row.result)
+            if row.exercise not in found and (result := self._verified(row)):
+                found[row.exercise] = result
         return found
 
-    def _verified(self, content: str, exercise: str, text: object, mac: object) -> ExerciseResult | None:
-        if not isinstance(text, str) or not isinstance(mac, str):
-            return None
-        if not hmac.compare_digest(
-            mac.encode(), _mac(self._secret, content, exercise, *self._key, text).encode()
-        ):
-            return None
-        try:
-            return from_text(text)
-        except BadResult:
-            return None
+    def _verified(self, row: Row) -> ExerciseResult | None:
+        """Return the result in a row, or None if the grader did not write the row."""
+        if all(isinstance(value, str) for value in row[:7]) and row.is_signed(self._secret):
+            with suppress(BadResult):
+                return from_text(row.result)
+        return None
 
     def put(self, results: Sequence[ExerciseResult]) -> None:
         """Write results, all or none. One that could not be graded is left out: it is tried again."""
@@ -255,7 +245,7 @@ class Store:
 
     def rows_after(self, key: Sequence[str], limit: int) -> list[Row]:
         """Return up to `limit` rows of any key in the order of their keys, none of them verified."""
-        return [Row(*values) for values in self._database.execute(_PAGE, (*key, limit))]
+        return [Row._make(values) for values in self._database.execute(_PAGE, (*key, limit))]
 
     def copy(self, rows: Iterable[Row]) -> None:
         """Write rows as they are. Of two rows with one key, the one that was graded last stays."""
@@ -267,9 +257,8 @@ class Store:
 
     def distinct(self, column: str) -> list[str]:
         """Return the different values of a column, in order."""
-        return [
-            value for (value,) in self._database.execute(f"SELECT DISTINCT {column} FROM results ORDER BY 1")
-        ]
+        rows = self._database.execute(f"SELECT DISTINCT {column} FROM results ORDER BY 1")
+        return [value for (value,) in rows]
 
     def delete(self, contents: Iterable[str]) -> None:
         """Delete all rows of these submissions, and overwrite their place in the file. Raises BadStore."""

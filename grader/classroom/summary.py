@@ -30,6 +30,11 @@ class ExerciseSummary:
     def mean(self) -> float | None:
         return sum(self.scores) / len(self.scores) if self.scores else None
 
+    def by_share(self) -> list[tuple[str, str, list[str]]]:
+        """(facet, title, who) of the checks that fail, those first that fail for most."""
+        rows = sorted(self.failed_checks.items(), key=lambda row: -len(row[1]))
+        return [(facet, title, who) for (facet, title), who in rows]
+
 
 @dataclass(frozen=True)
 class Mistake:
@@ -99,6 +104,20 @@ class Summary:
     advice: tuple[AdviceGiven, ...] = ()
     alike: tuple[Alike, ...] = ()
     sections: tuple[Section, ...] = ()
+
+    @property
+    def outcomes(self) -> list[str]:
+        """The columns of the table of exercises; the rarer outcomes only where they occur."""
+        return [
+            outcome
+            for outcome in OUTCOMES
+            if outcome in ("passed", "failed") or any(of.outcomes[outcome] for of in self.exercises)
+        ]
+
+    @property
+    def failing(self) -> list[ExerciseSummary]:
+        """The exercises of which a check fails for somebody."""
+        return [of for of in self.exercises if of.failed_checks]
 
 
 def summarise(entries: Sequence[GradedSubmission]) -> Summary:

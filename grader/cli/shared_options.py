@@ -1,35 +1,27 @@
-"""Options that several commands share."""
+"""Options that several commands share, each with the name of the parameter that it fills."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 
 from grader.sandbox.tiers import AUTO, CHOICES
 from grader.support.i18n import _
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+FILE = click.Path(path_type=Path, dir_okay=False)
+FOLDER = click.Path(path_type=Path, file_okay=False)
 
-
-def course_option(command: Command) -> Command:
-    """Add `--course FOLDER`, passed as `course: Path | None`."""
-    option = click.option(
-        "--course",
-        type=click.Path(path_type=Path, file_okay=False),
-        help=_("The course folder, if you are not in it."),
-    )
-    return option(command)
-
-
-def sandbox_option(command: Command) -> Command:
-    """Add `--sandbox TIER`, passed as `sandbox: str`; the choices come from the table of tiers."""
-    option = click.option(
-        "--sandbox",
-        type=click.Choice(CHOICES),
-        default=AUTO,
-        help=_("Use this sandbox tier; see grader doctor."),
-    )
-    return option(command)
+course_option = click.option("--course", type=FOLDER, help=_("The course folder, if you are not in it."))
+sandbox_option = click.option(
+    "--sandbox", type=click.Choice(CHOICES), default=AUTO, help=_("Use this sandbox tier; see grader doctor.")
+)
+trusted_option = click.option(
+    "--trusted-submissions",
+    "trusted",
+    is_flag=True,
+    help=_("Allow the basic sandbox, which stops no determined attacker."),
+)
+jobs_option = click.option(
+    "--jobs", type=click.IntRange(1, 256), help=_("Number of processes; default: one per core.")
+)

@@ -18,10 +18,10 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
-from types import TracebackType
 from typing import Any, Generic, Literal, TypeVar
 
 from grader.sandbox.base import SandboxError
+from grader.support.environment import environment_variable
 from grader.support.i18n import _
 
 if sys.platform == "win32":
@@ -38,23 +38,8 @@ context = multiprocessing.get_context("spawn")  # a fork would inherit threads a
 T = TypeVar("T")
 R = TypeVar("R")
 Allow = Callable[[float], None]  # called in a process: "my next message comes within so many seconds"
-Setup = Callable[
-    ..., AbstractContextManager[Callable[[T], R]]
-]  # called in each process as setup(allow, *args)
-
-
-@contextmanager
-def _safe_path() -> Iterator[None]:
-    """Start a process that imports nothing from the current folder, where submissions may be."""
-    before = os.environ.get("PYTHONSAFEPATH")
-    os.environ["PYTHONSAFEPATH"] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["PYTHONSAFEPATH"]
-        else:
-            os.environ["PYTHONSAFEPATH"] = before
+# Called in each process as setup(allow, *args).
+Setup = Callable[..., AbstractContextManager[Callable[[T], R]]]
 
 
 @dataclass(frozen=True)
@@ -73,7 +58,8 @@ class _Worker:
         self.task: int | None = None
         self.deadline = float("inf")
         self._process = context.Process(target=_serve, args=(theirs, setup, args), daemon=True)
-        with uninterrupted(), _safe_path():
+        # The process imports nothing from the current folder, where submissions may be.
+        with uninterrupted(), environment_variable("PYTHONSAFEPATH", "1"):
             self._process.start()
         theirs.close()
 
@@ -106,13 +92,11 @@ class ProcessPool(Generic[T, R]):
     def __enter__(self) -> ProcessPool[T, R]:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: Any) -> None:
         for worker in self._workers:
             worker.connection.close()  # all may end at the same time
         for worker in self._workers:
-            worker.stop(0.0 if error else STOP_SECONDS)
+            worker.stop(0.0 if any(error) else STOP_SECONDS)
 
     def results(self, tasks: Iterable[T]) -> Iterator[tuple[T, R]]:
         """Yield each task with its result, as they are ready. Raises SandboxError if a process is lost."""

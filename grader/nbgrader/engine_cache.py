@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
@@ -21,11 +21,12 @@ from grader.classroom.class_run import store_key
 from grader.classroom.grading_process import RunConfig, Task, TaskResult
 from grader.classroom.groups import FILE as GROUPS
 from grader.classroom.groups import Groups, read_groups
-from grader.classroom.store import BadStore, Store, Stored, StoreKey
+from grader.classroom.store import BadStore, Store, StoredResults, StoreKey
 from grader.intake.course import MARK, Course
 from grader.intake.neighbours import ReadFile, among
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.choose import BasicTierError, best_tier
+from grader.support.environment import environment_variable
 from grader.support.errors import GraderError
 from grader.support.i18n import _
 from grader.support.version import __version__
@@ -106,18 +107,15 @@ class CourseGrader:
 
     def _stored(
         self, answer: Answer, wanted: Sequence[str], path: Path, warn: Callable[[str], None]
-    ) -> Stored:
+    ) -> StoredResults:
         if not path.is_file():
-            return Stored()
+            return StoredResults()
         try:
-            store = Store(path, self.key)
+            with contextlib.closing(Store(path, self.key)) as store:
+                return store.get(answer.content, wanted)
         except BadStore as bad:
             warn(str(bad))
-            return Stored()
-        try:
-            return store.get(answer.content, wanted)
-        finally:
-            store.close()
+            return StoredResults()
 
 
 _cached: dict[tuple[object, ...], CourseGrader] = {}
@@ -198,15 +196,5 @@ def _tier(settings: Headway) -> str:
         ) from None
 
 
-@contextlib.contextmanager
-def _seed(file: str) -> Iterator[None]:
-    before = os.environ.get(SEED_VARIABLE)
-    if file:
-        os.environ[SEED_VARIABLE] = file
-    try:
-        yield
-    finally:
-        if file:
-            os.environ.pop(SEED_VARIABLE)
-            if before is not None:
-                os.environ[SEED_VARIABLE] = before
+def _seed(file: str) -> contextlib.AbstractContextManager[None]:
+    return environment_variable(SEED_VARIABLE, file) if file else contextlib.nullcontext()

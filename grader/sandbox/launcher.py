@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import time
-from types import TracebackType
+from typing import Any
 
 from grader.sandbox.base import FORK_SECONDS, START_SECONDS, Limits, Program, SandboxError
 from grader.sandbox.process import SandboxedProcess, ServerEndedError
@@ -46,9 +46,7 @@ class SandboxLauncher:
     def __enter__(self) -> SandboxLauncher:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: Any) -> None:
         self.close()
 
     def start(self, limits: Limits) -> SandboxedProcess:

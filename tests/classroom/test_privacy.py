@@ -16,7 +16,7 @@ from helpers.school import ANSWER, SHARED, WRONG, make_school, run
 from grader.classroom.bounded_reader import BoundedReader, Unreadable
 from grader.classroom.formats import FORMATS
 from grader.classroom.pseudonyms import pseudonym, pseudonymous
-from grader.classroom.purge import SET_ASIDE, look
+from grader.classroom.purge import SET_ASIDE, find_stored
 from grader.classroom.roster import Person
 from grader.report.model import Code, Line
 from grader.support.errors import GraderError, UsageError
@@ -162,7 +162,7 @@ def test_the_folder_may_be_the_current_one(tmp_path, monkeypatch):
     fill(tmp_path / "submitted", {"ada/a.py": ANSWER})
     aside = fill(tmp_path / SET_ASIDE / "submitted" / "ada", {"x.txt": "x"})
     monkeypatch.chdir(tmp_path / "submitted")
-    assert look("ada", Path(), [], None, None).paths == (aside.resolve(),)
+    assert find_stored("ada", Path(), [], None, None).paths == (aside.resolve(),)
 
 
 def test_a_file_that_cannot_be_read_stops_the_purge(tmp_path, monkeypatch):
@@ -173,7 +173,7 @@ def test_a_file_that_cannot_be_read_stops_the_purge(tmp_path, monkeypatch):
 
     monkeypatch.setattr(BoundedReader, "call", call)
     with pytest.raises(GraderError, match=r"bob/b.py takes more than .* nothing was removed"):
-        look("ada", tmp_path, [], None, None)
+        find_stored("ada", tmp_path, [], None, None)
 
 
 def test_what_to_type_is_one_word_to_a_shell(school):
@@ -187,4 +187,4 @@ def test_what_to_type_is_one_word_to_a_shell(school):
 @pytest.mark.parametrize("student", ["..", "a/b", ""])
 def test_a_name_that_is_a_path_is_refused(tmp_path, student):
     with pytest.raises(UsageError, match="cannot be the name of a student's folder"):
-        look(student, tmp_path, [], None, None)
+        find_stored(student, tmp_path, [], None, None)

@@ -42,13 +42,14 @@ def command(
     import re
 
     from grader.classroom.adopt import adopt, forget, parts_of, right_answers_of
-    from grader.classroom.grade_folder import classroom
+    from grader.classroom.grade_folder import GradeOptions, classroom
     from grader.classroom.groups import Named, text_of
     from grader.classroom.progress_bar import live
     from grader.intake.course import find
 
     exercise, _fingerprint = parts_of(find(course or Path.cwd()).bundles, group)
-    room = classroom(course, [exercise], sandbox, trusted=True)  # it runs the course's own answers alone
+    # Only the course's own answers are run, so they are trusted.
+    room = classroom(GradeOptions(only=[exercise], course=course, sandbox=sandbox, trusted=True))
     if remove:
         click.echo(_("{file}: the name was removed").format(file=forget(room, group)))
         return

@@ -5,13 +5,20 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from grader.classroom.formats import FORMATS
 from grader.cli.instructor.cluster import certificates_option
-from grader.cli.shared_options import course_option, sandbox_option
+from grader.cli.shared_options import (
+    FILE,
+    FOLDER,
+    course_option,
+    jobs_option,
+    sandbox_option,
+    trusted_option,
+)
 from grader.intake.course_file import KEEP
 from grader.support.i18n import _
 
@@ -70,30 +77,16 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
     help=_("Grade on the workers of this scheduler (see grader cluster), or on local:N workers."),
 )
 @certificates_option
-@click.option("--jobs", type=click.IntRange(1, 256), help=_("Number of processes; default: one per core."))
+@jobs_option
+@click.option("--store", type=FILE, help=_("Store results in this file instead of your cache folder."))
+@click.option("--output", type=FILE, help=_("Write the results to a file."))
 @click.option(
-    "--store",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help=_("Store results in this file instead of your cache folder."),
+    "--format", "form", type=click.Choice(list(FORMATS)), default="text", help=_("Format of the results.")
 )
-@click.option(
-    "--output", type=click.Path(path_type=Path, dir_okay=False), help=_("Write the results to a file.")
-)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(list(FORMATS)),
-    default="text",
-    help=_("Format of the results."),
-)
-@click.option(
-    "--pages",
-    type=click.Path(path_type=Path, file_okay=False),
-    help=_("Write one HTML page per submission into this folder."),
-)
+@click.option("--pages", type=FOLDER, help=_("Write one HTML page per submission into this folder."))
 @click.option(
     "--students",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     help=_("The class list, CSV with a column id; also first_name, last_name, email, section."),
 )
 @click.option(
@@ -109,53 +102,15 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
 )
 @course_option
 @sandbox_option
-@click.option(
-    "--trusted-submissions",
-    is_flag=True,
-    help=_("Allow the basic sandbox, which stops no determined attacker."),
-)
+@trusted_option
 def command(
-    submissions: Path,
-    only: tuple[str, ...],
-    since: str | None,
-    regrade: bool,
-    shard: tuple[int, int] | None,
-    cluster: str | None,
-    certificates: Path | None,
-    jobs: int | None,
-    store: Path | None,
-    output: Path | None,
-    form: str,
-    pages: Path | None,
-    students: Path | None,
-    keep: str | None,
-    pseudonyms: bool,
-    lines: bool,
-    course: Path | None,
-    sandbox: str,
-    trusted_submissions: bool,
+    submissions: Path, output: Path | None, form: str, pages: Path | None, pseudonyms: bool, **options: Any
 ) -> None:
     """Grade a folder of SUBMISSIONS with hidden cases and summarise the class."""
     from grader.classroom.class_run import exit_status
     from grader.classroom.grade_folder import GradeOptions, grade_folder, ignored_store
 
-    options = GradeOptions(
-        only=only,
-        since=since,
-        regrade=regrade,
-        jobs=jobs,
-        store=store,
-        course=course,
-        sandbox=sandbox,
-        trusted=trusted_submissions,
-        shard=shard,
-        students=students,
-        keep=keep or "",
-        lines=lines,
-        cluster=cluster,
-        certificates=certificates,
-    )
-    graded = grade_folder(submissions, options)
+    graded = grade_folder(submissions, GradeOptions(**options))
     if pseudonyms:
         from grader.authoring.hidden_cases import derived_key
         from grader.classroom.pseudonyms import PURPOSE, pseudonymous

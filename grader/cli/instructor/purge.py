@@ -45,11 +45,11 @@ def command(
     student: str, submissions: Path, store: Path | None, pages: Path | None, yes: bool, course: Path | None
 ) -> None:
     """Remove what the grader stored about STUDENT, whose files are in SUBMISSIONS."""
-    from grader.classroom.purge import look, remove
+    from grader.classroom.purge import find_stored, remove
     from grader.intake.course import find
     from grader.support.errors import UsageError
 
-    found = look(student, submissions, find(course or Path.cwd()).bundles, store, pages)
+    found = find_stored(student, submissions, find(course or Path.cwd()).bundles, store, pages)
     for path, contents in found.stores.items():
         click.echo(_("{path}: results of {n} files").format(path=path, n=len(contents)))
     for path in found.paths:

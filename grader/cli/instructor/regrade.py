@@ -6,11 +6,11 @@ import csv
 import io
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.cli.shared_options import course_option, sandbox_option
+from grader.cli.shared_options import FILE, course_option, jobs_option, sandbox_option, trusted_option
 from grader.support.i18n import _, ngettext
 
 if TYPE_CHECKING:
@@ -40,45 +40,30 @@ Exit status: 0 nothing changes, 1 something changes, 2 wrong use, 3 something co
 )
 @click.option(
     "--store",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     help=_("Compare with the results in this file instead of those in your cache folder. It is not changed."),
 )
 @click.option("--never-lower", is_flag=True, help=_("Keep the points of students who would get fewer."))
 @click.option("--write", is_flag=True, help=_("Publish the new results to `grader grade` and nbgrader."))
-@click.option("--jobs", type=click.IntRange(1, 256), help=_("Number of processes; default: one per core."))
+@jobs_option
 @click.option(
     "--format", "form", type=click.Choice(["text", "csv"]), default="text", help=_("Format of the table.")
 )
-@click.option(
-    "--output", type=click.Path(path_type=Path, dir_okay=False), help=_("Write the table to a file.")
-)
+@click.option("--output", type=FILE, help=_("Write the table to a file."))
 @course_option
 @sandbox_option
-@click.option(
-    "--trusted-submissions",
-    is_flag=True,
-    help=_("Allow the basic sandbox, which stops no determined attacker."),
-)
+@trusted_option
 def command(
-    submissions: Path,
-    only: tuple[str, ...],
-    store: Path | None,
-    never_lower: bool,
-    write: bool,
-    jobs: int | None,
-    form: str,
-    output: Path | None,
-    course: Path | None,
-    sandbox: str,
-    trusted_submissions: bool,
+    submissions: Path, never_lower: bool, write: bool, form: str, output: Path | None, **options: Any
 ) -> None:
     """Grade SUBMISSIONS again and show whose points change, by how much and why."""
     from grader.classroom.grade_folder import GradeOptions, classroom
     from grader.classroom.regrade import publish, regrade
     from grader.support.atomic_files import write_atomically
 
-    room = classroom(course, only, sandbox, trusted_submissions)
-    done = regrade(submissions, room, GradeOptions(only=only, jobs=jobs, store=store), never_lower)
+    asked = GradeOptions(**options)
+    room = classroom(asked)
+    done = regrade(submissions, room, asked, never_lower)
     table = _csv(done) if form == "csv" else _text(done)
     if output is not None:
         write_atomically(output, table.encode("utf-8", "backslashreplace"), 0o600)
