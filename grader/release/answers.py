@@ -1,4 +1,4 @@
-"""What must not be in a kit: everything that solves an exercise, and everything that the secret seed draws."""
+"""Collect what must not be in a kit: code that solves an exercise, and tensors that the secret seed draws."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from grader.release.trees import Body, functions, kinds, lines_of, shape, size
 from grader.support.source import definition_span
 from grader.support.stub import BEGIN, END, stub
 
-SMALL = 10  # nodes: `return X` and `super().__init__()` are nobody's secret
-MIN_NUMBERS = 6  # a tensor of fewer may come about by chance
+SMALL = 10  # nodes of a syntax tree; shorter code, such as `return X`, gives no answer away
+MIN_NUMBERS = 6  # values of a tensor; two cases may share a smaller one by chance
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A piece of code that nobody may find in a kit."""
+    """A piece of code that must not be in a kit."""
 
     exercise: str
     owner: str
@@ -33,7 +33,7 @@ class Answer:
 
 
 def answers(assignments: Sequence[Assignment]) -> list[Answer]:
-    """The marked solutions, whole bodies of the references, and the right answers written in other ways."""
+    """Return the marked solutions, the bodies of the references, and the right answers written differently."""
     found: dict[tuple[str, str], Answer] = {}
     for assignment in assignments:
         for answer in (*_regions(assignment), *_references(assignment), *_variants(assignment)):
@@ -42,7 +42,7 @@ def answers(assignments: Sequence[Assignment]) -> list[Answer]:
 
 
 def unmarked(assignment: Assignment) -> list[str]:
-    """Exercises in whose definition no solution is marked, so that the stub would hold it."""
+    """Return the exercises without a marked solution: their stub would hold it."""
     text = assignment.source
     marked = [(m.start(), m.end()) for m in _marks(text)]
     return [
@@ -79,17 +79,17 @@ def _regions(assignment: Assignment) -> Iterator[Answer]:
 
 
 def _owner(tree: ast.AST, line: int) -> str:
-    """The dotted name of the innermost function or class that a line belongs to."""
+    """Return the dotted name of the innermost function or class around a line."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.lineno <= line <= (
-            node.end_lineno or 0
-        ):
+        if not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            continue
+        if node.lineno <= line <= (node.end_lineno or 0):
             return f"{node.name}.{_owner(node, line)}".rstrip(".")
     return ""
 
 
 def _references(assignment: Assignment) -> Iterator[Answer]:
-    """Bodies of functions in the exercises' definitions, without those that the stub hands out as they are."""
+    """Yield the functions of the exercises, without those that the stub has too."""
     yield from _not_handed_out(assignment, assignment.source, _exercises(assignment), _handed_out(assignment))
 
 
@@ -126,10 +126,10 @@ def _answer(body: Body, assignment: Assignment) -> Iterator[Answer]:
 
 
 def drawn(assignments: Sequence[Assignment], seed: str) -> set[bytes]:
-    """The tensors of hidden cases: those that the secret seed draws and the public one does not.
+    """Return the tensors of hidden cases: those that the secret seed draws and the public seed does not.
 
-    Numbers that no seed decides, such as an identity matrix, are in both. Integers are left out: there are
-    so few of them that two seeds may well draw the same.
+    A tensor that depends on no seed, such as an identity matrix, is left out. So are integers: two seeds often
+    draw the same ones.
     """
     return (
         _tensors(assignments, seed) - _tensors(assignments, PUBLIC_SEED) - _tensors(assignments, "any other")

@@ -1,6 +1,6 @@
-"""Copies of the lesson notebooks for Colab, with one cell before the others that fetches the course.
+"""Copy the lesson notebooks for Colab, with a first cell that fetches the course.
 
-Colab has the notebook alone, in no folder. `check()` needs the wheel and the recorded cases beside it.
+Colab opens the notebook alone; `check()` also needs the wheel and the recorded cases.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 from grader.release.kit import KitPlan, NotReleased
 
@@ -25,7 +24,7 @@ _FIRST_CELL = """\
 def add_notebooks(kit: Path, plan: KitPlan, url: str, wheel: str) -> None:
     """Write `colab.ipynb` beside each notebook of a kit.
 
-    url: the git repository in which the kit will be public. Raises NotReleased when it is no address.
+    url: the git repository in which the kit will be public. Raises NotReleased if it is not an address.
     """
     if not _ADDRESS.fullmatch(url):
         raise NotReleased(
@@ -35,12 +34,6 @@ def add_notebooks(kit: Path, plan: KitPlan, url: str, wheel: str) -> None:
         folder = kit / assignment.name
         book = json.loads((folder / f"{assignment.module}.ipynb").read_text("utf-8"))
         source = _FIRST_CELL.format(url=url, wheel=wheel, assignment=assignment.name)
-        cell: dict[str, Any] = {
-            "cell_type": "code",
-            "execution_count": None,
-            "id": "fetch-the-course",
-            "metadata": {},
-            "outputs": [],
-        }
-        book["cells"].insert(0, {**cell, "source": source.splitlines(keepends=True)})
+        cell = {"cell_type": "code", "id": "fetch-the-course", "source": source.splitlines(keepends=True)}
+        book["cells"].insert(0, {"execution_count": None, "metadata": {}, "outputs": [], **cell})
         (folder / NOTEBOOK).write_text(json.dumps(book, indent=1, ensure_ascii=False) + "\n", "utf-8")

@@ -1,9 +1,9 @@
-"""What belongs to a kit, and a folder filled with it."""
+"""Choose what belongs to a kit, and fill a folder with it."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,8 +12,7 @@ from grader.bundle.files import MANIFEST_FILE, TENSORS_FILE, load
 from grader.bundle.model import Bundle
 from grader.engine.visibility import with_requirements
 from grader.intake.course import MARK
-from grader.release import up_to_date as fresh
-from grader.release import wheel
+from grader.release import up_to_date, wheel
 from grader.support.errors import GraderError
 
 WHEELS = "wheels"
@@ -25,7 +24,7 @@ class NotReleased(GraderError):
 
 
 class Unproved(NotReleased):
-    """The kit is complete and did not stand its proof."""
+    """The kit is complete, but the proof found an answer in it."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +53,13 @@ class KitPlan:
 def plan(solutions: Path, assignments: Path, through: str | None = None) -> KitPlan:
     """Choose the assignments up to `through` (a number or a name; None: all) and the blocks they need.
 
-    Raises NotReleased when there is no such assignment, or assignments/ is not what solutions/ gives.
+    Raises NotReleased if there is no such assignment, or if assignments/ is older than solutions/.
     """
     try:
         chosen = _up_to(through, read_all(solutions))
         bundles = []
         for assignment in chosen:
-            why = fresh.stale(assignment, assignments / assignment.name)
+            why = up_to_date.stale(assignment, assignments / assignment.name)
             if why:
                 raise NotReleased(f"{assignments / assignment.name}: {why}; run `grader build` first")
             bundles.append(load(assignments / assignment.name))
@@ -101,13 +100,13 @@ def fill(plan: KitPlan, template: Path, assignments: Path, target: Path) -> Path
 
 
 def files_of(assignment: Assignment) -> tuple[str, ...]:
-    """The names of the files in one assignment's folder."""
+    """Return the names of the files in an assignment's folder."""
     module = assignment.module
     return "README.md", f"{module}.py", f"{module}.ipynb", MANIFEST_FILE, TENSORS_FILE, *assignment.pictures
 
 
 def _lessons(plan: KitPlan) -> str:
-    """A row of a table for every assignment."""
+    """Return a row of a Markdown table per assignment."""
     return "\n".join(
         f"| [{b.assignment}]({b.assignment}/README.md) | {b.title} | {b.minutes} | {sum(e.points for e in b.exercises):g} |"
         for b in plan.bundles
@@ -115,12 +114,8 @@ def _lessons(plan: KitPlan) -> str:
 
 
 def _substitute(folder: Path, words: Mapping[str, str]) -> None:
-    for path in _texts(folder):
+    for path in (p for p in folder.rglob("*") if p.is_file() and p.suffix != ".whl"):
         text = path.read_text("utf-8")
         for word, value in words.items():
             text = text.replace(word, value)
         path.write_text(text, "utf-8")
-
-
-def _texts(folder: Path) -> Iterator[Path]:
-    yield from (p for p in sorted(folder.rglob("*")) if p.is_file() and p.suffix != ".whl")

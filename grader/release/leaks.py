@@ -1,4 +1,4 @@
-"""Look for answers in every file of a kit: as syntax trees wherever there is code, and as text elsewhere."""
+"""Look for answers in every file of a kit: in code by syntax trees, elsewhere as text."""
 
 from __future__ import annotations
 
@@ -22,14 +22,12 @@ from grader.release.answers import Answer
 from grader.release.trees import bodies, kinds, lines_of, shape
 from grader.support.stub import BEGIN, END
 
-MIN_TEXT = 30  # characters without white space: shorter lines are said by chance
+MIN_TEXT = 30  # characters without white space; a shorter text may be equal by chance
 
-# An answer that a kit hands out on purpose: where it is an answer, where it stands, and why.
+# (answer, where it may be): answers that a kit contains on purpose.
 HANDED_OUT = {
-    (
-        "MultiHeadAttention.__init__",
-        "MixedUpAttention.__init__",
-    ): "a repair hands out its class in full, and builds the same four layers",
+    # This repair gives students the whole class, which builds the same four layers.
+    ("MultiHeadAttention.__init__", "MixedUpAttention.__init__"),
 }
 
 
@@ -50,7 +48,7 @@ class Document:
 
 
 def documents(folder: Path) -> list[Document]:
-    """Every file below a folder, and every file in its wheels."""
+    """Return every file below a folder, and every file in its wheels."""
     out = []
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
         name = str(path.relative_to(folder))
@@ -63,7 +61,7 @@ def documents(folder: Path) -> list[Document]:
 
 
 def leaks(documents: Sequence[Document], answers: Sequence[Answer], blocks: Sequence[str]) -> Iterator[str]:
-    """A sentence for every answer that is found. `blocks`: building blocks that the kit is meant to hold."""
+    """Yield a sentence per answer that is found. blocks: the building blocks that the kit contains on purpose."""
     index = _index(answers)
     for document in documents:
         if document.suffix == ".safetensors":
@@ -108,10 +106,10 @@ def _in_code(
 
 
 def _meant(answer: Answer, document: Document, owner: str, blocks: Sequence[str]) -> bool:
-    """One of the exceptions named above; or the file of a block that is meant to be there.
+    """Whether the kit contains an answer on purpose: it is in HANDED_OUT, or in the file of a building block.
 
-    A block may resemble its own exercise. Another's it may resemble in the constructor alone, which does no
-    more than give layers the names that every stub tells.
+    The file of a block may answer its own exercise, and may have the constructor of another one: the stubs name
+    the layers of a constructor anyway.
     """
     if (answer.owner, owner) in HANDED_OUT:
         return True
@@ -122,7 +120,7 @@ def _meant(answer: Answer, document: Document, owner: str, blocks: Sequence[str]
 
 
 def _code(document: Document) -> Iterator[ast.AST]:
-    """Whatever in a document can be read as Python."""
+    """Yield the syntax trees of all parts of a document that parse as Python."""
     for text in _texts(document):
         with contextlib.suppress(SyntaxError, ValueError, RecursionError):
             yield ast.parse(text)
@@ -138,7 +136,7 @@ def _texts(document: Document) -> Iterator[str]:
 
 
 def _strings(value: object) -> Iterator[str]:
-    """The strings of a JSON document; a list of strings, as notebooks have them, is one text."""
+    """Yield the strings of a JSON document. A list of strings is one text, as in notebooks."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
@@ -163,7 +161,7 @@ def _in_prose(document: Document, answers: Sequence[Answer]) -> Iterator[str]:
 
 
 def _prose(document: Document) -> Iterator[str]:
-    """Lines of everything that is not code: of comments and strings where the file is Python."""
+    """Yield the lines that are not code. In Python these are comments and strings."""
     if document.suffix == ".py":
         yield from _comments(document.text)
     elif document.suffix in (".json", ".ipynb"):
@@ -192,7 +190,7 @@ def _comments(source: str) -> Iterator[str]:
 
 
 def seeds(documents: Sequence[Document], seed: str) -> Iterator[str]:
-    """The secret seed itself, as it is written, as bytes or in base64."""
+    """Yield a sentence per file with the secret seed: as text, as bytes or in base64."""
     forms = [seed.encode(), seed.upper().encode(), base64.b64encode(seed.encode())]
     with contextlib.suppress(ValueError):
         forms.append(bytes.fromhex(seed))
@@ -202,7 +200,7 @@ def seeds(documents: Sequence[Document], seed: str) -> Iterator[str]:
 
 
 def hidden_cases(documents: Sequence[Document], drawn: set[bytes]) -> Iterator[str]:
-    """Tensors that only the secret seed draws."""
+    """Yield a sentence per file with a tensor of a hidden case. drawn: see `answers.drawn`."""
     for document in documents:
         if Path(document.name).name == TENSORS_FILE:
             arrays = decode(document.data)

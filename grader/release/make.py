@@ -1,4 +1,4 @@
-"""Make a kit: filled beside its place, proved, and only then put there."""
+"""Make a kit: fill a temporary folder, prove that it holds no answer, then move it to its place."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def release(
     python: str = "",
     tell: Tell = lambda what: None,
 ) -> tuple[KitPlan, Proof]:
-    """Make the kit in `target`, which is empty or not there. Raises NotReleased, and then leaves nothing behind.
+    """Make the kit in `target`, an empty or missing folder. Raises NotReleased, and then leaves no file behind.
 
     colab: the address of the kit's git repository, for notebooks that fetch it; "": none.
     wheelhouse: the platforms for which wheels are downloaded, for `python` as "3.12".

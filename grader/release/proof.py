@@ -1,4 +1,4 @@
-"""Prove of a finished kit that it gives nothing away; every claim with what it rests on."""
+"""Prove that a finished kit contains no answer. Each claim says what was compared."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Proof:
-    """What was proved: a sentence each."""
+    """What was proved, one sentence per claim."""
 
     claims: tuple[str, ...]
 
 
 def prove(plan: KitPlan, kit: Path, tell: Tell = lambda what: None) -> Proof:
-    """Look for answers in the kit. Raises Unproved with a sentence when one is found."""
+    """Look for answers in the kit. Raises Unproved with a sentence if there is one."""
     tell("looking for solutions")
     files = leaks.documents(kit)
     return Proof((_no_answers(plan, files), _nothing_hidden(plan, files), *_nothing_passes(plan, kit, tell)))
@@ -66,7 +66,7 @@ def _nothing_passes(plan: KitPlan, kit: Path, tell: Tell) -> tuple[str, str]:
 
 
 def _tried(plan: KitPlan, kit: Path) -> dict[str, Any]:
-    """What `trial.py` saw, run with the package that lies in the kit's wheel."""
+    """Run `trial.py` with the package in the kit's wheel, and return its findings."""
     scratch = owned(Path(tempfile.gettempdir()), "headway-kit")
     with tempfile.TemporaryDirectory(prefix=scratch) as unpacked:
         for path in (kit / WHEELS).glob("*.whl"):
@@ -89,7 +89,7 @@ def _tried(plan: KitPlan, kit: Path) -> dict[str, Any]:
 
 
 def _refuse(found: Sequence[str]) -> None:
-    """The first sentence, and how many more there are."""
+    """Raise Unproved with the first sentence and the number of others, if there are any."""
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         raise Unproved(f"{found[0]}{more}")

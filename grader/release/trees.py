@@ -1,4 +1,4 @@
-"""Code as the shape of its syntax tree: names, docstrings, annotations and comments do not count."""
+"""Compare code by its syntax tree. Names, docstrings, annotations and comments do not count."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-# Names that everybody means the same thing by; all others are numbered in the order in which they occur.
+# These names are compared as they are. All others are replaced by numbers, in the order in which they occur.
 _KNOWN = frozenset(dir(builtins)) | {"torch", "nn", "F", "math", "np"}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 @dataclass(frozen=True)
 class Body:
-    """A list of statements and the dotted name of what holds it: "MultiHeadAttention.forward"."""
+    """A list of statements, and the dotted name of its function or class, as "MultiHeadAttention.forward"."""
 
     owner: str
     statements: tuple[ast.stmt, ...]
 
 
 def bodies(tree: ast.AST, owner: str = "") -> Iterator[Body]:
-    """Every list of statements in a tree: of modules, classes, functions, branches and loops."""
+    """Yield every list of statements in a tree: of modules, classes, functions, branches and loops."""
     for _field, value in ast.iter_fields(tree):
         if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
             yield Body(owner, _without_docstring(value))
@@ -32,7 +32,7 @@ def bodies(tree: ast.AST, owner: str = "") -> Iterator[Body]:
 
 
 def functions(tree: ast.AST, owner: str = "") -> Iterator[Body]:
-    """The bodies of functions alone, methods included."""
+    """Yield the bodies of functions and methods."""
     for child in ast.iter_child_nodes(tree):
         inside = (
             f"{owner}.{child.name}".strip(".") if isinstance(child, (*_FUNCTIONS, ast.ClassDef)) else owner
@@ -44,33 +44,33 @@ def functions(tree: ast.AST, owner: str = "") -> Iterator[Body]:
 
 def _without_docstring(statements: Sequence[ast.stmt]) -> tuple[ast.stmt, ...]:
     first = statements[0]
-    told = (
+    has_docstring = (
         isinstance(first, ast.Expr)
         and isinstance(first.value, ast.Constant)
         and isinstance(first.value.value, str)
     )
-    return tuple(statements[1:] if told else statements)
+    return tuple(statements[1:] if has_docstring else statements)
 
 
 def kinds(statements: Sequence[ast.stmt]) -> tuple[str, ...]:
-    """What sorts of statements these are: quickly compared."""
+    """Return the types of statements: a quick comparison before `shape`."""
     return tuple("Assign" if isinstance(s, ast.AnnAssign) else type(s).__name__ for s in statements)
 
 
 def size(statements: Sequence[ast.stmt]) -> int:
-    """How many nodes the statements have, without those that say nothing."""
+    """Return the number of nodes, without contexts and operators."""
     return sum(
         not isinstance(n, (ast.expr_context, ast.operator, ast.Load)) for s in statements for n in ast.walk(s)
     )
 
 
 def shape(statements: Sequence[ast.stmt]) -> str:
-    """Equal for two pieces of code that differ in names, docstrings and annotations at most."""
+    """Return a text that is equal for code that differs only in names, docstrings and annotations."""
     return _Shape().of_all(statements)
 
 
 class _Shape:
-    """One walk over some statements."""
+    """One walk over some statements, with the numbers of the names seen so far."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, str] = {}
@@ -111,7 +111,7 @@ class _Shape:
 
 
 def lines_of(text: str) -> list[str]:
-    """Lines as they are compared with code: without white space, prompts, comment signs and what follows them."""
+    """Return lines to compare with code: without white space, prompts and comments."""
     out = []
     for line in text.splitlines():
         bare = re.sub(r"^[\s#>*|`.]+", "", line)

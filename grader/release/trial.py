@@ -2,13 +2,15 @@
 
     PYTHONPATH=UNPACKED_WHEEL python -P trial.py KIT PARENT_PID < references.json
 
-This file is not part of a kit; all that it imports is. It tells what it saw as JSON.
+This file is not part of a kit, but all that it imports is. It prints its findings as JSON.
 
-A callable is tried as a student would use it: a file that imports it and calls it by the exercise's name,
-graded on the public cases with nothing but the building blocks that the exercise allows. What cannot be
-called with the arguments of the exercise at all is not tried. Each exercise ends with its reference in the
-same worker: unless that passes, something tried before has damaged the worker, and the trials are made again
-in smaller groups. What passes the first case is graded on all of them, in a worker of its own.
+A callable is tried as a student would use it: a file imports it and gives it the exercise's name. The file is graded
+on the public cases, with the building blocks that the exercise allows. A callable that cannot take the arguments of
+the exercise is not tried.
+
+The trials of an exercise share a worker, and its reference comes last. If the reference fails, a trial has damaged
+the worker, and the trials run again in smaller groups. A callable that passes the first case is graded on all cases,
+in a fresh worker.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import ast
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -33,10 +36,10 @@ from grader.sandbox.basic import ColdLauncher
 from grader.worker.constructors import accepted_forms
 
 _NAME = "TRIED"  # stands for the name that a candidate gets
-SECONDS = 20.0  # for one request, the loading of everything included
+SECONDS = 20.0  # for one request; the first one loads everything
 
-# Among the callables are those that end processes. They get to know that it is not allowed. Where temporary files go
-# is found out before: torch asks for it late, and could not close the file that it tries with.
+# Some callables end processes, so these functions raise. The folder for temporary files is looked up before, because
+# torch looks it up late and needs `os.close` for it.
 _TAME = """
 import ctypes, os, resource, signal, tempfile
 tempfile.gettempdir()
@@ -55,17 +58,17 @@ ctypes.CDLL = ctypes.PyDLL = _Refusing
 
 @dataclass(frozen=True)
 class Candidate:
-    """One callable of the kit: its name for messages, the code that gets hold of it, what it takes."""
+    """One callable of the kit: its name in messages, the code that imports it, and its parameters."""
 
     title: str
     code: str
-    takes: ast.arguments | None  # None: it cannot be told without calling it
-    setup: str = ""  # what must have run before
+    takes: ast.arguments | None  # None: unknown without a call
+    setup: str = ""  # code that runs first
 
 
 @dataclass
 class Seen:
-    """What the trials showed."""
+    """The findings of all trials."""
 
     package: str = ""
     callables: int = 0
@@ -76,13 +79,13 @@ class Seen:
 
 
 def main(kit: Path, references: dict[str, str]) -> Seen:
-    """Try everything. `references`: the source that answers each assignment."""
+    """Try every callable. references: assignment → source of its reference."""
     bundles = load_all(kit)
     seen = Seen(package=str(Path(grader.__file__).parent))
     candidates = [*_package(Path(grader.__file__).parent), *_stubs(bundles)]
     seen.callables = len(candidates)
     launcher = ColdLauncher()
-    # Quick: a training that takes longer gives nothing away.
+    # Quick: long trainings are skipped; they give no answer away.
     full = Engine(bundles, launcher, GradingOptions(reuse_worker=True, quick=True))
     quick = Engine([_quick(b) for b in bundles], launcher, GradingOptions(reuse_worker=True))
     try:
@@ -104,11 +107,11 @@ def main(kit: Path, references: dict[str, str]) -> Seen:
     return seen
 
 
-# ---- what there is to try
+# ---- the callables
 
 
 def _package(package: Path) -> Iterator[Candidate]:
-    """Everything that is defined at the top level of a module; blocks also by way of `grader.given`."""
+    """Yield what each module defines at its top level; building blocks also from `grader.given`."""
     for path in sorted(package.rglob("*.py")):
         parts = ("grader", *path.relative_to(package).with_suffix("").parts)
         module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
@@ -119,7 +122,7 @@ def _package(package: Path) -> Iterator[Candidate]:
 
 
 def _stubs(bundles: Sequence[Bundle]) -> Iterator[Candidate]:
-    """Everything that a handed-out file defines, such as the classes to repair."""
+    """Yield what the stubs define, such as the classes to repair."""
     for bundle in bundles:
         module = f"apart_{bundle.module}"
         setup = f"import types\n{module} = types.ModuleType('{module}')\nexec({bundle.stub!r}, {module}.__dict__)\n"
@@ -142,24 +145,14 @@ def _defined(tree: ast.Module) -> Iterator[tuple[str, ast.arguments | None]]:
 
 
 def _constructor(node: ast.ClassDef) -> ast.arguments | None:
-    """What a class is built with, if its own `__init__` says so."""
-    own = [
-        part
-        for part in node.body
-        if isinstance(part, ast.FunctionDef) and part.name in ("__init__", "__new__")
-    ]
+    """Return the parameters of a class's `__init__` without `self`; None if they are unknown."""
+    makers = ("__init__", "__new__")
+    own = [part for part in node.body if isinstance(part, ast.FunctionDef) and part.name in makers]
     if node.decorator_list or node.keywords or len(own) != 1 or own[0].decorator_list or not own[0].args.args:
         return None
-    args = own[0].args
-    return ast.arguments(
-        args.posonlyargs,
-        args.args[1:],
-        args.vararg,
-        args.kwonlyargs,
-        args.kw_defaults,
-        args.kwarg,
-        args.defaults,
-    )
+    takes = copy(own[0].args)
+    takes.args = takes.args[1:]
+    return takes
 
 
 def _is_data(value: ast.expr) -> bool:
@@ -167,7 +160,7 @@ def _is_data(value: ast.expr) -> bool:
 
 
 def _can_be_called(candidate: Candidate, exercise: Exercise) -> bool:
-    """Python would accept the arguments of the first call; whatever cannot be told is tried."""
+    """Whether a callable takes the arguments of the first call. True if its parameters are unknown."""
     if candidate.takes is None:
         return True
     for step in exercise.cases[0].steps:
@@ -187,9 +180,8 @@ def _accepts(takes: ast.arguments, count: int, keywords: set[str]) -> bool:
     if keywords - free and takes.kwarg is None:
         return False
     needed = {a.arg for a in by_place[count : len(by_place) - len(takes.defaults)]}
-    needed |= {
-        a.arg for a, default in zip(takes.kwonlyargs, takes.kw_defaults, strict=True) if default is None
-    }
+    by_name = zip(takes.kwonlyargs, takes.kw_defaults, strict=True)
+    needed |= {a.arg for a, default in by_name if default is None}
     return needed <= keywords
 
 
@@ -197,7 +189,7 @@ def _accepts(takes: ast.arguments, count: int, keywords: set[str]) -> bool:
 
 
 def _quick(bundle: Bundle) -> Bundle:
-    """The first case of every exercise, undiagnosed: what fails it need not see the others."""
+    """Keep the first case of every exercise, without a diagnosis: it rules most callables out."""
     return replace(bundle, exercises=tuple(_first_case(e) for e in bundle.exercises))
 
 
@@ -210,7 +202,7 @@ def _first_case(exercise: Exercise) -> Exercise:
 def _tried(
     engine: Engine, bundle: Bundle, exercise: Exercise, trials: Sequence[Candidate], reference: str
 ) -> tuple[list[Candidate], bool]:
-    """Those that pass the first case, and whether the reference still does after them."""
+    """Return the callables that pass the first case, and whether the reference passes after them."""
     found = [trials[number] for number in _all_in_one_file(engine, bundle.exercise(exercise.name), trials)]
     if _passes_as(engine, bundle, exercise.name, reference):
         return found, True
@@ -223,10 +215,9 @@ def _tried(
 
 
 def _all_in_one_file(engine: Engine, exercise: Exercise, trials: Sequence[Candidate]) -> Iterator[int]:
-    """One file that imports them all; each is graded as if it bore the exercise's name. Numbers of those that pass."""
+    """Import all callables in one file and grade each under the exercise's name. Yield the numbers of those that pass."""
     exercise = _first_case(exercise)
     setup = "".join(dict.fromkeys(c.setup for c in trials))
-    # Run one by one: some cannot be had.
     lines = "\n".join(_bound(c, f"tried_{n}") for n, c in enumerate(trials))
     file = Submission(Path("tried.py"), (Unit("tried.py", f"{_TAME}{setup}{lines}"),))
     for number in range(len(trials)):
@@ -241,13 +232,9 @@ def _bound(candidate: Candidate, name: str) -> str:
 
 
 def _passes(engine: Engine, bundle: Bundle, exercise: Exercise, candidate: Candidate) -> bool:
-    """All cases, in a worker of its own."""
-    passed = _passes_as(
-        engine,
-        bundle,
-        exercise.name,
-        f"{_TAME}{candidate.setup}{_bound(candidate, _NAME)}\n{exercise.name} = {_NAME}\n",
-    )
+    """Whether a callable passes all cases, in a fresh worker."""
+    source = f"{_TAME}{candidate.setup}{_bound(candidate, _NAME)}\n{exercise.name} = {_NAME}\n"
+    passed = _passes_as(engine, bundle, exercise.name, source)
     engine.close()
     return passed
 
@@ -257,7 +244,7 @@ def _passes_as(engine: Engine, bundle: Bundle, name: str, source: str) -> bool:
 
 
 def _failing(engine: Engine, bundle: Bundle, reference: str) -> list[str]:
-    """Exercises whose reference does not pass with the kit's bundle."""
+    """Return the exercises whose reference does not pass with the kit's bundle."""
     report = engine.grade(_file(bundle, reference), [e.name for e in bundle.exercises])
     return [e.name for e in report.exercises if e.outcome != "passed"]
 
@@ -268,7 +255,7 @@ def _file(bundle: Bundle, source: str) -> Submission:
 
 
 def _started(engine: Engine, kit: Path) -> Iterator[str]:
-    """Exercises that are anything but *not started*, in the file or in the notebook."""
+    """Yield a sentence per exercise that is not *not started* in the kit's file or notebook."""
     for bundle in engine.bundles:
         for suffix in (".py", ".ipynb"):
             path = kit / bundle.assignment / f"{bundle.module}{suffix}"

@@ -1,7 +1,7 @@
-"""Is an assignment's public folder what its solutions give? Asked without recording anything anew.
+"""Find out whether an assignment's public folder is what its solutions give, without recording any case.
 
-What the reference *gives* on the cases is not computed here: the proof grades the reference with the very
-bundle that is shipped, and `grader build --check` compares every number.
+Expected outputs are not compared here. The proof grades the reference with the bundle of the kit, and
+`grader build --check` compares every value.
 """
 
 from __future__ import annotations
@@ -23,34 +23,25 @@ from grader.support.stub import stub
 
 
 def stale(assignment: Assignment, folder: Path) -> str:
-    """What in the folder is not as it must be: a few words, or nothing."""
+    """Say in a few words what is missing or out of date; "" if nothing is."""
     text = stub(assignment.source)
-    wanted = {
+    wanted: dict[str, str | bytes] = {
         "README.md": lesson(assignment.module, text),
         f"{assignment.module}.py": text,
         f"{assignment.module}.ipynb": notebook(assignment.name, text),
     }
-    for name, content in wanted.items():
+    for name, content in (wanted | dict(assignment.pictures)).items():
         path = folder / name
         if not path.is_file():
             return f"{name} is missing"
-        if path.read_text("utf-8") != content:
-            return f"{name} is not what solutions/{assignment.name} gives"
-    for name, drawn in assignment.pictures.items():
-        path = folder / name
-        if not path.is_file():
-            return f"{name} is missing"
-        if path.read_bytes() != drawn:
+        if (path.read_text("utf-8") if isinstance(content, str) else path.read_bytes()) != content:
             return f"{name} is not what solutions/{assignment.name} gives"
     try:
         bundle = load(folder)
     except (OSError, ValueError, KeyError, TypeError):
         return "its bundle cannot be read"
-    return (
-        ""
-        if _agrees(assignment, bundle, text)
-        else f"its bundle is not what solutions/{assignment.name} gives"
-    )
+    agrees = _agrees(assignment, bundle, text)
+    return "" if agrees else f"its bundle is not what solutions/{assignment.name} gives"
 
 
 def _agrees(assignment: Assignment, bundle: Bundle, text: str) -> bool:

@@ -28,7 +28,7 @@ _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 
 
 def write(folder: Path, blocks: Collection[str], label: str) -> Path:
-    """Pack the package with these blocks. The version tells what was packed: a changed kit installs over an old one."""
+    """Pack the package with these blocks. The version has a hash of the files, so a changed kit replaces an older one."""
     package = Path(grader.__file__).parent
     files = {f"grader/{name}": (package / name).read_bytes() for name in members(package, blocks)}
     about = distribution(DISTRIBUTION)
