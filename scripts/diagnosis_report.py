@@ -95,10 +95,11 @@ def _graded(engine: Engine, exercise: Exercise, path: Path, labels: dict[str, li
     name = f"{exercise.name}/{path.stem}"
     kept: list[float] = []
     spent = [0.0]
+    explanations = diagnosis.explanations
 
-    def watched(exercise, judged, ask=diagnosis.explanations):
+    def watched(exercise, judged, budget):
         started = time.process_time()
-        found = ask(exercise, judged)
+        found = explanations(exercise, judged, budget)
         spent[0] += time.process_time() - started
         mine = diagnosis.signature(named_by(exercise.cases), judged)
         rows = distances(exercise.signatures, *mine).max(axis=1, initial=0.0)
@@ -107,6 +108,8 @@ def _graded(engine: Engine, exercise: Exercise, path: Path, labels: dict[str, li
 
     with patch.object(diagnosis, "explanations", watched):
         result = engine.grade(read_submission(path), [exercise.name]).exercises[0]
+    if result.outcome == "could_not_grade":
+        raise RuntimeError(f"{name}: {result.message}")
     label = labels.get(name)
     equals = None if label is None else tuple(frozenset(entry.split("+")) for entry in label)
     head = path.read_text("utf-8").split("\n\n")[0]
