@@ -73,8 +73,19 @@ MISTAKES = [
     mistake(
         "mask-two-axes-only",
         edit("keep = keep.reshape(keep.shape + (1,) * (X.dim() - 2))  # (N, T, 1, …)", ""),
-        says="the mask has two axes, so it does not fit an input with a feature axis",
-        asks="Broadcasting aligns axes from the right. What must the mask have where X has its features?",
+        says="the code fits inputs with two axes only; with a feature axis it raises an error or masks the wrong values",
+        asks="Pass an X of shape (2, 3, 4). Which line assumes that X has two axes?",
+        forms=[
+            [
+                edit(
+                    "steps = torch.arange(X.shape[1], device=X.device)  # (T,)",
+                    """
+                    rows, columns = X.shape
+                    steps = torch.arange(columns, device=X.device)  # (T,)
+                    """,
+                )
+            ]
+        ],
     ),
     mistake(
         "mask-adds-the-value",
@@ -127,6 +138,14 @@ MISTAKES = [
         ),
         says="the result is right, but the function changes the caller's lengths",
         asks="What would a second call with the same lengths return?",
+        forms=[
+            [
+                edit(
+                    "keep = steps[None, :] < valid_len[:, None]  # (N, T)",
+                    "keep = steps[None, :] < valid_len.unsqueeze_(1)  # (N, T)",
+                )
+            ]
+        ],
     ),
     mistake(
         "mask-itself-returned",

@@ -105,8 +105,8 @@ MISTAKES = [
     mistake(
         "emb-scaled",
         edit(
-            "super().__init__(vocab_size, d_model, padding_idx=1)",
-            "super().__init__(vocab_size, d_model, padding_idx=1)\n\n    def forward(self, tokens):\n        return super().forward(tokens) * self.embedding_dim**0.5",
+            "    def __init__(",
+            "    def forward(self, tokens):\n        return super().forward(tokens) * self.embedding_dim**0.5\n\n    def __init__(",
         ),
         says="vectors are multiplied by the square root of the number of features",
         asks="Which module applies that factor, the embedding or the encoder?",

@@ -89,6 +89,18 @@ MISTAKES = [
                 valid_lens.clamp_(max=X.shape[1] - 1)
             """,
         ),
+        forms=[
+            [
+                edit(
+                    "Y = self.addnorm1(X, self.attention(X, X, X, valid_lens))",
+                    """
+                    Y = self.addnorm1(X, self.attention(X, X, X, valid_lens))
+                    if valid_lens is not None:
+                        valid_lens -= 1
+                    """,
+                )
+            ]
+        ],
         says="the caller's lengths are overwritten",
         asks="The next layer gets the same tensor of lengths. Which values does it find there?",
     ),
