@@ -15,7 +15,7 @@ from grader.classroom.grading_process import (
     grading,
     plain_file,
     results_without_grading,
-    unjudged,
+    unjudged_file,
 )
 from grader.engine.process_pool import Lost, ProcessPool, Setup
 from grader.intake.neighbours import among
@@ -77,7 +77,7 @@ class BoundedGrading:
         if isinstance(result, Lost) or result.grader_failed:
             problem = _("the grader failed: {error}").format(error=why)
             return TaskResult(problem=problem, grader_failed=True)
-        return unjudged(self._bundles, task.expected, "", 0, why)
+        return unjudged_file(self._bundles, task.expected, "", 0, why)
 
     def _excused(self, task: Task, result: TaskResult) -> TaskResult:
         """A fault of the grader costs no points: its exercises could not be graded."""

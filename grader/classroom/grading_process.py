@@ -177,7 +177,7 @@ def grade(
         if data == PLAIN_FILE or not grades_a_plain_file(engine, wanted):
             problem = _("the grader failed: {error}").format(error=said)
             return TaskResult(content=content, size=size, problem=problem, grader_failed=True)
-        return unjudged(engine.bundles, wanted, content, size, said)
+        return unjudged_file(engine.bundles, wanted, content, size, said)
 
 
 def plain_file() -> bytes:
@@ -196,7 +196,7 @@ def grades_a_plain_file(engine: Engine, wanted: Sequence[str]) -> bool:
     return all(result.outcome != "could_not_grade" for result in report.exercises)
 
 
-def unjudged(
+def unjudged_file(
     bundles: Sequence[Bundle], wanted: Sequence[str], content: str, size: int, why: str
 ) -> TaskResult:
     """Results of a file that the grader cannot judge, although it judges a plain file: these exercises fail."""

@@ -86,7 +86,7 @@ class Engine:
         except Exception as error:
             run = SubmissionRun(self.context, submission, Names({}))
             exercises = [e for name, e in self.exercises.items() if wanted is None or name in wanted]
-            return self.report([run.unjudged(exercise, error) for exercise in exercises])
+            return self.report([run.after_exception(exercise, error) for exercise in exercises])
 
     def _grade(self, submission: Submission, wanted: Sequence[str] | None, parts: Sequence[Part]) -> Report:
         run = SubmissionRun(self.context, submission, read_names(submission), tuple(parts))

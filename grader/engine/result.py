@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from grader.bundle.model import Exercise
@@ -118,35 +118,40 @@ class ResultBuilder:
 
         remarks: what was said before any case ran. The diagnosis is asked only after a check has said no.
         """
-        exercise = self.exercise
         checks = [check for judged in cases for check in judged.checks]
         codes = {id: code for judged in cases for id, code in judged.codes.items()}
-        bare, _evidence = self.without_checks("failed", remarks=remarks)
-        counted = [check for check in checks if check.counts]
-        if any(c.outcome == "could_not_grade" for c in counted):
-            why = next(c.message for c in counted if c.outcome == "could_not_grade")
-            ungraded = replace(
-                bare, outcome="could_not_grade", score=None, message=sanitize(why, 600), remarks=()
-            )
-            return replace(ungraded, checks=tuple(checks)), self._evidence(codes)
-        passed = all(c.outcome == "passed" for c in counted)
+        ungraded = next((c for c in checks if c.counts and c.outcome == "could_not_grade"), None)
+        if ungraded is not None:
+            bare, _evidence = self.without_checks("could_not_grade", ungraded.message)
+            return replace(bare, checks=tuple(checks)), self._evidence(codes)
+        return self._judged(cases, checks, codes, remarks)
+
+    def _judged(
+        self,
+        cases: Sequence[JudgedCase],
+        checks: Sequence[CheckResult],
+        codes: dict[str, str],
+        remarks: Sequence[str],
+    ) -> tuple[ExerciseResult, Evidence]:
+        """Passed or failed: every check that counts was judged."""
+        exercise = self.exercise
+        bare, _evidence = self.without_checks("failed")
+        passed = all(check.outcome == "passed" for check in checks if check.counts)
         by_id = {judged.case.id: judged for judged in cases if judged.observation is not None}
         observations = {id: judged.observation for id, judged in by_id.items() if judged.observation}
         used = self._used(observations.values())
-        reached = exercise.points if passed else self._reached(counted, observations)
-        all_passed = all(c.outcome == "passed" for c in checks)
+        all_passed = all(check.outcome == "passed" for check in checks)
         diagnosed = Diagnosed() if all_passed else diagnose(exercise, by_id, checks)
         unknown = diagnosed.diagnosis.kind == "unknown"
-        shown = Cause(tuple(checks)) if passed or diagnosed.diagnosis.alternatives else cause(cases)
-        shown = shown if passed else _without_moot(exercise, shown, diagnosed.policies)
+        shown = Cause(tuple(checks)) if passed else _shown(exercise, cases, checks, diagnosed)
         codes |= shown.codes
         observed = [*_layouts(observations.values()), *_measured(exercise, checks)]
         of_uses = [of_use(use, exercise.forbids_costs) for use in used]
-        remarks = (*remarks, *_unjudged(codes))
+        remarks = (*remarks, *_on_unjudged(codes))
         result = replace(
             bare,
             outcome="passed" if passed else "failed",
-            score=round(reached * (1 - exercise.forbids_costs), 6) if used else reached,
+            score=self._score(passed, checks, observations, used),
             message=shown.message,
             checks=shown.checks,
             diagnosis=diagnosed.diagnosis,
@@ -173,11 +178,23 @@ class ResultBuilder:
         files = frozenset(unit.name for unit in read)
         return Evidence(self.exercise, codes or {}, facts, frozenset(safe), observed, files)
 
-    def _reached(self, checks: Sequence[CheckResult], observations: Mapping[str, Observation]) -> float:
-        seen = [(case, observations[case.id]) for case in self.exercise.cases if case.id in observations]
-        values_fail = any(c.facet == "values" and c.outcome != "passed" for c in checks)
-        trivial = values_fail and is_trivial(seen)
-        return score(self.exercise.points, self.exercise.weights, checks, trivial)
+    def _score(
+        self,
+        passed: bool,
+        checks: Sequence[CheckResult],
+        observations: Mapping[str, Observation],
+        used: Sequence[Use],
+    ) -> float:
+        """The points of the checks that count, less what forbidden calls cost."""
+        exercise = self.exercise
+        if passed:
+            reached = exercise.points
+        else:
+            counted = [check for check in checks if check.counts]
+            seen = [(case, observations[case.id]) for case in exercise.cases if case.id in observations]
+            values_fail = any(c.facet == "values" and c.outcome != "passed" for c in counted)
+            reached = score(exercise.points, exercise.weights, counted, values_fail and is_trivial(seen))
+        return round(reached * (1 - exercise.forbids_costs), 6) if used else reached
 
     def _used(self, observations: Iterable[Observation]) -> list[Use]:
         """Forbidden calls: those in the text with their place, and those that were only seen to be made."""
@@ -188,9 +205,12 @@ class ResultBuilder:
         return found + [Use(call, "", 0) for call in forbids if call in made]
 
 
-def _without_moot(exercise: Exercise, shown: Cause, known: Collection[str]) -> Cause:
-    """What to show of a failed answer, with advice only where a known policy explains it."""
-    checks = tuple(without_moot(exercise, shown.checks, known))
+def _shown(
+    exercise: Exercise, cases: Sequence[JudgedCase], all_checks: Sequence[CheckResult], diagnosed: Diagnosed
+) -> Cause:
+    """The checks to show of a failed answer: one cause if no mistake has a name, and advice only if it is explained."""
+    shown = Cause(tuple(all_checks)) if diagnosed.diagnosis.alternatives else cause(cases)
+    checks = tuple(without_moot(exercise, shown.checks, diagnosed.policies))
     moot = {new.id: "skipped-failed" for new, old in zip(checks, shown.checks, strict=True) if new is not old}
     return replace(shown, checks=checks, codes=shown.codes | moot)
 
@@ -215,7 +235,7 @@ def _printed(checks: Sequence[CheckResult], cases: Sequence[JudgedCase]) -> str:
     return ""
 
 
-def _unjudged(codes: Mapping[str, str]) -> list[str]:
+def _on_unjudged(codes: Mapping[str, str]) -> list[str]:
     """A remark on the checks whose judge raised: they failed, and the grader may be at fault."""
     checks = ", ".join(id for id, code in codes.items() if code == "unjudged")
     if not checks:

@@ -27,13 +27,13 @@ from grader.engine.loading import (
 )
 from grader.engine.messages import place_of
 from grader.engine.missing_modules import blamed, is_package, missing_names, needs_gpu, of_gpu, of_missing
+from grader.engine.plain_file import plain_file, raised_at
 from grader.engine.post_training import examined
 from grader.engine.result import ResultBuilder, blocked_by
 from grader.engine.session import WorkerGone
 from grader.engine.slip_remarks import with_slips
 from grader.engine.student_blocks import Block, bound_names, keywords_of, remarks_on_faulty, student_blocks
 from grader.engine.student_parts import Part, content, parts_remark
-from grader.engine.unjudged import plain_file, raised_at
 from grader.engine.visibility import visible_blocks, with_requirements
 from grader.engine.worker_slot import CannotLoad
 from grader.given import source
@@ -230,7 +230,7 @@ class SubmissionRun:
         try:
             return self._with_slips(exercise, replaced)
         except Exception as error:
-            return self.unjudged(exercise, error)
+            return self.after_exception(exercise, error)
 
     def _with_slips(self, exercise: Exercise, replaced: tuple[str, ...]) -> ExerciseResult:
         result, evidence = self._built(exercise, replaced)
@@ -250,12 +250,12 @@ class SubmissionRun:
         definition = self.names.definitions.get(self.aliases.get(result.name, result.name))
         return replace(result, code=code(result, self.submission, definition))
 
-    def unjudged(self, exercise: Exercise, error: Exception) -> ExerciseResult:
+    def after_exception(self, exercise: Exercise, error: Exception) -> ExerciseResult:
         """Return *failed* if a plain file is graded without an exception; *could not be graded* otherwise."""
         self.context.slot.close()
-        return self._redacted(*self._unjudged(exercise, error))
+        return self._redacted(*self._after_exception(exercise, error))
 
-    def _unjudged(self, exercise: Exercise, error: Exception) -> tuple[ExerciseResult, Evidence]:
+    def _after_exception(self, exercise: Exercise, error: Exception) -> tuple[ExerciseResult, Evidence]:
         raised = raised_at(error)
         alias = self.aliases.get(exercise.name, exercise.name)
         builder = ResultBuilder(exercise, self.submission, alias, time.monotonic())
@@ -276,22 +276,17 @@ class SubmissionRun:
         )
 
     def _built(self, exercise: Exercise, replaced: tuple[str, ...]) -> tuple[ExerciseResult, Evidence]:
+        """One try at an exercise: read the text, load the file, run and judge the cases."""
         options = self.context.options
         alias = self.aliases.get(exercise.name, exercise.name)
         builder = ResultBuilder(exercise, self.submission, alias, time.monotonic(), options.quick)
         remarks = []
         if alias != exercise.name:
             remarks.append(_("treating {found} as {name}").format(found=sanitize(alias), name=exercise.name))
-        if exercise.name in self.aliases and self._untouched(exercise, alias):
-            return builder.without_checks("not_started")
-        if has_no_code(self.submission, self.names, alias):
-            return builder.without_checks(
-                "not_started", _("{name} has no code yet").format(name=sanitize(alias))
-            )
         fits = self._interface(exercise, alias)
+        if early := self._from_text(exercise, builder, (*remarks, *fits.remarks)):
+            return early
         remarks += fits.remarks
-        if fits.other:
-            return builder.without_checks("other_interface", fits.other, remarks)
         try:
             request = self.request(exercise, replaced)
             loaded = self.context.slot.load(request)
@@ -312,15 +307,36 @@ class SubmissionRun:
             remarks.append(_("--quick: the long training was skipped, so this is not a final score"))
         judged = self._judged(self.request(exercise, replaced))
         result, evidence = builder.from_cases(judged, remarks)
-        if result.outcome == "failed" and not result.score:
+        return self._instead_of(result, builder, judged, remarks) or (result, evidence)
+
+    def _from_text(
+        self, exercise: Exercise, builder: ResultBuilder, remarks: Sequence[str]
+    ) -> tuple[ExerciseResult, Evidence] | None:
+        """The result if the text alone decides it: not started, or another interface. None if the cases must run."""
+        if exercise.name in self.aliases and self._untouched(exercise, builder.alias):
+            return builder.without_checks("not_started")
+        if has_no_code(self.submission, self.names, builder.alias):
+            says = _("{name} has no code yet").format(name=sanitize(builder.alias))
+            return builder.without_checks("not_started", says)
+        if other := self._interface(exercise, builder.alias).other:
+            return builder.without_checks("other_interface", other, remarks)
+        return None
+
+    def _instead_of(
+        self, result: ExerciseResult, builder: ResultBuilder, judged: Sequence[JudgedCase], remarks: list[str]
+    ) -> tuple[ExerciseResult, Evidence] | None:
+        """What to report instead of a failure: the code lacks a module, or takes another mask. None if it stays."""
+        if result.outcome != "failed":
+            return None
+        exercise = builder.exercise
+        if not result.score:
             errors = [j.observation.error for j in judged if j.observation and j.observation.error]
-            wanting = self._for_want_of(exercise, builder, errors, remarks)
-            if wanting is not None:
+            if wanting := self._for_want_of(exercise, builder, errors, remarks):
                 return wanting
-        masks = self._takes_mask(exercise, alias) if options.foreign else ""
-        if masks and result.outcome == "failed" and not result.diagnosis.alternatives:
-            return builder.without_checks("other_interface", masks, remarks[: alias != exercise.name])
-        return result, evidence
+        masks = self._takes_mask(exercise, builder.alias) if self.context.options.foreign else ""
+        if masks and not result.diagnosis.alternatives:
+            return builder.without_checks("other_interface", masks, remarks[: builder.alias != exercise.name])
+        return None
 
     def _for_want_of(
         self,

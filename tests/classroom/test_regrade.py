@@ -16,7 +16,7 @@ from helpers.school import ANSWER, WRONG, make_school, run
 
 from grader.bundle.files import load_all
 from grader.classroom.grade_folder import GradeOptions
-from grader.classroom.grading_process import unjudged
+from grader.classroom.grading_process import unjudged_file
 from grader.classroom.regrade import Regraded, _change, _differs, _published, publish, regrade
 from grader.classroom.store import Store, StoreKey
 from grader.report.model import CheckResult, Diagnosis, ExerciseResult
@@ -111,7 +111,7 @@ def test_what_the_grader_could_not_judge_is_not_published(tmp_path, monkeypatch)
     """`grade` stores no such result either: the next run may judge the file."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     bundles = load_all(Path(__file__).parents[2] / "assignments")
-    results = unjudged(bundles, ["transpose_qkv"], "c", 1, "why").results
+    results = unjudged_file(bundles, ["transpose_qkv"], "c", 1, "why").results
     path = publish(tmp_path, SimpleNamespace(key=NEW), Regraded((), (*results, PASSED), 0, 0, 0))
     with closing(Store(path, NEW)) as store:
         assert store.count() == 1

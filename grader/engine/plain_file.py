@@ -1,4 +1,4 @@
-"""What an exception says that the grader raised while it judged a submission."""
+"""Find out who is at fault for an exception of the grader: a plain file is graded in the place of the submission."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from grader.intake.read import Submission, Unit
 
 
 def plain_file(exercise: Exercise) -> Submission:
-    """A submission that loads and fails in the simplest way."""
+    """Return a submission that loads and fails in the simplest way."""
     source = f"def {exercise.name}(*args, **kwargs):\n    raise NotImplementedError\n"
     return Submission(Path("plain.py"), (Unit("plain.py", source),))
 
 
 def raised_at(error: Exception) -> str:
-    """The type of an exception and the grader's line that raised it: nothing that a submission could choose."""
+    """Return the type of an exception and the grader's line that raised it. A submission can choose neither."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
     return type(error).__name__ + place
