@@ -96,16 +96,16 @@ def variant(id: str, of: str, *change: Change) -> KnownAnswer:
 
 
 def also(id: str, of: str, *change: Change) -> KnownAnswer:
-    """Describe a right answer on an equal footing with the reference: students build on either of the two.
+    """Describe a right answer that differs from the reference on purpose: students may build on either of the two.
 
-    Where it gives other values, a check by the judge `one_of` accepts both; and every mistake whose pieces
-    occur in it as well is known in both forms.
+    If it gives other values, a check by the judge `one_of` accepts both. A mistake whose edits also match this
+    answer is recorded in both forms.
     """
     return _answer(id, of, "also", change)
 
 
 def trivial(id: str, of: str, *change: Change) -> KnownAnswer:
-    """Describe an answer that computes nothing: it must get no points at all."""
+    """Describe an answer that computes nothing: it must get no points."""
     return _answer(id, of, "trivial", change)
 
 
@@ -123,10 +123,10 @@ def _require(truth: bool, answer: KnownAnswer, sentence: str) -> None:
 
 
 def apply(answers: KnownAnswer | Iterable[KnownAnswer], source: str, *, exactly: bool = True) -> str:
-    """Return the module's source with its definition changed as the answers say.
+    """Return the module's source with the changes of these answers.
 
-    Raises EditError when an edit does not match as often as it says; with `exactly` off, only where it matches
-    nothing: beside another change, or in an answer on an equal footing, the count may differ.
+    Raises EditError if an edit does not match as often as it says. With `exactly` off, only if it matches nothing:
+    after another change, or in an answer made with `also`, the count may differ.
     """
     for answer in [answers] if isinstance(answers, KnownAnswer) else answers:
         start, stop = definition_span(source, answer.of)

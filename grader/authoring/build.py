@@ -106,9 +106,9 @@ def _close(a: Array, b: Array) -> bool:
 
 
 def lesson(module: str, text: str) -> str:
-    """Return the markdown cells of a percent-format module as one page that says where its code is.
+    """Return the Markdown cells of a module as one page, with links to its files.
 
-    The cells to try are left out: they are in the files that can be run.
+    Cells that begin with TRY are left out: they belong to code that can be run.
     """
     cells = [cell.source for cell in _cells(text) if cell.cell_type == "markdown"]
     title, _, rest = cells[0].partition("\n")
@@ -121,7 +121,7 @@ def lesson(module: str, text: str) -> str:
 
 
 def notebook(assignment: str, text: str) -> str:
-    """Return the module as a notebook. A cell's id is a hash of assignment and place, so that it lasts."""
+    """Return the module as a notebook. The id of a cell is a hash of assignment and position, so it stays the same."""
     import nbformat
 
     book = nbformat.v4.new_notebook(

@@ -1,4 +1,4 @@
-"""What a text of levels 0 to 2 may not hold: code."""
+"""Find code in a text of levels 0 to 2, where none is allowed."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ PICTURES = "pictures"  # a folder beside a lesson, with what it shows
 
 
 class ContentError(GraderError, ValueError):
-    """Something in solutions/ is not as it must be; the sentence says where and what."""
+    """Something in solutions/ is wrong; the sentence says where and what."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Assignment:
 
     @property
     def pictures(self) -> dict[str, bytes]:
-        """What the lesson shows, by the name that it gives: "pictures/masks.svg"."""
+        """The pictures of the lesson by their paths in it: "pictures/masks.svg"."""
         return {
             f"{PICTURES}/{p.name}": p.read_bytes() for p in sorted((self.folder / PICTURES).glob("*.svg"))
         }
@@ -90,7 +90,7 @@ class Assignment:
         return [mistake for name in self._names(exercise) for mistake in self._mistakes(name)]
 
     def level(self, exercise: Mapping[str, Any]) -> int:
-        """What a diagnosis may say at most: 0 facts, 1 what the answer equals, 2 a question, 3 a page."""
+        """How much a diagnosis may say: 0 facts, 1 the mistake, 2 a question, 3 a page."""
         return int(exercise.get("level", self.manifest.get("level", 3)))
 
     def named_mistakes(self, exercise: Mapping[str, Any]) -> list[KnownAnswer]:
@@ -106,7 +106,7 @@ class Assignment:
         ]
 
     def alternatives(self, exercise: str) -> list[KnownAnswer]:
-        """Answers on an equal footing with the reference (`bank.also`)."""
+        """Right answers that students may build on like the reference (`bank.also`)."""
         return [v for v in self.variants(exercise) if v.kind == "also"]
 
     def variants(self, exercise: str | None = None) -> list[KnownAnswer]:
@@ -143,7 +143,7 @@ class Assignment:
         return runpy.run_path(str(path)) if path.exists() else {}
 
     def digest(self) -> str:
-        """Changes whenever anything that a bundle is made from changes."""
+        """A hash of everything that a bundle is made from."""
         parts = hashlib.sha256()
         for path in sorted(self.folder.rglob("*")):
             if path.suffix in (".py", ".toml", ".md"):
@@ -170,7 +170,7 @@ def read(folder: Path) -> Assignment:
 
 
 def _check_limits(path: Path, manifest: dict[str, Any]) -> None:
-    """Raise ContentError where the kernel would end a loop before the watchdog could name its line."""
+    """Raise ContentError if the CPU limit would end an endless loop before the wall limit names its line."""
     for exercise in manifest.get("exercise", ()):
         limits = {**DEFAULT_LIMITS, **exercise.get("limits", {})}
         wall, cpu = limits["wall_seconds"], limits["cpu_seconds"]

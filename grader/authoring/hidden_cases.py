@@ -1,4 +1,4 @@
-"""Hidden cases: drawn from a secret seed, recorded by a process of their own, cached (see `recordings`)."""
+"""Hidden cases: drawn from a secret seed, recorded in a separate process, and cached (see `recordings`)."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ COMPLETE = "complete"  # a file with the hash of the course, written last
 
 
 def seed_file() -> Path:
-    """The file that holds the secret seed: `$HEADWAY_SEED_FILE`, else one in the user's configuration
-    folder, made with mode 600 on first use. Raises UsageError where the variable names none."""
+    """Return the file of the secret seed: `$HEADWAY_SEED_FILE`, else one in the user's configuration folder.
+
+    The latter is made with mode 600 on first use. Raises UsageError if the variable names a missing file.
+    """
     named = os.environ.get(SEED_VARIABLE)
     if named:
         path = Path(named)

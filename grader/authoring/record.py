@@ -31,7 +31,7 @@ COMPARED = ("equal", "precise", "kept_weights", "sentences", "witnessed")
 
 
 class Measured(NamedTuple):
-    """What takes time to record of an exercise: what the reference gives, and what known mistakes give."""
+    """The slow part of recording an exercise: the results of the reference and of known mistakes."""
 
     cases: tuple[RecordedCase, ...]
     signatures: Signatures | None
@@ -139,7 +139,7 @@ def require_used(case: Case) -> None:
 
 
 def _examined(case: Case) -> RecordedCase:
-    """A case that an exam measures: the reference is not trained, since no judge compares with it."""
+    """Record a case that an exam measures. The reference is not trained, because no judge compares with it."""
     return RecordedCase(
         id=case.id,
         exercise=case.exercise,
@@ -156,9 +156,9 @@ def _examined(case: Case) -> RecordedCase:
 
 
 def _recorded(case: Case, reference: Observation, others: Mapping[str, Observation]) -> RecordedCase:
-    """A case with what the reference gave. Values are kept only where a check compares with them.
+    """Record a case with the results of the reference. Values are stored only where a check compares with them.
 
-    `others`: what answers on an equal footing gave, by their ids.
+    others: the results of answers made with `also`, by their ids.
     """
     refuses = any(check.judge == "raises" for check in case.checks)
     if reference.error is not None and not refuses:

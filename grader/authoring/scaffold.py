@@ -1,4 +1,4 @@
-"""Write the files of a tiny exercise that verifies: subtract from every row its mean. An author turns it into another.
+"""Write the files of a small working exercise, which subtracts the mean of each row. An author turns it into another.
 
 The texts are templates in grader/authoring/templates/.
 """

@@ -30,8 +30,9 @@ def signatures(
     *,
     paired: Sequence[str],
 ) -> Signatures:
-    """Record what the reference (the first row), the answers on an equal footing with it, each mistake, and each
-    independent pair among `paired` give."""
+    """Record the results of the reference (first row), of answers made with `also`, of each mistake, and of each
+    independent pair among `paired`.
+    """
     reference = definitions(assignment.source)
     others = assignment.alternatives(mistakes[0].of)
     table = _Table(cases, given)
@@ -55,7 +56,7 @@ def signatures(
 
 
 class _Row(NamedTuple):
-    """What one way to be wrong gives; `dtype_states`: its states in the cases about precision, which come last."""
+    """The results of one wrong answer. `dtype_states`: its states in the cases about precision, which come last."""
 
     explains: tuple[str, ...]
     states: tuple[str, ...]
@@ -82,7 +83,9 @@ class _Table:
     def _run(
         self, mistakes: Sequence[KnownAnswer], source: str, right: Sequence[_Row], rng_seed: int
     ) -> _Row:
-        """A mistake that float32 shows keeps its name whatever it does in other dtypes: these are left open."""
+        """Run a mistake. If it already fails in float32, its results in other dtypes are left open, so that it
+        keeps its name.
+        """
         explains = tuple(mistake.id for mistake in mistakes)
         if all(m.policy == PRECISION for m in mistakes):
             row = right[0]._replace(explains=explains)  # in float64, in which all is recorded, it may raise
@@ -103,7 +106,7 @@ class _Table:
 
 
 def _agreed(runs: Sequence[_Row]) -> _Row:
-    """What several runs agree in; what varies is left open: any state, and NaN for the numbers."""
+    """Keep what several runs agree in; leave the rest open: any state, and NaN for values."""
     first = runs[0]
     numbers = np.array([row.numbers for row in runs])  # (runs, slots, projections)
     varies = (np.abs(numbers - numbers[0]) > VARIES * (1 + np.abs(numbers[0]))).any(axis=(0, 2))
@@ -141,7 +144,9 @@ def _distinct(rows: Sequence[_Row]) -> Iterator[_Row]:
 
 
 def _forms(mistakes: Sequence[KnownAnswer], source: str, others: Sequence[KnownAnswer]) -> list[str]:
-    """Put the mistakes into the reference, and into each answer on an equal footing that holds the same pieces."""
+    """Make the mistakes in the reference, and in each answer made with `also` that has the same code at these
+    places.
+    """
     forms = [apply(mistakes, source, exactly=len(mistakes) == 1)]
     for other in others if all(m.edits for m in mistakes) else ():
         with contextlib.suppress(ValueError):  # a piece that is not there: the mistake is about it

@@ -51,7 +51,7 @@ def verify(
 
 @contextmanager
 def _shared(data: bytes) -> Iterator[str]:
-    """Put data into shared memory and yield its name. Nothing is left of it, even after a kill."""
+    """Put data into shared memory and yield its name. It is removed at the end, even after a kill."""
     memory = SharedMemory(create=True, size=len(data))
     try:
         assert memory.buf is not None
@@ -63,7 +63,7 @@ def _shared(data: bytes) -> Iterator[str]:
 
 
 def _read(name: str) -> Any:
-    """Unpickle what shared memory of this name holds; it may be longer than that."""
+    """Unpickle the data in a block of shared memory."""
     memory = SharedMemory(name)
     try:
         assert memory.buf is not None

@@ -59,7 +59,7 @@ class RecordedCase:
 
 @dataclass(frozen=True)
 class KnownMistake:
-    """What a bundle says of a mistake, in words.
+    """The texts of a known mistake.
 
     statements: hashes of the words of the statements that it changes, see grader/lines/statement_words.py.
     """
@@ -75,10 +75,11 @@ class KnownMistake:
 
 @dataclass(frozen=True)
 class Signatures:
-    """What known mistakes, and pairs of them, give on an exercise's cases; see grader/diagnosis/signature.py.
+    """The results of known mistakes, and of pairs of them, on the cases of an exercise; see
+    grader/diagnosis/signature.py.
 
-    A row is one way to be wrong; `explains` names its mistakes. A mistake has a row for every form of the
-    reference that it occurs in (`bank.also`).
+    Each row is one wrong answer; `explains` names its mistakes. A mistake has one row per accepted answer that it
+    can be made in (`bank.also`).
     """
 
     slots: tuple[str, ...]
@@ -118,7 +119,7 @@ class Exercise:
 
     @cached_property
     def brings_classes(self) -> bool:
-        """Whether a case comes with a class of its own."""
+        """Whether a case contains a class."""
         return any(step["do"] == "provide" for case in self.cases for step in case.steps)
 
 

@@ -1,4 +1,6 @@
-"""What a course changes about its exercises: policies that count, points, weights of facets, what a diagnosis may say."""
+"""Apply the settings of a course to its exercises: policies that count, points, weights of facets, level of
+diagnosis.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A case is data: what to construct, with which weights, which calls, and what to observe and check.
+"""A case is data: what to construct, with which weights, what to call, and what to observe and check.
 
-An author writes a case as if calling the student's code; what is written down is a list of steps that
-a worker can carry out without knowing what is right (grader/worker/program.py), and a list of checks
-that the judge carries out without ever running student code (grader/judge/).
+An author writes a case as if calling the student's code. It is stored as a list of steps and a list of checks. A worker
+runs the steps without knowing what is right (grader/worker/program.py). The judge decides the checks without running
+student code (grader/judge/).
 
     case = Case("per-sequence", "masked_softmax")
     X = case.input("X", draw.normal(2, 3, 5), grad=True)
@@ -30,7 +30,7 @@ Json = Any
 
 
 class Case(Measures, Checks):
-    """A case under construction, and the case itself once its author is done.
+    """A case: its author adds steps and checks with these methods.
 
     `id` is unique within its exercise. `dtype` is that of every floating tensor in it.
     """
@@ -57,19 +57,19 @@ class Case(Measures, Checks):
     # ---- what goes in -------------------------------------------------------------------------------
 
     def input(self, name: str, values: Array, grad: bool = False) -> Ref:
-        """A tensor handed to the student's code. Floating ones can be differentiated (`grad=True`)."""
+        """Add a tensor that the student's code receives. A floating one can be differentiated (`grad=True`)."""
         self._hold(name, values)
         self._step("input", name=name, grad=grad)
         return Ref(name)
 
     def tokens(self, name: str, values: Array) -> Ref:
-        """Whole numbers from 0 to 255: stored in a byte each, handed over as int64."""
+        """Add whole numbers from 0 to 255: stored in a byte each, passed as int64."""
         self._hold(name, _bytes(values))
         self._step("tokens", name=name)
         return Ref(name)
 
     def batches(self, name: str, columns: Sequence[Array], size: int) -> Ref:
-        """A list of tuples of int64 tensors, `size` rows of every column each; the numbers are below 256."""
+        """Add a list of tuples of int64 tensors: `size` rows of every column each. All numbers are below 256."""
         names = [f"{name} {i}" for i in range(len(columns))]
         for column, values in zip(names, columns, strict=True):
             self._hold(column, _bytes(values))
@@ -77,17 +77,17 @@ class Case(Measures, Checks):
         return Ref(name)
 
     def hold_for_judge(self, name: str, values: Array) -> str:
-        """Keep a tensor for a judge alone: it is recorded, and no worker ever receives it. Returns the name."""
+        """Store a tensor for a judge only: no worker ever receives it. Returns the name."""
         self.for_judge[name] = np.asarray(values)
         return name
 
     def constant(self, name: str, shape: Sequence[int], value: float = 1.0, grad: bool = False) -> Ref:
-        """A floating tensor that holds one number, stored as its shape."""
+        """Add a floating tensor with one repeated value, stored as its shape."""
         self._step("constant", name=name, shape=list(shape), value=value, grad=grad)
         return Ref(name)
 
     def value(self, name: str, value: Any) -> Ref:
-        """A Python value built from other things: lists, dicts, numbers, refs."""
+        """Add a Python value made of lists, dicts, numbers and references."""
         self._step("value", name=name, value=_plain(value))
         return Ref(name)
 
@@ -102,9 +102,9 @@ class Case(Measures, Checks):
         return Ref(name)
 
     def load(self, module: Ref, weights: Mapping[str, Array | Filled]) -> None:
-        """Load weights by the contract's names; the adapter table finds them in other layouts.
+        """Load weights by the contract's names, or into another known layout.
 
-        The observation `parameters` tells what was found; `check_parameters` judges it.
+        The observation `parameters` says which parameters were found; `check_parameters` judges it.
         """
         names: dict[str, Json] = {}
         for name, values in weights.items():
@@ -121,16 +121,18 @@ class Case(Measures, Checks):
         self._step("load", module=module.name, weights=names)
 
     def provide(self, source: str, of: str, name: str = "module", /, **kwargs: Any) -> Ref:
-        """Construct a class from source text that comes with the case, not from the submission.
+        """Construct a class from source code that belongs to the case, not to the submission.
 
-        For exercises that take a module as their argument. The text travels in the bundle: it must not hold
-        an answer to a public exercise.
+        For exercises that take a module as their argument. The code is in the bundle, so it must not contain an
+        answer to a public exercise.
         """
         self._step("provide", name=name, source=source, of=of, kwargs=_plain(kwargs))
         return Ref(name)
 
     def provide_with_parts(self, source: str, of: str, name: str = "module", /, **kwargs: Any) -> Ref:
-        """Construct as `provide` does; what the text imports from `grader.given` are the student's blocks if any."""
+        """As `provide`; blocks that the code imports from `grader.given` are the student's own, if the student
+        wrote them.
+        """
         self._step("provide", name=name, source=source, of=of, kwargs=_plain(kwargs), own=True)
         return Ref(name)
 
@@ -141,11 +143,11 @@ class Case(Measures, Checks):
         self._step("mode", module=module.name, train=False)
 
     def grad(self, on: bool) -> None:
-        """Record gradients or not, from here on, as `torch.set_grad_enabled`; on at the start."""
+        """From here on, record gradients or not, as `torch.set_grad_enabled`. On at the start."""
         self._step("grad", on=on)
 
     def seed(self, number: int) -> None:
-        """Seed torch before something random. What comes out is judged by structure, never by value."""
+        """Seed torch before something random. The result is judged by its structure, never by its values."""
         self._step("seed", number=number)
 
     def call(
@@ -170,7 +172,7 @@ class Case(Measures, Checks):
         return Ref(name)
 
     def join(self, parts: Sequence[Ref], dim: int, name: str = "", axes: Sequence[str] = ()) -> Ref:
-        """Concatenate results, so that a sequence decoded step by step reads as one tensor."""
+        """Concatenate results, so that a sequence decoded step by step becomes one tensor."""
         name = name or self._name("joined")
         self._step("join", name=name, parts=_plain(list(parts)), dim=dim)
         return self._axes(Ref(name), axes)
@@ -178,35 +180,35 @@ class Case(Measures, Checks):
     def part(
         self, whole: Ref, *slices: tuple[int | None, int | None], name: str = "", axes: Sequence[str] = ()
     ) -> Ref:
-        """A slice of a result, one `(start, stop)` an axis."""
+        """Take a slice of a result: one `(start, stop)` per axis."""
         name = name or self._name("part")
         self._step("part", name=name, of=whole.to_json(), slices=[list(s) for s in slices])
         return self._axes(Ref(name), axes or whole.axes)
 
     def stages(self, module: Ref, **titles: str) -> None:
-        """Watch submodules during the first call that reaches them, in the order given, for diagnosis only.
+        """Watch submodules during the first call that reaches them, for diagnosis only.
 
-        A keyword is a path with `__` for dots, `attention` or `blks__block0`, and watches what comes out;
-        `attention__in0` watches the first argument that goes in. The value is the stage in plain words.
-        A module that is laid out otherwise simply has no such stage.
+        A keyword is a path with `__` for dots, such as `attention` or `blks__block0`, and watches the output;
+        `attention__in0` watches the first argument. The value names the stage in plain words. A module with another
+        structure has no such stage.
         """
         watched = [[path.replace("__", "."), title] for path, title in titles.items()]
         self._step("stages", module=module.name, of=watched)
 
     def examined(self, exam: Case, costly: bool = True) -> None:
-        """What this case brings forth is measured by the steps of `exam`, in a worker without student code.
+        """Measure what this case trained with the steps of `exam`, in a worker without student code.
 
-        No reference is run when such a case is recorded, so the shapes of what is seen are told by `see`.
-        `costly`: it takes more than a few seconds, and is left out of a quick check.
+        The reference is not run when such a case is recorded, so `see` must say the shapes. `costly`: it takes more
+        than a few seconds, and a quick check leaves it out.
         """
         self.exam, self.costly = exam, costly
 
     # ---- what is observed ---------------------------------------------------------------------------
 
     def state(self, module: Ref, returned: Ref) -> tuple[str, ...]:
-        """Observe the weights that a state dict holds, by the contract's names, and load them into the module.
+        """Observe the weights of a state dict by the contract's names, and load them into the module.
 
-        An exam's `load_state` takes them over. Returns the observations' names.
+        An exam takes them over with `load_state`. Returns the names of the observations.
         """
         loaded = next(s for s in self.steps if s["do"] == "load" and s["module"] == module.name)
         for name, key in loaded["weights"].items():
@@ -215,17 +217,17 @@ class Case(Measures, Checks):
         return tuple(f"state {name}" for name in loaded["weights"])
 
     def load_state(self, module: Ref, names: Sequence[str]) -> None:
-        """Load what `state` of the examined case has seen."""
+        """Load the weights that `state` of the examined case observed."""
         self._step("load", module=module.name, weights={name.removeprefix("state "): name for name in names})
 
     def sentences(self, ref: Ref, steps: int, eos: int, name: str = "sentences") -> str:
-        """Observe written sentences in any of the accepted forms: up to `steps` tokens each, cut at `eos`."""
+        """Observe written sentences in any accepted layout: at most `steps` tokens each, cut at `eos`."""
         self._step("sentences", name=name, of=ref.to_json(), steps=steps, eos=eos)
         self.axes[name] = ("sentence", "step")
         return name
 
     def see(self, ref: Ref, name: str = "", axes: Sequence[str] = (), shape: Sequence[int] = ()) -> str:
-        """Observe a tensor. Returns the observation's name. `shape`: only where no reference is run."""
+        """Observe a tensor. Returns the name of the observation. `shape`: only where the reference is not run."""
         name = name or ref.name + "".join(f"[{i}]" for i in ref.at)
         if shape:
             self.shapes[name] = tuple(shape)
@@ -235,7 +237,7 @@ class Case(Measures, Checks):
         return name
 
     def see_value(self, ref: Ref, name: str = "") -> str:
-        """Observe a plain Python value: a bool, a number, a short text. Returns the observation's name."""
+        """Observe a plain Python value: a bool, a number, a short text. Returns the name of the observation."""
         name = name or ref.name + "".join(f"[{i}]" for i in ref.at)
         self._step("see_value", name=name, of=ref.to_json())
         return name
@@ -248,10 +250,10 @@ class Case(Measures, Checks):
         axes: Sequence[str] = (),
         steps: int | None = None,
     ) -> str:
-        """Observe the attention weights that a module keeps, in any of the accepted shapes.
+        """Observe the attention weights that a module stores, in any accepted layout.
 
-        `heads`: number of heads; the judge then compares in the layout (B, H, T, S). `steps`: how many
-        steps a recurrent decoder made, with one query each; the layout is then (steps, B, 1, S).
+        `heads`: the number of heads; the judge then compares in the layout (B, H, T, S). `steps`: the number of
+        steps of a recurrent decoder with one query each; the layout is then (steps, B, 1, S).
         """
         self._step("weights", name=name, of=module.to_json(), heads=heads, steps=steps)
         self.axes[name] = tuple(axes) or (
@@ -268,8 +270,8 @@ class Case(Measures, Checks):
     ) -> tuple[str, ...]:
         """Observe gradients of the scalar Σ (y · g) for a fixed random g.
 
-        `wrt`: inputs made with `grad=True`; `parameters`: a module whose loaded weights are
-        differentiated too. Returns the observations' names.
+        `wrt`: inputs made with `grad=True`. `parameters`: a module; its loaded weights are differentiated too.
+        Returns the names of the observations.
         """
         outs = [of] if isinstance(of, Ref) else list(of)
         ups = [upstream] if isinstance(upstream, np.ndarray) else list(upstream)
@@ -322,7 +324,7 @@ _collecting: list[list[Case]] = []
 
 @contextmanager
 def collected() -> Iterator[list[Case]]:
-    """Collect every case that is constructed meanwhile."""
+    """Collect every case that is constructed in the block."""
     made: list[Case] = []
     _collecting.append(made)
     try:
@@ -339,7 +341,7 @@ def _bytes(values: Array) -> Array:
 
 
 def _plain(value: Any) -> Json:
-    """Refs inside lists, tuples and dicts become JSON."""
+    """Replace references inside lists, tuples and dicts by JSON."""
     if isinstance(value, Ref):
         return value.to_json()
     if isinstance(value, (list, tuple)):

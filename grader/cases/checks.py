@@ -1,4 +1,4 @@
-"""The checks of a case. Each is one line of the report and is judged by one function in grader/judge."""
+"""The checks of a case. Each check is one line of the report, decided by one function in grader/judge."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Checks:
     def check(
         self, facet: str, judge: str, of: Sequence[str], title: str, *, policy: str = "", **params: Json
     ) -> None:
-        """Add a check by the judge's name; the methods below are the usual ones.
+        """Add a check by the name of its judge. The methods below cover the usual ones.
 
         policy: one of POLICIES, if a failure is advice and costs no points. Raises ValueError for an unknown facet
         or policy.
@@ -46,19 +46,19 @@ class Checks:
         )
 
     def check_shape(self, ref: Ref, title: str = "shape and dtype of the result", policy: str = "") -> None:
-        """Shape as the reference's, dtype as what went in; see `grader.judge.structure.shape`."""
+        """The shape is that of the reference, the dtype that of the input; see `grader.judge.structure.shape`."""
         self.check("shapes", "shape", [self.see(ref)], title, policy=policy)
 
     def check_values(self, ref: Ref, title: str, facet: str = "values", **params: Json) -> None:
-        """The numbers are those of the reference. `tol`: a wider tolerance, relative to 1 + |reference|."""
+        """The values are those of the reference. `tol`: a wider tolerance, relative to 1 + |reference|."""
         self.check(facet, "equal", [self.see(ref)], title, **params)
 
     def check_precision(
         self, ref: Ref, title: str, dtypes: Sequence[str] = OTHER_DTYPES, **params: Json
     ) -> None:
-        """The result is right in other dtypes too, and keeps them: the case is run once more in each.
+        """The result is right in other dtypes too, and has them: the case runs again in each.
 
-        A case that has such a dtype itself is simply judged. `tol`: as in `check_values`. A failure is advice.
+        A case that already has such a dtype is judged as it is. `tol`: as in `check_values`. A failure is advice.
         """
         see = self.see(ref)
         if self.dtype == "float32":
@@ -67,7 +67,7 @@ class Checks:
             self.check("precision", "precise", [see], f"{self.dtype}: {title}", policy=PRECISION, **params)
 
     def check_one_of(self, ref: Ref, title: str, facet: str = "values") -> None:
-        """The result equals that of the reference, or of another right answer (`bank.also`)."""
+        """The result equals that of the reference, or of another accepted answer (`bank.also`)."""
         self.check(facet, "one_of", [self.see(ref)], title)
 
     def check_gradients(self, names: Sequence[str], title: str, **params: Json) -> None:
@@ -92,11 +92,11 @@ class Checks:
         self.check("weights", "kept_weights", [name], title, optional=optional)
 
     def check_value(self, ref: Ref, want: Json, facet: str, title: str, says: str = "") -> None:
-        """A plain Python value is `want`. `says`: the sentence when it is not."""
+        """A plain Python value is `want`. `says`: the sentence if it is not."""
         self.check(facet, "value", [self.see_value(ref)], title, want=want, says=says)
 
     def check_same(self, left: Ref, right: Ref, title: str, facet: str, says: str = "") -> None:
-        """A property: two results of the student's own code must agree, whatever their values."""
+        """Two results of the student's own code agree, whatever their values."""
         self.check(facet, "same", [self.see(left), self.see(right)], title, says=says)
 
     def see(self, ref: Ref, name: str = "", axes: Sequence[str] = (), shape: Sequence[int] = ()) -> str:

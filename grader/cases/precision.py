@@ -1,7 +1,7 @@
-"""The facet `precision`: a case once more in another dtype. Its result is right there, and has that dtype.
+"""The facet `precision`: run a case again in another dtype, and check values and dtype of its result.
 
-An author asks for it with `Case.check_precision`; nothing is drawn or written anew. What an answer computes
-in inside is its own business: only the result is looked at.
+An author asks for it with `Case.check_precision`; no new case is needed. Which dtype an answer uses inside is not
+checked.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from grader.cases.case import Case
 
 
 def in_other_dtypes(case: Case) -> Iterator[Case]:
-    """The case once more in each dtype that its author asked for."""
+    """Return the case again in each dtype that its author asked for."""
     for asked in case.again:
         for dtype in asked.dtypes:
             again = Case(f"{case.id}-{dtype}", case.exercise, dtype)

@@ -1,4 +1,4 @@
-"""References to what exists while a case runs, and weights that are stored as a shape."""
+"""References to values that exist while a case runs, and weights that are stored as a shape."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Json = Any
 
 @dataclass(frozen=True)
 class Ref:
-    """Something that exists while a case runs: an input, a module, a result or a part of one."""
+    """A value that exists while a case runs: an input, a module, a result, or a part of one."""
 
     name: str
     at: tuple[int | str, ...] = ()
@@ -25,9 +25,9 @@ class Ref:
 
 @dataclass(frozen=True)
 class Filled:
-    """A large tensor of one number, or with one number on its diagonal, stored as its shape.
+    """A large tensor of one value, or with one value on its diagonal, stored as its shape.
 
-    `rows`: only the first of them hold the number, the others zero.
+    `rows`: only so many first rows have the value, the others are zero.
     """
 
     shape: tuple[int, ...]

@@ -1,7 +1,7 @@
-"""Hold an observation against a recorded case. Pure functions of data; no student code, no torch.
+"""Judge an observation against a recorded case. Pure functions of data; no student code, no torch.
 
-A judge takes (check, case, observation) and answers with a Finding, or raises `Wrong` with one. To add one: a
-function in a file of this folder, and its name here.
+A judge takes (check, case, observation) and returns a Finding, or raises `Wrong` with one. To add one, write a
+function in a file of this folder and put its name into the table here.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ JUDGES: dict[str, Judge] = {
 
 
 def decide(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """What the judge of a check finds. Raises whatever a judge raises over numbers that it cannot read."""
+    """Return the finding of a check's judge. Raises whatever the judge raises for values that it cannot read."""
     try:
         return JUDGES[check.judge](check, case, observation)
     except Wrong as wrong:

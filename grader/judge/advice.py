@@ -1,4 +1,4 @@
-"""What checks that cost no points found, per policy: what breaks, where, and which known answer does the same."""
+"""Collect failed checks that cost no points, per policy: what breaks, where, and which known answer does the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is left of a module costs as much less as it is smaller."""
+"""Judge what a module costs after pruning: the cost shrinks in proportion to the parts that are left."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ MOST = 1 << 62
 
 
 def is_count(value: object) -> TypeGuard[int]:
-    """Whether this is a count that a module can have. Counts are taken beside student code."""
+    """Whether a value is a possible count. Counts come from beside student code, so they may be anything."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 < value < MOST
 
 
 def cost(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """Of what was counted before, at most `kept` parts of `total` are left, besides `fixed`, which stays whole.
+    """At most `kept` / `total` of the counted cost is left, besides `fixed`, which never shrinks.
 
-    `of`: the count before and the count after. A module that gets by with somewhat less is no worse: not
-    every way to multiply is counted. With less than a quarter of it nothing of that kind works.
+    `of`: the count before and the count after. Somewhat less passes too, because not every way to multiply is
+    counted. Less than a quarter of the expected count fails: no such module can work.
     """
     before, after = (observation.values.get(name) for name in check.of)
     if not (is_count(before) and is_count(after)):

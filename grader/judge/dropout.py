@@ -1,6 +1,7 @@
-"""Dropout is judged by its structure: a seed gives other numbers on every machine, the structure does not.
+"""Judge dropout by its structure: which values are zero, and how the others are scaled. A seed gives other values
+on every machine.
 
-Samples are so large that a right answer fails by chance less than once in 10⁹ runs: 6.5 standard errors.
+The samples are so large that a right answer fails by chance less than once in 10⁹ runs (6.5 standard errors).
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ TOGETHER, FEWEST_IN_ROW, FEWEST_ROWS = 3.0, 8, 64
 
 
 def dropped_weights(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """Attention weights are dropped, each by itself, after the softmax, in training.
+    """In training, each attention weight is dropped on its own, after the softmax.
 
-    The case makes all weights equal and all values one, so that each output is the sum of its dropped
-    weights. `p`: the rate; `keys`: how many weights a sum has; `features`: how many neighbouring output
-    features show the same sum.
+    All weights of the case are equal and all values are 1, so each output is the sum of the weights that were kept.
+    `p`: the rate. `keys`: the number of weights in a sum. `features`: the number of neighbouring output features
+    with the same sum.
     """
     (name,) = check.of
     got = _finite(name, case, observation)
@@ -50,7 +51,7 @@ def dropped_weights(check: Check, case: RecordedCase, observation: Observation) 
 
 
 def _finite(name: str, case: RecordedCase, observation: Observation) -> Array:
-    """The numbers of a result in training. Raises Wrong where one of them is none."""
+    """Return the values of a result in training. Raises Wrong if one is NaN or infinite."""
     array = values_of(name, case, observation).astype(np.float64)
     if not np.isfinite(array).all():
         raise Wrong(failed("not finite", _("NaN or inf in training mode")))
@@ -58,8 +59,9 @@ def _finite(name: str, case: RecordedCase, observation: Observation) -> Array:
 
 
 def _where(sums: Array, p: float) -> str:
-    """Which elements were dropped, where features differ: those of the output, those and the weights, or
-    those of the values (a sum of dropped elements is rarely zero)."""
+    """Name the elements that were dropped, where features of one row differ: those of the output, of the output and
+    the weights, or of the values. (A sum over dropped values is rarely zero.)
+    """
     zero = np.abs(sums) <= EXACT
     kept = np.abs(sums * (1 - p) - 1) <= EXACT
     if (zero | kept).all():
@@ -68,7 +70,7 @@ def _where(sums: Array, p: float) -> str:
 
 
 def _rate(rows: Array, p: float, keys: int) -> Finding:
-    """Mean and spread of sums of `keys` equal weights, each kept with probability 1-p and scaled up."""
+    """Check mean and spread of sums of `keys` equal weights, each kept with probability 1-p and scaled up."""
     spread = (p / (1 - p) / keys) ** 0.5
     if abs(rows.mean() - 1) > STANDARD_ERRORS * spread / rows.size**0.5:
         return failed("scale", _("kept attention weights are not scaled to compensate for the dropped ones"))
@@ -81,9 +83,9 @@ def _rate(rows: Array, p: float, keys: int) -> Finding:
 
 
 def dropped_elements(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """Every element is either zero or what it is in evaluation, scaled up by 1/(1-p).
+    """Every element is either zero or its value in evaluation, scaled up by 1/(1-p).
 
-    `of`: the result in training, then the same in evaluation. `p`: the rate.
+    `of`: the result in training, then the same result in evaluation. `p`: the rate.
     """
     train, base = (values_of(name, case, observation).astype(np.float64) for name in check.of)
     p = check.params["p"]
@@ -105,7 +107,7 @@ def dropped_elements(check: Check, case: RecordedCase, observation: Observation)
 
 
 def _together(gone: Array, p: float) -> bool:
-    """Whether along some axis numbers are dropped together: then the shares of rows differ too much."""
+    """Whether whole rows along some axis are dropped at once: then the shares of zeros per row differ too much."""
     for axis, count in enumerate(gone.shape):
         shares = gone.mean(axis=axis)
         if (
@@ -118,15 +120,13 @@ def _together(gone: Array, p: float) -> bool:
 
 
 def dropped_regions(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """Within each row, features of one region vary (they were dropped), those of others stay equal.
+    """In each row, the features of one region vary, because dropout reaches them; the others are constant.
 
-    For results that are normalised afterwards, so that the dropped numbers themselves are not visible any
-    more; but which of them are equal still is. All regions are (start, stop) on the last axis.
-
-    `dropped`: holds numbers that pass through dropout at the rate `p`. `steady`: must not vary, at any
-    level. `floor`: holds zeros, so that a dropped number must look like it. `kept`: holds 1/(1-p) times
-    what goes into the dropout, so that a kept number must look like it. `keys`: what goes in is itself a
-    sum of that many dropped attention weights, different from row to row, with the mean that `kept` shows.
+    For results that are normalised after dropout. The dropped values are not visible then, but equal ones stay
+    equal. A region is (start, stop) on the last axis. `dropped`: values that pass through dropout at rate `p`.
+    `steady`: values that must not vary. `floor`: zeros; a dropped value must equal them. `kept`: 1/(1-p) times the
+    input of the dropout; a kept value must equal them. `keys`: the input is itself a sum of that many dropped
+    attention weights, different in each row, and `kept` has its mean.
     """
     (name,) = check.of
     got = _finite(name, case, observation)
@@ -147,7 +147,7 @@ def dropped_regions(check: Check, case: RecordedCase, observation: Observation) 
 
 
 def _levels(regions: dict[str, Array], p: float, keys: int | None) -> Finding:
-    """Dropped numbers lie on one level, kept ones on another; both are known where a region shows them."""
+    """Check that dropped values are equal, and kept values too; `floor` and `kept` show which values these are."""
     dropped = regions["dropped"]
     low = regions["floor"][:, :1] if "floor" in regions else dropped.min(axis=1, keepdims=True)
     high = dropped.max(axis=1, keepdims=True)
@@ -171,7 +171,7 @@ def _levels(regions: dict[str, Array], p: float, keys: int | None) -> Finding:
 
 
 def _scaled(times: Array, p: float, keys: int | None) -> Finding | None:
-    """How many times too large the kept numbers of each row are: once, or as sums of dropped weights."""
+    """Check the scale of the kept values in each row, either as a constant or as sums of dropped weights."""
     if keys is None:
         if np.abs(times - 1).max() <= EXACT:
             return None
@@ -190,7 +190,7 @@ def _scaled(times: Array, p: float, keys: int | None) -> Finding | None:
 
 
 def varies(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """Two calls on the same input in training differ: something is dropped."""
+    """Two calls on one input in training differ, so something is dropped."""
     one, other = (values_of(name, case, observation).astype(np.float64) for name in check.of)
     if np.abs(one - other).max(initial=0.0) > EXACT:
         return PASSED

@@ -1,4 +1,4 @@
-"""The values are the expected ones."""
+"""Judges that compare values with the expected ones."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def compare(name: str, got: Array, want: Array, axes: tuple[str, ...], tolerance
 
 
 def _sentence(name: str, got: Array, want: Array, wrong: Array) -> str:
-    """What is wrong, in how many values, and by how much."""
+    """Say in how many values a result differs, and by how much."""
     sentences = _of_gradient(name.removeprefix("grad ")) if name.startswith("grad ") else _of_result()
     count, total = int(wrong.sum()), wrong.size
     if np.isnan(got[wrong]).any():

@@ -1,4 +1,4 @@
-"""What a judge function answers, and the tools that all of them share."""
+"""The result of a judge, and the functions that all judges share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from grader.support.i18n import _
 
 @dataclass(frozen=True)
 class Finding:
-    """The answer of one check. `code` tells kinds of failure apart for diagnosis; it is never shown."""
+    """The result of one check. `code` distinguishes kinds of failure for the diagnosis; no report shows it."""
 
     passed: bool
     code: str = ""
@@ -43,7 +43,7 @@ def failed(
 
 
 class Wrong(GraderError):
-    """A judge need not look further: this is what it found."""
+    """Raised by a judge that has found a failure and need not look further."""
 
     def __init__(self, finding: Finding):
         super().__init__(finding.code)
@@ -57,7 +57,7 @@ def header_of(name: str, case: RecordedCase) -> Header:
 
 
 def tensor(name: str, case: RecordedCase, observation: Observation) -> Seen:
-    """What was observed under this name. Raises Wrong unless it has the shape and the kind of the reference's."""
+    """Return an observed tensor. Raises Wrong unless it has the shape and the kind of dtype of the reference."""
     seen = observation.seen.get(name)
     wrong = wrong_form(seen, header_of(name, case))
     if wrong is not None:
@@ -67,20 +67,20 @@ def tensor(name: str, case: RecordedCase, observation: Observation) -> Seen:
 
 
 def values_of(name: str, case: RecordedCase, observation: Observation) -> Array:
-    """The numbers of such a tensor, in the reference's shape. Raises Wrong as `tensor` does."""
+    """Return a tensor's values, in the reference's shape. Raises Wrong as `tensor` does."""
     array = tensor(name, case, observation).array
     assert array is not None
     return array
 
 
 def shape_text(shape: Sequence[int], axes: Sequence[str] = ()) -> str:
-    """(2, 3, 5) with the names of its axes where they are known."""
+    """Return "(2, 3, 5)" with the names of the axes if they are known."""
     sizes = "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
     return f"{sizes}  [{', '.join(axes)}]" if axes and len(axes) == len(shape) else sizes
 
 
 def wrong_form(seen: Seen | None, want: Header) -> Finding | None:
-    """A failure if there is no tensor of the expected shape and kind; None if the numbers can be read."""
+    """Return a failure if there is no tensor of the expected shape and kind; None if its values can be read."""
     shown = shape_text(want.shape, want.axes)
     if seen is None:
         return failed("absent", _("no output was observed"), shown)
@@ -102,7 +102,7 @@ def wrong_form(seen: Seen | None, want: Header) -> Finding | None:
 
 
 def wrong_dtype(seen: Seen, want: Header) -> Finding | None:
-    """A failure if a tensor has another dtype than it should."""
+    """Return a failure if a tensor has another dtype than expected; None otherwise."""
     if seen.dtype == want.dtype:
         return None
     return failed(
@@ -114,19 +114,19 @@ def wrong_dtype(seen: Seen, want: Header) -> Finding | None:
 
 
 def first_index(wrong: Array) -> tuple[int, ...]:
-    """The index of the first place that is true."""
+    """Return the index of the first element that is true."""
     return tuple(int(i) for i in np.argwhere(wrong)[0])
 
 
 def place(index: Sequence[int], axes: Sequence[str]) -> str:
-    """ "batch 0, query 1, key 2", or "[0, 1, 2]" where the axes have no names."""
+    """Return "batch 0, query 1, key 2", or "[0, 1, 2]" if the axes have no names."""
     if axes and len(axes) == len(index):
         return ", ".join(f"{axis} {i}" for axis, i in zip(axes, index, strict=True))
     return "[" + ", ".join(map(str, index)) + "]" if len(index) else ""
 
 
 def around(array: Array, index: Sequence[int], rows: int = 4, columns: int = 6) -> str:
-    """The neighbourhood of one element as a small aligned table: its last two axes, cut to size."""
+    """Return the surroundings of one element as a small aligned table of its last two axes."""
     if array.ndim == 0:
         return number(float(array))
     plane = array[tuple(index[:-2])] if array.ndim > 1 else array[None]
@@ -139,7 +139,7 @@ def around(array: Array, index: Sequence[int], rows: int = 4, columns: int = 6) 
 
 
 def window(at: int, size: int, width: int) -> int:
-    """Return where a part of an axis begins that has a place near its middle."""
+    """Return where to cut an axis so that a place is near the middle of the part."""
     return max(0, min(at - width // 2, size - width))
 
 

@@ -1,4 +1,4 @@
-"""Judges of a language: how many sentences a trained model gets right, and which words were written."""
+"""Judges of trained models: how many sentences they get right, and which tokens they write."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from grader.support.i18n import _
 
 
 def accuracy(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """Enough sentences come out right, every word of them, when each step takes its best word.
+    """Enough sentences are right: at every step that counts, the best token is the right one.
 
-    The scores are those for the right words before: the best words agree with all that follow exactly where
-    greedy decoding writes the same sentence. `labels`, `lens`: tensors that the case holds for its judges, the right words
-    and how many count; `least`: the share of right sentences that is asked for.
+    The scores are computed with the right tokens as input (teacher forcing). The best tokens are all right exactly
+    if greedy decoding writes the same sentence. `labels`, `lens`: the right tokens and how many of them count,
+    tensors that only the judge has. `least`: the share of right sentences that is required.
     """
     (name,) = check.of
     scores = values_of(name, case, observation)  # (N, T, V)
@@ -46,7 +46,9 @@ def accuracy(check: Check, case: RecordedCase, observation: Observation) -> Find
 
 
 def right_ones(scores: Array, labels: Array, lens: Array) -> Array:
-    """(N,) of truth: the best word is the right one at each of the steps that count. Scores (N, T, V)."""
+    """Return (N,) of bool: at each step that counts, the best token is the right one. Scores have the shape (N, T,
+    V).
+    """
     best = scores.astype(np.float64).argmax(-1)  # (N, T)
     beyond = np.arange(labels.shape[1]) >= lens[:, None]
     right: Array = ((best == labels) | beyond).all(1) & np.isfinite(scores).all((1, 2))
@@ -54,7 +56,7 @@ def right_ones(scores: Array, labels: Array, lens: Array) -> Array:
 
 
 def sentences(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """Every sentence is the one that the reference writes."""
+    """Every sentence equals the one that the reference writes."""
     (name,) = check.of
     seen, header = observation.seen.get(name), case.headers[name]
     if seen is None or seen.array is None or seen.array.ndim != 2 or seen.dtype != "int64":
@@ -82,7 +84,7 @@ def sentences(check: Check, case: RecordedCase, observation: Observation) -> Fin
 
 
 def trained(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """A state dict came back, with every weight of the model in it."""
+    """A state dict was returned, with every weight of the model."""
     for name in check.of:
         seen, weight = observation.seen.get(name), name.removeprefix("state ")
         if seen is None:
@@ -101,10 +103,10 @@ RESEMBLES = 0.1
 
 
 def moved(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """The weights that came back differ from those that `module` began with, and still resemble them.
+    """The returned weights differ from the weights that `module` began with, and still resemble them.
 
-    They resemble them if the cosine of the angle between the two is above `RESEMBLES`, each weight counted
-    without its mean: a norm's ones say nothing.
+    They resemble them if the cosine of the angle between the two is above `RESEMBLES`. Each weight counts without
+    its mean, since the ones of a norm layer prove nothing.
     """
     back = trained(check, case, observation)
     if not back.passed:

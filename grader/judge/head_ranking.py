@@ -1,4 +1,4 @@
-"""Numbers rank as was planted, whatever their size."""
+"""Judge the ranking of heads: the order counts, not the size of the values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.support.i18n import _
 
 
 def spearman(one: Array, other: Array) -> float:
-    """The rank correlation of two rows of numbers, from -1 to 1 (Spearman 1904); 0 where one is constant."""
+    """Return the rank correlation of two rows of values, from -1 to 1 (Spearman 1904); 0 if one is constant."""
     ranks = [_ranks(np.asarray(row, dtype=np.float64)) for row in (one, other)]
     a, b = (rank - rank.mean() for rank in ranks)
     size = float(np.sqrt((a * a).sum() * (b * b).sum()))
@@ -21,7 +21,7 @@ def spearman(one: Array, other: Array) -> float:
 
 
 def _ranks(row: Array) -> Array:
-    """Places in ascending order; equal numbers share the mean of theirs."""
+    """Return ranks in ascending order; equal values share their mean rank."""
     smaller = (row[:, None] > row[None, :]).sum(axis=1)
     equal = (row[:, None] == row[None, :]).sum(axis=1)
     return smaller + (equal - 1) / 2
@@ -45,7 +45,7 @@ def ranks(check: Check, case: RecordedCase, observation: Observation) -> Finding
 
 
 def _listed(row: Array) -> str:
-    """Heads, the largest number first."""
+    """List the heads, the largest value first."""
     return _("heads from high to low: {heads}").format(
         heads=", ".join(str(h) for h in np.argsort(-row, kind="stable"))
     )

@@ -6,7 +6,9 @@ from grader.support.i18n import _
 
 
 def lost_message(why: str, detail: str = "") -> str:
-    """What happened to the worker. why: as in `WorkerGone`; detail: seconds, an exit code, a size or an exception."""
+    """Say what happened to the worker. why: as in `WorkerGone`. detail: seconds, an exit code, a size or an
+    exception.
+    """
     if why == "time" and detail:
         return _("stopped after {seconds} seconds; is there a loop that never ends?").format(seconds=detail)
     if why == "time":

@@ -9,7 +9,7 @@ from grader.support.i18n import _
 
 
 def says_and_asks(mistakes: Sequence[KnownMistake]) -> tuple[str, str]:
-    """What one explanation says, and the question of its first mistake."""
+    """Return the sentence of one explanation, and the question of its first mistake."""
     return _(" In addition: ").join(_(mistake.says) for mistake in mistakes), _(mistakes[0].asks) if mistakes[
         0
     ].asks else ""

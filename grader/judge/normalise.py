@@ -1,5 +1,4 @@
-"""Results come in more than one right form; here kept attention weights become (B, H, T, S), and sentences
-one row each."""
+"""Bring accepted layouts into one: stored attention weights become (B, H, T, S), sentences become padded rows."""
 
 from __future__ import annotations
 
@@ -16,10 +15,11 @@ EMPTY, PAD = -1, 0  # what fills up shorter rows: here, and in a tensor of token
 
 
 def normalise_layouts(observation: Observation, steps: Iterable[Mapping[str, Any]]) -> Observation:
-    """The same observation with every result in one form, as far as it came in an accepted one.
+    """Return the observation with each result in one layout, if it has an accepted one; others stay as they are.
 
-    With heads: (B, H, T, S), (B·H, T, S) with row b·H + h, or a list of one (B, T, S) a head. With one query
-    a step: a list of one (B, 1, S) or (B, S) a step, or the same in one tensor, steps first or second.
+    Attention weights of several heads: (B, H, T, S), (B·H, T, S) with row b·H + h, or a list with one (B, T, S) per
+    head. Of a decoder with one query per step: a list with one (B, 1, S) or (B, S) per step, or one tensor with the
+    steps as its first or second axis.
     """
     seen = dict(observation.seen)
     for step in steps:
@@ -35,9 +35,9 @@ def normalise_layouts(observation: Observation, steps: Iterable[Mapping[str, Any
 
 
 def _written(seen: Seen, steps: int, eos: int) -> Seen:
-    """What stands before `eos`, one row a sentence, filled up with -1: (B, steps), longer if a row is.
+    """Return the tokens before `eos`, one row per sentence, padded with -1: (B, steps), or longer if a row is longer.
 
-    `eos` itself may have been kept, and behind it one token over and over, as in a tensor that is filled up.
+    A row may also contain `eos`, and one padding token repeated after it.
     """
     if seen.array is None or seen.array.ndim != 2 or seen.array.dtype.kind != "i":
         return seen

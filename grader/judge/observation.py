@@ -1,4 +1,4 @@
-"""What a worker saw while it ran one case, read with a reader that knows what was asked for."""
+"""Read the reply of a worker as an observation. Anything that was not requested is refused."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ MAX_EMPTY_AXIS = 1 << 16  # of a tensor without values: its size bounds no other
 
 @dataclass(frozen=True)
 class Seen:
-    """One observed value: a tensor with its numbers, a tensor of which only the shape is known, or
-    something that is no tensor (`odd` says what)."""
+    """One observed value: a tensor with its values, a tensor of which only the shape is known, or no tensor (`odd`
+    says what it is).
+    """
 
     shape: tuple[int, ...] | None = None
     dtype: str = ""
@@ -37,7 +38,7 @@ class StudentError:
 
 @dataclass(frozen=True)
 class Observation:
-    """All that is known of one run of one case."""
+    """Everything that was observed in one run of one case."""
 
     seen: Mapping[str, Seen]
     error: StudentError | None = None
@@ -58,10 +59,10 @@ def read_observation(
     asked: frozenset[str],
     files: frozenset[str] | None = None,
 ) -> Observation:
-    """Turn a reply into an observation. Raises BadReply for anything that was not asked for.
+    """Turn a reply into an observation. Raises BadReply for anything that was not requested.
 
-    files: the submission's; an error that claims to lie in another file has no place. Nothing that the
-    reply holds is quoted in a BadReply, since it may hold the inputs of a hidden case.
+    files: names of the submission's files; an error in any other file gets no place. A BadReply quotes nothing of
+    the reply, which may contain inputs of a hidden case.
     """
     seen: dict[str, Seen] = {}
     if body:
@@ -111,7 +112,9 @@ def _texts(value: object) -> list[str]:
 
 
 def student_error(value: object) -> StudentError | None:
-    """An exception as the worker describes it; tolerant, because the words come from beside student code."""
+    """Read an exception as the worker describes it. Student code may have changed the texts, so bad ones are
+    tolerated.
+    """
     return _error(value)
 
 

@@ -1,4 +1,4 @@
-"""A GPU that ran out of memory: how to recognise it, and the sentence."""
+"""Recognise that a GPU ran out of memory, and say so."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _NO_MEMORY = re.compile(r"CUDA error: out of memory|CU\w+_STATUS_ALLOC_FAILED")
 
 
 def ran_out_of_memory(error: StudentError) -> bool:
-    """Return whether a GPU refused memory. Code that needs too much of it has met the CPU's limit before."""
+    """Return whether a GPU refused memory. Code that needs far too much meets the limit on the CPU before."""
     return error.type == "OutOfMemoryError" or (
         error.type in ("RuntimeError", "AcceleratorError") and bool(_NO_MEMORY.search(error.message))
     )
 
 
 def out_of_memory_message(error: StudentError | None = None) -> str:
-    """Return the sentence. Without an error it quotes nothing: for hidden cases."""
+    """Return the sentence. Without an error it quotes nothing, as hidden cases need it."""
     says = _("GPU out of memory: close other programs and run the check again")
     if error is None or not error.message:
         return says

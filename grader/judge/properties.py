@@ -1,4 +1,4 @@
-"""Judges that hold a student's results against each other: what must be true whatever the numbers are."""
+"""Judges of properties: they compare a student's results with each other, not with expected values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from grader.support.i18n import _
 
 
 def same(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """Two results of the student's own code agree. `says`: the sentence when they do not."""
+    """Two results of the student's own code agree. `says`: the sentence if they do not."""
     left, right = check.of
     one, other = (values_of(name, case, observation) for name in (left, right))
     wrong = differs(other, one, 10 * TOLERANCE[case.dtype])
@@ -59,9 +59,10 @@ def sums_to_one(check: Check, case: RecordedCase, observation: Observation) -> F
 
 
 def carries(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """A matrix takes each row of one tensor, as a column, to the same row of another.
+    """A matrix maps each row of one tensor, as a column vector, to the same row of another.
 
-    `rows` and `images` name the two, which the case holds for its judges; `tol` widens the tolerance; `says` is the sentence when it does not.
+    `rows` and `images`: names of the two tensors, which only the judge has. `tol` widens the tolerance. `says`: the
+    sentence if a row differs.
     """
     (name,) = check.of
     got = values_of(name, case, observation).astype(np.float64)
@@ -76,7 +77,7 @@ def carries(check: Check, case: RecordedCase, observation: Observation) -> Findi
 
 
 def witnessed(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """At least one row is the expected one: it shows that the code ran on the data. `says`: the sentence if not."""
+    """At least one row is the expected one, which shows that the code ran on the data. `says`: the sentence if not."""
     (name,) = check.of
     rows = values_of(name, case, observation) == case.expected[name]
     return PASSED if rows.all(-1).any() else failed("differ", _(check.params["says"]))

@@ -1,8 +1,8 @@
-"""What a report on hidden cases may show: nothing that a student's code could choose.
+"""Decide what a report on hidden cases may show: nothing that student code could choose.
 
 Code that has seen a hidden input could write it into a shape, a name or a value that a report would quote. So
-`redact` builds a result anew from texts of the course, from fixed sentences chosen by a finding's code, and
-from numbers that the grader computed. A text that is in no list becomes a generic sentence, or goes.
+`redact` makes a new result from texts of the course, from fixed sentences chosen by a finding's code, and from
+values that the grader computed. Any other text is replaced by a general sentence, or left out.
 """
 
 from __future__ import annotations
@@ -25,13 +25,11 @@ from grader.support.sanitize import sanitize
 
 @dataclass(frozen=True)
 class Evidence:
-    """What `redact` goes by. It never becomes part of a report.
+    """What `redact` uses to decide. It never becomes part of a report.
 
-    codes: check id → the code of its finding.
-    facts: codes of the facts in the diagnosis.
-    safe: sentences that were complete before any case ran; they may be shown as they are.
-    observed: codes of remarks about what was observed.
-    files: names of the submission's files.
+    codes: check id → the code of its finding. facts: codes of the facts in the diagnosis. safe: sentences that were
+    complete before any case ran; they may be shown. observed: codes of remarks about observations. files: names of
+    the submission's files.
     """
 
     exercise: Exercise
@@ -107,7 +105,7 @@ def _passed(check: Check) -> str:
 
 
 def _message(check: Check, code: str, message: str) -> str:
-    """A sentence of this file, by the judge and the code; the message only helps to choose one."""
+    """Return a fixed sentence for a judge and a code; the message only helps to choose one."""
     word, _space, rest = code.partition(" ")
     if word.startswith("!"):
         return _("raised {what}").format(what=word[1:]) if _is_builtin(word[1:]) else _("raised an exception")
@@ -126,7 +124,7 @@ def _message(check: Check, code: str, message: str) -> str:
 
 
 def _is_builtin(name: str) -> bool:
-    """Whether this is an exception of Python's own; the name of any other may be the student's choice."""
+    """Whether an exception is one of Python's own. A student could choose any other name."""
     found = getattr(builtins, name, None)
     return isinstance(found, type) and issubclass(found, BaseException)
 
@@ -245,7 +243,7 @@ _PLACED = frozenset(
 
 
 def _where(where: str, case: RecordedCase, check: Check, code: str, files: Collection[str]) -> str:
-    """A line of the submission's files, or a place that the case itself has; "" for any other text."""
+    """Return a line of the submission's files, or a place in the case; "" for any other text."""
     if code.startswith(("!", "lost")):
         return next((place for file in files if (place := _line(where, file))), "")
     return where if check.judge in _PLACED and _is_place(where, case) else ""

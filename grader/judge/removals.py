@@ -1,8 +1,8 @@
-"""A removal experiment is complete, its orders are what they are called, its accuracies are true.
+"""Judge a removal experiment: it is complete, each order is what its name says, and the accuracies are true.
 
-The rows come as a tensor: seed, order, accuracy, and the heads removed, filled up with -1
-(`Case.removals`). No student code takes part in the recalculation: how many answers are right without a set
-of heads depends on the set alone, so all sets are tabulated when the case is recorded, from `table`.
+The rows are a tensor: seed, order, accuracy, and the removed heads, padded with -1 (`Case.removals`). The number of
+right answers depends only on the set of removed heads. So it is recorded for all sets in `table`, and no student
+code takes part in the comparison.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_ROWS = 1 << 16
 
 @dataclass(frozen=True)
 class Removal:
-    """One row: with this seed, in this order, these heads were gone, and this share of answers was right."""
+    """One row: for this seed and order, with these heads removed, this share of answers was right."""
 
     seed: float
     order: str
@@ -39,7 +39,7 @@ class Removal:
 
 
 def read_removals(seen: Seen | None) -> list[Removal]:
-    """The rows that were observed. Raises Wrong where there are none."""
+    """Return the observed rows. Raises Wrong if there are none."""
     if seen is None or seen.array is None or seen.array.ndim != 2 or seen.array.shape[1] < 4:
         what = seen.odd if seen is not None and seen.odd else _("nothing")
         says = _("expected a list of dicts (see the lesson), got {what}").format(what=what)
@@ -55,7 +55,7 @@ def read_removals(seen: Seen | None) -> list[Removal]:
 
 
 def chains(rows: Sequence[Removal]) -> dict[tuple[str, float], list[Removal]]:
-    """The rows of every (order, seed), the fewest removed first."""
+    """Return the rows of each (order, seed), the fewest removed heads first."""
     out: dict[tuple[str, float], list[Removal]] = {}
     for row in rows:
         out.setdefault((row.order, row.seed), []).append(row)
@@ -63,8 +63,10 @@ def chains(rows: Sequence[Removal]) -> dict[tuple[str, float], list[Removal]]:
 
 
 def all_rows(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """Every order, three seeds or more, one row for 1 … `heads` - 1 removed heads (none removed may be told
-    too), and each row keeps what the row before it removed."""
+    """The rows are complete: every order, at least three seeds, and one row for each of 1 … `heads` - 1 removed heads.
+
+    A row without removed heads is allowed. Each row removes the heads of the row before it and one more.
+    """
     rows = read_removals(observation.seen.get(check.of[0]))
     heads = check.params["heads"]
     found = chains(rows)
@@ -88,7 +90,7 @@ def all_rows(check: Check, case: RecordedCase, observation: Observation) -> Find
 
 
 def _problem(chain: Sequence[Removal], heads: int) -> tuple[str, str] | None:
-    """What is wrong with the rows of one order and seed: a code and a sentence."""
+    """Return what is wrong with the rows of one order and seed, as a code and a sentence; None if nothing is."""
     for row in chain:
         if not set(row.removed) <= set(range(heads)) or len(set(row.removed)) < len(row.removed):
             return "no heads", _("'removed' must list different heads from 0 to {last}").format(
@@ -108,8 +110,8 @@ def _problem(chain: Sequence[Removal], heads: int) -> tuple[str, str] | None:
 def accuracies(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """Each accuracy is that of the model without the heads that the row names.
 
-    `table`: right answers for every set of removed heads, by the number whose bits are the heads; `of`: how
-    many answers there are.
+    `table`: the number of right answers for every set of removed heads; the bits of the index are the heads. `of`:
+    the number of answers.
     """
     rows = read_removals(observation.seen.get(check.of[0]))
     if not rows:
@@ -137,14 +139,14 @@ def accuracies(check: Check, case: RecordedCase, observation: Observation) -> Fi
 
 
 def _right(table: Sequence[int], removed: Iterable[int]) -> int | None:
-    """Right answers without these heads; None where one of them is no head."""
+    """Return the number of right answers without these heads; None if one of them does not exist."""
     if not all(0 <= head < len(table).bit_length() - 1 for head in removed):
         return None
     return table[sum(1 << head for head in set(removed))]
 
 
 def _pattern(rows: Sequence[Removal], table: Sequence[int], total: int) -> str:
-    """A word for the way in which accuracies are wrong, so that one mistake can be told from another."""
+    """Return a word for the way in which the accuracies are wrong, so that mistakes can be distinguished."""
     heads = frozenset(range(len(table).bit_length() - 1))
     right = [_right(table, row.removed) for row in rows]
     if any(count is None for count in right):
@@ -176,8 +178,10 @@ def _tell(counts: Array, gone: Iterable[frozenset[int]], heads: frozenset[int], 
 
 
 def in_order(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """`importance` takes the heads that were planted as weak first, `reverse` those that were planted as
-    strong. `planted`: the strength of every head; `least`: the rank correlation that is asked for."""
+    """`importance` removes the planted weak heads first, `reverse` the planted strong ones.
+
+    `planted`: the strength of every head. `least`: the rank correlation that is required.
+    """
     rows = read_removals(observation.seen.get(check.of[0]))
     planted, least = np.array(check.params["planted"]), check.params["least"]
     for order, sign in (("importance", 1), ("reverse", -1)):
@@ -199,13 +203,13 @@ def in_order(check: Check, case: RecordedCase, observation: Observation) -> Find
 
 
 def _went(rows: Sequence[Removal], order: str, heads: int) -> list[int]:
-    """The heads as they went one after another, with the first seed; what is no head is left out."""
+    """Return the heads in the order of their removal, for the first seed. Heads that do not exist are left out."""
     chain = next(chain for (name, _seed), chain in chains(rows).items() if name == order)
     return list(dict.fromkeys(head for row in chain for head in row.removed if 0 <= head < heads))
 
 
 def _agrees(chain: Sequence[Removal], planted: np.ndarray) -> float:
-    """How well the time at which each head goes agrees with its strength; the last head goes never."""
+    """Return the rank correlation of removal time and strength. The head that is never removed counts as last."""
     when = np.full(len(planted), len(planted), dtype=np.float64)
     for row in chain:
         for head in row.removed:
@@ -215,7 +219,9 @@ def _agrees(chain: Sequence[Removal], planted: np.ndarray) -> float:
 
 
 def drawn(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """The random orders differ from seed to seed. That three of eight heads agree by chance is rarer than 1e-9."""
+    """The random orders differ between seeds. Three equal orders of eight heads occur by chance less than once in
+    10⁹.
+    """
     rows = read_removals(observation.seen.get(check.of[0]))
     orders = {
         tuple(frozenset(row.removed) for row in chain if row.removed)

@@ -1,4 +1,4 @@
-"""What a right answer would show in a case: the observation by which the grader tests its own judges."""
+"""Make the observation that a right answer would give, to test the judges themselves."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from grader.judge.observation import Observation, Seen
 
 
 def right_answer(case: RecordedCase) -> Observation:
-    """The expected values where the case has them, zeros of the expected shape elsewhere."""
+    """Return the expected values of a case, and zeros of the expected shape where it has none."""
     values = {name: 0 for name, header in case.headers.items() if header.dtype == "value"}
     seen = {name: _seen(case, name, header) for name, header in case.headers.items() if name not in values}
     lists: dict[str, object] = {key: [] for key in ("missing", "unexpected", "misshapen", "shared")}

@@ -1,4 +1,4 @@
-"""Judges that look at forms rather than at numbers: shapes, arguments, parameters, exceptions."""
+"""Judges of shapes, arguments, parameters and exceptions: everything but values."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from grader.support.i18n import _
 
 
 def shape(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """What came back is a tensor of the right shape and of the dtype that went in.
+    """The result is a tensor of the expected shape and of the dtype of the input.
 
-    `any_float`: nothing floating went in, so that float64 is as good as float32.
+    `any_float`: the input has no floating dtype, so float64 is accepted like float32.
     """
     for name in check.of:
         wrong = wrong_dtype(tensor(name, case, observation), case.headers[name])
@@ -35,7 +35,7 @@ def shape(check: Check, case: RecordedCase, observation: Observation) -> Finding
 
 
 def unchanged(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """Arguments hold exactly what they held before the call."""
+    """The arguments have the same values as before the call."""
     for name in check.of:
         argument = name.removeprefix("after ")
         got = values_of(name, case, observation)
@@ -54,7 +54,7 @@ def unchanged(check: Check, case: RecordedCase, observation: Observation) -> Fin
 
 
 def parameters(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """Weights could be loaded by the contract's names, or from a layout that holds the same matrices.
+    """The weights could be loaded by the contract's names, or from a layout with the same matrices.
 
     `may_have`: names of further parameters that change no result, such as a bias before a softmax.
     """
@@ -98,7 +98,7 @@ def _listed(names: list[str]) -> str:
 
 
 def value(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """A plain Python value is the one that is wanted."""
+    """A plain Python value is the expected one."""
     (name,) = check.of
     want = check.params["want"]
     if name not in observation.values:

@@ -1,4 +1,4 @@
-"""How far a value may be from the expected one."""
+"""The tolerance per dtype: how far a value may be from the expected one."""
 
 from __future__ import annotations
 

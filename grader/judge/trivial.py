@@ -14,10 +14,10 @@ from grader.judge.tolerance import differs
 
 
 def is_trivial(observations: Iterable[tuple[RecordedCase, Observation]]) -> bool:
-    """Whether every result whose values are judged was had for nothing: see `_computed_nothing`.
+    """Whether every result with judged values was computed without effort: see `_computed_nothing`.
 
-    Only asked about answers whose values are wrong. Results that the reference, too, has for nothing
-    (a single head, say) tell nothing.
+    Only asked about answers with wrong values. Results that the reference gives without effort too, as with a
+    single head, do not count.
     """
     judged = 0
     for case, observation in observations:
@@ -37,7 +37,7 @@ def is_trivial(observations: Iterable[tuple[RecordedCase, Observation]]) -> bool
 
 
 def _computed_nothing(array: Array, case: RecordedCase) -> bool:
-    """A constant, one of the inputs handed back, or the mean of one over an axis."""
+    """Whether a result is a constant, one of the inputs, or the mean of one over an axis."""
     if array.size > 0 and np.ptp(np.nan_to_num(array.astype(np.float64))) == 0:
         return True
     return any(
@@ -47,7 +47,7 @@ def _computed_nothing(array: Array, case: RecordedCase) -> bool:
 
 
 def _is_handed_back(array: Array, tensor: Array) -> bool:
-    """In any shape, or its leading part: a case may look at the first steps of a result alone."""
+    """Whether a result is an input, in any shape, or the beginning of one. A case may observe the first steps only."""
     parts = [tensor]
     if array.ndim == tensor.ndim:
         parts.append(tensor[tuple(slice(size) for size in array.shape)])
@@ -55,7 +55,7 @@ def _is_handed_back(array: Array, tensor: Array) -> bool:
 
 
 def _is_copied(array: Array, tensor: Array) -> bool:
-    """Sentences that hold, as far as they go, the words of an input."""
+    """Whether sentences repeat the tokens of an input."""
     if array.ndim != 2 or tensor.ndim != 2 or len(array) != len(tensor) or array.dtype.kind != "i":
         return False
     width = min(array.shape[1], tensor.shape[1])
@@ -72,5 +72,5 @@ def _is_mean(array: Array, tensor: Array) -> bool:
 
 
 def _fits(small: Sequence[int], large: Sequence[int]) -> bool:
-    """Whether one shape can be broadcast to another of as many axes."""
+    """Whether a shape can be broadcast to another with the same number of axes."""
     return len(small) == len(large) and all(s in (1, n) for s, n in zip(small, large, strict=True))

@@ -1,4 +1,4 @@
-"""From one case's observation to lines of the report."""
+"""Judge one case: from its observation to lines of the report."""
 
 from __future__ import annotations
 
@@ -29,11 +29,10 @@ OUT_OF_MEMORY = "no-memory"
 
 @dataclass(frozen=True)
 class JudgedCase:
-    """What the judges found in one case. Every judge runs once; diagnosis and figures read its findings.
+    """The findings for one case. Every judge runs once; diagnosis and figures read its findings.
 
-    findings: check id → what its judge found. A check that lacks what it looks at has none.
-    printed: what student code printed before the case lost its worker.
-    codes: check id → a word for the kind of result, which decides what a hidden report may show.
+    findings: check id → finding; a check whose observation is missing has none. printed: what student code printed
+    before the worker was lost. codes: check id → the kind of result, which decides what a hidden report may show.
     """
 
     case: RecordedCase
@@ -121,9 +120,9 @@ def judge_all(
 
 
 def judged(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """What the judge of a check finds. What comes from beside student code may be anything.
+    """Return the finding of a check's judge. The observation comes from beside student code, so it may be anything.
 
-    Where a judge cannot read it, the check fails; if it cannot read a right answer either, the grader is at fault.
+    If the judge raises, the check fails. If the judge raises for a right answer too, the grader is at fault.
     """
     try:
         return decide(check, case, observation)
@@ -171,14 +170,14 @@ def unseen_case(
 
 
 def lacks(check: Check, observation: Observation) -> bool:
-    """Whether what a check looks at was never observed."""
+    """Whether something that a check needs was never observed."""
     if check.judge == "parameters":
         return observation.parameters is None
     return any(name not in observation.seen and name not in observation.values for name in check.of)
 
 
 def of_error(error: StudentError) -> Finding:
-    """An exception as a finding: what was raised, and on which line of the student's code."""
+    """Return an exception as a finding: its text, and the student's line that raised it."""
     type_, said = sanitize(error.type, 100), sanitize(error.message, 500)
     what = f"{type_}: {said}" if said else type_
     where = ""

@@ -1,4 +1,4 @@
-"""Write a file so that whoever reads it sees the old one or the new one, whatever happens in between."""
+"""Write a file so that a reader sees the old content or the new one, even after a crash in between."""
 
 from __future__ import annotations
 

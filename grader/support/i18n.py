@@ -9,5 +9,5 @@ ngettext = _catalogue.ngettext
 
 
 def language() -> str:
-    """The language that sentences are told in; "" for the one they are written in."""
+    """Return the language of the sentences; "" for the one they are written in."""
     return str(_catalogue.info().get("language", ""))

@@ -1,4 +1,4 @@
-"""Folders that tell whose they are, so that those of the killed can be removed by whoever comes next."""
+"""Name temporary folders after the process that owns them, so that a later run can remove those of killed processes."""
 
 from __future__ import annotations
 

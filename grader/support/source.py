@@ -7,7 +7,7 @@ import io
 
 
 def definition_span(source: str, name: str) -> tuple[int, int]:
-    """Where the last top-level definition of `name` begins and ends, as offsets. Raises ValueError."""
+    """Return where the last top-level definition of `name` begins and ends, as offsets. Raises ValueError."""
     nodes = [
         node
         for node in ast.parse(source).body
