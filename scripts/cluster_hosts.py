@@ -157,8 +157,10 @@ def host_command(net: str, host: str, school: Path, workers: int) -> list[str]:
     (disk / "keys").mkdir(parents=True)
     for name in ("ca.pem", "worker.pem"):
         shutil.copy(school / "keys" / name, disk / "keys")
+    # A checkout that is below /tmp stays there: it is mounted again from the open folder.
+    kept = f"mkdir -p {ROOT} && mount --no-canonicalize --bind . {ROOT} && " * ROOT.is_relative_to("/tmp")
     script = (
-        f"mount --bind {disk} /mnt && mount -t tmpfs tmpfs /tmp && cd /mnt && ! ls {school} 2>/dev/null && "
+        f"mount --bind {disk} /mnt && cd {ROOT} && mount -t tmpfs tmpfs /tmp && {kept}cd /mnt && ! ls {school} 2>/dev/null && "
         f"exec env -u HEADWAY_SEED_FILE HOME=/mnt TMPDIR=/tmp XDG_CACHE_HOME=/mnt/cache {GRADER} cluster worker tls://{ADDRESS}:8786 "
         f"--certificates keys --workers {workers}"
     )

@@ -22,7 +22,7 @@ from grader.engine.engine import Engine
 from grader.engine.grading_options import GradingOptions
 from grader.intake.read import Submission, Unit
 from grader.report.model import ExerciseResult, Report
-from grader.sandbox.base import Limits
+from grader.sandbox.base import Launcher, Limits
 from grader.sandbox.choose import choose
 
 if TYPE_CHECKING:
@@ -125,6 +125,18 @@ def engine(bundles: list[Bundle]) -> Iterator[Engine]:
     _shared.remove(engine)
     engine.close()
     launcher.close()
+
+
+@pytest.fixture
+def shared_launcher(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have `grader check` in this process use the launcher of all tests, which has imported torch."""
+    from grader.student import check
+
+    def shared(tier: str) -> Launcher:
+        return engine.launcher if tier in ("auto", engine.launcher.tier) else choose(tier)
+
+    monkeypatch.setattr(check, "choose_tier", shared)
+    monkeypatch.setattr(engine.launcher, "close", lambda: None)
 
 
 @pytest.fixture

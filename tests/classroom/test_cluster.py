@@ -15,6 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from helpers.command_line import HANGS
 
 from grader.bundle.files import load_all
 from grader.classroom import cluster_worker
@@ -132,7 +133,7 @@ def test_an_encrypted_address_needs_certificates(config):
 
 @pytest.mark.parametrize("call", [["scheduler"], ["worker", "tls://127.0.0.1:8786"]])
 def test_scheduler_and_worker_need_certificates_on_one_machine_too(call):
-    done = subprocess.run([GRADER, "cluster", *call], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([GRADER, "cluster", *call], capture_output=True, text=True, timeout=HANGS)
     assert done.returncode == 2
     assert "Missing option '--certificates'" in done.stderr
 
@@ -167,7 +168,7 @@ def test_only_certificates_of_one_authority_are_trusted(tmp_path):
                 [GRADER, "cluster", "worker", address, "--certificates", folder],
                 capture_output=True,
                 text=True,
-                timeout=60,
+                timeout=HANGS,
             )
             assert done.returncode == 2
             assert "do not trust each other's certificates" in done.stderr
@@ -325,7 +326,7 @@ def test_hosts_that_lose_workers_store_what_one_machine_does(tmp_path):
         env={**os.environ, "TMPDIR": str(tmp_path)},
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=HANGS,
     )
     assert done.stdout.splitlines()[-1] == "equal", done.stdout + done.stderr
     assert done.returncode == 0

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import jsonschema
 import pytest
 import yaml
 from helpers.browser.walk import MASK, ROOT, SOFTMAX, TOO_LATE, commands
+from helpers.command_line import HANGS
+from helpers.report_schema import assert_follows
 
 from grader.sandbox.choose import report_on
 
@@ -96,7 +97,12 @@ def said(home: Path) -> dict[str, subprocess.CompletedProcess[str]]:
         (place / "masking.py").write_text(text, "utf-8")
     return {
         line: subprocess.run(
-            ["bash", "-c", line], cwd=home, env=environment(home), capture_output=True, text=True, timeout=200
+            ["bash", "-c", line],
+            cwd=home,
+            env=environment(home),
+            capture_output=True,
+            text=True,
+            timeout=HANGS,
         )
         for line in commands(GUIDE)
     }
@@ -143,7 +149,7 @@ def call(base: Path, script: str, **more: str) -> subprocess.CompletedProcess[st
         | {"XDG_CACHE_HOME": str(base / "cache")},
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=HANGS,
     )
 
 
@@ -163,7 +169,7 @@ def results(base: Path, files: dict[str, str]) -> dict[str, Any]:
     done = call(base, "run_autograder")
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads((base / "results" / "results.json").read_text("utf-8"))
-    jsonschema.validate(found, RESULTS)
+    assert_follows(found, RESULTS)
     return found
 
 
@@ -244,7 +250,7 @@ def test_only_assignments_that_are_there_can_be_packed(tmp_path):
         [sys.executable, ROOT / "docs/recipes/gradescope/pack.py", "77_nothing", tmp_path / "x.zip"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANGS,
     )
     assert done.returncode == 1
     assert "there is no assignment 77_nothing; there are 0" in done.stderr
@@ -264,7 +270,7 @@ def test_gitlab_gets_a_report_it_can_read(home, said, tmp_path):
         env=environment(home),
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=HANGS,
     )
     assert done.returncode == 1, done.stderr  # nothing is written yet
     report = tmp_path / "course" / job["artifacts"]["reports"]["junit"]
@@ -289,7 +295,7 @@ def graded_parts(home: Path, script: str, folder: Path, variables: list[dict[str
             env=environment(home, **more),
             capture_output=True,
             text=True,
-            timeout=200,
+            timeout=HANGS,
         )
         assert done.returncode == 0, done.stdout + done.stderr
     command = f"grader merge $(find . -name '*.sqlite') --store {folder / 'class.sqlite'}"
@@ -299,7 +305,7 @@ def graded_parts(home: Path, script: str, folder: Path, variables: list[dict[str
         env=environment(home, **variables[0]),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANGS,
     )
     assert done.stdout.endswith("4 results of 2 submissions\n"), done.stderr
 

@@ -7,9 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from grader.engine.engine import Engine
-from grader.sandbox.base import Launcher
-
 ROOT = Path(__file__).resolve().parents[2]
 UNTRACKED = shutil.ignore_patterns(".headway", "__pycache__")  # what running the grader there leaves
 
@@ -21,13 +18,5 @@ def course(tmp_path) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def shared_launcher(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have commands that run in this process use the launcher of all tests, which has imported torch."""
-    from grader.student import check
-
-    def shared(tier: str) -> Launcher:
-        return engine.launcher if tier in ("auto", engine.launcher.tier) else choose(tier)
-
-    choose = check.choose_tier
-    monkeypatch.setattr(check, "choose_tier", shared)
-    monkeypatch.setattr(engine.launcher, "close", lambda: None)
+def commands_share_a_launcher(shared_launcher: None) -> None:
+    """Have every command that runs in this process use the launcher of all tests."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.beginners import ANSWERS
-from helpers.command_line import run
+from helpers.command_line import HANGS, run
 
 from grader.bundle.safetensors import encode
 from grader.student.case_file import case_text
@@ -64,7 +64,7 @@ def test_no_expected_value_is_written(bundles):
 
 def run_python(file: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, file.name], cwd=file.parent, capture_output=True, text=True, timeout=60
+        [sys.executable, file.name], cwd=file.parent, capture_output=True, text=True, timeout=HANGS
     )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from helpers.command_line import HANGS
 
 from grader.support.scratch_dirs import owned
 
@@ -122,7 +123,7 @@ def test_a_worker_killed_once_is_replaced(course):
     time.sleep(2.0)  # torch is imported, the first cases run
     for worker in workers:
         os.kill(worker.pid, signal.SIGKILL)
-    out, _ = parent.communicate(timeout=60)
+    out, _ = parent.communicate(timeout=HANGS)
     result = json.loads(out)["exercises"][0]
     assert "no_such_thing" in result["checks"][0]["message"]
     assert not [p for p in workers if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]

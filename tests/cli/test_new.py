@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.command_line import HANGS
 from helpers.mistake_pages import Lesson, difference, example
 
 from grader.authoring.bank import apply
@@ -20,7 +21,7 @@ GRADER = Path(sys.executable).with_name("grader")
 
 
 def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([str(GRADER), *arguments], cwd=cwd, capture_output=True, text=True, timeout=300)
+    done = subprocess.run([str(GRADER), *arguments], cwd=cwd, capture_output=True, text=True, timeout=HANGS)
     assert "Traceback" not in done.stdout + done.stderr
     return done
 

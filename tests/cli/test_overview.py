@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from helpers.command_line import RIGHT, run
+from helpers.command_line import HANGS, RIGHT, run
 
 
 def test_the_list_shows_outcomes_and_what_is_next(course):
@@ -71,7 +71,7 @@ def test_the_plain_list_waits_for_no_key(course):
     pty = pytest.importorskip("pty")
     theirs, ours = pty.openpty()
     command = [str(Path(sys.executable).with_name("grader")), "--plain"]
-    done = subprocess.run(command, cwd=course, stdin=ours, stdout=ours, stderr=ours, timeout=30)
+    done = subprocess.run(command, cwd=course, stdin=ours, stdout=ours, stderr=ours, timeout=HANGS)
     assert done.returncode == 0
     assert b"Next: " in os.read(theirs, 1 << 16)
     os.close(ours)

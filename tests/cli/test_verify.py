@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from helpers.command_line import HANGS
 
 from grader.authoring.scaffold import scaffold
 
@@ -80,7 +81,7 @@ def test_ctrl_c_stops_it_without_traceback_or_leftovers(after):
     time.sleep(after)
     offspring = psutil.Process(running.pid).children(recursive=True)
     os.killpg(running.pid, signal.SIGINT)  # as a terminal does
-    _out, said = running.communicate(timeout=60)
+    _out, said = running.communicate(timeout=HANGS)
     assert (running.returncode, said.strip()) == (130, "stopped")
     assert not psutil.wait_procs(offspring, timeout=60)[1]
 
@@ -96,7 +97,7 @@ def test_a_killed_process_is_one_sentence():
     )
     with running:
         _one_of_the_pool(psutil.Process(running.pid)).kill()
-        _out, said = running.communicate(timeout=60)
+        _out, said = running.communicate(timeout=HANGS)
     assert running.returncode == 3
     assert said.strip().startswith("grader: a process of the grader was killed")
     assert len(said.strip().splitlines()) == 1
@@ -151,6 +152,6 @@ done.set()
 def test_ctrl_c_while_processes_start_stops_it_afterwards(send):
     """Whichever thread it reaches: numpy has some that do not block it."""
     done = subprocess.run(
-        [sys.executable, "-c", HEARS.format(send=send)], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", HEARS.format(send=send)], capture_output=True, text=True, timeout=HANGS
     )
     assert (done.stdout, done.stderr) == ("went on\nwas told\n", "")

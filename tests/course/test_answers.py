@@ -6,11 +6,10 @@ import json
 import re
 from dataclasses import replace
 
-import jsonschema
 import pytest
 from helpers.answers import ANSWERS, HERE, Answer
 from helpers.lanes import first_of_each
-from helpers.report_schema import REPORT
+from helpers.report_schema import REPORT, assert_follows
 from helpers.truth import STAGED, assert_facts_are_true, assert_places_are_true, told_stage, true_stage
 
 from grader.bundle.model import Exercise
@@ -69,7 +68,7 @@ def graded(engine, monkeypatch):
             quick = engine.with_options(quick=True)
             patched.setitem(quick.exercises, answer.exercise, exercise)
             report = quick.grade(read_submission(answer.path), [answer.exercise])
-        jsonschema.validate(to_json(report), REPORT)
+        assert_follows(to_json(report), REPORT)
         return report.exercises[0]
 
     return grade

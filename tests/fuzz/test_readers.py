@@ -11,8 +11,8 @@ from fuzz.run import fuzz
 from grader.judge.observation import student_error
 
 INPUTS = {
-    "source": 1000,
-    "notebook": 400,
+    "source": 500,
+    "notebook": 150,
     "notes": 500,
     "archive": 500,
     "reply": 300,

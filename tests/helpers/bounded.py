@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from helpers.command_line import HANGS
+
 TESTS = Path(__file__).resolve().parents[1]
 MIB = 1 << 20
 
@@ -14,7 +16,7 @@ MIB = 1 << 20
 def run_bounded(target, *arguments, memory=1024 * MIB, seconds=60):
     """Call `module:function` with arguments that JSON can hold; its value comes back through JSON.
 
-    memory: address space in bytes. seconds: of processor time; the time limit on the clock is four times as long.
+    memory: address space in bytes. seconds: of processor time, since the clock also counts other programs.
     Raises AssertionError if the function raises, is killed, or exceeds a limit.
     """
 
@@ -28,7 +30,7 @@ def run_bounded(target, *arguments, memory=1024 * MIB, seconds=60):
         preexec_fn=limit,
         capture_output=True,
         text=True,
-        timeout=4 * seconds,
+        timeout=HANGS,
         env={**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
     )
     assert process.returncode == 0, f"exit status {process.returncode}: {process.stderr[-1500:]}"

@@ -1,25 +1,37 @@
-"""Run a command and measure the largest of its processes."""
+"""Run a command and measure its memory and processor time."""
 
 import json
 import subprocess
 import sys
+from dataclasses import dataclass
+
+from helpers.command_line import HANGS
 
 _CODE = """
 import json, resource, subprocess, sys
 done = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10
-print(json.dumps([done.returncode, done.stdout, done.stderr, peak]))
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(json.dumps([done.returncode, done.stdout, done.stderr, used.ru_maxrss << 10, used.ru_utime + used.ru_stime]))
 """
 
 
+@dataclass(frozen=True)
+class Used:
+    """memory: bytes of the largest process among a command and its children. seconds: of processor time of all."""
+
+    memory: int
+    seconds: float
+
+
 def run_measured(command, **options):
-    """The completed command, and the memory in bytes of the largest process among it and its children."""
+    """Return the completed command and what it used. The clock is no measure: other programs run too."""
     outer = subprocess.run(
         [sys.executable, "-c", _CODE, *map(str, command)],
         stdout=subprocess.PIPE,
         text=True,
         check=True,
+        timeout=HANGS,
         **options,
     )
-    status, output, errors, peak = json.loads(outer.stdout)
-    return subprocess.CompletedProcess(command, status, output, errors), peak
+    status, output, errors, memory, seconds = json.loads(outer.stdout)
+    return subprocess.CompletedProcess(command, status, output, errors), Used(memory, seconds)

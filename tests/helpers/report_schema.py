@@ -1,5 +1,13 @@
 """The JSON record of a report, as a JSON Schema: the contract with everything that reads it."""
 
+
+def assert_follows(record, schema):
+    """Raise jsonschema.ValidationError if a record does not follow a schema."""
+    import jsonschema  # takes a second, which a run without these tests saves
+
+    jsonschema.validate(record, schema)
+
+
 CHECK = {
     "type": "object",
     "additionalProperties": False,

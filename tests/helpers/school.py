@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from helpers.command_line import HANGS
+
 ROOT = Path(__file__).resolve().parents[2]
 GRADER = Path(sys.executable).with_name("grader")
 ANSWER = (
@@ -44,7 +46,7 @@ def run(root: Path, *args: object, status: int | None = None) -> subprocess.Comp
         cwd=root,
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=HANGS,
         env=environment(root),
     )
     assert "Traceback" not in done.stdout + done.stderr, done.stderr

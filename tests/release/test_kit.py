@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from helpers import emulated
-from helpers.command_line import RIGHT, WRONG
+from helpers.command_line import HANGS, RIGHT, WRONG
 
 from grader.authoring.content import read_all
 from grader.cli.instructor.release import command
@@ -36,7 +36,7 @@ def run(*words, cwd, **env):
         cwd=cwd,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=HANGS,
         env={**inherited, **env},
     )
     assert "Traceback" not in done.stdout + done.stderr, done.stdout + done.stderr

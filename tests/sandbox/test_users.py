@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.command_line import HANGS
 
 from grader.sandbox.visible_paths import site_folders
 
@@ -25,7 +26,7 @@ def run_as(user: int, python: str, *arguments: str, cache: Path) -> subprocess.C
         [python, "-B", *arguments],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANGS,
         env=environment,
         cwd="/",
         **other,

@@ -16,11 +16,11 @@ def a_class(name, takes, forward="x"):
 
 
 @pytest.fixture
-def remarks(tmp_path):
+def remarks(tmp_path, shared_launcher):
     def of(text, name="notes.py"):
         file = tmp_path / name
         file.write_text(text)
-        return [r for r in check((), file=file, sandbox="basic", quiet=True).remarks if "import" not in r]
+        return [r for r in check((), file=file, quiet=True).remarks if "import" not in r]
 
     return of
 
@@ -110,7 +110,7 @@ def test_a_file_without_exercises_names_the_nearest(tmp_path):
     file = tmp_path / "own.py"
     file.write_text(a_class("SelfAttention", "dim"))
     with pytest.raises(GraderError) as error:
-        check((), file=file, sandbox="basic", quiet=True)
+        check((), file=file, quiet=True)
     assert "\nline 1: `SelfAttention(dim)` was not graded; the nearest name of an exercise is" in str(
         error.value
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 import nbclient
 import nbformat
 import pytest
+from helpers.command_line import HANGS
 
 from grader.student import notebook_check
 from grader.student.kernel_history import executed_units
@@ -52,7 +53,7 @@ def cells() -> dict[str, nbformat.NotebookNode]:
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
     client = nbclient.NotebookClient(
         book,
-        timeout=300,
+        timeout=HANGS,
         kernel_name="python3",
         resources={"metadata": {"path": str(ROOT / "assignments" / "04_heads")}},
     )

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.command_line import HANGS
 
 ROOT = Path(__file__).resolve().parents[2]
 RIGHT = (
@@ -24,7 +25,7 @@ def course(tmp_path) -> Path:
 
 def run(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rA", "--color=no", *args]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=180)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=HANGS)
 
 
 def test_every_public_check_is_an_item_with_its_message(course):

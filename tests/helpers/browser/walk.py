@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from helpers.command_line import HANGS
+
 ROOT = Path(__file__).resolve().parents[3]
 BIN = Path(sys.executable).parent
 GUIDE = ROOT / "docs" / "instructor.md"
@@ -146,7 +148,7 @@ class Walk:
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=280,
+            timeout=HANGS,
         )
         assert done.returncode in ((0, 1) if line.startswith(("grader grade", "grader regrade")) else (0,)), (
             line,
@@ -160,7 +162,7 @@ class Walk:
     def run(self, *command: str) -> str:
         """A command in the course that the document does not name."""
         done = subprocess.run(
-            command, cwd=self.course, env=self.environment, capture_output=True, text=True, timeout=280
+            command, cwd=self.course, env=self.environment, capture_output=True, text=True, timeout=HANGS
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout + done.stderr

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from helpers.command_line import HANGS
+
 ROOT = Path(__file__).resolve().parents[3]
 BIN = Path(sys.executable).parent
 ASSIGNMENT = "04_heads"
@@ -63,7 +65,7 @@ class School:
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=HANGS,
         )
         assert done.returncode == status, done.stdout + done.stderr
         return done.stdout + done.stderr
