@@ -1,5 +1,8 @@
-"""Prove that the course is right: solutions pass, stubs are not started, known mistakes are caught and
-named, right variants pass, trivial answers get nothing, building blocks agree with the references."""
+"""Prove that the course is right.
+
+Solutions pass, stubs are not started, known mistakes are caught and named, right variants pass, trivial answers get
+nothing, and building blocks agree with the references.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ SLIPS = {
 
 @dataclass
 class Row:
-    """What verification found for one exercise."""
+    """The findings for one exercise."""
 
     assignment: str
     exercise: str
@@ -186,7 +189,7 @@ def _check_variant(row: Row, answer: KnownAnswer, result: ExerciseResult) -> Non
 
 
 def _check_block(row: Row, engine: Engine, assignment: Assignment, exercise: Exercise) -> None:
-    """The building block of the same name, where there is one, must pass as an answer."""
+    """Check that the building block of the same name, if there is one, passes as an answer."""
     if exercise.name not in given.BLOCKS:
         return
     blocks = replace(exercise, given=(exercise.name,))

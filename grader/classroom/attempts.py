@@ -39,7 +39,9 @@ def one_of_each(entries: Sequence[GradedSubmission], keep: str) -> list[GradedSu
 
 
 def _rank(entry: GradedSubmission, result: ExerciseResult, keep: str) -> tuple[object, ...]:
-    """What could not be graded may be worth all its points, so it is behind a right answer only."""
+    """Return the rank of a result. One that could not be graded may be worth all points, so only a right answer
+    ranks above it.
+    """
     score = result.points if result.score is None else result.score
     better = (score, result.score is not None)
     begun = result.outcome not in IDLE

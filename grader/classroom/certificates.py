@@ -1,4 +1,4 @@
-"""Certificates for a cluster of one's own: an authority that signs three of them and is then forgotten."""
+"""Make the certificates of a cluster: an authority signs three of them, and its key is not stored."""
 
 from __future__ import annotations
 

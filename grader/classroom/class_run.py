@@ -32,7 +32,7 @@ Progress = Callable[[int, int], None]  # submissions done, submissions graded no
 
 
 class Pool(Protocol):
-    """What grades: processes of this machine, or workers of a cluster."""
+    """Processes of this machine or workers of a cluster, which grade tasks."""
 
     def __enter__(self) -> Pool: ...
 
@@ -147,9 +147,9 @@ class ClassRun:
 
 
 def store_key(bundles: Path, sandbox: str, rules: Rules = NO_RULES) -> StoreKey:
-    """Return what results depend on: cases, code, versions and tier; and the secret of the store.
+    """Return everything that results depend on: cases, code, versions, tier and rules; and the secret of the store.
 
-    rules: what the course changes about its exercises.
+    rules: the changes of the course to its exercises.
     """
     digest = hashlib.sha256(repr((cases_digest(bundles), code_digest(), rules.words())).encode())
     return StoreKey(digest.hexdigest(), versions(), sandbox, derived_key(STORE_SECRET))
@@ -169,7 +169,7 @@ def torch_version() -> str:
 def without_helpers(submissions: Sequence[GradedSubmission]) -> list[GradedSubmission]:
     """Leave out files that define no exercise if the same student submitted a file that defines one.
 
-    A file that the grader failed on stays: nobody knows what it defines.
+    A file that the grader failed on stays, because it is unknown what it defines.
     """
     graded = {one.student for one in submissions if one.report.exercises}
     return [

@@ -275,7 +275,7 @@ def _key(found: TaskResult) -> _Key:
 
 
 def _joined(found: TaskResult, graded: TaskResult) -> TaskResult:
-    """What the store had and what a worker found, in the order of the course."""
+    """Combine the results of the store with those of a worker, in the order of the course."""
     by_name = {result.name: result for result in graded.results}
     results = tuple(by_name.get(result.name, result) for result in found.results)
     return replace(

@@ -1,6 +1,6 @@
-"""What a process of `grader grade --cluster` does on its own machine: read a file and look in the store.
+"""Read files and look in the store, on the machine that runs `grader grade --cluster`.
 
-What the store lacks is packed as text to be graded elsewhere. Nothing is run here.
+A file without stored results is packed as text, to be graded on another machine. Nothing is run here.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a worker of a cluster does: receive the hidden cases once, then grade batches of texts.
+"""A worker of a cluster: it receives the hidden cases once, then grades batches of texts.
 
-It grades as a local run does, in a process of its own with limits. It never receives the secret seed.
+It grades as a local run does, in a separate process with limits. It never receives the secret seed.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ def discover(root: Path, bundles: Sequence[Bundle]) -> list[SubmittedFile]:
 
 
 def _first(found: list[_Found]) -> Iterator[SubmittedFile]:
-    """A student's files up to a limit, those of assignments first; one entry stands for the others."""
+    """Yield a student's files up to a limit, those of assignments first. One more entry names the rest."""
     found = sorted(found, key=lambda one: not one[0].expected) if len(found) > MAX_GRADABLE else found
     files = [replace(file, beside=modules()) for file, modules in found[:MAX_GRADABLE]]
     if len(found) > MAX_GRADABLE:

@@ -1,4 +1,4 @@
-"""What `grader grade` does, without output: check the options, find files, grade them, return the class."""
+"""The work of `grader grade`, without output: check the options, find files, grade them, return the class."""
 
 from __future__ import annotations
 

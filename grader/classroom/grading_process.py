@@ -1,4 +1,4 @@
-"""What one process of `grader grade` does: grade tasks with its own launcher and engine. It writes nothing."""
+"""One process of `grader grade`: it grades tasks with its own launcher and engine, and writes nothing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PLAIN_FILE = b"plain = 1\n"  # what is graded to see whether the grader is at fa
 
 @dataclass(frozen=True)
 class RunConfig:
-    """What all processes of a run have in common."""
+    """The settings that all processes of a run share."""
 
     bundles: Path  # the folder of the recorded cases
     store: Path | None  # None: the caller has looked there
@@ -199,7 +199,9 @@ def grades_a_plain_file(engine: Engine, wanted: Sequence[str]) -> bool:
 def unjudged_file(
     bundles: Sequence[Bundle], wanted: Sequence[str], content: str, size: int, why: str
 ) -> TaskResult:
-    """Results of a file that the grader cannot judge, although it judges a plain file: these exercises fail."""
+    """Return the results of a file that the grader cannot judge, although it judges a plain file: its exercises
+    fail.
+    """
     message = _("the grader could not judge this file; a plain file was graded without a problem")
     remark = _("The grader could not judge this file ({why}). A person should look at it.").format(why=why)
     results = results_without_grading(bundles, wanted, "failed", message)

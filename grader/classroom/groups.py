@@ -28,7 +28,7 @@ ID = re.compile(r"(?=.{1,100}$)[a-z0-9]+(-[a-z0-9]+)*")
 
 @dataclass(frozen=True)
 class Named:
-    """What an instructor says of a group: a short id, a sentence, and a question."""
+    """The instructor's name for a group: a short id, a sentence, and a question."""
 
     id: str
     says: str
@@ -60,7 +60,7 @@ class Groups:
 
 
 def group_of(result: ExerciseResult) -> str:
-    """What commands and reports call the group of a wrong answer; "" if it is in none."""
+    """Return the name by which commands and reports call the group of a wrong answer; "" if it is in none."""
     if result.diagnosis.alternatives:
         return "+".join(result.diagnosis.alternatives[0])
     return f"{result.name}:{result.fingerprint}" if result.fingerprint else ""

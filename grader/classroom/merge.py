@@ -23,7 +23,7 @@ _FIRST = ("",) * 5  # before every key
 
 @dataclass(frozen=True)
 class Merged:
-    """What a merge did. rejected: rows of each part that the grader did not write, if there are any."""
+    """The result of a merge. rejected: part → number of its rows that the grader did not write, if there are any."""
 
     submissions: int
     results: int

@@ -1,7 +1,7 @@
-"""Replace names of students in a class report that is shared: in names, places and texts.
+"""Replace the names of students in a class report that is shared: in names, places and texts.
 
-A pseudonym is made from the secret seed: the same student has the same one in every report, and nobody without the seed can
-compute it. File names, code, hashes of contents, remarks on files and the columns of the class list are left out.
+A pseudonym is computed from the secret seed: a student has the same one in every report, and only the seed gives
+it. File names, code, hashes of contents, remarks on files and the columns of the class list are left out.
 """
 
 from __future__ import annotations

@@ -26,7 +26,10 @@ NBGRADER = ("submitted", "autograded", "feedback")
 
 @dataclass(frozen=True)
 class StudentData:
-    """What there is. stores: each with its contents to delete. paths: ours. theirs: of nbgrader or the instructor."""
+    """What is stored about a student.
+
+    stores: store → contents to delete. paths: the grader's files. theirs: files of nbgrader or of the instructor.
+    """
 
     stores: dict[Path, list[str]]
     paths: tuple[Path, ...]
@@ -39,11 +42,12 @@ class StudentData:
 def find_stored(
     student: str, root: Path, bundles: Sequence[Bundle], store: Path | None, pages: Path | None
 ) -> StudentData:
-    """Find what is stored about a student of the class in `root`, without changing anything.
+    """Find what is stored about a student of the class in `root`. Nothing is changed.
 
-    A store has no names: a result is found by a hash of the file. Results of files that nobody in the class has any more are
-    found too. store: one that `--store` named, besides those in the cache. Raises UsageError for a name that cannot be a
-    folder's or that nothing there has, and GraderError if a file of others cannot be read: its results would be lost.
+    A store has no names: a result is found by the hash of its file. Results of files that no student has any more
+    are found too. store: the one that `--store` named, besides those in the cache. Raises UsageError for a name
+    that cannot be a folder's or that nothing there has, and GraderError if a file of another student cannot be
+    read, since its results would be lost.
     """
     if not root.is_dir():
         raise UsageError(_("{path} is no folder of submissions").format(path=root))
@@ -74,7 +78,7 @@ def find_stored(
 
 
 def remove(found: StudentData) -> None:
-    """Delete it. The space in a store is overwritten."""
+    """Delete what was found. The space in a store is overwritten."""
     for path, contents in found.stores.items():
         with closing(Store(path, _NO_KEY)) as store:
             store.delete(contents)

@@ -39,7 +39,7 @@ class Change:
 
     @property
     def sentence(self) -> str:
-        """What the student may read: titles of checks and names of mistakes, no value of a hidden case."""
+        """The sentence for the student: titles of checks and names of mistakes, but no value of a hidden case."""
         fields = {
             "exercise": self.new.name,
             "old": _points(self.old.score),
@@ -130,7 +130,9 @@ def _change(entry: GradedSubmission, old: ExerciseResult, new: ExerciseResult, n
 
 
 def _differs(change: Change) -> bool:
-    """Whether points, outcome or known mistake differ. A group without a name is called otherwise as soon as a case changes."""
+    """Whether points, outcome or known mistake differ. Names of unnamed groups do not count: they change with every
+    case.
+    """
     return any(
         getattr(change.old, name) != getattr(change.new, name) for name in ("score", "points", "outcome")
     ) or (change.old.diagnosis.alternatives != change.new.diagnosis.alternatives)
@@ -144,7 +146,7 @@ def _published(change: Change) -> ExerciseResult:
 
 
 def _why(old: ExerciseResult, new: ExerciseResult) -> Iterator[str]:
-    """What differs between two results, the most telling first."""
+    """Yield the differences between two results, the most important first."""
     if old.points != new.points:
         yield _("it is worth {new} points, before {old}").format(
             new=_points(new.points), old=_points(old.points)

@@ -65,7 +65,7 @@ class BadStore(GraderError):
 
 @dataclass(frozen=True)
 class StoreKey:
-    """What a result depends on besides the submission, and the secret that authenticates it."""
+    """Everything that a result depends on besides the submission, and the secret that authenticates it."""
 
     cases: str  # a hash of the bundles
     grader: str  # versions of the grader and of torch
@@ -93,7 +93,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class StoredResults:
-    """What the store holds of one submission; `rejected` are exercises whose row the grader did not write."""
+    """The stored results of one submission. rejected: exercises whose row the grader did not write."""
 
     results: dict[str, ExerciseResult] = field(default_factory=dict)
     rejected: tuple[str, ...] = ()

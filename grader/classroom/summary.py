@@ -16,7 +16,7 @@ OUTCOMES = ("passed", "failed", "not_started", "blocked", "other_interface", "co
 
 @dataclass
 class ExerciseSummary:
-    """How one exercise went."""
+    """The counts of one exercise."""
 
     name: str
     assignment: str
@@ -47,7 +47,7 @@ class Mistake:
 
     @property
     def group(self) -> str:
-        """What commands call it by."""
+        """The name by which commands call it."""
         return "+".join(self.ids)
 
 
@@ -67,7 +67,7 @@ class Cluster:
 
 @dataclass(frozen=True)
 class AdviceGiven:
-    """What an exercise breaks without losing points, and for whom. `ids`: the known answer, if there is one."""
+    """Advice that costs no points, and the students who get it. `ids`: the known answer, if there is one."""
 
     exercise: str
     policy: str
@@ -248,7 +248,7 @@ def unread(entries: Sequence[GradedSubmission]) -> list[GradedSubmission]:
 
 
 def remarks(entries: Sequence[GradedSubmission]) -> list[str]:
-    """What the instructor should know about graded submissions: one line each."""
+    """Return remarks for the instructor on graded submissions, one line each."""
     return [f"{e.submission}: {remark}" for e in entries if e.report.exercises for remark in e.report.remarks]
 
 

@@ -36,7 +36,7 @@ MOST_ROWS = 12
 
 
 def show(entries: Sequence[GradedSubmission], console: Console) -> None:
-    """Who passes what, which checks fail for whom, which mistakes are common, and which are unknown."""
+    """Print outcomes, failing checks with the students they fail for, common mistakes, and unknown ones."""
     console.print(Group(*_parts(entries)))
 
 

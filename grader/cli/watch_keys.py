@@ -1,4 +1,4 @@
-"""What the keys of `grader watch` do. Each key prints something below the report, or shows another exercise."""
+"""The keys of `grader watch`. Each key prints something below the report, or shows another exercise."""
 
 from __future__ import annotations
 

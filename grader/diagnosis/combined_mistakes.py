@@ -1,7 +1,8 @@
-"""Name known mistakes that occur together, though their pair was not recorded.
+"""Name several known mistakes that occur together, although their pair was not recorded.
 
-Every slot of the answer must be explained: by the expected result, by the one mistake that changes this slot, or,
-where several change it, by one of these or by anything that is wrong. Each named mistake needs slots of its own.
+A slot is one result of one case. Every slot of the answer must be explained: it has the expected result, or that of
+the one mistake that changes this slot. If several mistakes change it, it may have the result of one of them, or any
+wrong result. Each named mistake must explain a slot that no other one explains.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ VAGUE = "values"  # a finding that many mistakes have
 
 @dataclass(frozen=True)
 class _Row:
-    """One row of the table beside the answer. Slots are sets of their numbers.
+    """One row of the table compared with the answer, as sets of slot numbers.
 
-    changes: where it differs from every right answer. fits: where the answer does not contradict it.
-    shows: where it changes something and the answer has exactly that.
+    changes: slots that differ from every right answer. fits: slots that do not contradict the answer. shows:
+    changed slots that the answer has exactly so.
     """
 
     number: int
@@ -41,7 +42,9 @@ class _Row:
 
 @dataclass(frozen=True)
 class _Answer:
-    """wrong: the slots that differ from every right answer. open: wrong slots that need no explanation."""
+    """The slots of an answer. wrong: they differ from every right answer. open: wrong slots that need no
+    explanation.
+    """
 
     table: Signatures
     sizes: Sequence[str]  # of the case of each slot
@@ -56,10 +59,10 @@ def together(
     numbers: Array,
     budget: Budget | None = None,
 ) -> tuple[tuple[str, ...], ...]:
-    """The fewest known mistakes that together explain an answer which no row of the table equals.
+    """Return the fewest known mistakes that together explain an answer which equals no row of the table.
 
-    If there are none, the checks that ended in an exception are left out. Raises JudgingTimeoutError if the budget
-    is spent.
+    If there are none, checks that ended in an exception are left out. Raises JudgingTimeoutError if the budget is
+    spent.
     """
     right = [row for row, ids in enumerate(table.explains) if not ids]
     apart = distances(table, states, numbers)
@@ -78,7 +81,7 @@ def _slots(where: Any) -> frozenset[int]:
 
 
 def _sizes(table: Signatures, cases: Sequence[RecordedCase]) -> list[str]:
-    """For each slot a word for the sizes of its case."""
+    """Return a word for the sizes of the case of each slot."""
     of = {case.id: repr(sorted({tensor.shape for tensor in case.tensors.values()})) for case in cases}
     return [of[slot.split("|")[0]] for slot in table.slots]
 
@@ -95,7 +98,9 @@ def _rows(table: Signatures, apart: Array, states: Sequence[str], numbers: Array
 
 
 def _explained(rows: Iterable[_Row], answer: _Answer, budget: Budget) -> tuple[tuple[str, ...], ...]:
-    """The sets of fewest mistakes that explain all slots but the open ones; of several, what is in all of them."""
+    """Return the smallest sets of mistakes that explain all slots but the open ones; of several sets, their common
+    part.
+    """
     able = [
         row
         for row in rows
@@ -132,7 +137,7 @@ def _explain(chosen: Sequence[_Row], answer: _Answer) -> bool:
 
 
 def _contradict(table: Signatures, one: _Row, other: _Row) -> bool:
-    """Whether a check finds different things in two mistakes: no answer shows both."""
+    """Whether one check finds different things in two mistakes. Then no answer can show both."""
     for slot in one.changes & other.changes:
         found = {table.states[row.number][slot] for row in (one, other)} - {VAGUE}
         if "|check:" in table.slots[slot] and len(found) == 2 and not any(s.startswith("!") for s in found):
@@ -141,9 +146,9 @@ def _contradict(table: Signatures, one: _Row, other: _Row) -> bool:
 
 
 def _is_seen(row: _Row, others: Sequence[_Row], answer: _Answer) -> bool:
-    """Whether the answer has all that this row alone changes, and shows it in two cases of different sizes.
+    """Whether the answer has everything that only this row changes, in two cases of different sizes.
 
-    A mistake that changes cases of one size alone must be seen in these.
+    A mistake that changes cases of one size only must be seen in these.
     """
     elsewhere = frozenset[int]().union(*(other.changes for other in others))
     if not row.changes - elsewhere - answer.open <= row.fits:

@@ -1,4 +1,4 @@
-"""How far an answer is from what known mistakes give, slot by slot."""
+"""Measure how far an answer is from the results of known mistakes, slot by slot."""
 
 from __future__ import annotations
 

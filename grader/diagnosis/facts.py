@@ -26,9 +26,9 @@ class Fact:
 def of_numbers(
     got: Array, want: Array, axes: Sequence[str], tolerance: float, lens: Array | None = None
 ) -> list[Fact]:
-    """What can be said of two arrays of one shape that are not equal.
+    """Describe how two different arrays of one shape differ.
 
-    lens: the valid lengths of the case, (B,) or (B, T); the longest has no padding.
+    lens: the valid lengths of the case, (B,) or (B, T); the longest sequence has no padding.
     """
     wrong = differs(got, want, tolerance)
     if not wrong.any() or got.shape != want.shape:
@@ -69,7 +69,7 @@ def _padding(wrong: Array, lens: Array | None) -> list[Fact]:
 
 
 def _where(wrong: Array, axes: Sequence[str]) -> list[Fact]:
-    """Along which axes only a part is wrong."""
+    """Say along which axes only some positions are wrong."""
     names = axes if len(axes) == wrong.ndim else [_("axis {n}").format(n=n) for n in range(wrong.ndim)]
     facts = []
     for axis, name in enumerate(names):
@@ -82,7 +82,7 @@ def _where(wrong: Array, axes: Sequence[str]) -> list[Fact]:
 
 
 def _pattern(name: str, hit: Sequence[int], size: int) -> str:
-    """Which places along one axis are wrong, as a sentence; `hit` is neither empty nor everything."""
+    """Say in one sentence which positions along an axis are wrong. `hit` is neither empty nor complete."""
     first, last = hit[0], hit[-1]
     if len(hit) == 1:
         return _("differences only at {axis} {first}").format(axis=name, first=first)
@@ -96,7 +96,8 @@ def _pattern(name: str, hit: Sequence[int], size: int) -> str:
 
 
 def of_facets(failed: Mapping[str, bool], partly: Collection[str] = ()) -> list[Fact]:
-    """What the facets say together. `failed`: facet → whether any of its checks failed; absent: not checked.
+    """Say what the outcomes of the facets mean together. `failed`: facet → whether a check of it failed; absent:
+    not checked.
 
     partly: facets of which some checks passed.
     """

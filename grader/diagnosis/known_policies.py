@@ -13,7 +13,9 @@ from grader.judge.verdict import JudgedCase
 
 
 def of_passed(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> tuple[str, ...]:
-    """The ids of the policies that an answer equals in all cases about them; all else about it is right."""
+    """Return the ids of the policies that an answer equals in all cases about them. Everything else about it is
+    right.
+    """
     table, cases = exercise.signatures, named_by(exercise.cases)
     if table is None:
         return ()
@@ -32,13 +34,15 @@ def of_passed(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> tuple[str
 
 
 def of_explanations(exercise: Exercise, known: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """The ids of policies in the explanations of a failed answer, where every one has one of the same policy."""
+    """Return the ids of policies in the explanations of a failed answer, if every explanation has one of the same
+    policy.
+    """
     policy = {mistake.id: mistake.policy for mistake in exercise.mistakes}
     sure = set.intersection(*({policy[id] for id in ids} for ids in known)) - {""} if known else set()
     return tuple(dict.fromkeys(id for ids in known for id in ids if policy[id] in sure))
 
 
 def without(exercise: Exercise, known: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
-    """The explanations without the policies in them."""
+    """Return the explanations without the policies in them."""
     costly = {mistake.id for mistake in exercise.mistakes if not mistake.policy}
     return tuple(dict.fromkeys(kept for ids in known if (kept := tuple(id for id in ids if id in costly))))

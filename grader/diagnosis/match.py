@@ -1,6 +1,6 @@
-"""Name the known mistake that a wrong answer matches, or say that none fits and where the answer differs.
+"""Name the known mistake that a wrong answer matches. If none does, describe where the answer differs.
 
-Never touches a verdict: it is asked only after the verdict has said no.
+This never changes a verdict: it runs after the verdict.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class Diagnosed:
 def diagnose(
     exercise: Exercise, judged: Mapping[str, JudgedCase], checks: Sequence[CheckResult]
 ) -> Diagnosed:
-    """The known mistakes that a failed answer matches; if none fits, facts and the first stage that differs.
+    """Return the known mistakes that a failed answer matches; if none does, facts and the first stage that differs.
 
     judged: case id → what the judges found, for cases with an observation. If all checks that count passed, only
-    policies are looked for. If the search takes more than SECONDS of CPU time, no mistake is named.
+    policies are searched. If the search takes more than SECONDS of CPU time, no mistake is named.
     """
     checks = [check for check in checks if check.counts]
     if all(check.outcome == "passed" for check in checks):
@@ -65,7 +65,7 @@ def diagnose(
 def explanations(
     exercise: Exercise, judged: Mapping[str, JudgedCase], budget: Budget | None = None
 ) -> tuple[tuple[str, ...], ...]:
-    """The mistakes that explain an answer: each alternative is a set of ids, fewest mistakes first.
+    """Return the mistakes that explain an answer: each alternative is a set of ids, the smallest sets first.
 
     Raises JudgingTimeoutError if the budget is spent.
     """
@@ -84,10 +84,10 @@ def known_rows(
     numbers: Array,
     budget: Budget | None = None,
 ) -> tuple[tuple[str, ...], ...]:
-    """Mistakes and pairs that an answer with this signature equals; else several mistakes that explain it together.
+    """Return the mistakes and pairs whose signature the answer has; else several mistakes that explain it together.
 
-    None when another known one is too close to be sure: better no name than a wrong one. Raises JudgingTimeoutError
-    if the budget is spent.
+    None if another known mistake is too similar to be sure: no name is better than a wrong one. Raises
+    JudgingTimeoutError if the budget is spent.
     """
     whole = distances(table, states, numbers).max(axis=1, initial=0.0)
     seen = np.asarray(shown(table, states, numbers).any(axis=1))
@@ -131,7 +131,7 @@ def _facts(exercise: Exercise, judged: Mapping[str, JudgedCase], checks: Sequenc
 def _of_shown_exception(
     exercise: Exercise, judged: Mapping[str, JudgedCase], checks: Sequence[CheckResult]
 ) -> list[Fact]:
-    """Where the sizes come from, if the first failed check ended in an exception about two that do not match."""
+    """Say where two sizes come from that do not match, if the first failed check ended in such an exception."""
     first = next((check.id for check in checks if check.outcome == "failed"), "")
     for case in exercise.cases:
         observation = _observation(judged, case.id)
@@ -141,7 +141,7 @@ def _of_shown_exception(
 
 
 def _of_first_wrong(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> list[Fact]:
-    """The pattern in the first result that differs."""
+    """Describe the pattern in the first result that differs."""
     for case in exercise.cases:
         for check in case.checks:
             told = check.judge == "equal" and not check.policy

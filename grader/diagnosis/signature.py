@@ -1,7 +1,7 @@
-"""The fingerprint of an answer: a few numbers and a word for every observation of every case.
+"""The signature of an answer: a state and two values for every observation of every case.
 
-Two answers that compute the same have the same signature, whatever their code looks like. A tensor is
-reduced to two fixed random projections, so that a signature is small and gives nothing away.
+Two answers that compute the same have the same signature, whatever their code is. A tensor is reduced to two fixed
+random projections. So a signature is small, and nothing can be read back from it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ ANY = "*"  # agrees with every other state
 
 
 def named_by(cases: Sequence[RecordedCase]) -> tuple[RecordedCase, ...]:
-    """The cases by which a mistake is named: what a training ends with depends on more than the mistake."""
+    """Return the cases by which a mistake is named. Trainings are left out: their result depends on more than the
+    mistake.
+    """
     return tuple(case for case in cases if case.exam is None)
 
 
@@ -45,12 +47,12 @@ def slots(cases: Sequence[RecordedCase]) -> tuple[str, ...]:
 
 
 def _in_order(cases: Sequence[RecordedCase]) -> list[RecordedCase]:
-    """Cases about precision stand last: the table of mistakes leaves them open where float32 tells enough."""
+    """Put cases about precision last: the table of mistakes leaves them open if float32 decides already."""
     return sorted(cases, key=only_precision)
 
 
 def _numeric(case: RecordedCase) -> set[str]:
-    """Observations that are a function of the inputs alone."""
+    """Return the observations that depend on the inputs only."""
     if _random(case) or case.dtype not in ("float32", "float64") or only_precision(case):
         return set()
     return {
@@ -63,7 +65,7 @@ def _numeric(case: RecordedCase) -> set[str]:
 
 
 def only_precision(case: RecordedCase) -> bool:
-    """Numbers that one dtype holds and another does not say nothing about a mistake."""
+    """Whether a case only tests the precision of another dtype, which says nothing about most mistakes."""
     return bool(case.checks) and all(check.facet in ("device", "precision") for check in case.checks)
 
 
@@ -78,7 +80,7 @@ def _by_code(check: Check, case: RecordedCase) -> bool:
 def signature(
     cases: Sequence[RecordedCase], judged: Mapping[str, JudgedCase]
 ) -> tuple[tuple[str, ...], Array]:
-    """The states (one word a slot) and the numbers (slots, PROJECTIONS) of one answer."""
+    """Return the states (one word per slot) and the values (slots, PROJECTIONS) of one answer."""
     states: list[str] = []
     rows: list[Array] = []
     for case in _in_order(cases):
@@ -101,8 +103,9 @@ def signature(
 
 
 def fingerprint(cases: Sequence[RecordedCase], judged: Mapping[str, JudgedCase]) -> str:
-    """A word for what an answer computes, so coarse that rounding does not change it: two submissions with
-    the same word made, in all likelihood, the same mistake. What it does in other dtypes plays no part."""
+    """Return a word for what an answer computes. It is rounded, so that two submissions with the same mistake have
+    the same word. Other dtypes than float32 do not count.
+    """
     cases = [case for case in cases if not only_precision(case)]
     states, numbers = signature(cases, judged)
     coarse = [float(f"{x:.3g}") if abs(x) >= 1 else round(x, 2) for x in numbers.ravel().tolist()]
@@ -116,7 +119,7 @@ def fingerprint(cases: Sequence[RecordedCase], judged: Mapping[str, JudgedCase])
 
 
 def _left_open(name: str, case: RecordedCase, observation: Observation | None) -> bool:
-    """Whether a module keeps its weights in a way of its own, or not at all, where that is no fault."""
+    """Whether a module may have other stored weights, or none: the check that asks for them says so."""
     optional = any(check.params.get("optional") and name in check.of for check in case.checks)
     seen = None if observation is None else observation.seen.get(name)
     return optional and (seen is None or seen.array is None or seen.shape != case.headers[name].shape)
@@ -164,14 +167,15 @@ _SIZES = (
 
 
 def _raised(error: StudentError) -> str:
-    """An exception as a state: its type, the step that raised, and what it says."""
+    """Return an exception as a state: its type, the step that raised it, and its message."""
     words = _words(error)
     return f"!{error.type} {error.step} {hashlib.sha256(words.encode('utf-8', 'backslashreplace')).hexdigest()[:8]}"
 
 
 def _words(error: StudentError) -> str:
-    """The message of an exception without names, and without sizes but two that do not match and the number of values
-    of a tensor that cannot be reshaped."""
+    """Return the message of an exception without names and sizes. Two sizes that do not match stay, and the number
+    of values of a tensor that cannot be reshaped.
+    """
     words = _said(error)
     if sizes := sizes_in(error):
         return "sizes " + " ".join(sorted(sizes))
@@ -189,7 +193,7 @@ def sizes_in(error: StudentError) -> tuple[str, ...]:
 
 
 def _said(error: StudentError) -> str:
-    """The first line of the message without names."""
+    """Return the first line of the message without names."""
     first = error.message.split("\n")[0].replace(" at::", " c10::")  # as older versions of torch name a dtype
     return _DTYPES.sub("", first) if error.type == "RuntimeError" else _NAMES.sub("", first)
 

@@ -1,4 +1,4 @@
-"""When a result is cached: only results of public cases, because a student can write into the folder of the cache."""
+"""Decide when a result is cached: only for public cases, because a student can write into the folder of the cache."""
 
 from __future__ import annotations
 

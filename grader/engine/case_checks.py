@@ -1,4 +1,4 @@
-"""Which checks of a case count, and which cases have nothing to say any more."""
+"""Choose the checks of a case that count, and the cases that need not run any more."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ MAX_LOST = 2  # cases of one exercise that may lose their worker before the rest
 
 
 def off_last(exercise: Exercise, case: RecordedCase) -> RecordedCase:
-    """The case with the checks of facets that are off last: an exception is reported by the first check it hits."""
+    """Return the case with the checks of switched-off facets last, because the first check reports an exception."""
     return replace(case, checks=tuple(sorted(case.checks, key=lambda c: not exercise.counts(c.facet))))
 
 
 def without_off(exercise: Exercise, judged: JudgedCase) -> JudgedCase:
-    """The judged case without checks of facets that are off. The diagnosis still reads what their judges found."""
+    """Return the judged case without checks of switched-off facets. The diagnosis still reads their findings."""
     counted = tuple(check for check in judged.checks if exercise.counts(check.facet))
     return replace(judged, checks=counted, codes={check.id: judged.codes[check.id] for check in counted})
 
@@ -26,9 +26,9 @@ def without_off(exercise: Exercise, judged: JudgedCase) -> JudgedCase:
 def skipped(
     case: RecordedCase, judged: Sequence[JudgedCase], device: str, *, hidden: bool
 ) -> JudgedCase | None:
-    """The case as skipped, if it can say nothing any more; None if it has to run.
+    """Return the case as skipped if its result is known already; None if it must run.
 
-    A student who waits learns nothing from a second case that runs out of time.
+    A second timeout tells a student nothing new.
     """
     lost = [code for j in judged for code in j.codes.values() if code.startswith("lost")]
     if len(lost) >= MAX_LOST or (not hidden and any(code.startswith("lost time") for code in lost)):

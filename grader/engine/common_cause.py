@@ -15,7 +15,7 @@ RANDOM = "skipped-weights"
 
 @dataclass(frozen=True)
 class Cause:
-    """What to show instead of the judged checks.
+    """The checks to show instead of the judged ones.
 
     message: one sentence about all of them. codes: check id → the new code of a check that became skipped.
     """

@@ -1,4 +1,4 @@
-"""What grading one submission needs: the course's exercises, a worker, and the options."""
+"""Everything that grading a submission needs: the course's exercises, a worker, and the options."""
 
 from __future__ import annotations
 

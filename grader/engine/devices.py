@@ -1,4 +1,4 @@
-"""The facet `device`: the same cases once more on another device, told as one check of each exercise."""
+"""The facet `device`: run the cases again on another device, and report the comparison as one check per exercise."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from grader.support.i18n import _
 
 
 def extra_devices(device: str) -> tuple[str, ...]:
-    """The devices besides the CPU that `--device` stands for. Raises LookupError where there is no such device."""
+    """Return the devices besides the CPU that `--device` asks for. Raises LookupError if one is not there."""
     if device == "cuda" and not has_cuda():
         raise LookupError(_("no CUDA device found; use --device sim"))
     if device == "auto":
@@ -27,7 +27,7 @@ def extra_devices(device: str) -> tuple[str, ...]:
 
 
 def has_cuda() -> bool:
-    """Whether torch sees a CUDA device. It is only asked, in seconds, where a driver shows."""
+    """Whether torch sees a CUDA device. Only machines with a driver ask torch, because that takes seconds."""
     driver = any(Path("/dev").glob("nvidia[0-9]*")) or Path("/dev/dxg").exists() or which("nvidia-smi")
     if not driver:
         return False
@@ -36,11 +36,10 @@ def has_cuda() -> bool:
 
 
 def launcher_for(device: str, sandbox: str = "auto") -> Launcher:
-    """Workers for a device other than the CPU: "sim" or "cuda". Raises SandboxError.
+    """Start a launcher for another device than the CPU: "sim" or "cuda". Raises SandboxError.
 
-    The simulated device has a fork-server of its own: it must be known to torch before anything is
-    differentiated, so that server is never warmed either. CUDA does not outlive a fork, so its workers are
-    cold, and confined less.
+    torch must know the simulated device before the first gradient, so it has its own fork-server, which is never
+    warmed. CUDA does not survive a fork, so its workers start cold and are confined less.
     """
     if device == "cuda":
         from grader.sandbox.basic import ColdLauncher
@@ -94,7 +93,9 @@ def _with(here: ExerciseResult, check: CheckResult, weights: Mapping[str, float]
 
 
 def _compared(here: ExerciseResult, there: ExerciseResult, device: str) -> CheckResult:
-    """One check for all that was checked on both devices; a failure is that of the first that fails only there."""
+    """Return one check for everything that passed on the CPU. It fails with the first check that fails only on the
+    other device.
+    """
     fine = {c.id for c in here.checks if c.outcome == "passed"}
     mine = [c for c in there.checks if c.id in fine]
     base = CheckResult(

@@ -1,7 +1,7 @@
-"""What a report draws besides its checks: data that were observed anyway, picked out of the observations.
+"""Collect the data of a report's drawings from the observations.
 
-A check asks for it by its parameter `draw`, and names what is drawn. Only what is whole and finite is drawn:
-the numbers come from beside a student's code.
+A check asks for a drawing by its parameter `draw`. Only complete and finite values are drawn, because they come
+from beside student code.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Figures = dict[str, Any]
 
 
 def figures(cases: Iterable[JudgedCase]) -> Figures:
-    """Everything that the cases ask to be drawn, as plain data."""
+    """Return everything that the cases ask to be drawn, as plain data."""
     out: Figures = {}
     for judged in cases:
         for check in judged.case.checks:
@@ -32,7 +32,7 @@ def figures(cases: Iterable[JudgedCase]) -> Figures:
 
 
 def _importance(out: Figures, check: Check, judged: JudgedCase, observation: Observation) -> None:
-    """{"planted": …, method: …}: one number a head."""
+    """Return {"planted": …, method: …}: one value per head."""
     seen = observation.seen.get(check.of[0])
     planted = [float(x) for x in check.params["planted"]]
     if seen is None or seen.array is None or seen.array.shape != (len(planted),):
@@ -43,7 +43,7 @@ def _importance(out: Figures, check: Check, judged: JudgedCase, observation: Obs
 
 
 def _costs(out: Figures, check: Check, judged: JudgedCase, observation: Observation) -> None:
-    """What was counted and timed before and after; times as [fastest, nine in ten are no slower]."""
+    """Return counts and times before and after pruning. A time is [fastest, nine of ten are no slower]."""
     values = observation.values
     drawn: Figures = {key: check.params[key] for key in ("kept", "total")}
     for what in ("parameters", "operations"):

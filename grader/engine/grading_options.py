@@ -1,4 +1,4 @@
-"""How an engine grades. The options are chosen once, before anything is graded."""
+"""The options of an engine. They are set when it is made and never change."""
 
 from __future__ import annotations
 

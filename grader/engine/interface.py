@@ -175,7 +175,7 @@ def _kind(name: str) -> str:
 
 
 def _of(name: str) -> str:
-    """Of what a size is: "key" for `key_size` and `d_k`; "" if the name does not say it."""
+    """Return what a size measures: "key" for `key_size` and `d_k`; "" if the name does not say it."""
     words = name.lower().split("_")
     return next(
         (
@@ -260,7 +260,7 @@ def _steps(exercise: Exercise) -> Iterator[Mapping[str, Any]]:
 
 
 def _calls(exercise: Exercise) -> Iterator[tuple[Mapping[str, Any], int, Collection[str]]]:
-    """What is called, the number of positional arguments, and the keywords."""
+    """Yield the callee, the number of positional arguments, and the keywords of every call."""
     for step in _steps(exercise):
         if step["do"] == "call":
             yield step["on"], len(step["args"]), step["kwargs"]

@@ -1,4 +1,4 @@
-"""What a worker loads before it runs the cases of an exercise, and the limits it gets."""
+"""A request to load a submission into a worker for one exercise, and the limits of the worker."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from grader.sandbox.base import SHORT_SECONDS, Limits
 
 @dataclass
 class History:
-    """What workers did with one submission so far. Only the worker slot writes it."""
+    """What happened to one submission in workers so far. Only the worker slot writes it."""
 
     endless: list[tuple[str, int]] = field(default_factory=list)  # statements that timed out: file, line
     lost: int = 0  # workers lost over it
@@ -50,7 +50,7 @@ class LoadRequest:
 
     @cached_property
     def content(self) -> str:
-        """A hash of everything in it that a student wrote."""
+        """A hash of all of the student's code in it."""
         return content(self.submission, self.parts)
 
     @cached_property
@@ -69,7 +69,7 @@ class LoadRequest:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Equal for requests that one loading serves."""
+        """Equal for requests that one loading can serve."""
         return (
             self.content,
             tuple(self.own),
@@ -103,7 +103,7 @@ class LoadRequest:
 
 
 def case_message(request: LoadRequest, case: RecordedCase) -> dict[str, Any]:
-    """The message that asks a worker to run a case; it notes the use of calls that the exercise forbids."""
+    """Return the message that asks a worker to run a case, and to record forbidden calls."""
     exercise = request.exercise
     described = {
         "steps": case.steps,
@@ -127,7 +127,7 @@ def limits(exercise: Exercise) -> Limits:
 
 
 def case_timeout(exercise: Exercise, case: RecordedCase) -> float:
-    """Seconds for one case: only a case that is known to be costly gets all that the exercise may take."""
+    """Return the seconds for one case. Only a costly case gets the whole time limit of the exercise."""
     chosen = limits(exercise)
     return chosen.wall_seconds if case.costly else default_timeout(chosen)
 

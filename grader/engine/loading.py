@@ -45,7 +45,7 @@ def defined_name(request: LoadRequest, loaded: Loaded, names: Names) -> str:
 
 
 def _raise_note(loaded: Loaded, name: str, names: Names, submission: Submission) -> None:
-    """Raise CannotLoad if a note tells why this name is not defined."""
+    """Raise CannotLoad if a note says why this name is not defined."""
     definition = names.definitions.get(name)
     for note in own_notes(loaded.notes, submission):
         error = student_error(note.get("error"))
@@ -74,9 +74,9 @@ def definition_errors(notes: Iterable[Mapping[str, Any]], name: str) -> list[Stu
 def load_remarks(
     notes: Iterable[Mapping[str, Any]], needed: frozenset[str], visible: Collection[str]
 ) -> list[str]:
-    """What the worker left out of the file, and which blocks it took from the course, among the names that an exercise needs.
+    """Return remarks on statements that the worker skipped and on blocks that it took from the course.
 
-    visible: the building blocks that the exercise may use.
+    Only names that the exercise needs are mentioned. visible: the building blocks that the exercise may use.
     """
     out = []
     for note in notes:

@@ -1,4 +1,4 @@
-"""Say that code fails for want of a module, a package or a GPU, and not by a mistake in it."""
+"""Recognise code that fails because a module, a package or a GPU is missing, not because of a mistake."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CALLED_OTHERWISE = re.compile(r"(\w+)(?:\.__init__)?\(\) (?:got|missing|takes) 
 
 @dataclass(frozen=True)
 class Missing:
-    """A name that a failed import should have brought, and the module that has it.
+    """A name that a failed import should have bound, and the module that has it.
 
     block: a building block takes its place.
     """
@@ -39,7 +39,7 @@ class Missing:
 
 
 def missing_names(notes: Iterable[Mapping[str, Any]]) -> dict[str, Missing]:
-    """Name → what is missing: names that failed imports should have brought, and what could not be defined for it."""
+    """Return name → what is missing: for names of failed imports, and for names whose definition needs these."""
     found: dict[str, Missing] = {}
     for note in notes:
         error, block = student_error(note.get("error")), note.get("block")
@@ -53,12 +53,12 @@ def missing_names(notes: Iterable[Mapping[str, Any]]) -> dict[str, Missing]:
 
 
 def is_package(module: str) -> bool:
-    """Whether a module belongs to a package that is simply not installed."""
+    """Whether a module belongs to a package that is not installed."""
     return module.split(".")[0] in PACKAGES
 
 
 def blamed(errors: Iterable[StudentError], missing: Mapping[str, Missing]) -> Missing | None:
-    """What is missing, because of which code raised an exception; None if that is not the reason."""
+    """Return the missing name that caused an exception; None if none did."""
     return next(filter(None, (_blamed(error, missing) for error in errors)), None)
 
 

@@ -22,14 +22,14 @@ class EditedStatement:
 
 @dataclass(frozen=True)
 class Tried:
-    """What a worker observed, one entry per edit in their order, and the CPU seconds that it says it used."""
+    """The observations of a worker, one per edit in their order, and the CPU seconds that it reports."""
 
     observations: tuple[Observation, ...]
     cpu: float
 
 
 def tried(words: Mapping[str, Any], body: bytes, asked: frozenset[str], files: frozenset[str]) -> Tried:
-    """Read the reply of a worker. An edit that gives what no observation can hold counts as one that raised.
+    """Read the reply of a worker. An impossible observation counts as an edit that raised.
 
     Raises WorkerGone for a reply in another form.
     """

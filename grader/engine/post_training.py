@@ -1,4 +1,4 @@
-"""Measure what student code brought forth where none of it runs: weights go into the course's own parts."""
+"""Evaluate trained weights in a second worker without student code: they are loaded into the course's own model."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _LOAD: dict[str, object] = {"op": "load", "units": [], "withheld": [], "replace"
 def examined(
     case: RecordedCase, observation: Observation, launcher: Launcher, limits: Limits, given: Mapping[str, str]
 ) -> Observation:
-    """The observation with what the exam of its case saw; unchanged where there is nothing to examine.
+    """Return the observation with the results of the case's exam; unchanged if there is nothing to evaluate.
 
-    Raises SandboxError when the exam's worker breaks down: no student code runs in it.
+    Raises SandboxError if the worker of the exam fails, since no student code runs in it.
     """
     exam, weights = case.exam, _weights(case, observation)
     if exam is None or weights is None:
@@ -48,7 +48,7 @@ def _raised(error: StudentError) -> str:
 
 
 def _weights(case: RecordedCase, observation: Observation) -> dict[str, Array] | None:
-    """What the exam loads, if all of it is there and of the right shape."""
+    """Return the weights that the exam loads; None if one is missing or has another shape."""
     out = {}
     for name, header in case.headers.items():
         if name.startswith("state "):

@@ -1,4 +1,4 @@
-"""From judged cases to the result of an exercise: points, diagnosis, remarks."""
+"""Make the result of an exercise from judged cases: points, diagnosis, remarks."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class ResultBuilder:
         return result, self._evidence(safe=(result.message, *remarks))
 
     def unjudged(self, remark: str) -> tuple[ExerciseResult, Evidence]:
-        """A failed result with no points: judging raised an exception that the submission brings about."""
+        """Return a failed result with no points: judging raised an exception, and a plain file does not cause one."""
         cases = self.exercise.cases
         judged = [
             unseen_case(cases[0], "failed", "unjudged", _("the result could not be checked")),
@@ -114,9 +114,9 @@ class ResultBuilder:
     def from_cases(
         self, cases: Sequence[JudgedCase], remarks: Sequence[str]
     ) -> tuple[ExerciseResult, Evidence]:
-        """The result of judged cases, with what redaction needs to know.
+        """Return the result of judged cases, with what redaction needs to know.
 
-        remarks: what was said before any case ran. The diagnosis is asked only after a check has said no.
+        remarks: sentences from before any case ran.
         """
         checks = [check for judged in cases for check in judged.checks]
         codes = {id: code for judged in cases for id, code in judged.codes.items()}
@@ -133,7 +133,7 @@ class ResultBuilder:
         codes: dict[str, str],
         remarks: Sequence[str],
     ) -> tuple[ExerciseResult, Evidence]:
-        """Passed or failed: every check that counts was judged."""
+        """Return a passed or failed result: every check that counts was judged."""
         exercise = self.exercise
         bare, _evidence = self.without_checks("failed")
         passed = all(check.outcome == "passed" for check in checks if check.counts)
@@ -197,7 +197,7 @@ class ResultBuilder:
         return round(reached * (1 - exercise.forbids_costs), 6) if used else reached
 
     def _used(self, observations: Iterable[Observation]) -> list[Use]:
-        """Forbidden calls: those in the text with their place, and those that were only seen to be made."""
+        """Return forbidden calls: those in the text with their line, and those that were only observed."""
         forbids = self.exercise.forbids
         found = uses(self.submission, self.alias, forbids)
         known = {use.call for use in found}
@@ -253,7 +253,7 @@ def _layouts(observations: Iterable[Observation]) -> list[tuple[str, str]]:
 
 
 def _measured(exercise: Exercise, checks: Sequence[CheckResult]) -> list[tuple[str, str]]:
-    """How well a trained model does, for checks that passed; a failed check says so itself."""
+    """Return the accuracy of a trained model as a remark, if its check passed. A failed check says it itself."""
     measures = {c.id: case.id for case in exercise.cases for c in case.checks if c.judge == "accuracy"}
     fine = [c for c in checks if c.id in measures and c.facet == "values" and c.outcome == "passed"]
     return [(f"measured {measures[c.id]}", f"{measures[c.id]}: {c.message}") for c in fine]

@@ -1,7 +1,7 @@
-"""Results of exercises that take long, kept by all that they depend on: the same again is not run again.
+"""Cache results of exercises that take long, by everything that they depend on.
 
-A student can write into the folder. So nothing is believed that could not have been kept there, and where a
-grade is given nothing is read at all (`Run`).
+A student can write into the folder. So a cached result is checked as if it came from outside, and it is never read
+where points are recorded (see `cached_results`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ResultCache:
     folder: Path
 
     def get(self, key: str, exercise: Exercise) -> ExerciseResult | None:
-        """What is kept under a key, if it is a result that this exercise can have; None otherwise."""
+        """Return the result under a key, if this exercise can have such a result; None otherwise."""
         try:
             result = from_text(self._path(key, exercise).read_text("utf-8"))
         except (OSError, ValueError):
@@ -64,7 +64,7 @@ def _remove_oldest(files: Iterable[Path]) -> None:
 
 
 def key(exercise: Exercise, content: str, *circumstances: str) -> str:
-    """One word for an exercise, what is graded, the course's own blocks, and the circumstances."""
+    """Return a hash of an exercise, the graded files, the course's own blocks, and the circumstances."""
     blocks = (text for name in with_requirements(exercise.given) for text in (name, source(name)))
     parts = (exercise.name, digest(exercise), content, *blocks, *circumstances)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]

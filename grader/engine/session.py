@@ -1,7 +1,7 @@
-"""Talk to one worker: requests in, bounded replies out, one deadline for all of it.
+"""Talk to one worker: send requests, read bounded replies, within one deadline.
 
-A worker may never read, never stop writing, send a byte at a time, or lie. What it prints is stored up to a
-limit and never parsed for a verdict.
+A worker may stop reading, send without end, send single bytes, or lie. What it prints is stored up to a limit, and
+no verdict depends on it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MAX_STEPS, MAX_LOSS = 1_000_000, 1e6
 
 @dataclass(frozen=True)
 class Reply:
-    """What a worker answered, not yet believed: words, and bytes that claim to be safetensors."""
+    """A worker's reply, not checked yet: a JSON object, and bytes that should be safetensors."""
 
     words: dict[str, Any]
     body: bytes
@@ -38,7 +38,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Training:
-    """How far a training is. Numbers that come from beside student code, good for a bar and for nothing else."""
+    """The state of a training. Student code may have changed it, so it is only for a progress bar."""
 
     done: int
     steps: int
@@ -46,7 +46,7 @@ class Training:
 
 
 def training_from(value: object) -> Training | None:
-    """What a worker says of a training, if it has the right form: three numbers within bounds."""
+    """Read the state of a training: three numbers within bounds; None for anything else."""
     if not isinstance(value, list) or len(value) != 3:
         return None
     done, steps, loss = value
@@ -59,10 +59,10 @@ def training_from(value: object) -> Training | None:
 class WorkerGone(GraderError):
     """The worker did not answer.
 
-    why: "time", "output" (printed too much), "reply" (sent something impossible), "stale" (answered another
-    request), "fault" (broke down, and says so), "died". `line` is the student's line where it stood when
-    its time ran out, if it could tell, and `statement` the line from which that was reached. `printed`: what
-    student code printed since the request.
+    why: "time", "output" (printed too much), "reply" (sent an impossible reply), "stale" (answered another
+    request), "fault" (reported an error of its own), "died". `line`: the student's line that ran when the time was
+    over, if it is known. `statement`: the top-level line from which that was reached. `printed`: what student code
+    printed since the request.
     """
 
     exit_status = 3
@@ -77,7 +77,7 @@ class WorkerGone(GraderError):
 
 
 class Session:
-    """One worker and the conversation with it. Raises SandboxError if it never got ready."""
+    """One worker and its requests and replies. Raises SandboxError if the worker never got ready."""
 
     def __init__(
         self,
@@ -99,9 +99,9 @@ class Session:
         seconds: float | None = None,
         tell: Callable[[Training], None] | None = None,
     ) -> Reply:
-        """Send a request and wait for its reply. Raises WorkerGone, after which the session is over.
+        """Send a request and wait for its reply. Raises WorkerGone; then the session is over.
 
-        tell: gets to know how far a training is, as far as the worker says so.
+        tell: called with the state of a training, as the worker reports it.
         """
         self._await_ready()
         seconds = self.limits.wall_seconds if seconds is None else seconds
@@ -134,7 +134,7 @@ class Session:
         deadline: float,
         tell: Callable[[Training], None] | None,
     ) -> tuple[dict[str, Any], bytes]:
-        """The first frame that is no message about a training. Such messages are few, short, and numbers."""
+        """Skip messages about a training, and return the first other frame."""
         told = 0
         while "progress" in words:
             told += 1
@@ -156,7 +156,7 @@ class Session:
         self._process.close()
 
     def _await_ready(self) -> None:
-        """The first frame says that torch is imported; until then nothing of a student has run."""
+        """Wait for the first frame, which says that torch is imported. No student code has run then."""
         if self._ready:
             return
         try:
@@ -199,7 +199,7 @@ class Session:
             raise WorkerGone("died", self._how_it_ended()) from None
 
     def _settle(self) -> None:
-        """Wait until all that the worker printed has arrived. Raises WorkerGone if that is too much."""
+        """Wait until everything that the worker printed has arrived. Raises WorkerGone if it is too much."""
         try:
             self._channel.settle()
         except TooMuchOutput as much:
@@ -214,7 +214,7 @@ class Session:
         return f"exit {end.code}"
 
     def _lines(self) -> list[tuple[str, int]]:
-        """The submission's lines in the stack that the worker's own watchdog printed, the innermost first."""
+        """Return the submission's lines in the stack that the worker's watchdog printed, the innermost first."""
         try:
             self._settle()
         except WorkerGone:
@@ -233,9 +233,9 @@ MAX_FRAMES, MAX_FRAME = 1000, 500
 
 
 def _json(raw: bytes) -> Any:
-    """JSON from a worker, with no lone surrogate in any of its texts. Raises ValueError or RecursionError.
+    """Parse JSON from a worker, and replace lone surrogates. Raises ValueError or RecursionError.
 
-    Python reads the escape of half a character as such a half, which no later encoding accepts.
+    Python accepts the escape of half a character, but no encoder does.
     """
     value = json.loads(raw.decode("utf-8"))
     if b"\\ud" in raw.lower():

@@ -53,7 +53,7 @@ def student_blocks(run: Run, exercise: Exercise) -> list[Block]:
 
 
 def _beside(run: Run) -> list[Run]:
-    """The files beside the submission, each as a submission of its own. They share their results."""
+    """Return the files beside the submission as submissions. Their results are shared."""
     for one in run.submission.neighbours:
         if one.name not in run.neighbours:
             others = tuple(other for other in run.submission.neighbours if other is not one)
@@ -63,13 +63,13 @@ def _beside(run: Run) -> list[Run]:
 
 
 def bound_names(blocks: Sequence[Block], names: Sequence[str]) -> dict[str, str]:
-    """What the student's files call the blocks `names`, and these blocks."""
+    """Return name in the student's files → building block, for the blocks `names`."""
     found = {run.aliases[name]: name for name, run in blocks if name in names and name in run.aliases}
     return found | {name: name for name in names}
 
 
 def keywords_of(blocks: Sequence[Block], names: Sequence[str]) -> dict[str, dict[str, str]]:
-    """For the blocks `names`: what the student's files call them → their keyword → the block's own."""
+    """Return, for the blocks `names`: name in the student's files → the student's keyword → the block's keyword."""
     out = {}
     for name, run in blocks:
         if name in names and name in run.aliases:

@@ -23,7 +23,7 @@ class Part:
     names: Mapping[str, str]
 
     def request(self, without: Collection[str]) -> dict[str, object]:
-        """What a worker needs of it."""
+        """The fields of a load request that describe this part."""
         return {
             "units": [vars(unit) for unit in units_to_run(self.submission)],
             "names": {name: bound for name, bound in self.names.items() if name not in without},
@@ -36,7 +36,7 @@ def earlier_parts(
     wanted: Collection[str],
     contracts: Mapping[str, Contract],
 ) -> tuple[Part, ...]:
-    """The parts in the files of the assignments before `bundle`; a stub is none, nor a file that cannot be read."""
+    """Return the parts in the files of the assignments before `bundle`. Stubs and unreadable files are left out."""
     out = []
     for earlier in course.bundles:
         if earlier.assignment >= bundle.assignment:

@@ -1,4 +1,4 @@
-"""Grade one submission, an exercise at a time: case → worker → observation → judge → diagnosis."""
+"""Grade one submission, exercise by exercise: case → worker → observation → judge → diagnosis."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class SubmissionRun:
         return result
 
     def _lost(self) -> int:
-        """Workers lost so far over this file, the earlier ones and those beside it, for any exercise."""
+        """The number of workers lost so far over this file and the others of the student."""
         beside = sum(run.history.lost for run in self.neighbours.values())
         return self.history.lost + beside + sum(run._lost() for run in self.earlier.values())
 
@@ -145,7 +145,7 @@ class SubmissionRun:
     def _with_reference_blocks(
         self, exercise: Exercise, result: ExerciseResult, blocks: Sequence[Block], remarks: Sequence[str]
     ) -> ExerciseResult:
-        """The result of a second try with our blocks in the place of `blocks`, unless it is worse."""
+        """Try again with reference blocks in the place of `blocks`. Return the new result unless it is worse."""
         if not blocks:
             return result
         again = self.once(exercise, tuple(name for name, _run in blocks))
@@ -164,7 +164,7 @@ class SubmissionRun:
     def _without_other_interfaces(
         self, exercise: Exercise, result: ExerciseResult, own: Sequence[Block], faulty: Sequence[Block]
     ) -> ExerciseResult:
-        """The result with our blocks in the place of those beside this file that have another interface, if it passes."""
+        """Try again with reference blocks for neighbours with another interface. Return the result if it passes."""
         others = [(name, run) for name, run in own if run is not self and name in run.done]
         others = [(name, run) for name, run in others if run.done[name].outcome == "other_interface"]
         if exercise.is_made_of_parts or not others or result.outcome == "passed":
@@ -218,10 +218,11 @@ class SubmissionRun:
     # ---- one try
 
     def once(self, exercise: Exercise, replaced: tuple[str, ...]) -> ExerciseResult:
-        """Grade one exercise once. Here, and nowhere else, results of hidden cases are redacted.
+        """Grade one exercise once. Results of hidden cases are redacted here and nowhere else.
 
-        An exception while a submission is judged or diagnosed may be its own doing, and must not excuse it.
-        What may be chance is tried again; then a plain file decides, as with workers that crash.
+        The submission may cause an exception while it is judged; that must not excuse it. So the exercise is tried
+        again in a new worker. If it raises again, a plain file is graded: the grader is at fault only if that fails
+        too.
         """
         try:
             return self._with_slips(exercise, replaced)
@@ -345,10 +346,10 @@ class SubmissionRun:
         errors: Sequence[StudentError],
         remarks: Sequence[str],
     ) -> tuple[ExerciseResult, Evidence] | None:
-        """The result if the code lacks a module, a package or a GPU; None if its exceptions say something else.
+        """Return a result if the code lacks a module, a package or a GPU; None if its exceptions say something else.
 
-        In a course this must not excuse an exercise: only a package that is not installed does, and not when
-        hidden cases decide the points. See docs/decisions/21.
+        In a course this excuses an exercise only if a package is not installed, and not if hidden cases decide the
+        points. See docs/decisions/21.
         """
         options = self.context.options
         if options.foreign and options.device == "cpu" and needs_gpu(errors, self.history.notes):
@@ -378,7 +379,9 @@ class SubmissionRun:
         )
 
     def request(self, exercise: Exercise, replaced: tuple[str, ...]) -> LoadRequest:
-        """What the worker loads; for an exercise made of the student's parts, the earlier files as well."""
+        """Return the load request for an exercise, with the student's earlier files if the exercise is made of
+        their parts.
+        """
         alias = self.aliases.get(exercise.name, exercise.name)
         blocks = student_blocks(self, exercise)
         request = LoadRequest(
@@ -401,7 +404,9 @@ class SubmissionRun:
         return replace(request, parts=self.parts, own=own)
 
     def _judged(self, request: LoadRequest) -> list[JudgedCase]:
-        """Run and judge every case of the exercise; those that cost nothing last, as timeouts may skip them."""
+        """Run and judge every case of the exercise. Cases that cost no points come last: after a timeout they may
+        be skipped.
+        """
         judged: list[JudgedCase] = []
         budget = Budget()
         options = self.context.options
@@ -415,7 +420,9 @@ class SubmissionRun:
         return judged
 
     def _judge(self, request: LoadRequest, case: RecordedCase, budget: Budget) -> JudgedCase:
-        """Run and judge one case. A verdict against an answer comes from a worker that loaded the file once."""
+        """Run and judge one case. A failure counts only if the worker had loaded the file once, so it may run in a
+        new worker.
+        """
         device = self.context.options.device
         try:
             judged = judge_case(case, self._observe(request, case), device, budget)

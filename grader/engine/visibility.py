@@ -1,8 +1,8 @@
-"""Which building blocks a worker may see, and an order of exercises that needs few workers.
+"""Decide which building blocks a worker may see, and order the exercises so that few workers are needed.
 
-Code could keep what it saw. So a worker goes on from one exercise to another only if the second may see all
-that the first could. The engine grades exercises in chains of that kind, because a new worker costs more than
-the cases of most exercises.
+Code could store what it saw. So a worker is reused for the next exercise only if that one may see everything that
+the first could. The engine grades exercises in chains of that kind, because a new worker costs more than most
+exercises.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def visible_blocks(exercise: Exercise) -> frozenset[str]:
 
 
 def order_for_worker_reuse(exercises: Iterable[Exercise]) -> list[Exercise]:
-    """An order in which many exercises may follow one another in one worker.
+    """Order exercises so that many can share a worker.
 
     Greedy: each exercise joins the chain whose last exercise sees most of what it may see.
     """

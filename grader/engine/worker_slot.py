@@ -42,8 +42,8 @@ class CannotLoad(GraderError):
 class Loaded:
     """A request that a worker has loaded: the names it defines, and notes about statements that failed.
 
-    reloaded: the worker had run cases of this submission before. Then there are no notes: by now the code
-    has seen cases and could write them into an error.
+    reloaded: the worker had run cases of this submission before. Then there are no notes, because the code has seen
+    cases and could write them into an error.
     """
 
     request: LoadRequest
@@ -57,7 +57,7 @@ class Loaded:
         return self.request.key == request.key and self.has_limits(request.limits)
 
     def may_go_on_to(self, request: LoadRequest) -> bool:
-        """Whether the code may see for the next exercise all that it could see so far."""
+        """Whether the code may see for the next exercise everything that it could see so far."""
         before = self.request
         return before.content == request.content and before.visible_blocks <= request.visible_blocks
 
@@ -195,8 +195,8 @@ class WorkerSlot:
     def _ensure_healthy(self, exercise: Exercise, case: RecordedCase | None) -> None:
         """Raise SandboxError if a worker reports a fault over a plain file too: then the grader is at fault.
 
-        The fault that a worker with student code reports proves nothing: code that fails could report one, and
-        lose no points. The message quotes the plain file's worker alone.
+        A fault that a worker with student code reports proves nothing: failing code could report one, to lose no
+        points. Only the message of the plain file's worker is quoted.
         """
         self.close()
         try:
@@ -214,7 +214,7 @@ class WorkerSlot:
             self.close()
 
     def _hold(self, request: LoadRequest) -> Loaded:
-        """Have this loaded. Raises WorkerGone."""
+        """Load a request, unless the worker holds it already. Raises WorkerGone."""
         there = self._loaded
         if there is not None and self._session is not None and there.has_limits(request.limits):
             if there.serves(request):

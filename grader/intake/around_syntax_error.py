@@ -24,8 +24,8 @@ _HEADER = re.compile(
 class Fault:
     """A syntax error in a unit, and the names whose definitions were lost with it.
 
-    alone: the unit is a whole script. resumed: the line from which its code counts again; 0 if none after the error does.
-    caret: the line of code, and a caret below the place.
+    alone: the unit is a whole script. resumed: the line from which its code counts again; 0 if none does. caret:
+    the line of code, and a caret below the place.
     """
 
     unit: str
@@ -43,13 +43,13 @@ class Fault:
 
     @property
     def why(self) -> str:
-        """ "line 14: invalid syntax"."""
+        """Return "line 14: invalid syntax"."""
         if not self.line:
             return self.reason
         return _("line {line}: {reason}").format(line=self.line, reason=self.reason)
 
     def sentence(self) -> str:
-        """What was graded in spite of it."""
+        """Say which part was graded in spite of the error."""
         place = _("{file}, line {line}").format(file=self.unit, line=self.line) if self.line else self.unit
         if self.resumed:
             return _(
@@ -77,7 +77,7 @@ class Prefix:
     resumed: int = 0
 
     def fault(self, unit: str, alone: bool = True) -> Fault | None:
-        """The error as a fault of the unit; None if there is none."""
+        """Return the error as a fault of the unit; None if there is none."""
         if self.error is None:
             return None
         error, lost = self.error, defined_in(self.rest)
@@ -85,9 +85,9 @@ class Prefix:
 
 
 def prefix(source: str) -> Prefix:
-    """The source without the top-level statement that holds its first syntax error.
+    """Return the source without the top-level statement that contains its first syntax error.
 
-    If the code after that does not parse either, only the longest beginning that does.
+    If the code after that does not parse either, return only the longest beginning that does.
     """
     try:
         parse(source)

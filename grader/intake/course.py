@@ -1,4 +1,4 @@
-"""Where things are: the student's course folder, and the instructor's solutions beside it."""
+"""Find the student's course folder, its files, and the instructor's solutions beside it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ BUNDLED = Path(__file__).resolve().parents[1] / "course"  # a wheel has the cour
 
 
 class NoCourse(GraderError):
-    """There is no course here; the message says where one was looked for and what to do."""
+    """No course was found; the message says where it was searched and what to do."""
 
 
 @dataclass(frozen=True)
 class Course:
-    """A folder that holds `headway.toml` and one folder an assignment."""
+    """A folder that holds `headway.toml` and one folder per assignment."""
 
     root: Path
 
@@ -51,12 +51,12 @@ class Course:
 
     @cached_property
     def settings(self) -> CourseFile:
-        """What `headway.toml` sets. Raises UsageError with a sentence for a wrong value."""
+        """The values of `headway.toml`. Raises UsageError with a sentence for a wrong value."""
         return read_course_file(self.root / MARK)
 
     @property
     def rules(self) -> Rules:
-        """What the course changes about its exercises. Raises UsageError as `settings` does."""
+        """The changes of the course to its exercises. Raises UsageError as `settings` does."""
         return self.settings.rules
 
     def require_solutions(self) -> Path:

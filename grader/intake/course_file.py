@@ -24,7 +24,7 @@ KEYS = ("course", "policies_that_count", "name_lines", "level", "keep", "points"
 
 @dataclass(frozen=True)
 class CourseFile:
-    """What a course set. keep: which of two submissions of an exercise counts."""
+    """The settings of a course. keep: which of two submissions of an exercise counts."""
 
     rules: Rules = NO_RULES
     names_lines: bool = True

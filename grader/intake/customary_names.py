@@ -59,7 +59,7 @@ def _nodes(units: Iterable[Unit]) -> Iterator[ast.AST]:
 
 
 def bound_by(node: ast.AST) -> list[str]:
-    """The names that one node binds, in whatever scope; "*" for `import *`."""
+    """Return the names that one node binds, in any scope; "*" for `import *`."""
     if isinstance(node, (ast.Import, ast.ImportFrom)):
         return [alias.asname or alias.name.partition(".")[0] for alias in node.names]
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):

@@ -1,4 +1,4 @@
-"""Slips of a beginner: code that waits for somebody at the keyboard, and a function that gives nothing back."""
+"""Find two slips of beginners: code that waits for input from the keyboard, and a function that returns nothing."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _called(function: ast.expr) -> str:
 
 
 def _answering(definition: ast.stmt) -> Iterator[ast.FunctionDef]:
-    """The function itself, or the `forward` of a class."""
+    """Return the function itself, or the `forward` of a class."""
     if isinstance(definition, ast.FunctionDef):
         yield definition
     elif isinstance(definition, ast.ClassDef):
@@ -46,7 +46,7 @@ def _answering(definition: ast.stmt) -> Iterator[ast.FunctionDef]:
 
 
 def _gives_a_value(function: ast.FunctionDef) -> bool:
-    """Whether it can return a value or raises on purpose. What functions inside it return does not count."""
+    """Whether a function can return a value, or raises on purpose. Functions inside it do not count."""
     waiting: list[ast.AST] = [*function.body]
     while waiting:
         node = waiting.pop()

@@ -1,7 +1,7 @@
-"""Find the calls that an exercise is about in the text of an answer. This is evidence for a person, not a proof.
+"""Find forbidden calls in the text of an answer. This is a hint for a person, not a proof.
 
-Only the definition of the exercise counts, and the definitions that it uses: a cell that compares an answer with
-`nn.MultiheadAttention` is good practice.
+Only the definition of the exercise counts, and the definitions that it uses: to compare an answer with
+`nn.MultiheadAttention` in another cell is good practice.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MAX_PATH = 400  # letters of one part that are kept; each of many imported name
 
 @dataclass(frozen=True)
 class Use:
-    """`call` is spelled as in `forbids` of the exercise."""
+    """A use of a forbidden call. `call` is spelled as in `forbids` of the exercise."""
 
     call: str
     unit: str
@@ -31,7 +31,7 @@ class Use:
 
 
 def uses(submission: Submission, name: str, forbids: Sequence[str]) -> list[Use]:
-    """Which of `forbids` the definition of `name` uses, each where it is first seen."""
+    """Return the calls of `forbids` that the definition of `name` uses, each where it occurs first."""
     if not any(_last_name(call) in unit.source for call in forbids for unit in submission.units):
         return []
     aliases, statements = _outline(submission.units)
@@ -45,12 +45,12 @@ def uses(submission: Submission, name: str, forbids: Sequence[str]) -> list[Use]
 
 
 def _last_name(call: str) -> str:
-    """The word that a text must contain to use a call: "Transformer" of "nn.Transformer*"."""
+    """Return the word that a text must contain to use a call: "Transformer" of "nn.Transformer*"."""
     return call.rpartition(".")[2].partition("*")[0]
 
 
 def is_named(path: str, call: str) -> bool:
-    """Whether a dotted path of torch is the call that "nn.MultiheadAttention" or "nn.Transformer*" means."""
+    """Whether a dotted path of torch matches "nn.MultiheadAttention" or a pattern such as "nn.Transformer*"."""
     root, *rest = path.split(".")
     last = call.rpartition(".")[2]
     return root == _ROOT and any(fnmatchcase(part, last) for part in rest)
@@ -143,7 +143,7 @@ def _path(node: ast.expr, aliases: Mapping[str, str]) -> str | None:
 
 
 def _step(node: ast.expr) -> tuple[ast.expr, str] | None:
-    """What an attribute is taken of, and its name, for `x.name` and `getattr(x, "name")`."""
+    """Return the object and the attribute of `x.name` and `getattr(x, "name")`."""
     if isinstance(node, ast.Attribute):
         return node.value, node.attr
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "getattr":

@@ -1,4 +1,4 @@
-"""Which exercises a submission defines, under which names, and whether they were touched at all."""
+"""Find the definitions of a submission, and whether they differ from the original stub."""
 
 from __future__ import annotations
 

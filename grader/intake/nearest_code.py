@@ -1,4 +1,4 @@
-"""Code of the same kind as the exercises, in a file from elsewhere, that is none of them: what comes nearest."""
+"""Find attention and Transformer code that is none of the exercises, and name the exercise that comes nearest."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def not_graded(
 def _compared(
     definition: Definition, found: Mapping[str, str], contracts: Mapping[str, Contract]
 ) -> NotGraded | None:
-    """What comes nearest; None for other code, and for a class that the report shows as it is."""
+    """Return the nearest exercise; None for other code, and for a class that the report shows anyway."""
     name = definition.name
     known = {alias: exercise for exercise, alias in found.items()}
     same = next((e for e, c in contracts.items() if e != known.get(name) and _is_same(e, c, definition)), "")

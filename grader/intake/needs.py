@@ -1,4 +1,4 @@
-"""Which names of a file a definition needs, read from the syntax tree."""
+"""Find the names of a file that a definition needs, from the syntax tree."""
 
 from __future__ import annotations
 

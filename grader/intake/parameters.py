@@ -1,4 +1,4 @@
-"""What functions and constructors of a submission accept, read from the syntax tree: nothing runs."""
+"""Read from the syntax tree which arguments functions and constructors of a submission accept. Nothing runs."""
 
 from __future__ import annotations
 

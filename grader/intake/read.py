@@ -1,4 +1,4 @@
-"""A file becomes a submission: units of Python source with names to show, or one sentence why not."""
+"""Read a file as a submission: units of Python source with names to show, or one sentence why that fails."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Neighbour(Unit):
 
 @dataclass(frozen=True)
 class Submission:
-    """What is graded: source text and where it came from."""
+    """The source text that is graded, and where it came from."""
 
     path: Path
     units: tuple[Unit, ...]

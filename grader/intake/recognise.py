@@ -1,4 +1,4 @@
-"""Which exercises a submission defines, and under which names."""
+"""Recognise the exercises that a submission defines, under their own names or similar ones."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _OFTEN_THERE = frozenset({"bias", "debug", "device"})
 class Contract:
     """How an exercise is called.
 
-    keywords: what every case passes to the constructor of its class; None for a function.
-    parameters: of the function, or of the constructor, in the original stub; None if it defines no constructor.
-    forward: the number of arguments of `forward` in the original stub; None if it has none.
+    keywords: the keywords that every case passes to the constructor; None for a function. parameters: those of the
+    function or constructor in the original stub; None if it defines no constructor. forward: the number of
+    arguments of `forward` in the stub; None if it has none.
     """
 
     keywords: frozenset[str] | None = None
@@ -143,7 +143,7 @@ def is_near(exercise: str, name: str) -> bool:
 
 
 def likeness(exercise: str, name: str) -> float:
-    """How similar two names are, from 0 to 1."""
+    """Return the similarity of two names, from 0 to 1."""
     return SequenceMatcher(None, plain(exercise), plain(name[:100])).ratio()
 
 
@@ -158,5 +158,5 @@ def other_family(exercise: str, name: str) -> bool:
 
 
 def family(name: str) -> frozenset[str]:
-    """The words of a name that say what a class is for: a `Seq2SeqDecoder` has no attention."""
+    """Return the words of a name that say what a class is for; a `Seq2SeqDecoder` has no attention."""
     return frozenset(word for word in FAMILIES if word in plain(name))

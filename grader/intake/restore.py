@@ -43,7 +43,7 @@ def _in_script(text: str, name: str, original: str) -> str:
 
 
 def _spans(text: str, name: str) -> list[tuple[int, int]]:
-    """Where the top-level definitions of a name begin and end, as offsets."""
+    """Return where the top-level definitions of a name begin and end, as offsets."""
     lines = list(io.StringIO(text))  # as Python counts lines; `splitlines` also ends them at a form feed
     out = []
     for node in parse(text).body:

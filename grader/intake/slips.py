@@ -1,6 +1,6 @@
-"""Slips of Python in the syntax tree of a definition: code that is certain to raise, or that Python never calls.
+"""Find slips in the syntax tree of a definition: code that is certain to raise, or that Python never calls.
 
-Only what is certain is reported: a name that may come from elsewhere is no slip.
+Only certain slips are reported. A name that may come from another file is none.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def slips(submission: Submission, name: str) -> list[Slip]:
 
 
 def _defined_twice(submission: Submission, name: str, text: _Text) -> list[Slip]:
-    """A slip where a file defines a name again. What a kernel has executed may well be a newer try."""
+    """Report a name that a file defines twice. In a kernel, the second may be a newer try, so it is no slip."""
     if name not in text.earlier or not submission.path.suffix:
         return []
     ((unit, node),) = text.definitions[name]
@@ -78,7 +78,7 @@ def _defined_twice(submission: Submission, name: str, text: _Text) -> list[Slip]
 
 @dataclass(frozen=True)
 class _Text:
-    """What a submission binds and sets anywhere, and its top-level definitions."""
+    """All names that a submission binds or sets anywhere, and its top-level definitions."""
 
     definitions: dict[str, list[tuple[str, ast.stmt]]]
     earlier: dict[str, tuple[str, int]]  # name → the place of a definition that another one replaces
@@ -235,7 +235,7 @@ def _arguments(node: ast.expr) -> int:
 
 
 def _without_super(built: ast.FunctionDef) -> _Found:
-    """Layers that are set where `nn.Module.__init__` was not called before."""
+    """Layers that are set before `nn.Module.__init__` was called."""
     for statement in built.body:
         names = {part.attr for part in ast.walk(statement) if isinstance(part, ast.Attribute)}
         if "super" in _names(statement) or names & {"__init__", *_CONSTRUCTORS}:
@@ -265,7 +265,7 @@ def _dotted(node: ast.expr) -> str:
 
 
 def _of_self(node: ast.ClassDef, text: _Text) -> _Found:
-    """Attributes of `self` that nothing sets, where something nearly so named is set."""
+    """Attributes of `self` that nothing sets, if an attribute with a similar name is set."""
     own = {name for part in ast.walk(node) for name in _sets(part)}
     known = text.attributes | text.words | _OF_MODULE
     unknown = {
@@ -303,7 +303,7 @@ def _of_attribute(node: ast.Attribute, text: _Text) -> _Found:
 
 
 def _of_names(node: ast.stmt, text: _Text) -> _Found:
-    """Names that nothing binds, where something nearly so named is bound."""
+    """Names that nothing binds, if a similar name is bound."""
     if "*" in text.bound:
         return
     known = text.bound | set(dir(builtins)) | set(IMPORTS) | _OF_KERNELS

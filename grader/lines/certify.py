@@ -1,4 +1,4 @@
-"""The final say: the edited file in a fresh worker, every case judged by the parent, as for any submission."""
+"""Certify an edit: run the edited file in a fresh worker, and judge every case as for any submission."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a failed exercise to the lines that a report may name."""
+"""Find the lines that a report of a failed exercise may name."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ WALL_SECONDS = 2.0  # that a command waits for lines
 
 @dataclass
 class Found:
-    """What a search found: the repairs as the worker that searched says, the certified one of them, and the statements
-    that are likeliest to be wrong."""
+    """The result of a search: the repairs that the worker reports, the certified one, and the statements most
+    likely to be wrong.
+    """
 
     repairs: list[Candidate] = field(default_factory=list)
     sure: Candidate | None = None
@@ -40,7 +41,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Source:
-    """What an exercise was graded from."""
+    """The submission that an exercise was graded from, and the earlier parts that it used."""
 
     submission: Submission
     parts: tuple[Part, ...] = ()
@@ -116,7 +117,7 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
 
 
 def _named(exercise: Exercise, result: ExerciseResult) -> list[Words]:
-    """The words of each known mistake that may explain the answer."""
+    """Return the words of each known mistake that may explain the answer."""
     names = {name for names in result.diagnosis.alternatives for name in names}
     return [frozenset(known.statements) for known in exercise.mistakes if known.id in names]
 

@@ -83,7 +83,7 @@ def _moved_wraps(scope: Scope) -> Iterator[Edit]:
 
 
 def _wrapped(scope: Scope, node: ast.Call) -> tuple[int, int] | None:
-    """Where the tensor stands that a call takes: `self.layer(X)`, `torch.relu(X)`, `X.relu()`."""
+    """Return the tensor argument of a call such as `self.layer(X)`, `torch.relu(X)` or `X.relu()`."""
     if not isinstance(node.func, ast.Attribute):
         return None
     owner = scope.text.of(node.func).split(".")[0]

@@ -1,4 +1,4 @@
-"""From candidates to the lines of a report. Nothing of an edit is shown but its place and, in words, its kind."""
+"""Turn candidates into the lines of a report. Of an edit, only its place and its kind in words are shown."""
 
 from __future__ import annotations
 

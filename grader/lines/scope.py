@@ -1,4 +1,4 @@
-"""What the code of a function can see: the names, the attributes of `self`, and the calls of its class."""
+"""The surroundings of the code in a function: names, attributes of `self`, and calls of its class."""
 
 from __future__ import annotations
 

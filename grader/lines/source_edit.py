@@ -44,7 +44,7 @@ class Text:
         return starts
 
     def span(self, node: ast.AST) -> tuple[int, int]:
-        """Where a node starts and stops, in bytes."""
+        """Return where a node starts and stops, in bytes."""
         return (
             self._starts[node.lineno - 1] + node.col_offset,  # type: ignore[attr-defined]
             self._starts[node.end_lineno - 1] + node.end_col_offset,  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""How likely each statement is to be wrong, from evidence that proves nothing: it orders edits and suspected lines."""
+"""Estimate how likely each statement is to be wrong. This proves nothing; it only orders edits and suspected lines."""
 
 from __future__ import annotations
 

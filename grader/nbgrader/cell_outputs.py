@@ -17,7 +17,7 @@ from grader.support.i18n import _
 
 @dataclass(frozen=True)
 class Verdict:
-    """What SaveGrades needs to know of a cell. A score of None waits for a person."""
+    """The part of a result that SaveGrades needs. A score of None waits for a person."""
 
     score: float | None
     comment: str

@@ -33,7 +33,7 @@ class CannotMake(GraderError):
 
 @dataclass(frozen=True)
 class CourseOptions:
-    """What the instructor asked for."""
+    """The options of `grader course`."""
 
     course_id: str
     solutions: Path
@@ -106,10 +106,11 @@ def _written(folder: Path, path: Path, data: bytes) -> bool:
 def notebook(
     assignment: Assignment, question_points: float = 0.0, changed: Mapping[str, float] | None = None
 ) -> str:
-    """The instructor's version of an assignment: solutions between their markers, a graded cell an exercise.
+    """Return the instructor's version of an assignment: solutions between their markers, and one graded cell per
+    exercise.
 
-    The `grade_id` of a solution cell is the exercise's name, that of its graded cell `check-` and the name:
-    nbgrader refuses to add or remove cells once there are submissions.
+    The `grade_id` of a solution cell is the exercise's name, that of its graded cell is `check-` and the name. They
+    must stay: nbgrader refuses to add or remove cells once there are submissions.
     """
     import nbformat
 

@@ -135,7 +135,9 @@ def course_grader(settings: Headway) -> CourseGrader:
 
 
 def _made_from(settings: Headway) -> tuple[object, ...]:
-    """Quick to look at for every notebook: the settings, and when the files were written that they name."""
+    """Return the settings, and when the files that they name were written. It is quick, since each notebook asks
+    for it.
+    """
     with _seed(settings.seed_file):
         named = os.environ.get(SEED_VARIABLE, "")
     files = [

@@ -1,4 +1,4 @@
-"""What students get of a solution cell: the course's own stub."""
+"""Make the students' version of a solution cell: the course's own stub."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from grader.support.stub import BEGIN, MarkerError, stub
 
 
 class Stub(ClearSolutions):
-    """ClearSolutions with the sentences of `grader build`, so that an answer not begun is known as such.
+    """ClearSolutions with the stubs of `grader build`, so that an answer that was not started is recognised.
 
-    A region at the top level, as in a repair, becomes a comment: the broken code above it has to run.
+    A solution at the top level, as in a repair, becomes a comment: the broken code above it must run.
     """
 
     def _replace_solution_region(self, cell: NotebookNode, language: str) -> bool:

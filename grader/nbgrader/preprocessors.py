@@ -125,7 +125,7 @@ def exercise_of(source: str) -> str | None:
 
 
 def _is_ours_to_grade(cell: NotebookNode) -> bool:
-    """A test cell; answers that a person grades are cells with a solution and a grade."""
+    """Whether it is a test cell. A cell with a solution and a grade is graded by a person."""
     return bool(cell.cell_type == "code" and utils.is_grade(cell) and not utils.is_solution(cell))
 
 
@@ -154,13 +154,13 @@ def _part(report: Report, name: str | None, grade_id: str, points: float) -> Rep
 
 
 def _share(score: float, points: float) -> float:
-    """What was reached, between 0 and 1; never a NaN, which nbgrader takes for full marks."""
+    """Return the share of the points, between 0 and 1. Never NaN, which nbgrader takes for full marks."""
     share = score / points if points > 0 else 0.0
     return min(max(share, 0.0), 1.0) if share == share else 0.0
 
 
 class SaveGrades(SaveAutoGrades):
-    """SaveAutoGrades, which also knows what could not be graded, and why an answer is wrong."""
+    """SaveAutoGrades that also stores what could not be graded, and why an answer is wrong."""
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         self._verdicts: dict[str, Verdict] = resources.get(VERDICTS, {})
@@ -192,7 +192,7 @@ class SaveGrades(SaveAutoGrades):
             self.gradebook.db.commit()
 
     def _require_no_person(self, grade_id: str) -> None:
-        """A task worth nothing may be commented on; it must not hide the submissions that do wait for a person."""
+        """Mark a task worth nothing as graded, so that the submissions that do need a person stay visible."""
         grade = self.gradebook.find_grade(grade_id, self.notebook_id, self.assignment_id, self.student_id)
         if grade.manual_score is None:
             grade.needs_manual_grade = False

@@ -50,7 +50,7 @@ class RepairCells(NbGraderPreprocessor):
 
 
 def released_cells(notebook: Notebook) -> dict[str, Released]:
-    """What the gradebook knows, by grade_id, in the order of the notebook."""
+    """Return the cells of the gradebook by grade_id, in the order of the notebook."""
     points = {cell.name: float(cell.max_score) for cell in (*notebook.grade_cells, *notebook.task_cells)}
     grades = {cell.name for cell in notebook.grade_cells}
     solutions = {cell.name for cell in notebook.solution_cells}
@@ -73,7 +73,9 @@ def released_cells(notebook: Notebook) -> dict[str, Released]:
 
 
 def _marked(nb: NotebookNode, released: Mapping[str, Released]) -> list[str]:
-    """Give every cell the marks of the gradebook; of copies, the last keeps them, as the last definition counts."""
+    """Give every cell the marks of the gradebook. Of several copies the last one gets them, as the last definition
+    counts.
+    """
     remarks, seen = [], set()
     for place in reversed(range(len(nb.cells))):
         cell = nb.cells[place]
@@ -115,7 +117,7 @@ def _put_back(nb: NotebookNode, released: Mapping[str, Released]) -> list[str]:
 
 
 def _missing(released: Released) -> NotebookNode:
-    """A solution comes back empty, all else as it was released."""
+    """Return a missing cell: empty if it had a solution, otherwise as it was released."""
     empty = _("# this cell was missing") if released.cell_type == "code" else _("*this cell was missing*")
     source = empty if released.role["solution"] else released.source
     return _with_marks(KINDS[released.cell_type](source), released)

@@ -40,8 +40,11 @@ def set_aside(notebooks: list[str], **_about: Any) -> None:
 
 
 def _uncopyable(folder: Path, source: Path) -> Iterator[Path]:
-    """Links, devices, pipes; a timestamp that cannot be read; a folder where the assignment has a file, or a file
-    where it has a folder. Links to notebooks stay: they are refused with a sentence."""
+    """Yield what nbgrader cannot copy.
+
+    These are links, devices and pipes; a timestamp that cannot be read; a folder where the assignment has a file,
+    or a file where it has a folder. Links to notebooks stay: they are refused with a sentence.
+    """
     for here, folders, files in os.walk(folder):
         for name in [*folders, *files]:
             path = Path(here, name)

@@ -1,4 +1,4 @@
-"""What an instructor can set: `c.Headway.…` in nbgrader_config.py."""
+"""The settings of an instructor: `c.Headway.…` in nbgrader_config.py."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from grader.sandbox.tiers import AUTO, CHOICES
 
 
 class Headway(Configurable):
-    """Settings of the grading itself; `grader course` writes them."""
+    """Settings of the grading; `grader course` writes them."""
 
     solutions = Unicode("solutions", help="The folder solutions/ that hidden cases are recorded from.").tag(
         config=True

@@ -1,4 +1,4 @@
-"""Where the lines and the band of a curve are in its picture on a page, in pixels."""
+"""Compute where the lines and the band of a curve are in its picture on a page, in pixels."""
 
 from __future__ import annotations
 

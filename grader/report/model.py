@@ -45,10 +45,10 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class Advice:
-    """What an answer breaks that costs no points.
+    """A finding that costs no points.
 
-    says, asks: the sentence and the question of the known answer that does the same; "" if none is known.
-    reason: the first check that shows it, with its message. where: its line or place. mistakes: the known answers.
+    says, asks: the sentence and the question of the known answer that does the same; "" if none is known. reason:
+    the first check that shows it, with its message. where: its line or place. mistakes: the known answers.
     """
 
     policy: str

@@ -1,4 +1,4 @@
-"""What the pruning lesson measured, as pictures: which heads matter, and what their removal costs and saves."""
+"""Draw the measurements of the pruning lesson: which heads matter, and what their removal costs and saves."""
 
 from __future__ import annotations
 

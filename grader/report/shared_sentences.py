@@ -117,7 +117,7 @@ def first_to_fix(results: Sequence[ExerciseResult]) -> str:
 
 @dataclass(frozen=True)
 class FacetCount:
-    """How many checks of a facet passed, of how many; and the outcome that a mark shows for all of them."""
+    """How many checks of a facet passed, of how many; and the outcome to mark the whole facet with."""
 
     facet: str
     outcome: CheckOutcome

@@ -18,7 +18,7 @@ SHORT_SECONDS = 60.0  # at most, for loading a file and for a case that is not c
 
 @dataclass(frozen=True)
 class Limits:
-    """What one worker may use: seconds, bytes and counts. The defaults hold where a manifest names nothing else.
+    """Limits of one worker in seconds, bytes and counts. The defaults hold for all that a manifest does not name.
 
     The wall seconds hold for each request.
     """
@@ -33,7 +33,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Exit:
-    """How a worker ended: `code` if it exited by itself, `signal` if it was killed."""
+    """The end of a worker: `code` if it exited by itself, `signal` if it was killed."""
 
     code: int | None
     signal: int | None
@@ -41,9 +41,12 @@ class Exit:
 
 @dataclass(frozen=True)
 class Program:
-    """What a server serves: `entry` is called in each worker, `prepare` once before any fork (both
-    "module:function"); `code` are folders to import them from, beside the worker's own. `folder`: whether it
-    needs a folder on the machine, which the supervisor makes and always removes."""
+    """The program of a server.
+
+    entry: called in each worker. prepare: called once before any fork. Both are "module:function". code: folders to
+    import them from, besides the worker's own. folder: whether the program needs a folder on the machine; the
+    supervisor makes and removes it.
+    """
 
     entry: str = "grader.worker.main:serve"
     prepare: str = ""
@@ -53,7 +56,9 @@ class Program:
 
 @dataclass(frozen=True)
 class Canary:
-    """One attack: `held` when it was refused (or is not promised to be), `achieved` what it did."""
+    """One attack of the self-test. held: it was refused, or the tier does not promise to refuse it. achieved: what
+    it did.
+    """
 
     name: str
     held: bool

@@ -1,10 +1,10 @@
-"""A disk quota for workers whose folder is on the machine's disk, for tiers that cannot mount a tmpfs.
+"""A disk quota for tiers that cannot mount a tmpfs: the worker's folder is on the machine's disk.
 
-The kernel enforces it. RLIMIT_FSIZE bounds each file, and a seccomp filter stops every call that makes a
-file or folder until the supervisor answers. The supervisor allows ENTRIES of them per worker. So a worker
-never takes more than ENTRIES files of `file_bytes(limits)` each, whatever it deletes, hides or maps.
+The kernel enforces it. RLIMIT_FSIZE limits each file. A seccomp filter stops every call that makes a file or
+folder, until the supervisor answers; the supervisor allows ENTRIES of them per worker. So a worker never takes more
+than ENTRIES files of `file_bytes(limits)` each, whatever it deletes, hides or maps.
 
-The decision needs no memory of the worker, only the fact of the call: nothing can change after the check.
+The supervisor reads nothing from the worker's memory: it only counts calls. So nothing can change after the check.
 """
 
 from __future__ import annotations
@@ -33,14 +33,15 @@ _CONTINUE = 1  # SECCOMP_USER_NOTIF_FLAG_CONTINUE
 
 
 def file_bytes(limits: Limits) -> int:
-    """What one file may take. All files that are visible together may take `limits.file_bytes`."""
+    """Return the size that one file may have. All visible files together may have `limits.file_bytes`."""
     return limits.file_bytes // _SHARE
 
 
 def enforce(number: int, limits: Limits, supervisor: int) -> None:
-    """In worker `number`: have the supervisor asked from now on. `supervisor` is the socket to it; it is closed.
+    """In worker `number`: from now on, ask the supervisor before a file is made. `supervisor`: the socket to it,
+    which is closed.
 
-    Needs `kernel.forbid_new_privileges` before it, and comes before the filter that forbids sockets.
+    Call it after `kernel.forbid_new_privileges`, and before the filter that forbids sockets.
     """
     listener = kernel.load_asking_filter(seccomp.asking_program())
     with socket.socket(fileno=supervisor) as end:
@@ -70,7 +71,7 @@ class DiskQuota:
 
     @property
     def descriptors(self) -> list[int]:
-        """What to poll; call `serve` for those that are ready."""
+        """The descriptors to poll; call `serve` for those that are ready."""
         return [self._listening.fileno(), *self._accounts]
 
     def serve(self, descriptor: int, event: int) -> None:
@@ -92,7 +93,7 @@ class DiskQuota:
 
 
 def _answer(listener: int, account: _Account) -> None:
-    """Allow or refuse one call. Where its thread died meanwhile, there is nothing to answer."""
+    """Allow or refuse one call. If its thread died meanwhile, there is nothing to answer."""
     import fcntl
 
     notice = bytearray(_NOTICE_BYTES)

@@ -64,7 +64,7 @@ def others_can_read(path: str) -> bool:
 
 
 def uid_map() -> str:
-    """Which users this user namespace knows."""
+    """Return the users that this user namespace knows."""
     with open("/proc/self/uid_map", encoding="ascii") as file:
         return file.read()
 

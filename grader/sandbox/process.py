@@ -69,15 +69,18 @@ class SandboxedProcess:
         return not self._gone and self._exit is None
 
     def kill(self) -> None:
-        """Kill it and all it started: in `strict` a namespace dies with its first process, in `landlock`
-        it could start none. Safe to call twice."""
+        """Kill the worker and all it started. Safe to call twice.
+
+        In `strict` a namespace dies with its first process; in `landlock` the worker cannot start a process.
+        """
         if self._pidfd >= 0 and self._exit is None:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
     def wait(self, timeout: float = 5.0) -> Exit:
-        """Wait for the exit. Raises SandboxError if it takes longer than `timeout` seconds, and if the server
-        exited first, which kills the worker and is never the fault of the code it ran.
+        """Wait for the exit. Raises SandboxError after `timeout` seconds, and if the server exited first.
+
+        The latter kills the worker, and student code cannot cause it.
         """
         deadline = time.monotonic() + timeout
         while self._exit is None:

@@ -1,5 +1,6 @@
-"""Resource limits of one worker, soft and hard the same: a namespace's first process ignores the
-signals that a soft limit sends."""
+"""Resource limits of one worker. Soft and hard limit are equal: the first process of a namespace ignores the
+signals of a soft limit.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +43,9 @@ def apply(limits: Limits, tasks_of_others: int = 0) -> None:
 
 
 def lift_memory_limit() -> None:
-    """Raise the soft limit of address space to the hard one: a process that grades has a soft limit of its own."""
+    """Raise the soft limit of address space to the hard one, since a process that grades sets a soft limit for
+    itself.
+    """
     import resource
 
     _soft, hard = resource.getrlimit(resource.RLIMIT_AS)

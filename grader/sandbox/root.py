@@ -40,7 +40,7 @@ def mount_scratch(bytes_: int, entries: int) -> None:
 
 
 def find_stage(layout: Layout) -> str:
-    """A folder to put the new root together on: what it covers meanwhile must not be needed."""
+    """Return a folder to build the new root on. The root covers it, so nothing needed may be in it."""
     for stage in _STAGES:
         if os.path.isdir(stage) and not any(
             (path + "/").startswith(stage + "/") for _, path in steps(layout)
@@ -79,13 +79,13 @@ def _make_mount_point(stage: str, target: str, folder: bool) -> None:
 
 
 def _write_people(stage: str) -> None:
-    """Names for the ids inside, so that asking for the home folder works; the machine's stay out."""
+    """Name the user ids inside, so that a program can ask for the home folder. The machine's users stay out."""
     os.makedirs(stage + "/etc", exist_ok=True)
     with open(stage + "/etc/passwd", "w", encoding="ascii") as file:
         file.write(_PEOPLE)
 
 
 def _link_temporary_folder(stage: str) -> None:
-    """Programs that say /tmp mean the scratch folder, unless Python itself lies below /tmp."""
+    """Make /tmp a link to the scratch folder, unless Python itself is installed below /tmp."""
     if not os.path.lexists(stage + "/tmp"):
         os.symlink(SCRATCH, stage + "/tmp")

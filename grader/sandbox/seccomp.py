@@ -1,8 +1,8 @@
-"""The allow-list of system calls, as a classic BPF program assembled by hand.
+"""The allow-list of system calls, as a classic BPF program.
 
-What is not named gets EPERM, not a kill: an honest program gets an exception
-with a traceback. Ways past a list by number are closed first: another architecture's numbering and
-x86-64's x32 calls kill the process.
+A call that is not on the list gets EPERM and does not kill: an honest program gets an exception with a traceback.
+Calls with another numbering (another architecture, x32 on x86-64) kill the process, since they would bypass the
+list.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class ArgumentRule:
 
 
 def argument_rules(own_pid: int) -> tuple[ArgumentRule, ...]:
-    """Calls that are fine in one form only: threads but no processes, signals to oneself."""
+    """Return the calls that only one form of is allowed: threads but no processes, signals only to itself."""
     return (
         ArgumentRule("clone", 0, any_bit=_CLONE_THREAD),
         ArgumentRule("kill", 0, equals=(own_pid,)),

@@ -48,7 +48,7 @@ def forget() -> None:
 
 
 def circumstances() -> dict[str, str]:
-    """Return all that a self-test depends on: boot, kernel, user, container, and this code."""
+    """Return everything that a self-test depends on: boot, kernel, user, container, and this code."""
     status = _status_fields(("CapEff", "Seccomp", "NoNewPrivs"))
     return {
         "boot": _text("/proc/sys/kernel/random/boot_id"),

@@ -71,7 +71,7 @@ class Server:
         return self._control
 
     def wait_until_ready(self, deadline: float) -> None:
-        """Raises SandboxError with the step that failed, or ServerEndedError if it exited without a message.
+        """Raise SandboxError with the step that failed, or ServerEndedError if the server exited without a message.
 
         Polls, because another thread may receive the message.
         """
@@ -132,7 +132,7 @@ class Server:
 
 
 def _environment() -> dict[str, str]:
-    """Of the parent's environment only the path of libraries; one thread, no GPU."""
+    """Return the environment of the server: of the parent's, only the path of libraries."""
     kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
     return {
         **kept,

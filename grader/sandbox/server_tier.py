@@ -27,7 +27,7 @@ class Tier(Protocol):
 
     @property
     def layout(self) -> Layout:
-        """What workers may see."""
+        """The paths that workers may see."""
 
     def separate(self) -> None:
         """In the supervisor, before it forks the server."""

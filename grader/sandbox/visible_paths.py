@@ -1,7 +1,7 @@
-"""What a worker may see of the file system: Python, torch and the code of the worker, nothing else.
+"""The part of the file system that a worker sees: Python, torch and the code of the worker.
 
-A layout is a list of folders shown and of entries hidden below them, each at its real path.
-The tiers enforce it differently: `strict` with mounts, `landlock` with grants.
+A layout is a list of visible folders and of hidden entries below them, each at its real path. The tiers enforce it
+differently: `strict` with mounts, `landlock` with grants.
 """
 
 from __future__ import annotations
@@ -22,8 +22,11 @@ _SITE_NAMES = ("site-packages", "dist-packages")
 
 @dataclass(frozen=True)
 class Layout:
-    """`shown` folders and files, without the `hidden` entries below them; `code` are the folders of
-    the program that serves requests, shown even below something hidden; `path` is its sys.path."""
+    """The visible paths.
+
+    shown: folders and files. hidden: entries below them that are left out. code: folders of the worker's program,
+    visible even below a hidden entry. path: the worker's sys.path.
+    """
 
     shown: tuple[str, ...]
     hidden: tuple[str, ...]
@@ -32,9 +35,10 @@ class Layout:
 
 
 def plan(package: str, site_folders: Sequence[str], code: Sequence[str] = ()) -> Layout:
-    """The layout for the project whose `grader` package lies at `package`.
+    """Return the layout for a project.
 
-    `site_folders` are the folders that hold installed packages, `code` more folders to import from.
+    package: the folder of its `grader` package. site_folders: folders of installed packages. code: more folders to
+    import from.
     """
     sites = [os.path.realpath(site) for site in site_folders if os.path.isdir(site)]
     libraries = _outermost(_both_names([*_interpreter_libraries(), *_SYSTEM_LIBRARIES, *_PROCESSOR]))
@@ -65,7 +69,7 @@ def site_folders() -> list[str]:
 
 
 def steps(layout: Layout) -> Iterator[tuple[str, str]]:
-    """("show" or "hide", path) in an order in which the inner one has the last word."""
+    """Yield ("show" or "hide", path), so that an inner path comes after an outer one and decides."""
     marked = [(path, "show") for path in (*layout.shown, *layout.code)]
     marked += [(path, "hide") for path in layout.hidden]
     for path, act in sorted(set(marked), key=lambda item: (item[0].count(os.sep), item)):
@@ -73,10 +77,10 @@ def steps(layout: Layout) -> Iterator[tuple[str, str]]:
 
 
 def readable_entries(layout: Layout) -> tuple[list[str], list[str]]:
-    """The layout as grants for a mechanism that cannot take away: (entries to read, folders to list).
+    """Return the layout as grants, for a mechanism that cannot hide: (entries to read, folders to list).
 
-    A folder with something hidden below it is granted entry by entry; it can be listed, because
-    Python's import system lists every folder on its path.
+    A folder with something hidden below it is granted entry by entry. It can be listed, because Python's import
+    system lists every folder on its path.
     """
     read: list[str] = list(layout.code)
     listed: list[str] = []
@@ -103,12 +107,12 @@ def _standard_path() -> list[str]:
 
 
 def _interpreter_libraries() -> list[str]:
-    """The standard library, and libpython with what a Python of one's own (conda, uv) ships beside it."""
+    """Return the standard library, and the folder of libpython, where conda and uv put more libraries."""
     return [*_standard_path(), os.path.join(sys.base_prefix, "lib")]
 
 
 def _project_entries(site: str) -> list[str]:
-    """Entries of a package folder that are this project or point at it."""
+    """Return the entries of a package folder that belong to this project or point to it."""
 
     def ours(name: str) -> bool:
         low = name.lower()
@@ -123,7 +127,7 @@ def _project_entries(site: str) -> list[str]:
 
 
 def _unused_sites(libraries: Iterable[str], used: Iterable[str]) -> list[str]:
-    """Package folders of the interpreter that this process does not use: nothing there is needed."""
+    """Return package folders of the interpreter that this process does not use."""
     found: list[str] = []
     for library in libraries:
         for name in _SITE_NAMES:
@@ -139,8 +143,10 @@ def _pythons(library: str) -> list[str]:
 
 
 def _both_names(paths: Iterable[str]) -> list[str]:
-    """Those that exist, under the name given and the real one: /lib is often a link to /usr/lib, and
-    modules loaded before the root is swapped keep the name that they were found by."""
+    """Return those that exist, under the given name and the real one.
+
+    /lib is often a link to /usr/lib, and modules that were loaded before the root changed keep their first name.
+    """
     there = [path for path in paths if os.path.exists(path)]
     return list(dict.fromkeys(name for path in there for name in (path, os.path.realpath(path))))
 

@@ -1,1 +1,1 @@
-"""What students use: check, watch, check() in a notebook, the pytest plugin."""
+"""The student's side: check, watch, check() in a notebook, the pytest plugin."""

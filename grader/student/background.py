@@ -1,4 +1,4 @@
-"""Run one job at a time in a thread of its own, so that keys and saves are noticed meanwhile."""
+"""Run one job at a time in another thread, so that keys and saves are noticed meanwhile."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.sandbox.channel import Stopped
 
 @dataclass(frozen=True)
 class Result:
-    """Something that the job of a number has ready; `error`: what ended it."""
+    """Something that job `job` has ready. `error`: the exception that ended the job."""
 
     job: int
     value: object = None
@@ -21,10 +21,10 @@ class Result:
 
 
 class Background:
-    """Runs jobs, which yield what they have ready. A new job ends the one before.
+    """Runs jobs, which yield their results. A new job ends the one before.
 
-    The thread lives as long as this object: processes that it starts end with it.
-    stop: the event that makes a job raise Stopped. clean_up: called in the thread after that.
+    The thread lives as long as this object, because processes that it starts end with it. stop: the event that
+    makes a job raise Stopped. clean_up: called in the thread after that.
     """
 
     def __init__(self, stop: threading.Event, clean_up: Callable[[], None], post: Callable[[Result], None]):

@@ -1,4 +1,4 @@
-"""Write a case as a small Python file: its inputs and the calls, without anything that is expected.
+"""Write a case as a small Python file: its inputs and calls, without any expected output.
 
 It runs under a debugger, and in a notebook with `%run -i`. Steps that only measure are left out.
 """

@@ -1,4 +1,4 @@
-"""The list of exercises as something to move in: a cursor, a filter, and the last outcomes."""
+"""The state of the list of exercises on the screen: cursor, filter, and last outcomes."""
 
 from __future__ import annotations
 

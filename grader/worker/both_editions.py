@@ -1,4 +1,4 @@
-"""Let building blocks be built as in edition 1.x of Dive into Deep Learning, too."""
+"""Let building blocks accept the constructors of edition 1.x of Dive into Deep Learning, too."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""Find the contract's weights in a module that lays them out in another way.
+"""Find the contract's weights in a module with another layout.
 
-A correct attention may hold its projections as one fused matrix, as a small Linear per head, as
-three-dimensional parameters, as 1×1 convolutions, or inside `nn.MultiheadAttention`. Each of these is a
-rearrangement of the contract's matrices, so each is described by *slots*: rows of a contract tensor, and
-a view of one of the module's own parameters with the same numbers. Loading writes through the view;
-reading a gradient reads through the same view.
+A correct attention may have its projections as one fused matrix, as a small Linear per head, as three-dimensional
+parameters, as 1×1 convolutions, or inside `nn.MultiheadAttention`. Each of these rearranges the contract's
+matrices. So each is described by *slots*: rows of a contract tensor, and a view of a parameter of the module with
+the same values. Loading writes through the view; reading a gradient reads through it.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class Slot:
 
 @dataclass
 class Fit:
-    """How a module's parameters answer to the contract's names."""
+    """Which parameters of a module belong to which names of the contract, and which are left on either side."""
 
     slots: list[Slot] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
@@ -79,7 +78,7 @@ def fit(own: Own, wanted: Shapes, as_linear: Collection[str] = ()) -> Fit:
 
 
 def _under_own_names(placed: Fit, names: Mapping[str, str]) -> Fit:
-    """The same fit for a module whose parameters have other names: contract-like name → own name."""
+    """Return the same fit for a module whose parameters have other names: contract-like name → its own name."""
     return replace(
         placed,
         slots=[replace(slot, own=names[slot.own]) for slot in placed.slots],
@@ -112,7 +111,7 @@ def _by_layout(own: Own, wanted: Shapes) -> Fit:
 
 
 def _shared(slots: list[Slot], own: Own) -> list[list[str]]:
-    """Contract names that one parameter of the module answers to, under two names of its own."""
+    """Return contract names that belong to one parameter with two names in the module."""
     seen: dict[int, Slot] = {}
     pairs = []
     for slot in slots:
@@ -159,14 +158,14 @@ _ROLES = (
 
 
 def _role(name: str) -> str:
-    """Which of the four projections a parameter's name speaks of: q, k, v, o or nothing."""
+    """Return the projection that a parameter's name stands for: q, k, v, o or ""."""
     plain = re.sub(r"(^|\.)(weight|bias)$", "", name.lower()).rstrip(".")
     found = [role for role, pattern in _ROLES if pattern.search(plain)]
     return found[0] if len(found) == 1 else ""
 
 
 def _is_bias(name: str) -> bool:
-    """Whether a name speaks of what is added: bias, beta, shift, b_q, b2, b.W_q."""
+    """Whether a name is that of a bias: bias, beta, shift, b_q, b2, b.W_q."""
     return bool(re.search(r"bias|(^|[._])(beta|shift|b_?[qkvo\d]?)$|(^|\.)b\.", name.lower()))
 
 
@@ -181,7 +180,7 @@ def _projections(group: Shapes) -> dict[tuple[str, bool], str]:
 
 
 def _fused(prefix: str, group: Shapes, own: Own) -> list[Slot]:
-    """One matrix for queries, keys and values, in this order; the output projection beside it."""
+    """Fit one matrix for queries, keys and values, in this order, and the output projection beside it."""
     wanted = _projections(group)
     slots: list[Slot] = []
     for bias in (False, True):
@@ -230,7 +229,7 @@ def _renamed_output(
 
 
 def _renamed(prefix: str, group: Shapes, own: Own) -> list[Slot]:
-    """The same matrices under other names, as Linear, Conv1d(kernel_size=1) or a bare (in, out) parameter."""
+    """Fit the same matrices under other names: as Linear, Conv1d(kernel_size=1) or a bare (in, out) parameter."""
     slots = []
     for (role, bias), name in _projections(group).items():
         fits = [n for n in own if _role(n[len(prefix) :]) == role and _is_bias(n) == bias]
@@ -242,7 +241,7 @@ def _renamed(prefix: str, group: Shapes, own: Own) -> list[Slot]:
 
 
 def _same_numbers(own: Tensor, shape: tuple[int, ...], name: str) -> View | None:
-    """A view of `own` that has the contract's shape, if one of the usual layouts gives it."""
+    """Return a view of `own` with the contract's shape, if a usual layout gives one; None otherwise."""
     size = tuple(own.shape)
     if is_bare(name) and len(shape) == 2 and size == shape[::-1]:  # `x @ W` wants (in, out)
         return lambda t: t.T
@@ -256,7 +255,7 @@ def _same_numbers(own: Tensor, shape: tuple[int, ...], name: str) -> View | None
 
 
 def _heads(prefix: str, group: Shapes, own: Own) -> list[Slot]:
-    """Small projections a head: a list of Linear layers, or one three-dimensional parameter."""
+    """Fit small projections per head: a list of Linear layers, or one three-dimensional parameter."""
     slots: list[Slot] = []
     for (role, bias), name in _projections(group).items():
         mine = {n: t for n, t in own.items() if _role(re.sub(r"\.\d+(?=\.|$)", "", n[len(prefix) :])) == role}
@@ -317,7 +316,7 @@ def _turned(index: Any) -> View:
 
 
 def _in_order(prefix: str, group: Shapes, own: Own) -> list[Slot]:
-    """The same shapes in the same order under names of the student's choosing, biases by themselves if they show."""
+    """Fit the same shapes in the same order under any names; biases separately, if the names show them."""
     # A name of the contract with another shape is no other name.
     if len(own) != len(group) or own.keys() & group.keys():
         return []
@@ -342,7 +341,7 @@ _LAYOUTS: tuple[tuple[str, Callable[[str, Shapes, Own], list[Slot]]], ...] = (
 
 
 def fill_lazy_layers(module: nn.Module, contract: Mapping[str, Tensor]) -> None:
-    """Give lazy layers their sizes and weights: by name, else in the order of the layers."""
+    """Give lazy layers their sizes and weights, by name or else in the order of the layers."""
     module.load_state_dict(contract, strict=False)
     own: dict[str, tuple[int | None, ...]] = {}
     for path, layer in module.named_modules():
@@ -370,7 +369,7 @@ def write(found: Fit, own: Own, contract: Mapping[str, Tensor]) -> None:
 
 
 def read(found: Fit, gradients: Mapping[str, Any], name: str) -> Tensor | None:
-    """The gradient of one contract tensor, gathered from the module's own parameters."""
+    """Return the gradient of one contract tensor, collected from the module's parameters."""
     parts = []
     for slot in found.slots:
         if slot.contract == name:

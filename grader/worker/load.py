@@ -85,7 +85,7 @@ def load(
 
 
 def _run_part(loaded: Loaded, part: Mapping[str, Any]) -> None:
-    """Load an earlier file. Its errors are not noted here, but where that file itself is graded."""
+    """Load an earlier file. Its errors are noted where that file itself is graded, not here."""
     file = Loaded(loaded.files)
     file.skip, file.replace, file.keywords = loaded.skip, loaded.replace, loaded.keywords
     sys.modules["submission"] = file.module
@@ -133,7 +133,7 @@ def _run_unit(loaded: Loaded, file: str, source: str) -> None:
 
 
 def _accepting(block: Any, keywords: Mapping[str, str]) -> Any:
-    """The block, also called with the keywords that the definition in its place has."""
+    """Return the block, so that it also accepts the keywords of the definition that it replaces."""
     if not keywords:
         return block
 
@@ -150,7 +150,7 @@ _Import = ast.Import | ast.ImportFrom
 
 
 def _imports(node: ast.stmt) -> list[_Import]:
-    """The import statement itself, or those that a top-level `try` tries."""
+    """Return the import statement itself, or the imports inside a top-level `try`."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         return [node]
     if not isinstance(node, ast.Try):
@@ -161,9 +161,9 @@ def _imports(node: ast.stmt) -> list[_Import]:
 
 
 def _bring_all(loaded: Loaded, imports: Sequence[_Import], file: str, raised: BaseException | None) -> None:
-    """Bring what failed imports should have bound, and note the names that none of them provides.
+    """Bind the names of failed imports, and note those that nothing provides.
 
-    raised: None if a `try` caught the exception of its imports; then only names that are not bound are brought.
+    raised: None if a `try` caught the exception of its imports; then only names that are not bound yet are provided.
     """
     missing: dict[str, _Import] = {}
     for node in imports:
@@ -182,7 +182,7 @@ def _bring_all(loaded: Loaded, imports: Sequence[_Import], file: str, raised: Ba
 def bring(
     loaded: Loaded, node: _Import, file: str, known: Mapping[str, Any] = MappingProxyType({})
 ) -> list[str]:
-    """Bind what a failed import should have bound: what is there, what a neighbour has, or a building block.
+    """Bind the names of a failed import: from the module itself, a neighbour, or a building block.
 
     known: names that are bound already and stay. Returns the names that nothing provides.
     """
@@ -208,7 +208,7 @@ def _module_of(node: ast.stmt) -> str:
 
 
 def _brought(loaded: Loaded, node: _Import, alias: ast.alias, file: str) -> dict[str, Any]:
-    """The names that one alias of an import binds. Raises ImportError if nothing provides it."""
+    """Return the names that one alias of an import binds. Raises ImportError if nothing provides them."""
     bound = alias.asname or alias.name
     if isinstance(node, ast.Import):
         if "." in bound:
@@ -230,12 +230,12 @@ def _brought(loaded: Loaded, node: _Import, alias: ast.alias, file: str) -> dict
 
 
 def _is_guess(loaded: Loaded, module: str) -> bool:
-    """Whether the file that would be taken for a module has only the end of its name."""
+    """Whether only the end of a module's name fits the file that would be used for it."""
     return module in loaded.neighbours and module in loaded.neighbours[module].get("guessed", ())
 
 
 def _of_neighbour(loaded: Loaded, module: str, alias: ast.alias) -> dict[str, Any]:
-    """What one alias of `from module import …` binds, from a neighbour. Raises ImportError."""
+    """Return the names that one alias of `from module import …` binds, from a neighbour. Raises ImportError."""
     if alias.name == "*":
         found = vars(_neighbour(loaded, module))
         public = found.get("__all__") or [name for name in found if not name.startswith("_")]
@@ -248,7 +248,7 @@ def _of_neighbour(loaded: Loaded, module: str, alias: ast.alias) -> dict[str, An
 
 
 def _imported(loaded: Loaded, module: str) -> types.ModuleType | None:
-    """A module that `import` finds; None for others."""
+    """Return a module that `import` finds; None for others."""
     if module.startswith(".") or not module:
         return None
     try:
@@ -258,7 +258,7 @@ def _imported(loaded: Loaded, module: str) -> types.ModuleType | None:
 
 
 def _neighbour(loaded: Loaded, module: str) -> types.ModuleType:
-    """A file beside the submission as a module. Raises ImportError if there is none."""
+    """Return a file beside the submission as a module. Raises ImportError if there is none."""
     one = loaded.neighbours.get(module)
     if one is None:
         raise ImportError(module)
@@ -280,7 +280,7 @@ def _neighbour(loaded: Loaded, module: str) -> types.ModuleType:
 def _restore(names: dict[str, Any], before: Mapping[str, Any]) -> None:
     """Restore names that an import replaced by a withheld block.
 
-    A file of several lessons may import in one what it defines in another.
+    A file of several lessons may define a name in one lesson and import it in another.
     """
     for name, value in before.items():
         if type(names.get(name)) is stand_in_modules.Withheld:  # isinstance would ask the value itself
@@ -316,7 +316,7 @@ def _future_flags(tree: ast.Module) -> int:
 
 
 def _defined(node: ast.stmt) -> list[str]:
-    """Names that a top-level statement would have defined."""
+    """Return the names that a top-level statement would have defined."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return [node.name]
     if isinstance(node, (ast.Import, ast.ImportFrom)):

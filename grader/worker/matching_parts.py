@@ -1,7 +1,7 @@
-"""Find by structure which parts of a module are which parts of the contract, whatever their names.
+"""Match the parts of a module with those of the contract by their structure, whatever their names are.
 
-`blks.0.attn.q.weight` may be the contract's `blks.block0.attention.W_q.weight`: both modules are trees of the
-same form. Parts are paired by name, else in their order, if they hold equally many values.
+`blks.0.attn.q.weight` may be the contract's `blks.block0.attention.W_q.weight`: both modules are trees of the same
+form. Parts are paired by name, or else in their order if they have equally many values.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class _Part:
 def names_by_structure(own: Shapes, wanted: Shapes, role: Role) -> dict[str, str]:
     """Return the names that a module's parameters would have in the contract → their names in the module.
 
-    role: what a name says that a layer does, such as to project the keys; "" for nothing. Parameters without a
-    place in the contract keep the name that they have below the nearest part with a place.
+    role: returns the task of a layer by its name, such as to project the keys; "" for none. A parameter without a
+    place in the contract keeps its name below the nearest part that has a place.
     """
     return dict(_renamed(_tree(_as_used(own)), _tree(wanted), role))
 
@@ -53,7 +53,7 @@ _PLACES = {
 
 
 def _as_used(shapes: Mapping[str, T]) -> dict[str, T]:
-    """The same parameters; in each module the parts whose names speak of an order are in this order."""
+    """Sort the parts of each module whose names say in which order they are used."""
     return {name: shapes[name] for name in _names_as_used(list(shapes))}
 
 
@@ -69,7 +69,7 @@ def _names_as_used(names: Sequence[str], level: int = 0) -> Iterator[str]:
 
 
 def _place(part: str) -> int | None:
-    """The place in the order of use that a name speaks of, if it speaks of one."""
+    """Return the place in the order of use that a name says; None if it says none."""
     plain = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", part).lower()
     return next((place for place, words in _PLACES.items() if words.search(plain)), None)
 

@@ -13,9 +13,9 @@ Build = Callable[[Mapping[str, Any]], nn.Module]
 
 
 def held_as_linear(module: nn.Module, build: Build, kwargs: Mapping[str, Any]) -> frozenset[str]:
-    """The bare square parameters that are (out, in), as a second module with other sizes of its inputs shows.
+    """Return the bare square parameters that are (out, in), found with a second module with other input sizes.
 
-    Where all that changes shows (out, in), the parameters that do not change are taken to be so too.
+    If all parameters that change are (out, in), those that do not change are taken to be so too.
     """
     bare = _bare_shapes(module)
     square = {name for name, shape in bare.items() if shape[0] == shape[1]}
@@ -34,12 +34,12 @@ def held_as_linear(module: nn.Module, build: Build, kwargs: Mapping[str, Any]) -
 
 
 def is_bare(name: str) -> bool:
-    """Whether a parameter is none of a layer of torch."""
+    """Whether a parameter belongs to no layer of torch."""
     return not name.endswith(("weight", "bias"))
 
 
 def _bare_shapes(module: nn.Module) -> dict[str, tuple[int, ...]]:
-    """The shapes of the matrices that are parameters of the student's own."""
+    """Return the shapes of matrices that are the student's own parameters."""
     own = {n: p for n, p in module.named_parameters() if is_bare(n)}
     return {
         n: tuple(p.shape)

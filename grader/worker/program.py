@@ -99,7 +99,7 @@ class Program(Measures):
         self._offer(step["name"], full, step["grad"])
 
     def _offer(self, name: str, tensor: Tensor, grad: bool) -> None:
-        """Differentiated inputs arrive as `leaf * 1`: code that writes in place may write into them."""
+        """Pass a differentiated input as `leaf * 1`, so that code may write into it in place."""
         if grad:
             self.leaves[name] = tensor.requires_grad_()
             tensor = tensor * 1
@@ -134,7 +134,7 @@ class Program(Measures):
         self.env[step["name"]] = module
 
     def _built(self, of: str, kwargs: Mapping[str, Any]) -> Any:
-        """An object of the student's class, with the keywords of the course under the student's names."""
+        """Construct the student's class with the course's arguments, under the student's names for them."""
         build, renamed = self._student(of), self.renamed.get(of, {})
         fitting = fitting_form(of, build, kwargs, renamed)
         if fitting is None:

@@ -1,4 +1,4 @@
-"""Run one case on edited forms of a loaded file, one after the other, as any other case is run."""
+"""Run one case on edited forms of a loaded file, one after the other."""
 
 from __future__ import annotations
 
@@ -71,7 +71,9 @@ class _TooLongError(BaseException):
 
 @contextlib.contextmanager
 def _limit(seconds: float) -> Iterator[None]:
-    """Interrupt Python code after this CPU time. Where the system has no timer, the parent's timeout is the only limit."""
+    """Interrupt Python code after this CPU time. On a system without a timer, only the timeout of the parent
+    applies.
+    """
     if sys.platform == "win32":
         yield
         return

@@ -48,7 +48,7 @@ class SimUnavailable(RuntimeError):
 
 
 def place() -> torch.device:
-    """The device, once registered."""
+    """Return the device, after `register`."""
     return torch.device(NAME, 0)
 
 
@@ -78,8 +78,10 @@ def register() -> None:
 
 
 class _NothingRecorded(torch.no_grad):
-    """`torch.inference_mode` here: its own makes tensors that a wrapper cannot hold. What it refuses besides
-    was refused on the CPU already."""
+    """Stands in for `torch.inference_mode`, which makes tensors that a wrapper cannot hold.
+
+    Everything else that it refuses was refused on the CPU already.
+    """
 
     def __new__(cls, mode: Any = True) -> Any:
         """A context; or a function inside one, when it stands above a function without brackets."""
@@ -102,9 +104,9 @@ class _NothingRecorded(torch.no_grad):
 
 
 def _start_without_dtensor() -> None:
-    """Have the first operation done, with a stand-in for a class of torch.distributed that torch looks up in it.
+    """Run the first operation with a stand-in for a class of torch.distributed, which torch looks up then.
 
-    To import the real one takes half a second. Nothing is lost: no tensor here is of that class.
+    The real class takes half a second to import, and no tensor here is of that class.
     """
     name = "torch.distributed.tensor"
     if name in sys.modules:
@@ -119,7 +121,7 @@ def _start_without_dtensor() -> None:
 
 
 class SimTensor(Tensor):
-    """A tensor on the simulated device; `_numbers` holds its numbers on the CPU."""
+    """A tensor on the simulated device; `_numbers` has its values on the CPU."""
 
     _numbers: Tensor
 
@@ -190,7 +192,7 @@ class SimTensor(Tensor):
 
 
 class _CudaIsHere(TorchFunctionMode):
-    """Reads "cuda", where a device is named, as the simulated one."""
+    """Treat "cuda", where a device is named, as the simulated device."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -220,7 +222,7 @@ _FROM_DATA = (torch.tensor, torch.as_tensor, torch.asarray, Tensor.new_tensor)
 
 
 def _as_index(index: Any) -> Any:
-    """Lists and arrays in an index as tensors, which torch would make inside, out of reach of any subclass."""
+    """Turn lists and arrays in an index into tensors. torch would do it where no subclass sees it."""
     if isinstance(index, tuple):
         return tuple(map(_as_index, index))
     if type(index).__name__ == "ndarray" or (
@@ -231,25 +233,25 @@ def _as_index(index: Any) -> Any:
 
 
 def _made(func: Any, args: Any, kwargs: Any) -> Tensor:
-    """A tensor made from numbers and moved: what torch does inside, out of reach of any subclass."""
+    """Make a tensor from numbers and move it. torch would do it where no subclass sees it."""
     grad = kwargs.pop("requires_grad", False)
     made: Tensor = func(*args, **{**kwargs, "device": torch.device("cpu")}).to(place())
     return made.requires_grad_() if grad else made
 
 
 def _to_sim_device(device: Any) -> Any:
-    """The simulated device for any name of a CUDA one; everything else as it is."""
+    """Return the simulated device for any name of a CUDA device, and everything else as it is."""
     named = isinstance(device, (str, torch.device)) and str(device).split(":")[0] == "cuda"
     return place() if named or type(device) is int else device
 
 
 def _factory(func: Any, *args: Any, **kwargs: Any) -> Any:
-    """What torch makes on the device from nothing: its own functions do, that a model calls."""
+    """Create a tensor directly on the device, as torch itself does for models."""
     return _compute(func, args, kwargs)
 
 
 def _compute(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """Carry out one operation on the numbers, if its tensors may meet."""
+    """Run one operation on the CPU values, if its tensors may be used together."""
     given = list(_tensors(args)) + list(_tensors(kwargs.values()))
     here = [t for t in given if isinstance(t, SimTensor)]
     name = func._schema.name.removeprefix("aten::")
@@ -313,7 +315,7 @@ def _wrapped(out: Any, known: Mapping[int, SimTensor]) -> Any:
 
 
 def _require_one_device(func: Any, name: str, args: Sequence[Any], given: Sequence[Tensor]) -> None:
-    """Raises what CUDA raises when an operation is handed tensors of both devices."""
+    """Raise what CUDA raises if an operation gets tensors of both devices."""
     if name in _FREE or not any(isinstance(t, SimTensor) for t in given):
         return
     writes = func._schema.is_mutable
@@ -364,7 +366,7 @@ def _sentence(given: Sequence[Tensor], func: Any, name: str, args: Sequence[Any]
 
 
 def _argument(func: Any, args: Sequence[Any], first: str) -> str:
-    """The name of the first argument that lives elsewhere than the first tensor."""
+    """Return the name of the first argument that is on another device than the first tensor."""
     for declared, value in zip(func._schema.arguments, args, strict=False):
         if any(_device(t) != first for t in _tensors([value])):
             return str(declared.name)

@@ -1,8 +1,8 @@
-"""Modules that a submission may import and that are not there: building blocks and a book's package.
+"""Stand-ins for modules that a submission may import: building blocks, and the package of a book.
 
-`grader.given` holds exactly the blocks that the exercise's manifest allows, made from sources that come
-over the pipe, so that no block an exercise is about lies anywhere in the worker's reach. `d2l` and its
-kin offer the same blocks under the book's names and are otherwise empty-handed.
+`grader.given` has exactly the blocks that the exercise allows, made from sources that come through the pipe. So no
+block that an exercise is about is anywhere in the worker's reach. `d2l` and similar packages offer the same blocks
+under the book's names, and nothing else.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ _WITHOUT_EFFECT = ("logger", "Logger", "init_seq2seq")
 
 
 class _Silent:
-    """Stands for the book's logger, progress boards and initialisers: any call, any attribute, no effect."""
+    """Stands for the book's logger, progress boards and initialisers: it accepts everything and does nothing."""
 
     def __init__(self, *args: Any, **kwargs: Any):
         pass
@@ -91,7 +91,7 @@ class _Silent:
 
 
 class Withheld:
-    """A block that exists and that this exercise may not use: importing it is no fault, using it is."""
+    """A block that this exercise may not use. To import it is allowed; to use it is not."""
 
     def __init__(self, name: str):
         self.__dict__["_name"] = name
@@ -185,17 +185,17 @@ class _OtherFramework(types.ModuleType):
 
 
 def _no_check(*args: Any, **kwargs: Any) -> float:
-    """`grader.check` called from a submission that is being graded: nothing to do."""
+    """Stands for `grader.check` in a submission that is being graded: it does nothing."""
     return 0.0
 
 
 def install(
     sources: Mapping[str, str], withheld: Collection[str] = (), own: Mapping[str, _Own] | None = None
 ) -> Switch:
-    """Put the stand-ins where `import` finds them, in place of those of the exercise before.
+    """Put the stand-ins where `import` finds them, in the place of those of the exercise before.
 
-    own: parts that the student wrote. Within the context that is returned they take the place of the blocks
-    of the same names, also inside of other blocks.
+    own: parts that the student wrote. Inside the returned context they replace the blocks of the same names, also
+    inside of other blocks.
     """
     _remove_those_of_before()
     usual = _modules(_Given(sources, withheld))
@@ -214,7 +214,7 @@ def install(
 
 
 def _remove_those_of_before() -> None:
-    """Those that were put there: to look through all of sys.modules would copy a page for each name of it."""
+    """Remove the stand-ins by their list: a search through all of sys.modules would copy a memory page per name."""
     there = sys.modules.get("grader.given")
     if there is not None and type(there) is not _Given:  # the package itself: this is no worker
         _offered.update(name for name in sys.modules if name.startswith(("grader.given", "d2l")))
@@ -235,7 +235,7 @@ def _offer(modules: Mapping[str, types.ModuleType]) -> None:
 
 
 def _modules(given: _Given) -> dict[str, types.ModuleType]:
-    """The blocks, and the books' packages that offer them."""
+    """Return the blocks, and the books' packages that offer them."""
     book, chinese = _Book("d2l.torch", given), _Book("d2lzh_pytorch", given)
     package = _Book("d2l", given)
     others = {

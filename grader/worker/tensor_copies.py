@@ -1,4 +1,4 @@
-"""What leaves the worker of a result: a plain copy of a tensor, or a description of anything else."""
+"""Prepare results to leave the worker: a plain copy of a tensor, or a description of anything else."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SENT = frozenset(
 def plain_copy(value: Any, device: torch.device) -> Tensor | Mapping[str, Any]:
     """Return a contiguous detached copy on the CPU, or what the value `is` if it cannot be sent.
 
-    device: the one that the program runs on.
+    device: the device that the program runs on.
     """
     if not issubclass(type(value), Tensor):  # isinstance would ask the value itself
         return {"is": kind_of(value)}
@@ -55,7 +55,7 @@ def _unsendable(plain: Tensor) -> Mapping[str, Any] | None:
 
 
 def kind_of(value: Any) -> str:
-    """ "a tuple of 2", "None", "a list of 3", "a float": what came back instead of a tensor."""
+    """Describe what was returned instead of a tensor: "a tuple of 2", "None", "a list of 3", "a float"."""
     if value is None:
         return "None"
     name = str(type(value).__name__)[:60]

@@ -1,6 +1,6 @@
-"""Report how a training goes while it runs: steps done and the latest loss, seen in each backward pass.
+"""Report a training while it runs: steps done and the latest loss, taken from each backward pass.
 
-For display only. Code that avoids `backward`, or replaces it, reports less and is graded alike.
+For display only. Code that avoids or replaces `backward` reports less, and is graded in the same way.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Canary attacks: what hostile code would try first, made from inside a worker of the tier on trial.
+"""Canary attacks: the first things that hostile code would try, run inside a worker of the tested tier.
 
-Raw calls through ctypes, so that the kernel is asked and not Python. Each attack gives what it
-achieved, or None when it was refused. Imports nothing of the project: this folder alone is shown.
+They call the C library through ctypes, to ask the kernel and not Python. Each returns what it achieved, or None if
+it was refused. They import nothing of the project, because only this folder is visible.
 """
 
 import ctypes
@@ -128,8 +128,9 @@ def take_memory(targets: dict[str, Any]) -> str | None:
 
 
 def start_many_threads(targets: dict[str, Any]) -> str | None:
-    """The kernel counts all threads of a user. Where the user has other threads, the limit allows for them, and
-    this process may start more when some of them exit."""
+    """Start more threads than allowed. The kernel counts all threads of a user, so the limit includes the others
+    that this user has; if some of them exit, this process may start more.
+    """
     limit = resource.getrlimit(resource.RLIMIT_NPROC)[1]
     if limit == resource.RLIM_INFINITY:
         return "has no limit on threads"
@@ -183,7 +184,7 @@ def see_processes(targets: dict[str, Any]) -> str | None:
 
 
 def cannot_read_python(targets: dict[str, Any]) -> str | None:
-    """The other way round: what every submission needs must be there."""
+    """Check the opposite: what every submission needs is there."""
     try:
         for path in targets["needed"]:
             with open(path, "rb") as file:
