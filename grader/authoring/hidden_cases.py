@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.authoring.content import Assignment, chosen, read_all
+from grader.authoring.content import Assignment, read_all
 from grader.authoring.recordings import Tell, key, record_all
 from grader.bundle import files as bundles
 from grader.bundle.model import Bundle
@@ -161,7 +161,7 @@ def _main(solutions: str, target: str, parent: str, *names: str) -> None:
         from grader.sandbox import kernel
 
         kernel.die_with_parent(int(parent))
-    assignments = chosen(read_all(Path(solutions)), names)
+    assignments = [a for a in read_all(Path(solutions)) if a.name in names]
     for bundle in record_all(assignments, _seed(), lambda *progress: print(*progress, flush=True)):
         bundles.save(bundle, Path(target) / bundle.assignment)
 

@@ -121,14 +121,15 @@ class CourseGrader:
 _cached: dict[tuple[object, ...], CourseGrader] = {}
 
 
-def course_grader(settings: Headway) -> CourseGrader:
-    """Return the grader for these settings; it is used again until something that it is made from changes.
+def course_grader(settings: Headway, asked: Sequence[str]) -> CourseGrader:
+    """Return the grader of these settings and exercises; it is used again until something that it is made from changes.
 
+    Of the hidden cases, only those of the assignments of the exercises in `asked` are recorded.
     Raises Refused, SandboxError, and GraderError for a missing seed or cases that cannot be recorded.
     """
-    made_from = _made_from(settings)
+    made_from = (*_made_from(settings), frozenset(asked))
     if made_from not in _cached:
-        made = _made(settings)
+        made = _made(settings, asked)
         close()
         _cached[made_from] = made
     return _cached[made_from]
@@ -150,13 +151,14 @@ def _made_from(settings: Headway) -> tuple[object, ...]:
     return settings.sandbox, settings.trusted_submissions, settings.solutions, settings.course, named, written
 
 
-def _made(settings: Headway) -> CourseGrader:
+def _made(settings: Headway, asked: Sequence[str]) -> CourseGrader:
     tier = _tier(settings)
     solutions = Path(settings.solutions)
     if not solutions.is_dir():
         raise Refused(_("c.Headway.solutions names {path}, which is not there").format(path=solutions))
     with _seed(settings.seed_file):
-        cases = hidden_folder(solutions)
+        public = Path(settings.course) if settings.course else None
+        cases = hidden_folder(solutions, asked if public else (), public)
         rules = _rules(settings)
         key = store_key(cases, tier, rules)
     bundles = rules.apply(load_all(cases))

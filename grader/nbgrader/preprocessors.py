@@ -69,7 +69,9 @@ class Grade(NbGraderPreprocessor):
         notes = nb.metadata.pop(NOTES, {})
         if notes.get("fault"):
             return _nothing_graded(notes["fault"])
-        grader = engine_cache.course_grader(Headway(parent=self))
+        if not wanted:
+            return _nothing_graded(_no_exercise())
+        grader = engine_cache.course_grader(Headway(parent=self), wanted)
         known = {name: grader.exercises[name] for name in wanted if name in grader.exercises}
         try:
             if notes.get("problem"):
@@ -134,6 +136,10 @@ def _about(resources: Any) -> str:
     return f"{about.get('student')}, {about.get('notebook')}"
 
 
+def _no_exercise() -> str:
+    return _("this cell checks no exercise of the course, so a person has to grade it")
+
+
 def _nothing_graded(why: str) -> Report:
     return Report(
         (), sandbox="none", torch=version("torch"), grader=__version__, seed="hidden", remarks=(why,)
@@ -145,7 +151,7 @@ def _part(report: Report, name: str | None, grade_id: str, points: float) -> Rep
     result = next((r for r in report.exercises if r.name == name), None)
     if result is None:
         why = report.remarks[0] if report.remarks and not report.exercises else ""
-        why = why or _("this cell checks no exercise of the course, so a person has to grade it")
+        why = why or _no_exercise()
         result = ExerciseResult(name or grade_id, "", "could_not_grade", None, points, message=why)
         return replace(report, exercises=(result,), remarks=report.remarks if report.exercises else ())
     share = None if result.score is None else _share(result.score, result.points)

@@ -15,6 +15,8 @@ import pytest
 from helpers.nbgrader_class.school import QKV
 from traitlets.config import Config
 
+from grader.authoring.build import build
+from grader.authoring.scaffold import scaffold
 from grader.classroom import bounded_grading
 from grader.classroom.bounded_grading import BoundedGrading
 from grader.classroom.grading_process import PLAIN_FILE, RunConfig, Task, TaskResult
@@ -30,10 +32,13 @@ from grader.report.model import ExerciseResult
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
+WANTED = ["transpose_qkv", "transpose_output"]
+
+
 @pytest.fixture
 def settings(school, monkeypatch) -> Headway:
     recorded = next(folder.parent for folder in (school.root / "cache").glob("headway/hidden/*/complete"))
-    monkeypatch.setattr(engine_cache, "hidden_folder", lambda solutions: recorded)
+    monkeypatch.setattr(engine_cache, "hidden_folder", lambda *_asked: recorded)
     seed = school.root / "home" / ".config" / "headway" / "seed"
     chosen = {"solutions": str(school.root / "solutions"), "seed_file": str(seed)}
     return Headway(config=Config(Headway=chosen))
@@ -41,12 +46,29 @@ def settings(school, monkeypatch) -> Headway:
 
 @pytest.fixture
 def grader(settings):
-    yield engine_cache.course_grader(settings)
+    yield engine_cache.course_grader(settings, WANTED)
     engine_cache.close()
 
 
 def test_one_grader_serves_all_notebooks(settings, grader):
-    assert engine_cache.course_grader(settings) is grader
+    assert engine_cache.course_grader(settings, WANTED) is grader
+
+
+@pytest.mark.parametrize("asked", ["second_mean", "of_no_assignment"])
+def test_only_cases_of_the_asked_assignment_are_recorded(tmp_path, monkeypatch, asked):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    solutions, course = tmp_path / "solutions", tmp_path / "assignments"
+    scaffold(solutions, "12_first", "first_mean")
+    scaffold(solutions, "13_second", "second_mean")
+    build(solutions, course)
+    (course / "headway.toml").touch()
+    chosen = {"solutions": str(solutions), "course": str(course)}
+    made = engine_cache.course_grader(Headway(config=Config(Headway=chosen)), [asked])
+    hidden = [bundle.assignment for bundle in made.bundles if bundle.seed == "hidden"]
+    assert hidden == (["13_second"] if asked == "second_mean" else [])
+    assert set(made.exercises) == {"first_mean", "second_mean"}
+    engine_cache.close()
 
 
 def answer(source: str = QKV) -> Answer:
@@ -139,10 +161,10 @@ def test_a_notebook_of_gigabytes_is_refused_by_its_size(tmp_path):
 
 def test_a_new_grader_is_made_when_its_sources_change(school, settings, grader):
     os.utime(school.root / "solutions" / "04_heads" / "exercise.toml", (1, 1))
-    changed = engine_cache.course_grader(settings)
+    changed = engine_cache.course_grader(settings, WANTED)
     assert changed is not grader
     settings.trusted_submissions = True
-    assert engine_cache.course_grader(settings) is not changed
+    assert engine_cache.course_grader(settings, WANTED) is not changed
 
 
 @pytest.mark.parametrize(
@@ -156,4 +178,4 @@ def test_refusals_are_sentences(settings, wrong, says):
     for name, value in wrong.items():
         setattr(settings, name, value)
     with pytest.raises(engine_cache.Refused, match=says):
-        engine_cache.course_grader(settings)
+        engine_cache.course_grader(settings, WANTED)
