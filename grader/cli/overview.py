@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.bundle.model import Bundle
-from grader.intake.course import find
+from grader.intake.course import Course, find
 from grader.report.shared_sentences import points
 from grader.report.terminal import outcome_text
 from grader.student import progress
@@ -32,7 +32,7 @@ def show_map(start: Path | None = None) -> None:
         mine = [row for row in rows if row.assignment == bundle.assignment]
         console.print(_rows(mine, widest, console.width))
     console.print()
-    console.print(_next(course.bundles, known))
+    console.print(_next(course, known))
 
 
 def _heading(bundle: Bundle) -> Text:
@@ -61,9 +61,9 @@ def _lines(row: Row) -> tuple[Text, Text]:
     return Text(f"  {row.name}"), outcome
 
 
-def _next(bundles: list[Bundle], known: dict[str, dict[str, object]]) -> Text:
+def _next(course: Course, known: dict[str, dict[str, object]]) -> Text:
     passed = {name for name, entry in known.items() if entry.get("outcome") == "passed"}
-    everything = [(b, e) for b in bundles for e in b.exercises]
+    everything = [(b, e) for b in course.bundles for e in b.exercises]
     earned = sum(float(str(known.get(e.name, {}).get("score") or 0)) for _b, e in everything)
     total = sum(e.points for _b, e in everything)
     score = points(earned, total)
@@ -71,10 +71,11 @@ def _next(bundles: list[Bundle], known: dict[str, dict[str, object]]) -> Text:
         if exercise.name not in passed and all(
             need in passed or need not in {e.name for _b, e in everything} for need in exercise.needs
         ):
-            where = f"{bundle.assignment}/{bundle.module}"
+            files = [file for file in course.possible_files(bundle) if file.exists()]
+            names = [str(file.relative_to(course.root)) for file in files or [course.file_for(bundle)]]
             return Text(
-                _(
-                    "{score} points.\nNext: {name} in {where}.py or .ipynb. Then run `grader check {name}`."
-                ).format(score=score, name=exercise.name, where=where)
+                _("{score} points.\nNext: {name} in {files}. Then run `grader check {name}`.").format(
+                    score=score, name=exercise.name, files=_(" or ").join(names)
+                )
             )
     return Text(_("{score} points. All exercises passed.").format(score=score))

@@ -20,14 +20,14 @@ from grader.support.i18n import _
 @click.argument("exercise")
 @course_option
 def command(exercise: str, course: Path | None) -> None:
-    from grader.intake.course import choose, find, one_exercise
+    from grader.intake.course import find, one_exercise
     from grader.intake.restore import CannotRestore, restored
     from grader.support.atomic_files import write_atomically
 
     where = find(course or Path.cwd())
     exercise = one_exercise(exercise, where.bundles).name
     bundle = next(b for b in where.bundles if exercise in [e.name for e in b.exercises])
-    path = choose(where.root / bundle.assignment, bundle)[0]
+    path = where.file_for(bundle)
     old = path.read_bytes() if path.exists() else b""
     try:
         new = restored(

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.bundle.model import Bundle
-from grader.intake.course import Course, choose
+from grader.intake.course import Course
 from grader.intake.customary_names import units_to_run
 from grader.intake.names import read_names, untouched
 from grader.intake.read import Blocked, Submission, Unit, read_submission
@@ -42,7 +42,7 @@ def earlier_parts(
         if earlier.assignment >= bundle.assignment:
             break
         try:
-            submission = read_submission(choose(course.root / earlier.assignment, earlier)[0])
+            submission = read_submission(course.file_for(earlier))
         except Blocked:
             continue
         names = _written(submission, earlier, wanted, contracts)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
-from grader.bundle.files import MANIFEST_FILE, load_all
+from grader.bundle.files import MANIFEST_FILE, load, load_all
 from grader.bundle.model import Bundle, Exercise
 from grader.bundle.rules import Rules
 from grader.intake.course_file import CourseFile, read_course_file
@@ -27,7 +27,7 @@ class NoCourse(GraderError):
 
 @dataclass(frozen=True)
 class Course:
-    """A folder that holds `headway.toml` and one folder per assignment."""
+    """A folder that holds `headway.toml` and one folder per assignment, or a single assignment as nbgrader releases it."""
 
     root: Path
 
@@ -38,7 +38,7 @@ class Course:
         Raises UsageError as `settings` does.
         """
         try:
-            found = load_all(self.root)
+            found = [load(self.root)] if self.is_one_assignment else load_all(self.root)
         except ValueError as error:
             raise NoCourse(_("{why}; get the course folder afresh").format(why=error)) from None
         if not found:
@@ -52,7 +52,13 @@ class Course:
     @cached_property
     def settings(self) -> CourseFile:
         """The values of `headway.toml`. Raises UsageError with a sentence for a wrong value."""
-        return read_course_file(self.root / MARK)
+        file = self.root / MARK
+        return CourseFile() if self.is_one_assignment and not file.exists() else read_course_file(file)
+
+    @property
+    def is_one_assignment(self) -> bool:
+        """Whether the bundle is in the folder itself."""
+        return (self.root / MANIFEST_FILE).is_file()
 
     @property
     def rules(self) -> Rules:
@@ -93,7 +99,21 @@ class Course:
 
     def file_for(self, bundle: Bundle) -> Path:
         """The file in which the student works on an assignment (see `choose`)."""
-        return choose(self.root / bundle.assignment, bundle)[0]
+        return self.choose(bundle)[0]
+
+    def choose(self, bundle: Bundle) -> tuple[Path, str]:
+        """The student's file of an assignment, which may be missing, and a remark."""
+        path, remark = choose(self.folder_of(bundle), bundle)
+        missing = self.is_one_assignment and not path.exists()
+        return (self.possible_files(bundle)[-1] if missing else path), remark
+
+    def possible_files(self, bundle: Bundle) -> list[Path]:
+        """The names that the student's file may have."""
+        return possible_files(self.folder_of(bundle), bundle)
+
+    def folder_of(self, bundle: Bundle) -> Path:
+        """The folder of an assignment."""
+        return self.root if self.is_one_assignment else self.root / bundle.assignment
 
     @property
     def solutions(self) -> Path | None:
@@ -103,11 +123,16 @@ class Course:
 
 
 def find(start: Path) -> Course:
-    """Find the course whose folder is `start`, one above it, or `assignments` in one of these. Raises NoCourse."""
+    """Find the course of `start`: it, a folder above it, or `assignments` in one of these; or an assignment by itself.
+
+    Raises NoCourse.
+    """
     for folder in _upwards(start.resolve()):
         for candidate in (folder, folder / "assignments"):
             if (candidate / MARK).is_file():
                 return Course(candidate)
+        if (folder / MANIFEST_FILE).is_file() and not (folder.parent / MARK).is_file():
+            return Course(folder)
     raise NoCourse(
         _("no {mark} in {start} or above it: change into the course folder, or name it with --course").format(
             mark=MARK, start=start.resolve()
@@ -141,9 +166,17 @@ def _upwards(start: Path) -> Iterator[Path]:
     yield from start.parents
 
 
+def possible_files(folder: Path, bundle: Bundle) -> list[Path]:
+    """The script, the notebook, and the notebook as nbgrader names it."""
+    names = (f"{bundle.module}.py", f"{bundle.module}.ipynb", f"{bundle.assignment}.ipynb")
+    return [folder / name for name in names]
+
+
 def choose(folder: Path, bundle: Bundle) -> tuple[Path, str]:
     """Choose between stub and notebook: the one that was changed counts; if both were, the newer. Second: a remark."""
-    script, book = folder / f"{bundle.module}.py", folder / f"{bundle.module}.ipynb"
+    script, book, released = possible_files(folder, bundle)
+    if released.exists() and not book.exists():
+        book = released
     if not book.exists() or not script.exists():
         return (book if book.exists() else script), ""
     names = [exercise.name for exercise in bundle.exercises]

@@ -82,6 +82,10 @@ def _files(
             if not public.is_file():
                 raise CannotMake(_("{path} is missing; `grader build` makes it").format(path=public))
             yield place / name, public.read_bytes()
+        yield (
+            place / MARK,
+            (options.assignments / MARK).read_bytes(),
+        )  # students' points are those of the course
         for name, drawn in assignment.pictures.items():
             yield place / name, drawn
 

@@ -15,7 +15,7 @@ from grader.engine.grading_options import GradingOptions
 from grader.engine.result import result_without_checks
 from grader.engine.result_cache import FOLDER, ResultCache
 from grader.engine.student_parts import Part, earlier_parts
-from grader.intake.course import BUNDLED, Course, choose, find, find_for_file, wanted_exercises
+from grader.intake.course import BUNDLED, Course, find, find_for_file, wanted_exercises
 from grader.intake.names import read_names
 from grader.intake.neighbours import with_neighbours
 from grader.intake.read import Blocked, Submission, read_submission
@@ -187,7 +187,7 @@ def _check_course(
         mine = [e.name for e in bundle.exercises if e.name in wanted]
         if not mine:
             continue
-        path, remark = choose(where.root / bundle.assignment, bundle)
+        path, remark = where.choose(bundle)
         remarks += [remark] if remark else []
         try:
             parts = parts_for(engine, where, bundle, mine)

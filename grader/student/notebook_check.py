@@ -17,7 +17,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from grader.bundle.files import MANIFEST_FILE, load
 from grader.bundle.model import Bundle
 from grader.intake.neighbours import inside, with_neighbours
 from grader.intake.read import Submission
@@ -139,16 +138,13 @@ def _history() -> Sequence[str]:
 
 
 def _course(start: Path) -> tuple[Path, Sequence[Bundle]]:
-    """Return the course around a folder, else the single assignment there or above. Raises _CannotGrade."""
+    """Return the root and the bundles of the course around a folder. Raises _CannotGrade."""
     from grader.intake.course import NoCourse, find
 
     try:
         course = find(start)
         return course.root, course.bundles
     except NoCourse as nowhere:
-        for folder in (start, *start.parents):
-            if (folder / MANIFEST_FILE).is_file():
-                return folder, [load(folder)]
         raise _CannotGrade(str(nowhere)) from None
 
 

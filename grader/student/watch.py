@@ -61,16 +61,15 @@ class Watcher:
     @property
     def files(self) -> list[Path]:
         """All files that can be graded, as scripts and as notebooks."""
-        scripts = [self.course.root / b.assignment / f"{b.module}.py" for b in self.course.bundles]
-        return [file for script in scripts for file in (script, script.with_suffix(".ipynb"))]
+        return [file for bundle in self.course.bundles for file in self.course.possible_files(bundle)]
 
     def note_save(self, path: Path) -> bool:
         """Make the exercise that changed in this file the current one. Return whether there is something to grade."""
         bundle = next(
-            (b for b in self.course.bundles if path.parent.name == b.assignment and path.stem == b.module),
+            (b for b in self.course.bundles if path in self.course.possible_files(b)),
             None,
         )
-        if bundle is None or path.suffix not in (".py", ".ipynb") or not path.exists():
+        if bundle is None or not path.exists():
             return False
         changed = self._changed_exercises(bundle)
         mine = [e.name for e in bundle.exercises]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
 
 import nbformat
 import pytest
-from helpers.nbgrader_class.school import ROOT
+from helpers.nbgrader_class.school import ASSIGNMENT, BIN, ROOT, answered
 
 from grader.authoring.content import read, read_all
 from grader.nbgrader.course import KEPT, LOADS, CannotMake, CourseOptions, lacks_our_config, make, notebook
@@ -44,7 +45,7 @@ def test_every_exercise_has_a_solution_cell_and_a_graded_cell(assignment):
 
 def test_a_second_call_keeps_a_copy_of_changed_notebooks(tmp_path, options):
     folder, chosen = tmp_path / "course", [read(ROOT / "solutions" / "04_heads")]
-    assert len(make(folder, chosen, options)) == 6
+    assert len(make(folder, chosen, options)) == 7
     assert make(folder, chosen, options) == []
     book = folder / "source" / "04_heads" / "04_heads.ipynb"
     book.write_text(book.read_text("utf-8") + " ", "utf-8")
@@ -55,6 +56,7 @@ def test_a_second_call_keeps_a_copy_of_changed_notebooks(tmp_path, options):
         "04_heads.ipynb",
         "bundle.json",
         "bundle.safetensors",
+        "headway.toml",
         "pictures",
     }
 
@@ -116,3 +118,15 @@ def test_a_solution_outside_an_exercise_is_refused(tmp_path):
     module.write_text(module.read_text("utf-8").replace('# %% exercise="transpose_qkv"', "# %%"), "utf-8")
     with pytest.raises(CannotMake, match="no exercise"):
         notebook(read(folder))
+
+
+def test_the_released_folder_alone_is_enough_to_check(made, tmp_path):
+    folder = shutil.copytree(made.course / "release" / ASSIGNMENT, tmp_path / "mine")
+    book = answered(made.released(), output="def transpose_output(X, num_heads):\n    return X\n")
+    (folder / f"{ASSIGNMENT}.ipynb").write_text(json.dumps(book), "utf-8")
+    said = made.run(BIN / "grader", "check", cwd=folder, status=1)
+    assert "transpose_qkv" in said
+    assert "passed" in said
+    assert "failed" in said
+    assert f"in {ASSIGNMENT}.ipynb." in made.run(BIN / "grader", "--plain", cwd=folder)
+    assert (folder / ".headway").is_dir()

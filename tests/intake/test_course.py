@@ -1,0 +1,63 @@
+"""Where the course is: a kit, a checkout, or a single assignment as nbgrader releases it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from grader.intake.course import NoCourse, find
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = ("bundle.json", "bundle.safetensors")
+
+
+@pytest.fixture
+def released(tmp_path: Path) -> Path:
+    """A released folder under a name of the student's own."""
+    folder = tmp_path / "week 2"
+    folder.mkdir()
+    for name in FILES:
+        shutil.copy(ROOT / "assignments/02_masking" / name, folder)
+    shutil.copy(ROOT / "assignments/02_masking/masking.ipynb", folder / "02_masking.ipynb")
+    return folder
+
+
+def test_a_released_assignment_is_a_course_of_its_own(released):
+    (released / "deeper").mkdir()
+    course = find(released / "deeper")
+    assert course.root == released
+    (bundle,) = course.bundles
+    assert course.file_for(bundle) == released / "02_masking.ipynb"
+    assert course.settings.names_lines
+
+
+def test_a_released_course_file_sets_the_points(released):
+    (released / "headway.toml").write_text("[points]\nsequence_mask = 7\nAddNorm = 1\n")
+    (bundle,) = find(released).bundles
+    assert bundle.exercise("sequence_mask").points == 7
+
+
+def test_a_missing_released_notebook_is_called_by_its_name(released):
+    (released / "02_masking.ipynb").rename(released / "mine.ipynb")
+    course = find(released)
+    assert course.file_for(course.bundles[0]).name == "02_masking.ipynb"
+
+
+def test_a_folder_inside_a_kit_belongs_to_the_kit(tmp_path):
+    (tmp_path / "headway.toml").touch()
+    shutil.copytree(ROOT / "assignments/02_masking", tmp_path / "02_masking")
+    assert find(tmp_path / "02_masking").root == tmp_path
+
+
+def test_a_released_folder_inside_a_kit_is_nearer(tmp_path, released):
+    (tmp_path / "headway.toml").touch()
+    inner = tmp_path / "courses" / "02_masking"
+    shutil.copytree(released, inner)
+    assert find(inner).root == inner
+
+
+def test_no_course_anywhere_is_a_sentence(tmp_path):
+    with pytest.raises(NoCourse, match="change into the course folder"):
+        find(tmp_path)
