@@ -10,6 +10,7 @@ from grader.intake.names import Definition, Names, plain
 from grader.intake.recognise import Contract, family, forward_fits, likeness, other_family
 
 WORDS = ("attention", "attn", "transformer", "softmax", "mask", "position", "feedforward")
+MOST_COMPARED = 100  # definitions of one file whose nearest exercise is looked for
 ALIKE = 0.6  # how similar a name has to be for an exercise to be called near
 
 
@@ -36,7 +37,11 @@ def not_graded(
     """
     taken = {found[name] for name in graded}
     others = [d for d in names.definitions.values() if d.kind != "name" and d.name not in taken]
-    return [one for d in others if (one := _compared(d, found, contracts)) is not None]
+    out: list[NotGraded] = []
+    for definition in others:
+        one = _compared(definition, found, contracts if len(out) < MOST_COMPARED else {})
+        out += [one] if one is not None else []
+    return out
 
 
 def _compared(
@@ -71,7 +76,7 @@ def _is_near(exercise: str, wanted: Contract, found: Definition) -> bool:
     same_kind = is_class == (wanted.keywords is not None)
     if not same_kind or (not is_class and plain(exercise) != plain(found.name)):
         return False
-    return likeness(exercise, found.name) >= ALIKE
+    return likeness(exercise, found.name, ALIKE) >= ALIKE
 
 
 def _is_of_the_kind(name: str) -> bool:

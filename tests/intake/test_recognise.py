@@ -1,11 +1,13 @@
 """Which exercises a file defines: by name, and by keywords where a second witness agrees."""
 
+import time
 from pathlib import Path
 
 import pytest
 
 from grader.engine.engine import contracts_of
 from grader.intake.names import read_names
+from grader.intake.nearest_code import MOST_COMPARED, not_graded
 from grader.intake.read import Submission, Unit
 from grader.intake.recognise import match
 
@@ -145,3 +147,15 @@ def test_a_near_name_of_another_kind_is_none(recognised, source):
 def test_the_exact_name_comes_before_a_near_one(recognised):
     source = "def masked_softmax(X, valid_lens): ...\ndef mask_softmax(X, valid_lens): ..."
     assert recognised(source) == {"masked_softmax": "masked_softmax"}
+
+
+def test_thousands_of_near_names_cost_little_time(bundles):
+    source = "".join(f"class attention{n}: pass\n" for n in range(19_000))
+    names = read_names(Submission(Path("x.py"), (Unit("x.py", source),)))
+    contracts = contracts_of(bundles)
+    started = time.process_time()
+    found = match(contracts, names)
+    others = not_graded(found, list(found), contracts, names)
+    assert time.process_time() - started < 4.0
+    assert len(others) == 19_000
+    assert not any(other.exercise for other in others[MOST_COMPARED:])
