@@ -125,12 +125,9 @@ def _print(report: Report, *, every: bool, full: bool, words: bool) -> None:
 def _print_lines(report: Report) -> None:
     from rich.console import Console
 
-    from grader.report.line_to_look_at import lines_to_look_at
+    from grader.report.terminal import show_lines
 
-    console = Console(highlight=False)
-    for line in lines_to_look_at(report.exercises):
-        console.print()
-        console.print(line)
+    show_lines(report, Console(highlight=False))
 
 
 def _write(report: Report, form: str, output: Path | None) -> None:

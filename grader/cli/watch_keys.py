@@ -86,11 +86,10 @@ class WatchKeys:
 
     def _show_rest(self, report: Report) -> None:
         from grader.cli.choose_exercise import course_bar
-        from grader.report.line_to_look_at import lines_to_look_at
+        from grader.report.terminal import show_lines
 
         watcher = self.watcher
-        for line in lines_to_look_at(report.exercises):
-            self.console.print(line)
+        show_lines(report, self.console)
         watching = _("watching {exercise} in {file}").format(file=watcher.file.name, exercise=watcher.current)
         self.console.print(f"\n{watching}", style="dim", markup=False)
         if self.clear:

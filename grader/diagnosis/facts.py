@@ -33,8 +33,20 @@ def of_numbers(
     wrong = differs(got, want, tolerance)
     if not wrong.any() or got.shape != want.shape:
         return []
-    facts = [*_arrangement(got, want, tolerance), *_ratio(got, want, tolerance)]
+    facts = [*_constant(got, want), *_arrangement(got, want, tolerance), *_ratio(got, want, tolerance)]
     return facts or _padding(wrong, lens) or _where(wrong, axes)
+
+
+def _constant(got: Array, want: Array) -> list[Fact]:
+    """One value everywhere, where there should be several."""
+    if (
+        got.size < 4
+        or not np.isfinite(got).all()
+        or (got != got.flat[0]).any()
+        or (want == want.flat[0]).all()
+    ):
+        return []
+    return [Fact("constant", _("all values are {value:.4g}").format(value=float(got.flat[0]) + 0.0))]
 
 
 def _ratio(got: Array, want: Array, tolerance: float) -> list[Fact]:

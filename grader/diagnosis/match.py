@@ -122,7 +122,7 @@ def _facts(exercise: Exercise, judged: Mapping[str, JudgedCase], checks: Sequenc
         failed[check.facet] = failed.get(check.facet, False) or check.outcome != "passed"
     return [
         *facts.of_facets(failed, {check.facet for check in checks if check.outcome == "passed"}),
-        *_of_first_wrong(exercise, judged),
+        *([] if _raised_first(judged, checks) else _of_first_wrong(exercise, judged)),
         *first_stage(exercise, judged),
         *_of_shown_exception(exercise, judged, checks),
     ]
@@ -138,6 +138,12 @@ def _of_shown_exception(
         if observation is not None and any(check.id == first for check in case.checks):
             return of_sizes(observation.error, case)
     return []
+
+
+def _raised_first(judged: Mapping[str, JudgedCase], checks: Sequence[CheckResult]) -> bool:
+    """Whether the failure that a report shows is an exception: no value of another case explains it."""
+    first = next(check.id for check in checks if check.outcome != "passed")
+    return any(one.codes.get(first, "").startswith("!") for one in judged.values())
 
 
 def _of_first_wrong(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> list[Fact]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from grader.intake.names import Definition
 from grader.intake.read import Submission
@@ -12,6 +12,7 @@ from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
 AROUND, MOST_LINES = 4, 120
+_FORWARD = re.compile(r"\s+(async )?def forward\(")
 
 
 def code(result: ExerciseResult, submission: Submission, definition: Definition | None) -> Code | None:
@@ -30,7 +31,18 @@ def code(result: ExerciseResult, submission: Submission, definition: Definition 
     source = next(unit.source for unit in submission.units if unit.name == file)
     lines = source.splitlines()[first - 1 : min(last, first + MOST_LINES - 1)]
     marked = {line for unit, line in named if unit == file and first < line < first + len(lines)}
-    return Code(sanitize(file), first, tuple(sanitize(line, 300) for line in lines), tuple(sorted(marked)))
+    shown = tuple(sanitize(line, 300) for line in lines)
+    return Code(sanitize(file), first, shown, tuple(sorted(marked)), _entry(definition, lines))
+
+
+def _entry(definition: Definition | None, lines: Sequence[str]) -> tuple[str, int]:
+    """The function, or the `forward` of a class, with its line; the class if its `forward` is not among the lines."""
+    if definition is None:
+        return "", 0
+    found = (n for n, line in enumerate(lines) if definition.kind == "class" and _FORWARD.match(line))
+    at = next(found, None)
+    name = sanitize(definition.name) if at is None else "forward"
+    return name, definition.line + (at or 0)
 
 
 def _named_lines(result: ExerciseResult, submission: Submission) -> Iterator[tuple[str, int]]:

@@ -42,7 +42,7 @@ def _one_exception(judged: Sequence[JudgedCase], checks: tuple[CheckResult, ...]
         return None
     return Cause(
         _skipping(checks, {check.id for check in failed[1:]}, _("skipped: the same exception")),
-        _("every call ended in the same exception"),
+        _("the same exception ends every call: fix it first"),
         {check.id: SKIPPED for check in failed[1:]},
     )
 

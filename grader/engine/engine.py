@@ -98,7 +98,7 @@ class Engine:
             self.options.on_exercise(exercise.name)
             run.grade(exercise)
         report = self.report([run.done[exercise.name] for exercise in exercises])
-        return replace(report, remarks=run.remarks(exercises))
+        return replace(report, remarks=run.remarks(exercises), faulty=run.is_faulty(exercises))
 
     def raised(self, submission: Submission, exercise: str, alias: str) -> Raised | None:
         """The first exception in a line of this file if a definition is called like an exercise; None without one."""

@@ -249,9 +249,9 @@ def _built_otherwise(alias: str, name: str, found: Signature, asked: Signature) 
 
 
 def _called_otherwise(what: str, found: Signature, asked: Signature | None) -> str:
-    shown = asked.text if asked is not None else ""
-    return _("this file defines `{what}({found})`; the course calls it as `({asked})`").format(
-        what=sanitize(what), found=sanitize(found.text, 200), asked=shown
+    name, shown = sanitize(what), asked.text if asked is not None else ""
+    return _("this file defines `{name}({found})`; the course calls `{name}({asked})`").format(
+        name=name, found=sanitize(found.text, 200), asked=shown
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from grader.engine.load_request import LoadRequest
 from grader.engine.messages import of_note
 from grader.engine.worker_slot import CannotLoad, Loaded
-from grader.intake.customary_names import UNIT, missing_imports
+from grader.intake.customary_names import UNIT, first_use, missing_imports
 from grader.intake.names import Names
 from grader.intake.read import Submission
 from grader.intake.recognise import lost
@@ -34,7 +34,7 @@ def defined_name(request: LoadRequest, loaded: Loaded, names: Names) -> str:
     fault = lost(wanted, names)
     if fault is not None:
         raise CannotLoad(
-            _("{name} is in {file}, but Python cannot read it: {why}").format(
+            _("Python cannot read {name}: {file}, {why}").format(
                 name=wanted, file=fault.unit, why=sanitize(fault.with_code)
             )
         )
@@ -120,7 +120,9 @@ def summary_of_skipped(notes: Iterable[Mapping[str, Any]], needed: frozenset[str
         place = _("{file}, line {line}").format(file=note.get("file"), line=note.get("line"))
         if note.get("file") == UNIT:
             continue
-        if note.get("endless"):
+        if error is not None and error.ends_python:
+            out.append(_("{place} ends Python: remove it; the grader skipped it").format(place=place))
+        elif note.get("endless"):
             out.append(_("{place}: this statement timed out and was skipped").format(place=place))
         elif error is not None and needed.isdisjoint(_texts(note.get("defines"))):
             found = _NEEDS.match(error.message)
@@ -146,21 +148,30 @@ def summary_of_skipped(notes: Iterable[Mapping[str, Any]], needed: frozenset[str
     return tuple(sanitize(line, 400) for line in out)
 
 
+def has_errors(notes: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether a statement of the file raised or timed out, and not for want of code that is not available here."""
+    errors = (student_error(note.get("error")) for note in notes if note.get("file") != UNIT)
+    return any(note.get("endless") for note in notes) or any(
+        e and not _NEEDS.match(e.message) for e in errors
+    )
+
+
 def _texts(value: object) -> frozenset[str]:
     return frozenset(t for t in value if isinstance(t, str)) if isinstance(value, list) else frozenset()
 
 
 def imports_added(submission: Submission, blocks: Collection[str], needed: frozenset[str]) -> tuple[str, ...]:
-    """One sentence about what the grader imported for the file, among the names that its exercises need."""
+    """A sentence for each name that the grader imported for the file, among those that its exercises need."""
     missing = missing_imports(submission, sorted(blocks))
     names = [name for name in missing if name in needed]
     if not names:
         return ()
-    used = ", ".join(f"`{name}`" for name in names)
-    lines = ", ".join(f"`{missing[name]}`" for name in names)
-    says = (
-        _("the file uses {names} without importing it; the grader added {imports}")
-        if len(names) == 1
-        else _("the file uses {names} without importing them; the grader added {imports}")
+    return tuple(_import_added(submission, name, missing[name]) for name in names)
+
+
+def _import_added(submission: Submission, name: str, line: str) -> str:
+    file, number = first_use(submission, name)
+    says = _(
+        "{file}, line {line} uses `{name}`: add `{import_}` at the top; the grader did so for this check"
     )
-    return (says.format(names=used, imports=lines),)
+    return says.format(file=sanitize(file), line=number, name=name, import_=line)

@@ -14,9 +14,9 @@ from grader.support.sanitize import sanitize
 def with_slips(
     result: ExerciseResult, submission: Submission, name: str, codes: Mapping[str, str]
 ) -> ExerciseResult:
-    """Add the slips in the definition `name` to the remarks of a result that did not pass; if an exception is the cause, begin the diagnosis so.
+    """Add the slips in the definition `name` to the remarks of a result that did not pass; if it ended in an exception or ran out of time, begin the diagnosis so.
 
-    codes: check id → the code of its finding; that of an exception begins with "!".
+    codes: check id → the code of its finding; that of an exception begins with "!", that of a timeout with "lost time".
     """
     if result.outcome not in ("failed", "blocked", "other_interface"):
         return result
@@ -26,7 +26,7 @@ def with_slips(
     shown = replace(result, remarks=(*says, *result.remarks))
     if result.outcome != "failed" or result.diagnosis.alternatives:
         return shown
-    if not any(code.startswith("!") for code in codes.values()):
+    if not any(code.startswith(("!", "lost time")) for code in codes.values()):
         return shown
     first = "; ".join(filter(None, (says[0], result.diagnosis.says)))
     return replace(

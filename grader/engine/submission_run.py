@@ -20,6 +20,7 @@ from grader.engine.loading import (
     defined_name,
     definition_errors,
     files_used,
+    has_errors,
     imports_added,
     load_remarks,
     own_notes,
@@ -90,11 +91,21 @@ class SubmissionRun:
             self.done[exercise.name] = known or self._anew(exercise)
         return self.done[exercise.name]
 
-    def remarks(self, exercises: Sequence[Exercise]) -> tuple[str, ...]:
-        """Sentences about imports that were added, other files that were used, and statements that were skipped."""
+    def is_faulty(self, exercises: Sequence[Exercise]) -> bool:
+        """Whether the file would not run by itself: syntax errors, statements that raise, imports that are missing."""
+        needed, blocks = self._needs_of(exercises)
+        missing = imports_added(self.submission, blocks, needed)
+        return bool(self.names.faults or missing) or has_errors(self.history.notes)
+
+    def _needs_of(self, exercises: Sequence[Exercise]) -> tuple[frozenset[str], frozenset[str]]:
+        """The names that exercises need, and the building blocks that they may use."""
         bound = [self.aliases.get(exercise.name, exercise.name) for exercise in exercises]
         needed = frozenset().union(*map(self._needs, bound))
-        blocks = frozenset().union(*(visible_blocks(exercise) for exercise in exercises))
+        return needed, frozenset().union(*(visible_blocks(exercise) for exercise in exercises))
+
+    def remarks(self, exercises: Sequence[Exercise]) -> tuple[str, ...]:
+        """Sentences about imports that were added, other files that were used, and statements that were skipped."""
+        needed, blocks = self._needs_of(exercises)
         notes = self.history.notes
         added = imports_added(self.submission, blocks, needed)
         return (*added, *files_used(notes), *summary_of_skipped(notes, needed))
@@ -106,7 +117,11 @@ class SubmissionRun:
             result = self._blocked(exercise, result)
         if self._lost() > before or any(name in run.unsteady for name, run in student_blocks(self, exercise)):
             self.unsteady.add(exercise.name)
-        elif result.outcome in ("passed", "failed") and not result.partial:
+        elif (
+            result.outcome in ("passed", "failed")
+            and not result.partial
+            and not has_errors(self.history.notes)
+        ):
             keep(self.context, content(self.submission, self.parts), exercise, result)
         return result
 
@@ -283,7 +298,7 @@ class SubmissionRun:
         builder = ResultBuilder(exercise, self.submission, alias, time.monotonic(), options.quick)
         remarks = []
         if alias != exercise.name:
-            remarks.append(_("treating {found} as {name}").format(found=sanitize(alias), name=exercise.name))
+            remarks.append(self._renamed(alias, exercise.name))
         fits = self._interface(exercise, alias)
         if early := self._from_text(exercise, builder, (*remarks, *fits.remarks)):
             return early
@@ -338,6 +353,13 @@ class SubmissionRun:
         if masks and not result.diagnosis.alternatives:
             return builder.without_checks("other_interface", masks, remarks[: builder.alias != exercise.name])
         return None
+
+    def _renamed(self, alias: str, name: str) -> str:
+        found, definition = sanitize(alias), self.names.definitions.get(alias)
+        if definition is None:
+            return _("{found} was graded as {name}, the name in the course").format(found=found, name=name)
+        says = _("{file}, line {line} defines {found}; it was graded as {name}, the name in the course")
+        return says.format(file=sanitize(definition.unit), line=definition.line, found=found, name=name)
 
     def _for_want_of(
         self,

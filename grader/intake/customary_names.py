@@ -12,7 +12,7 @@ from grader.intake.syntax import CannotParse, parse
 IMPORTS = {
     "torch": "import torch",
     "nn": "from torch import nn",
-    "F": "from torch.nn import functional as F",
+    "F": "import torch.nn.functional as F",
     "Variable": "from torch.autograd import Variable",
     "math": "import math",
     "np": "import numpy as np",
@@ -32,6 +32,11 @@ def missing_imports(submission: Submission, blocks: Iterable[str] = ()) -> dict[
     return {name: line for name, line in offered.items() if name in unbound}
 
 
+def first_use(submission: Submission, name: str) -> tuple[str, int]:
+    """The unit and the line where a submission first uses a name that it binds nowhere."""
+    return _unbound(submission.units)[name]
+
+
 def units_to_run(submission: Submission, blocks: Iterable[str] = ()) -> tuple[Unit, ...]:
     """The units of a submission, after one that imports the missing names if there are any."""
     lines = missing_imports(submission, blocks).values()
@@ -39,21 +44,24 @@ def units_to_run(submission: Submission, blocks: Iterable[str] = ()) -> tuple[Un
 
 
 @lru_cache(maxsize=8)
-def _unbound(units: tuple[Unit, ...]) -> frozenset[str]:
-    used: set[str] = set()
+def _unbound(units: tuple[Unit, ...]) -> dict[str, tuple[str, int]]:
+    """Name → the unit and the line of its first use, for names that nothing binds."""
+    used: dict[str, tuple[str, int]] = {}
     bound: set[str] = set()
-    for node in _nodes(units):
+    for unit, node in _nodes(units):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            used.add(node.id)
+            file, line = used.setdefault(node.id, (unit.name, node.lineno))
+            if file == unit.name and node.lineno < line:
+                used[node.id] = (file, node.lineno)
         else:
             bound |= set(bound_by(node))
-    return frozenset() if "*" in bound else frozenset(used - bound)
+    return {} if "*" in bound else {name: place for name, place in used.items() if name not in bound}
 
 
-def _nodes(units: Iterable[Unit]) -> Iterator[ast.AST]:
+def _nodes(units: Iterable[Unit]) -> Iterator[tuple[Unit, ast.AST]]:
     for unit in units:
         try:
-            yield from ast.walk(parse(unit.source))
+            yield from ((unit, node) for node in ast.walk(parse(unit.source)))
         except CannotParse:
             continue
 

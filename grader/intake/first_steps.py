@@ -1,4 +1,4 @@
-"""Find two slips of beginners: code that waits for input from the keyboard, and a function that returns nothing."""
+"""Find slips of beginners: code that waits for the keyboard, a loop that changes nothing, a function that returns nothing."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 
 from grader.support.i18n import _
 
+_EXITS = frozenset({"exit", "quit", "sys.exit", "os._exit"})
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -22,12 +23,45 @@ def first_steps(definition: ast.stmt, bound: Collection[str]) -> Iterator[tuple[
                 )
             elif called == "breakpoint" or called in ("pdb.set_trace", "ipdb.set_trace"):
                 yield node.lineno, _("remove `{call}()` before you run the check").format(call=called)
+        elif isinstance(node, ast.While) and (names := _unchanged(node)):
+            says = _("nothing in this `while` loop changes {names}")
+            yield node.lineno, says.format(names=", ".join(f"`{name}`" for name in names))
     for function in _answering(definition):
         if not _gives_a_value(function):
             yield (
                 function.lineno,
                 _("{name} returns no value; did you forget `return`?").format(name=function.name),
             )
+
+
+def _unchanged(loop: ast.While) -> list[str]:
+    """The names of a condition, if it has nothing else and the body can neither change them nor leave the loop."""
+    parts = list(ast.walk(loop.test))
+    names = sorted({part.id for part in parts if isinstance(part, ast.Name)})
+    if any(
+        isinstance(part, ast.Call | ast.Attribute | ast.Subscript | ast.NamedExpr | ast.Await)
+        for part in parts
+    ):
+        return []
+    for part in (part for statement in loop.body for part in ast.walk(statement)):
+        if isinstance(
+            part, ast.Break | ast.Return | ast.Raise | ast.Yield | ast.YieldFrom | ast.Global | ast.Nonlocal
+        ):
+            return []
+        if any(isinstance(used, ast.Name) and used.id in names for used in _touched(part)):
+            return []
+    return names
+
+
+def _touched(node: ast.AST) -> list[ast.AST]:
+    """What a node may change: what it binds, whose attribute or item it uses, and what it passes to a call."""
+    if isinstance(node, ast.Name):
+        return [] if isinstance(node.ctx, ast.Load) else [node]
+    if isinstance(node, ast.Attribute | ast.Subscript):
+        return [node.value]
+    if isinstance(node, ast.Call):
+        return [*node.args, *(keyword.value for keyword in node.keywords)]
+    return []
 
 
 def _called(function: ast.expr) -> str:
@@ -46,11 +80,13 @@ def _answering(definition: ast.stmt) -> Iterator[ast.FunctionDef]:
 
 
 def _gives_a_value(function: ast.FunctionDef) -> bool:
-    """Whether a function can return a value, or raises on purpose. Functions inside it do not count."""
+    """Whether a function can return a value, or raises or ends Python on purpose. Functions inside it do not count."""
     waiting: list[ast.AST] = [*function.body]
     while waiting:
         node = waiting.pop()
         if isinstance(node, (ast.Yield, ast.YieldFrom, ast.Raise)):
+            return True
+        if isinstance(node, ast.Call) and _called(node.func) in _EXITS:
             return True
         if isinstance(node, ast.Return) and node.value is not None:
             return True

@@ -100,9 +100,7 @@ def _of_result() -> dict[str, str]:
     return {
         "nan": _("the result contains NaN ({count} of {total} values)"),
         "inf": _("the result contains inf ({count} of {total} values)"),
-        "differ": _(
-            "{count} of {total} values differ from the expected output (largest difference {largest:.2g})"
-        ),
+        "differ": _("{count} of {total} values differ from the expected output, by up to {largest:.2g}"),
     }
 
 
@@ -113,6 +111,6 @@ def _of_gradient(name: str) -> dict[str, str]:
         "inf": _("the gradient of {name} contains inf ({{count}} of {{total}} values)").format(name=shown),
         "zero": _("the gradient of {name} is all zeros: no gradient reaches it").format(name=name),
         "differ": _(
-            "{{count}} of {{total}} values of the gradient of {name} differ (largest difference {{largest:.2g}})"
+            "{{count}} of {{total}} values of the gradient of {name} differ, by up to {{largest:.2g}}"
         ).format(name=shown),
     }

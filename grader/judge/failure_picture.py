@@ -5,6 +5,7 @@ A picture shows expected values, so redaction leaves it out of a hidden report a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 
@@ -30,8 +31,12 @@ from grader.report.shared_sentences import first_failure
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
-ROWS, COLUMNS, MOST_KEYS = 4, 3, 8
+ROWS, COLUMNS = 4, 3
+MOST_QUERIES, MOST_KEYS = 5, 8  # with all else, a report must fit in 24 rows of 80 columns
 MOST_ROWS, MOST_LINKS = 7, 6
+_ABOUT_SIZES = re.compile(
+    r"\b(size|sizes|shape|shapes|dimension|dimensions|dims|index|expand|broadcast)\b", re.I
+)
 WEIGHTS = ("query", "key")  # the last axes of attention weights
 
 
@@ -40,10 +45,12 @@ def first_picture(checks: Sequence[CheckResult], cases: Iterable[JudgedCase]) ->
     first = first_failure(checks)
     for judged in cases:
         for check in judged.case.checks:
+            if first is None or check.id != first.id or judged.observation is None:
+                continue
             finding = judged.findings.get(check.id)
-            if first is not None and check.id == first.id and finding is not None and not finding.passed:
-                assert judged.observation is not None
-                return picture(check, judged.case, judged.observation, finding)
+            if finding is None:
+                return _shapes_of_call(check, judged.case, judged.observation)
+            return None if finding.passed else picture(check, judged.case, judged.observation, finding)
     return None
 
 
@@ -90,6 +97,20 @@ def _shapes(check: Check, case: RecordedCase, observation: Observation) -> Pictu
             shown = links if len(links) <= MOST_LINKS else [links[0], *links[1 - MOST_LINKS :]]
             return Picture(_("Shapes, in the order of the computation"), Chain(tuple(shown)))
     return None
+
+
+def _shapes_of_call(check: Check, case: RecordedCase, observation: Observation) -> Picture | None:
+    """The shapes of the inputs, of the stages that were reached, and of the expected output, if an exception is about sizes."""
+    error, want = observation.error, case.headers.get(check.of[0]) if check.of else None
+    if error is None or want is None or not want.shape or not _ABOUT_SIZES.search(error.message):
+        return None
+    links = [Link(name, shape_text(case.tensors[name].shape), is_input=True) for name in _inputs(case)]
+    for name, title in _stages(case):
+        seen = observation.seen.get(name)
+        if seen is not None and seen.shape is not None:
+            links.append(Link(title, shape_text(seen.shape)))
+    shown = (*links[: MOST_LINKS - 1], Link(_("expected output"), shape_text(want.shape, want.axes)))
+    return Picture(_("Shapes of this call"), Chain(shown))
 
 
 def _inputs(case: RecordedCase) -> list[str]:
@@ -152,7 +173,7 @@ def _compared(
     index = first_index(wrong) if wrong.ndim else ()
     weights = axes[-2:] == WEIGHTS
     planes = [_plane(array, index) for array in (want, got, wrong)]
-    rows, columns = (2 * ROWS, MOST_KEYS) if weights else (ROWS, COLUMNS)
+    rows, columns = (MOST_QUERIES, MOST_KEYS) if weights else (ROWS, COLUMNS)
     top, left = _corner(planes[0], index, rows, columns)
     shown = [plane[top : top + rows, left : left + columns] for plane in planes]
     lengths = _lengths(case, want.shape) if weights else None
@@ -170,8 +191,10 @@ def _compared(
             Panel(computed, _cells(shown[1], shown[2], scale, valid)),
         ),
     )
-    title = what or (_("Attention weights") if weights else _("Values"))
-    return Picture(_at(title, index, axes, want.ndim), grids, _notes(got, want, wrong, axes, shown[0].size))
+    title = _at(what or (_("Attention weights") if weights else _("Values")), index, axes, want.ndim)
+    if shown[0].size < want.size:
+        title = _("{title} ({drawn} of {all} values)").format(title=title, drawn=shown[0].size, all=want.size)
+    return Picture(title, grids, _notes(got, want, wrong, axes))
 
 
 def _at(title: str, index: Sequence[int], axes: Sequence[str], ndim: int) -> str:
@@ -231,33 +254,40 @@ def _lengths(case: RecordedCase, shape: Sequence[int]) -> Array | None:
     return np.broadcast_to(lengths, tuple(shape[:-1]))
 
 
-def _notes(got: Array, want: Array, wrong: Array, axes: Sequence[str], drawn: int) -> tuple[str, ...]:
-    """Return how many of the values are drawn, and where the largest difference is."""
+def _notes(got: Array, want: Array, wrong: Array, axes: Sequence[str]) -> tuple[str, ...]:
+    """Return where the largest difference is."""
     with np.errstate(invalid="ignore", over="ignore"):
         apart = np.where(wrong, np.abs(got.astype(np.float64) - want.astype(np.float64)), -1.0)
     if not wrong.ndim or not np.isfinite(apart).all():
         return ()
     at = np.unravel_index(int(apart.argmax()), apart.shape)
     here = place([int(i) for i in at], axes)
-    if drawn == want.size:
-        return (_("Largest difference: {size:.2g} at {place}.").format(size=apart[at], place=here),)
-    says = _("{drawn} of {all} values are shown. Largest difference: {size:.2g} at {place}.")
-    return (says.format(drawn=drawn, all=want.size, size=apart[at], place=here),)
+    return (_("Largest difference: {size:.2g} at {place}.").format(size=apart[at], place=here),)
 
 
 # ---- gradients and parameters
 
 
 def _gradients(check: Check, case: RecordedCase, observation: Observation) -> Picture | None:
-    """The largest gradient of each input and parameter, expected and actual; the wrong ones first."""
+    """The largest gradient of each input and parameter, expected and actual; the wrong ones first.
+
+    If the first wrong one is as large as expected, its values are drawn instead.
+    """
     rows = []
     for name in (name for name in check.of if name in case.expected):
         got, want = _array(name, case, observation), case.expected[name]
         wrong = got is None or bool(differs(got, want, _tolerance(check, case)).any())
-        largest = 0.0 if got is None else float(np.abs(got).max(initial=0.0))
-        text = number(largest) if largest or not want.any() else _("none")
-        rows.append((name.removeprefix("grad "), number(float(np.abs(want).max(initial=0.0))), text, wrong))
+        is_there = got is not None and (got.any() or not want.any())
+        text, expected = _largest(got) if got is not None and is_there else _("none"), _largest(want)
+        if got is not None and wrong and want.ndim and text == expected and not any(row[3] for row in rows):
+            title = _("Gradient of {name}").format(name=name.removeprefix("grad "))
+            return _compared(case, name, got, want, _tolerance(check, case), what=title)
+        rows.append((name.removeprefix("grad "), expected, text, wrong))
     return _table(_("Largest gradient of each input and parameter"), rows)
+
+
+def _largest(array: Array) -> str:
+    return number(float(np.abs(array).max(initial=0.0)))
 
 
 def _parameters(case: RecordedCase, observation: Observation) -> Picture | None:

@@ -150,5 +150,5 @@ def number(x: float) -> str:
     if np.isinf(x):
         return "inf" if x > 0 else "-inf"
     if x == int(x) and abs(x) < 1e4:
-        return f"{x:.0f}"
+        return f"{x + 0.0:.0f}"  # never "-0"
     return f"{x:.4f}" if 1e-3 <= abs(x) < 1e4 else f"{x:.2e}"

@@ -11,6 +11,7 @@ from grader.support.errors import GraderError
 
 MAX_LINE = 1 << 20
 MAX_KEPT = 1 << 22  # values of one tensor that the judge ever looks at
+_NO_EXIT = frozenset(("name 'exit' is not defined", "name 'quit' is not defined"))
 MAX_EMPTY_AXIS = 1 << 16  # of a tensor without values: its size bounds no other axis
 
 
@@ -28,12 +29,21 @@ class Seen:
 
 @dataclass(frozen=True)
 class StudentError:
-    """An exception that student code raised. `where` is (file, line, source text) of the student's line."""
+    """An exception that student code raised. `where` is (file, line, source text) of the student's line.
+
+    near: the attribute that may have been meant, for an object that lacks one.
+    """
 
     type: str
     message: str
     where: tuple[str, int, str] | None
     step: str
+    near: str = ""
+
+    @property
+    def ends_python(self) -> bool:
+        """Whether the code called `sys.exit`, or `exit` or `quit`, which a worker does not have."""
+        return self.type == "SystemExit" or self.message in _NO_EXIT
 
 
 @dataclass(frozen=True)
@@ -131,6 +141,7 @@ def _error(value: object, files: frozenset[str] | None = None) -> StudentError |
         _text(value.get("message")),
         place,
         _text(value.get("step"), 40),
+        _text(value.get("near"), 60),
     )
 
 

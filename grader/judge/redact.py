@@ -301,6 +301,7 @@ def _fact(code: str, exercise: Exercise) -> str:
     if word == "stage" and rest in stages:
         return _("The first intermediate result that differs: {stage}.").format(stage=_(rest))
     return {
+        "constant": _("All values are the same, and should not be."),
         "ratio": _("All values are the same multiple of the expected values."),
         "positions": _("The values are right but in the wrong positions."),
         "padding": _("The result is wrong only where there is padding."),

@@ -10,6 +10,7 @@ from typing import TypeVar
 from grader.bundle.check import Check
 from grader.bundle.model import RecordedCase
 from grader.judge import decide
+from grader.judge.exceptions import raised
 from grader.judge.finding import Finding, failed
 from grader.judge.lost import lost_message
 from grader.judge.observation import Observation, StudentError
@@ -177,15 +178,16 @@ def lacks(check: Check, observation: Observation) -> bool:
 
 
 def of_error(error: StudentError) -> Finding:
-    """Return an exception as a finding: its text, and the student's line that raised it."""
-    type_, said = sanitize(error.type, 100), sanitize(error.message, 500)
-    what = f"{type_}: {said}" if said else type_
+    """Return an exception as a finding: its text, and the student's line that raised it.
+
+    A debugger that finds no keyboard stops on the line after the one that called it.
+    """
     where = ""
-    if error.where is not None:
+    if error.where is not None and error.type != "BdbQuit":
         file, line, text = error.where
         where = _("{file}, line {line}").format(file=sanitize(file), line=line)
         where += f": {sanitize(text)}" if text else ""
-    return failed(f"!{error.type}", _("raised {what}").format(what=what), where=where)
+    return failed(f"!{error.type}", raised(error), where=where)
 
 
 def _result(

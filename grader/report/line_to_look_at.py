@@ -7,26 +7,49 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from grader.report.model import ExerciseResult, Line
+from grader.report.shared_sentences import first_failure
 from grader.support.i18n import _
 
-
-def lines_to_look_at(results: Sequence[ExerciseResult]) -> list[Text]:
-    """Return one text per exercise with a line, with the part that a change touches underlined."""
-    with_lines = [result for result in results if result.diagnosis.lines]
-    return [_look(r.diagnosis.lines, r.name if len(with_lines) > 1 else "") for r in with_lines]
+LEAST = 8  # columns of code
 
 
-def _look(lines: Sequence[Line], name: str) -> Text:
+def lines_to_look_at(results: Sequence[ExerciseResult], width: int = 0) -> list[Text]:
+    """Return one text per exercise with a line, with the part that a change touches underlined.
+
+    width: columns to cut the code to, so that a text fits in one row; 0 for all of the code.
+    A suspected line is left out where the report names a line of its own.
+    """
+    with_lines = [result for result in results if result.diagnosis.lines and not _is_named(result)]
+    return [_look(r.diagnosis.lines, r.name if len(with_lines) > 1 else "", width) for r in with_lines]
+
+
+def _is_named(result: ExerciseResult) -> bool:
+    """Whether lines are only suspected, and an exception names the first of them, or a slip any line."""
+    line, first = result.diagnosis.lines[0], first_failure(result.checks)
+    if line.certainty == "repaired":
+        return False
+    place = _("{file}, line {line}")
+    raised_there = first is not None and first.where.startswith(
+        f"{place.format(file=line.file, line=line.line)}:"
+    )
+    return raised_there or result.diagnosis.says.startswith(place.format(file=line.file, line=""))
+
+
+def _look(lines: Sequence[Line], name: str, width: int) -> Text:
     """The first line with its code; if it is only suspected, the places of the others too."""
     line = lines[0]
     code = Text(line.text)
     code.stylize("underline", *line.touched)
-    place, *others = (f"{one.file}:{one.line}" for one in lines)
+    place = f"{line.file}:{line.line}"
     certain = line.certainty == "repaired"
     lead = (_("look at {place}") if certain else _("perhaps look at {place}")).format(place=place)
-    text = Text.assemble((f"{name}: " if name else ""), (lead, "bold"), "   ", code)
+    before = Text.assemble((f"{name}: " if name else ""), (lead, "bold"), "   ")
+    after = Text()
     if line.change:
-        text.append("   " + _("({change})").format(change=line.change), style="dim")
-    if others and not certain:
-        text.append("   " + _("or at {places}").format(places=", ".join(others)), style="bold")
-    return text
+        after.append("   " + _("({change})").format(change=line.change), style="dim")
+    if lines[1:] and not certain:
+        others = (f"{one.line}" if one.file == line.file else f"{one.file}:{one.line}" for one in lines[1:])
+        after.append("   " + _("or at line {places}").format(places=", ".join(others)), style="bold")
+    if width:
+        code.truncate(max(width - before.cell_len - after.cell_len, LEAST), overflow="ellipsis")
+    return before.append_text(code).append_text(after)

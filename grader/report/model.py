@@ -90,12 +90,16 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class Code:
-    """The lines of an exercise in a file of the submission. first: the number of the first line. marked: numbers of lines."""
+    """The lines of an exercise in a file of the submission. first: the number of the first line. marked: numbers of lines.
+
+    entry: the function or method that is called, and the number of its line.
+    """
 
     file: str
     first: int
     lines: tuple[str, ...]
     marked: tuple[int, ...] = ()
+    entry: tuple[str, int] = ("", 0)
 
     @property
     def line(self) -> int:
@@ -146,6 +150,7 @@ class Report:
     seed: str = "public"
     remarks: tuple[str, ...] = ()
     file: str = ""  # the file that was graded instead of a course folder
+    faulty: bool = False  # the file has an error besides those of its exercises; a remark says which
     extra: Mapping[str, str] = field(default_factory=dict)  # "student", "submission", … of a class report
 
     @property

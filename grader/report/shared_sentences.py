@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.report.model import Advice, CheckOutcome, CheckResult, ExerciseResult, Report
+from grader.report.model import Advice, CheckOutcome, CheckResult, Code, ExerciseResult, Report
 from grader.support.i18n import _, ngettext
 
 MARKS = {
@@ -101,6 +101,8 @@ def advice_given(results: Sequence[ExerciseResult]) -> list[tuple[str, list[str]
 
 def all_passed(report: Report) -> str:
     """Return what to say of a report without a failure."""
+    if report.faulty:
+        return _("What was checked passed, but the file has an error: see above.")
     advised = any(result.advice for result in report.exercises)
     return _("All checks that count passed.") if advised else _("All checks passed.")
 
@@ -151,20 +153,39 @@ def facet_in_words(count: FacetCount) -> str:
 
 
 def place(result: ExerciseResult) -> str:
-    """Return the line of the submission's code, and the place in the tensor, as far as they are known.
-
-    The line where an exercise begins says nothing about the fault.
-    """
-    first = first_failure(result.checks)
+    """Return the line of the submission's code, and the place in the tensor, as far as they are known."""
+    first, code = first_failure(result.checks), result.code
     where = first.where if first is not None else ""
-    code = result.code
-    if not code or not code.marked:
+    if code is None:
         return where
-    line = _("{file}, line {line}").format(file=code.file, line=code.line)
-    if line in where or line in result.message:
-        return where
-    text = f"{line}: {code.lines[code.line - code.first].strip()}"
-    return " · ".join(filter(None, (text, where)))
+    if where.startswith(_line_in(code.file, "")):  # of an exception, or of code that was stopped
+        bare = next((n for n in code.marked if where == _line_in(code.file, n)), 0)
+        return _line_with_text(code, bare) if bare else where
+    line = _named_line(result, code) if code.marked else _entry(code) if first is not None else ""
+    drawn = (
+        result.picture is not None and result.picture.kind == "grids"
+    )  # its title and its marks name the place
+    return " · ".join(filter(None, (line, "" if drawn and line else where)))
+
+
+def _named_line(result: ExerciseResult, code: Code) -> str:
+    """Return the line that the report names, with its text; "" if the message names it."""
+    return "" if _line_in(code.file, code.line) in result.message else _line_with_text(code, code.line)
+
+
+def _entry(code: Code) -> str:
+    """Return the function whose output was checked. The line where it begins says nothing about the fault."""
+    name, number = code.entry
+    line = _line_in(code.file, number)
+    return _("output of `{name}`, {place}").format(name=name, place=line) if name else ""
+
+
+def _line_with_text(code: Code, number: int) -> str:
+    return f"{_line_in(code.file, number)}: {code.lines[number - code.first].strip()}"
+
+
+def _line_in(file: str, line: object) -> str:
+    return _("{file}, line {line}").format(file=file, line=line)
 
 
 def reason(result: ExerciseResult) -> str:

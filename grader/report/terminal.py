@@ -43,7 +43,7 @@ from grader.report.shared_sentences import (
 from grader.support.i18n import _, ngettext
 
 NARROW = 50  # columns that a row of the overview needs
-LONGEST_NAME = 15  # columns of a name beside its text
+LONGEST_NAME = 9  # columns of a name beside its text
 
 _STYLES = {
     "passed": "green",
@@ -64,6 +64,13 @@ def show(
     """Print the report. See `render`. A terminal that cannot draw gets words."""
     words = words or console.is_dumb_terminal
     console.print(render(report, every=every, full=full, words=words))
+
+
+def show_lines(report: Report, console: Console) -> None:
+    """Print the lines to look at, each in one row if the terminal is wide enough for code."""
+    width = console.width if console.width >= NARROW else 0
+    for line in lines_to_look_at(report.exercises, width):
+        console.print(line)
 
 
 def plain(report: Report) -> str:
@@ -253,12 +260,10 @@ def _findings(result: ExerciseResult) -> RenderableType | None:
     rows = [
         (_("reason"), result.message.partition("\n")[0]),
         (_("code"), result.message.partition("\n")[2]),
-        (diagnosis_lead(result.diagnosis.kind), result.diagnosis.says),
-        (
-            _("problem"),
-            _("{problem} (check: {title})").format(problem=first.message, title=first.title) if first else "",
-        ),
+        (diagnosis_lead(result.diagnosis.kind) or _("noticed"), result.diagnosis.says),
+        (_("problem"), first.message if first else ""),
         (_("where"), place(result)),
+        (_("check"), first.title if first else ""),
     ]
     if first is not None and result.picture is None:
         rows += [(_("expected"), first.expected or ""), (_("got"), first.got or "")]

@@ -183,6 +183,7 @@ def _check_course(
 ) -> Report:
     results: list[ExerciseResult] = []
     remarks: list[str] = []
+    faulty = False
     for bundle in engine.bundles:
         mine = [e.name for e in bundle.exercises if e.name in wanted]
         if not mine:
@@ -195,9 +196,10 @@ def _check_course(
             report = _grade(engine, extra, submission, mine, sources, parts)
             results += report.exercises
             remarks += (*_of_file(engine, submission, report), *report.remarks)
+            faulty = faulty or report.faulty
         except Blocked as why:
             results += [blocked(bundle, name, str(why)) for name in mine]
-    report = replace(engine.report(results), remarks=tuple(remarks))
+    report = replace(engine.report(results), remarks=tuple(remarks), faulty=faulty)
     if not engine.options.hidden:
         progress.save(where.root, results)
     return report

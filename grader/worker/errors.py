@@ -5,14 +5,16 @@ from __future__ import annotations
 import linecache
 import traceback
 from collections.abc import Collection
+from difflib import get_close_matches
 from types import FunctionType, TracebackType
 from typing import Any
 
 MAX_TEXT = 2000
+NEAR = 0.8  # how similar an attribute has to be to be offered instead
 
 
 def describe(error: BaseException, files: Collection[str]) -> dict[str, Any]:
-    """Return type, message, and the innermost frame in one of `files` (the submission's)."""
+    """Return type, message, the innermost frame in one of `files` (the submission's), and the attribute that was meant."""
     where = _own_frame(error.__traceback__, files)
     if isinstance(error, SyntaxError) and isinstance(error.filename, str) and error.filename in files:
         where = {
@@ -20,7 +22,9 @@ def describe(error: BaseException, files: Collection[str]) -> dict[str, Any]:
             "line": error.lineno or 0,
             "text": text_of(error.text or "", 200).strip(),
         }
-    return {"type": _name(error), "message": _text(error), "where": where}
+    described = {"type": _name(error), "message": _text(error), "where": where}
+    near = _near(error) if isinstance(error, AttributeError) else ""
+    return described | {"near": near} if near else described
 
 
 def definition(called: object, files: Collection[str]) -> dict[str, Any] | None:
@@ -29,6 +33,16 @@ def definition(called: object, files: Collection[str]) -> dict[str, Any] | None:
         return None
     file, line = called.__code__.co_filename, called.__code__.co_firstlineno
     return {"file": file, "line": line, "text": linecache.getline(file, line).strip()[:200]}
+
+
+def _near(error: AttributeError) -> str:
+    """Return the public attribute of the object whose name is nearest to the one that it lacks; "" if none is near."""
+    try:
+        name, names = error.name, [name for name in dir(error.obj) if not name.startswith("_")]
+        found = get_close_matches(name[:100], names, n=1, cutoff=NEAR) if name else []
+        return str(found[0])
+    except Exception:  # a student's object may answer anything
+        return ""
 
 
 def _name(error: BaseException) -> str:

@@ -43,3 +43,8 @@ def test_the_mask_is_named_as_the_boundary_only_where_it_is():
     assert [fact.says for fact in of_facets(failed, {"values", "masking"})] == [
         "correct without a mask and with some masks, wrong with others"
     ]
+
+
+def test_one_value_everywhere_is_named():
+    assert [fact.says for fact in of_numbers(0 * WANT, WANT, AXES, 1e-5)] == ["all values are 0"]
+    assert of_numbers(0 * WANT + 1, 0 * WANT, AXES, 1e-5) == []

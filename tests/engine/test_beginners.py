@@ -52,3 +52,25 @@ def test_two_cells_that_define_one_name_are_reported(engine):
     (result,) = engine.grade(of_cells(HEAD, MASK, wrong), ["sequence_mask"]).exercises
     assert "sequence_mask is defined twice" in " ".join(result.remarks)
     assert "masking.ipynb cell 2" in " ".join(result.remarks)
+
+
+@pytest.mark.parametrize("call", ["exit()", "quit()", "import sys; sys.exit(0)"])
+def test_code_that_ends_python_at_the_top_is_named(engine, call):
+    report = engine.grade(submission_from(Path("m.py"), f"{HEAD}{call}\n{MASK}".encode()), ["sequence_mask"])
+    assert report.exercises[0].outcome == "passed"
+    assert "m.py, line 3 ends Python: remove it; the grader skipped it" in report.remarks
+
+
+@pytest.mark.parametrize("fault", ["1 / 0\n", "def g(:\n", "exit()\n", "x = F.relu(torch.ones(1))\n"])
+def test_a_file_with_a_fault_is_not_said_to_be_fine(engine, fault):
+    source = HEAD + SOFTMAX.replace("X.softmax(-1)", "F.softmax(X, -1)" if "F." in fault else "X.softmax(-1)")
+    report = engine.grade(submission_from(Path("m.py"), f"{source}\n{fault}".encode()), ["masked_softmax"])
+    assert report.exercises[0].outcome == "passed"
+    text = plain(report)
+    assert "All checks passed." not in text
+    assert "but the file has an error" in text
+
+
+def test_a_file_without_a_fault_passes_all_checks(engine):
+    report = engine.grade(submission_from(Path("m.py"), (HEAD + SOFTMAX).encode()), ["masked_softmax"])
+    assert "All checks passed." in plain(report)

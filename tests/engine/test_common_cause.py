@@ -32,7 +32,7 @@ def failed(result):
 def test_the_same_exception_of_every_call_is_one_failed_check(grade_one):
     result = grade_one(HEAD + ADDITIVE.format(outputs=1, first="no_such_name"), "AdditiveAttention")
     (check,) = failed(result)
-    assert result.message == "every call ended in the same exception"
+    assert result.message == "the same exception ends every call: fix it first"
     assert "no_such_name" in check.message
     assert check.where.startswith("answer.py, line")
     assert {c.message for c in result.checks if c.outcome == "skipped" and c.counts} <= {
@@ -63,7 +63,7 @@ def test_hidden_cases_say_the_same_without_what_the_code_could_choose(engine):
     hidden = engine.with_options(hidden=True)
     for outputs, first, says in (
         (5, "pass", "the weights of the cases could not be loaded"),
-        (1, "no_such_name", "every call ended in the same exception"),
+        (1, "no_such_name", "the same exception ends every call: fix it first"),
     ):
         source = HEAD + ADDITIVE.format(outputs=outputs, first=first)
         report = hidden.grade(

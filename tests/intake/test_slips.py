@@ -140,3 +140,23 @@ def test_the_tables_agree_with_pytorch():
     for method in _METHODS:
         assert method in existing
         assert [name for name in existing if is_misspelt(name, method)] == []
+
+
+LOOP = "def f(X, n):\n    i = 0\n    while i < n:\n        X[i] = X[i] * 2\n    return X\n"
+
+
+def test_a_loop_that_changes_nothing_of_its_condition_is_a_slip():
+    assert found(LOOP, "f") == [(3, "nothing in this `while` loop changes `i`, `n`")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["i += 1", "i = i + 1", "break", "return X", "n.sub_(1)", "step(i, n)", "X[i], i = 0, i + 1", "raise E"],
+)
+def test_a_loop_that_may_end_is_no_slip(line):
+    assert found(LOOP.replace("X[i] = X[i] * 2", line), "f") == []
+
+
+@pytest.mark.parametrize("call", ["exit()", "quit()", "sys.exit(1)"])
+def test_a_function_that_ends_python_has_not_forgotten_to_return(call):
+    assert found(f"import sys\ndef f(X):\n    {call}\n", "f") == []

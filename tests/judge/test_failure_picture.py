@@ -6,8 +6,9 @@ import pytest
 from grader.bundle.check import Check
 from grader.bundle.model import Header, RecordedCase
 from grader.judge import decide
-from grader.judge.failure_picture import picture
-from grader.judge.observation import Observation, Seen
+from grader.judge.failure_picture import first_picture, picture
+from grader.judge.observation import Observation, Seen, StudentError
+from grader.judge.verdict import judge_case
 from grader.report.picture_data import Bars, Chain, Grids, in_words
 
 WEIGHTS = ("batch", "query", "key")
@@ -111,7 +112,7 @@ def test_the_grid_of_weights_marks_valid_lengths_and_wrong_cells(per_query):
     got[1, 2, :4] = 0.25
     tensors = {"valid_lens": np.repeat(lengths[:, None], 5, 1) if per_query else lengths}
     made = drawn("equal", {"out": want}, {"out": got}, axes=WEIGHTS, facet="masking", tensors=tensors)
-    assert made.title == "Attention weights, batch 1, query down, key across"
+    assert made.title == "Attention weights, batch 1, query down, key across (35 of 105 values)"
     assert wrong_cells(made.form) == {("2", str(key)) for key in range(4)}
     for panel in made.form.panels:
         assert [[cell.edge for cell in row].index(True) for row in panel.rows] == [3] * 5
@@ -153,11 +154,9 @@ def test_the_slice_of_values_marks_what_differs_and_names_the_largest():
     got[1, 1, 2, 3] += 0.5
     got[1, 2, 4, 4] += 2
     made = drawn("equal", {"out": want}, {"out": got}, axes=("batch", "head", "step", "feature"))
-    assert made.title == "Values, batch 1, head 1, step down, feature across"
+    assert made.title == "Values, batch 1, head 1, step down, feature across (12 of 180 values)"
     assert wrong_cells(made.form) == {("2", "3")}
-    assert made.notes == (
-        "12 of 180 values are shown. Largest difference: 2 at batch 1, head 2, step 4, feature 4.",
-    )
+    assert made.notes == ("Largest difference: 2 at batch 1, head 2, step 4, feature 4.",)
 
 
 def test_two_calls_are_named_as_such():
@@ -220,3 +219,28 @@ def test_the_bars_of_a_cost_have_one_scale():
         ("expected", 0.75, "300", False),
         ("got", 1.0, "400", True),
     ]
+
+
+def test_a_gradient_as_large_as_expected_is_drawn_by_its_values():
+    want = {"grad W": np.array([[1.0, 2.0], [0.0, 0.0]])}
+    made = drawn("equal", want, {"grad W": np.array([[1.0, 2.0], [1.0, 0.5]])}, facet="gradients")
+    assert made.title == "Gradient of W"
+    assert wrong_cells(made.form) == {("1", "0"), ("1", "1")}
+
+
+@pytest.mark.parametrize(
+    ("message", "drawn"), [("The size of tensor a (4) must match", True), ("name 'Y' is not defined", False)]
+)
+def test_sizes_that_do_not_fit_are_shown_with_the_expected_output(message, drawn):
+    steps = ({"do": "input", "name": "X", "grad": False},)
+    check = Check("c/x", "shapes", "title", "shape", ("out",), {})
+    headers = {"out": Header((5, 4), "float32", ("row", "step"))}
+    case = RecordedCase("c", "f", "float32", steps, (check,), {"X": np.zeros((5, 3))}, headers, {})
+    judged = judge_case(case, Observation({}, StudentError("RuntimeError", message, None, "call")))
+    made = first_picture(judged.checks, [judged])
+    assert (made is not None) == drawn
+    if drawn:
+        assert [(link.name, link.shape) for link in made.form.links] == [
+            ("X", "(5, 3)"),
+            ("expected output", "(5, 4)  [row, step]"),
+        ]

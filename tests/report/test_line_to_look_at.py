@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from grader.report.line_to_look_at import lines_to_look_at
-from grader.report.model import Diagnosis, ExerciseResult, Line
+from grader.report.model import CheckResult, Diagnosis, ExerciseResult, Line
 
 CODE = "return torch.arange(n)[None, :] <= valid_len[:, None]"
 
@@ -33,7 +33,7 @@ def test_the_other_suspected_places_follow():
     one = result("suspected")
     lines = tuple(replace(one.diagnosis.lines[0], line=number) for number in (41, 30, 33))
     (text,) = lines_to_look_at([replace(one, diagnosis=replace(one.diagnosis, lines=lines))])
-    assert text.plain == f"perhaps look at masking.py:41   {CODE}   or at masking.py:30, masking.py:33"
+    assert text.plain == f"perhaps look at masking.py:41   {CODE}   or at line 30, 33"
 
 
 def test_the_kind_of_change_follows_where_no_mistake_is_named():
@@ -44,3 +44,27 @@ def test_the_kind_of_change_follows_where_no_mistake_is_named():
 def test_lines_of_several_exercises_begin_with_their_names():
     texts = lines_to_look_at([result(), result(name="masked_softmax")])
     assert [text.plain.split(":")[0] for text in texts] == ["sequence_mask", "masked_softmax"]
+
+
+def raised_at(line, says=""):
+    """A suspected line 41, and an exception at this line."""
+    check = CheckResult("c/x", "values", "result", "failed", where=f"masking.py, line {line}: {CODE}")
+    one = result("suspected")
+    return replace(one, checks=(check,), diagnosis=replace(one.diagnosis, says=says))
+
+
+def test_a_suspected_line_that_the_report_names_is_not_repeated():
+    assert lines_to_look_at([raised_at(41)]) == []
+    assert len(lines_to_look_at([raised_at(4)])) == 1
+
+
+def test_a_slip_of_the_student_takes_the_place_of_a_suspected_line():
+    assert lines_to_look_at([raised_at(4, "masking.py, line 3: f returns no value")]) == []
+
+
+def test_the_code_is_cut_to_one_row_and_the_places_are_not():
+    one = result("suspected")
+    lines = tuple(replace(one.diagnosis.lines[0], line=number) for number in (41, 30))
+    (text,) = lines_to_look_at([replace(one, diagnosis=replace(one.diagnosis, lines=lines))], 60)
+    assert text.cell_len == 60
+    assert text.plain.endswith("…   or at line 30")

@@ -74,3 +74,24 @@ def test_only_functions_of_the_submission_have_a_location():
     assert definition(names["f"], {"a.py"}) == {"file": "a.py", "line": 3, "text": "def f(x):"}
     for other in (names["f"], print, torch.nn.Linear, None):
         assert definition(other, {"b.py"}) is None
+
+
+@pytest.mark.parametrize(
+    ("expression", "near"),
+    [
+        ("torch.ones(2).tranpose(0, 1)", "transpose"),
+        ("torch.ones(2).maskfill", "masked_fill"),
+        ("torch.nn.Linear(1, 1).wieght", "weight"),
+        ("torch.sofmax", "softmax"),
+        ("torch.ones(2).nothing_like_it", None),
+    ],
+)
+def test_the_nearest_attribute_of_the_object_is_reported(expression, near):
+    assert raised(f"import torch\ndef f():\n    return {expression}\n").get("near") == near
+
+
+def test_an_object_that_lists_no_attributes_is_described_all_the_same():
+    source = (
+        "class A:\n    def __dir__(self):\n        raise ValueError\ndef f():\n    return A().something\n"
+    )
+    assert "near" not in raised(source)

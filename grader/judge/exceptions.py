@@ -1,0 +1,60 @@
+"""What a report says of an exception that student code raised."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from grader.judge.observation import StudentError
+from grader.support.i18n import _
+from grader.support.sanitize import sanitize
+
+GIB = 1 << 30
+_ALLOCATION = re.compile(r"can't allocate memory: you tried to allocate (\d{1,30}) bytes")
+_NUMPY = re.compile(r"(Can't call numpy\(\) on Tensor that requires grad)")
+_MODULE = re.compile(r"No module named '([\w.]{1,80})'")
+
+
+def raised(error: StudentError) -> str:
+    """Return one sentence or two: what was raised, and what to do where Python's words do not say it.
+
+    Advice of torch that leads away from the exercise is left out.
+    """
+    if found := _ALLOCATION.search(error.message):
+        size = int(found[1]) / GIB
+        return _("out of memory: the code asked for {size:,.1f} GiB at once").format(size=size)
+    if error.ends_python:
+        return _("the code ends Python: remove `exit()`, `quit()` or `sys.exit()`")
+    said = _NUMPY.search(error.message)
+    text = said[1] if said else error.message
+    kind = sanitize(error.type, 100)
+    what = _("raised {what}").format(what=f"{kind}: {sanitize(text, 500)}" if text else kind)
+    advice = _advice(error)
+    return f"{what.rstrip('.')}. {advice}" if advice else what
+
+
+def _advice(error: StudentError) -> str:
+    """Return what to do; "" if nothing is certain."""
+    if error.near:
+        return _("Did you mean `{near}`?").format(near=sanitize(error.near, 60))
+    if found := _MODULE.search(error.message):
+        return _("If `{module}` is a file of yours, put it beside this one.").format(module=found[1])
+    return next((says for is_it, says in _known() if is_it(error)), "")
+
+
+def _known() -> tuple[tuple[Callable[[StudentError], bool], str], ...]:
+    return (
+        (
+            lambda error: bool(_NUMPY.search(error.message)),
+            _("NumPy computes no gradients: use functions of torch."),
+        ),
+        (lambda error: error.type == "RecursionError", _("A function calls itself without end.")),
+        (
+            lambda error: "'NoneType' object" in error.message or "and 'NoneType'" in error.message,
+            _("A value is None here."),
+        ),
+        (
+            lambda error: "Boolean value of Tensor with more than one value" in error.message,
+            _("`if`, `and`, `or` and `not` need a single value."),
+        ),
+    )

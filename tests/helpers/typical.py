@@ -1,0 +1,21 @@
+"""Twelve typical wrong answers, two per facet, for what a student reads on one screen."""
+
+from __future__ import annotations
+
+from helpers.answers import HERE
+
+TYPICAL = {
+    "shapes": ("transpose_qkv/wrong_four_axes", "Seq2SeqAttentionDecoder/wrong_output_time_major"),
+    "values": ("DotProductAttention/wrong_no_scaling", "PositionalEncoding/wrong_halves"),
+    "masking": ("masked_softmax/wrong_zeroed_afterwards", "MultiHeadAttention/wrong_lens_tiled"),
+    "gradients": ("DotProductAttention/wrong_scores_detached", "TokenEmbedding/wrong_no_padding_idx"),
+    "modes": ("AddNorm/wrong_dropout_in_eval", "DecoderBlock/wrong_cache_never_written"),
+    "pruning": ("prune_heads/wrong_zeros", "removal_experiment/wrong_orders_swapped"),
+}
+NAMES = tuple(name for pair in TYPICAL.values() for name in pair)
+
+
+def source(name: str) -> str:
+    """The code of an answer, with blank lines in the place of the header that says what is wrong."""
+    head, rest = (HERE / f"{name}.py").read_text("utf-8").split("\n\n", 1)
+    return "\n" * (head.count("\n") + 2) + rest

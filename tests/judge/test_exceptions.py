@@ -1,0 +1,63 @@
+"""An exception is reported in Python's words, with what to do where they do not say it."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.judge.exceptions import raised
+from grader.judge.observation import StudentError
+
+
+def said(type: str, message: str, near: str = "") -> str:
+    return raised(StudentError(type, message, None, "call", near))
+
+
+@pytest.mark.parametrize(
+    ("type", "message", "advice"),
+    [
+        (
+            "ModuleNotFoundError",
+            "No module named 'mine'",
+            "If `mine` is a file of yours, put it beside this one.",
+        ),
+        ("RecursionError", "maximum recursion depth exceeded", "A function calls itself without end."),
+        ("SystemExit", "0", "This ends Python: remove `exit()`, `quit()` or `sys.exit()`."),
+        ("TypeError", "'NoneType' object is not subscriptable", "A value is None here."),
+        ("TypeError", "unsupported operand type(s) for *: 'int' and 'NoneType'", "A value is None here."),
+        (
+            "RuntimeError",
+            "Boolean value of Tensor with more than one value is ambiguous",
+            "`if`, `and`, `or` and `not` need a single value.",
+        ),
+    ],
+)
+def test_advice_follows_what_python_says(type, message, advice):
+    assert said(type, message) == f"raised {type}: {message}. {advice}"
+
+
+def test_an_exception_without_advice_is_quoted_alone():
+    assert said("ValueError", "too large") == "raised ValueError: too large"
+    assert said("BdbQuit", "") == "raised BdbQuit"
+
+
+def test_advice_of_torch_to_detach_is_left_out():
+    text = said(
+        "RuntimeError",
+        "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
+    )
+    assert "detach" not in text
+    assert "NumPy computes no gradients: use functions of torch." in text
+
+
+def test_the_memory_that_was_asked_for_is_in_gib():
+    text = said(
+        "RuntimeError",
+        "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to"
+        " allocate 4398046511104 bytes. Error code 12 (Cannot allocate memory)",
+    )
+    assert text == "out of memory: the code asked for 4,096.0 GiB at once"
+
+
+def test_an_attribute_nearly_so_named_is_offered():
+    text = said("AttributeError", "'Tensor' object has no attribute 'tranpose'", "transpose")
+    assert text.endswith("has no attribute 'tranpose'. Did you mean `transpose`?")
