@@ -49,7 +49,7 @@ def _named_lines(result: ExerciseResult, submission: Submission) -> Iterator[tup
     """Yield the file and the number of each line that the texts of a result name."""
     texts = [result.message, *(check.where for check in result.checks)]
     if not result.diagnosis.alternatives:
-        texts += result.remarks  # of a known mistake they are not the place
+        texts += [result.diagnosis.says, *result.remarks]  # of a known mistake they are not the place
     for unit in submission.units:
         template = _("{file}, line {line}").format(file=sanitize(unit.name), line="\0")
         pattern = re.escape(template).replace(re.escape("\0"), r"(\d{1,7})")

@@ -152,7 +152,7 @@ def has_errors(notes: Iterable[Mapping[str, Any]]) -> bool:
     """Whether a statement of the file raised or timed out, and not for want of code that is not available here."""
     errors = (student_error(note.get("error")) for note in notes if note.get("file") != UNIT)
     return any(note.get("endless") for note in notes) or any(
-        e and not _NEEDS.match(e.message) for e in errors
+        e and (e.ends_python or not _NEEDS.match(e.message)) for e in errors
     )
 
 

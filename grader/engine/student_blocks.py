@@ -85,11 +85,15 @@ def remarks_on_faulty(run: Run, faulty: Sequence[Block]) -> list[str]:
     own = [block for block in faulty if block not in beside]
     out = []
     if own:
-        says = (
-            _("your {blocks} has an error (see there); graded with the reference {blocks} instead")
-            if all(of.done[name].outcome == "failed" for name, of in own)
-            else _("your {blocks} could not be used (see there); graded with the reference {blocks} instead")
-        )
+        outcomes = {of.done[name].outcome for name, of in own}
+        if outcomes == {"failed"}:
+            says = _("your {blocks} has an error (see there); graded with the reference {blocks} instead")
+        elif outcomes == {"not_started"}:
+            says = _("your {blocks} is not written yet; graded with the reference {blocks} instead")
+        else:
+            says = _(
+                "your {blocks} could not be used (see there); graded with the reference {blocks} instead"
+            )
         out.append(says.format(blocks=", ".join(name for name, _of in own)))
     for name, of in beside:
         says = (

@@ -273,7 +273,7 @@ def _gradients(check: Check, case: RecordedCase, observation: Observation) -> Pi
 
     If the first wrong one is as large as expected, its values are drawn instead.
     """
-    rows = []
+    rows: list[tuple[str, str, str, bool]] = []
     for name in (name for name in check.of if name in case.expected):
         got, want = _array(name, case, observation), case.expected[name]
         wrong = got is None or bool(differs(got, want, _tolerance(check, case)).any())

@@ -158,6 +158,8 @@ def place(result: ExerciseResult) -> str:
     where = first.where if first is not None else ""
     if code is None:
         return where
+    if result.outcome == "other_interface" and code.entry[0]:
+        return _line_with_text(code, code.entry[1])
     if where.startswith(_line_in(code.file, "")):  # of an exception, or of code that was stopped
         bare = next((n for n in code.marked if where == _line_in(code.file, n)), 0)
         return _line_with_text(code, bare) if bare else where

@@ -59,26 +59,9 @@ def test_the_first_exercise_of_the_course_can_be_replaced(bundles, engine):
     assert (result.outcome, result.fix_first) == ("passed", ("kernel_attention_weights",))
 
 
-@pytest.mark.parametrize(
-    ("needed", "says"),
-    [
-        (
-            STUB.format(name="transpose_qkv", args="X, num_heads"),
-            "does not pass yet: fix transpose_qkv first",
-        ),
-        ("def transpose_qkv(X, num_heads):\n    return X\n", "does not pass yet: fix transpose_qkv first"),
-    ],
-    ids=["unwritten", "wrong"],
-)
-def test_where_nothing_can_replace_it_an_exercise_is_blocked(grade_one, needed, says):
-    result = grade_one("import torch\n" + needed + TRANSPOSED, "transpose_output")
-    assert result.outcome == "blocked"
-    assert says in result.message
-    assert (result.fix_first, result.checks) == (("transpose_qkv",), ())
-    assert result.diagnosis.kind == "none"
-
-
-def test_two_exercises_that_use_each_other_are_graded(grade):
-    source = "def transpose_qkv(X, n):\n    return transpose_output(X, n)\n" + TRANSPOSED
-    report = grade(source, ["transpose_qkv", "transpose_output"])
-    assert [e.outcome for e in report.exercises] == ["failed", "blocked"]
+def test_a_remark_says_why_a_reference_block_was_used(bundles, grade_one):
+    stub = next(b for b in bundles if b.assignment == "02_masking").stub
+    unwritten = grade_one(stub + SOFTMAX, "masked_softmax").remarks
+    wrong = grade_one("import torch\n" + NO_MASK + SOFTMAX, "masked_softmax").remarks
+    assert any(remark.startswith("your sequence_mask is not written yet;") for remark in unwritten)
+    assert any(remark.startswith("your sequence_mask has an error (see there);") for remark in wrong)

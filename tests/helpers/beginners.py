@@ -78,7 +78,7 @@ ANSWERS: dict[str, Beginner] = {
     "input": of_mask(mask("n = input('how many? ')", "return X"), "failed", "the grader types no input; use the arguments"),
     "breakpoint": of_mask(mask("breakpoint()", "return X"), "failed", "remove `breakpoint()` before", "line 4"),
     "set_trace": of_mask(mask("import pdb", "pdb.set_trace()", "return X"), "failed", "remove `pdb.set_trace()` before", "line 5"),
-    "exits": of_mask(mask("import sys", "sys.exit(0)"), "failed", "This ends Python: remove", "line 5"),
+    "exits": of_mask(mask("import sys", "sys.exit(0)"), "failed", "the code ends Python: remove", "line 5"),
     "recursion": of_mask(mask("return sequence_mask(X, valid_len, value)"), "failed", "calls itself without end", "line 4"),
     "much_memory": of_mask(mask("return torch.ones(1 << 40)"), "failed", "the code asked for 4,096.0 GiB", "line 4"),
     "mask_ignored": of_softmax(softmax("X.masked_fill(~keep, torch.finfo(X.dtype).min)", "X"), "failed", "known mistake"),

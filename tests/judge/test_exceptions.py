@@ -21,7 +21,6 @@ def said(type: str, message: str, near: str = "") -> str:
             "If `mine` is a file of yours, put it beside this one.",
         ),
         ("RecursionError", "maximum recursion depth exceeded", "A function calls itself without end."),
-        ("SystemExit", "0", "This ends Python: remove `exit()`, `quit()` or `sys.exit()`."),
         ("TypeError", "'NoneType' object is not subscriptable", "A value is None here."),
         ("TypeError", "unsupported operand type(s) for *: 'int' and 'NoneType'", "A value is None here."),
         (
@@ -38,6 +37,14 @@ def test_advice_follows_what_python_says(type, message, advice):
 def test_an_exception_without_advice_is_quoted_alone():
     assert said("ValueError", "too large") == "raised ValueError: too large"
     assert said("BdbQuit", "") == "raised BdbQuit"
+
+
+@pytest.mark.parametrize(
+    ("type", "message"),
+    [("SystemExit", "0"), ("NameError", "name 'exit' is not defined"), ("SystemExit", "")],
+)
+def test_code_that_ends_python_is_to_be_removed(type, message):
+    assert said(type, message) == "the code ends Python: remove `exit()`, `quit()` or `sys.exit()`"
 
 
 def test_advice_of_torch_to_detach_is_left_out():

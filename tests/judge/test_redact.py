@@ -157,3 +157,14 @@ def test_the_place_of_a_wrong_value_is_shown():
         check = CheckResult("c/values", "values", "", "failed", where=where)
         result = ExerciseResult("f", "01_a", "failed", 0.0, 1.0, checks=(check,))
         assert redact(result, Evidence(exercise, {"c/values": "values"})).checks[0].where == shown
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+def test_a_hidden_report_leaves_no_gap_where_a_number_was(judge):
+    exercise = exercise_with(judge)
+    for code in CODES:
+        result = redact(
+            full_of_secrets("failed"), Evidence(exercise, {"c/values": code}, ("ratio", "axis x"))
+        )
+        texts = [result.message, result.diagnosis.says, *(check.message for check in result.checks)]
+        assert not any("…" in text or "..." in text for text in texts), (judge, code)

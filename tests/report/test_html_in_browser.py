@@ -134,6 +134,40 @@ def test_a_printed_report_is_dark_on_white_and_cuts_nothing(window, tmp_path):
     window.look()
 
 
+# What does not fit in its own box, or sticks out of the page.
+CUT = """
+return [...document.querySelectorAll('body *')].filter(e => e.scrollWidth > e.clientWidth + 1
+  && getComputedStyle(e).overflowX !== 'visible' || e.getBoundingClientRect().right > innerWidth + 1)
+  .map(e => e.innerText.slice(0, 60))
+"""
+# Cells of a table that are narrower than the longest word in them, up to six letters.
+BROKEN = """
+return [...document.querySelectorAll('td, th')].filter(e => e.innerText.trim()).filter(e => {
+  const longest = Math.max(...e.innerText.split(/[^\\w]+/).map(word => word.length));
+  const style = getComputedStyle(e);
+  const inner = e.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+  return inner < Math.min(longest, 6) * parseFloat(style.fontSize) * 0.3;
+}).map(e => e.innerText.slice(0, 60))
+"""
+
+
+@pytest.mark.parametrize("width", [700, 760])  # A4 and letter with the margins of a browser
+def test_a_printed_class_page_cuts_nothing(window, tmp_path, width):
+    window.look(width=width, medium="print")
+    open_text(window, tmp_path, PAGES["class"])
+    assert "mean points" in window.text()
+    assert window.run(CUT) == []
+    window.look()
+
+
+def test_the_class_page_on_a_phone_breaks_no_column_into_letters(window, tmp_path):
+    window.look(width=375)
+    open_text(window, tmp_path, PAGES["class"])
+    assert window.run("return document.documentElement.scrollWidth") <= 375
+    assert window.run(BROKEN) == []
+    window.look()
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("dark", [False, True])
 def test_pictures_are_seen_on_a_desktop_and_on_a_phone(window, tmp_path, width, dark):
