@@ -86,7 +86,7 @@ def test_a_file_that_cannot_be_loaded_blocks_with_file_and_line(grade_one, sourc
         ),
         ("def masked_softmax(X, valid_lens):\n    return None\n", "expected a tensor, got None"),
         ("def masked_softmax(X, valid_lens):\n    return (X, X)\n", "expected a tensor, got a tuple of 2"),
-        ("def masked_softmax(X, valid_lens):\n    raise SystemExit\n", "raised SystemExit"),
+        ("def masked_softmax(X, valid_lens):\n    raise SystemExit\n", "the code ends Python"),
         ("def masked_softmax(X, valid_lens):\n    return masked_softmax(X, valid_lens)\n", "RecursionError"),
     ],
 )
@@ -211,7 +211,7 @@ def test_near_names_are_graded_under_the_contracts_name(grade):
     report = grade("import torch" + RIGHT_SOFTMAX.replace("masked_softmax", "MaskedSoftmax"))
     assert [(e.name, e.outcome) for e in report.exercises] == [("masked_softmax", "passed")]
     assert report.exercises[0].remarks == (
-        "submission.py, line 2 defines MaskedSoftmax; it was graded as masked_softmax, the name in the course",
+        "answer.py, line 2 defines MaskedSoftmax; it was graded as masked_softmax, the name in the course",
     )
 
 
