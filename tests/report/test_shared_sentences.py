@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from grader.bundle.check import FACETS
-from grader.report import shared_sentences as words
+from grader.report import shared_sentences
 from grader.report.model import CheckOutcome, CheckResult, Code, ExerciseResult, Outcome
 
 
@@ -39,5 +39,35 @@ def test_points_have_no_needless_zeros(score, text):
 def test_only_an_error_of_the_grader_is_explained():
     graded = ExerciseResult("f", "01_a", "failed", 0.0, 1.0)
     not_graded = ExerciseResult("g", "01_a", "could_not_grade", None, 1.0)
-from grader.report import shared_sentences as words
-from grader.report.model import CheckOutcome, CheckResult, Code, ExerciseResult, Outcome
+    assert shared_sentences.grader_error([graded]) == ""
+    assert "No points are deducted." in shared_sentences.grader_error([graded, not_graded])
+
+
+CODE = Code(
+    "a.py", 3, ("class A(nn.Module):", "    def forward(self, X):", "        return X"), (), ("forward", 4)
+)
+
+
+def failing(where="", outcome="failed", code=CODE, message="", checks=True):
+    check = CheckResult("c/x", "values", "the result", "failed", where=where)
+    return ExerciseResult(
+        "A", "01_a", outcome, 0.0, 1.0, message=message, checks=(check,) if checks else (), code=code
+    )
+
+
+@pytest.mark.parametrize(
+    ("result", "place"),
+    [
+        (failing(), "output of `forward`, a.py, line 4"),
+        (failing("row 1"), "output of `forward`, a.py, line 4 · row 1"),
+        (failing("row 1", code=None), "row 1"),
+        (failing("row 1", code=replace(CODE, marked=(5,))), "a.py, line 5: return X · row 1"),
+        (failing("a.py, line 5: return X"), "a.py, line 5: return X"),
+        (failing("a.py, line 5", code=replace(CODE, marked=(5,))), "a.py, line 5: return X"),
+        (failing("row 1", code=replace(CODE, marked=(5,)), message="a.py, line 5: no"), "row 1"),
+        (failing(outcome="other_interface", checks=False), "a.py, line 4: def forward(self, X):"),
+        (failing(outcome="blocked", checks=False), ""),
+    ],
+)
+def test_the_place_is_the_line_that_is_known_else_what_was_called(result, place):
+    assert shared_sentences.place(result) == place
