@@ -173,7 +173,7 @@ def processes() -> int:
     return count
 
 
-def settled(allowed: int, seconds: float = 10.0) -> bool:
+def settled(allowed: int, seconds: float = 60.0) -> bool:
     """Whether no more than `allowed` processes are left below this one, once the killed have gone."""
     deadline = time.monotonic() + seconds
     while processes() > allowed:

@@ -71,7 +71,7 @@ def test_the_attack_is_one_and_works_where_nothing_is_in_its_way(attack: Attack,
         assert touched or "read" in attack.success or attack.id == "read-file"
     unfenced.engine.close()
     if attack.id == "daemon":
-        assert within(3, lambda: unfenced.targets.touched() == ["daemon is in the folder"]), (
+        assert within(60, lambda: unfenced.targets.touched() == ["daemon is in the folder"]), (
             "it outlived its grader"
         )
 

@@ -55,7 +55,7 @@ def test_a_terminal_gets_a_list_to_choose_from(course):
         command, cwd=course, stdin=ours, stdout=ours, stderr=ours, start_new_session=True
     )
     os.close(ours)
-    shown, deadline = b"", time.monotonic() + 30
+    shown, deadline = b"", time.monotonic() + HANGS
     while b"q: quit" not in shown and time.monotonic() < deadline:
         shown += os.read(theirs, 1 << 16)
     while opened.poll() is None and time.monotonic() < deadline:

@@ -17,6 +17,7 @@ from pathlib import Path
 import click
 import psutil
 import pytest
+from helpers.command_line import HANGS
 from helpers.hostile_sources import HOSTILE
 
 pytest.importorskip("watchfiles")
@@ -55,7 +56,7 @@ class Watch:
         )
         os.close(theirs)
 
-    def until(self, text: str, seconds: float = 120.0) -> str:
+    def until(self, text: str, seconds: float = HANGS) -> str:
         """Return the output up to `text`."""
         shown, deadline = b"", time.monotonic() + seconds
         while text.encode() not in shown:

@@ -18,6 +18,8 @@ import mypy
 import nbclient
 import nbformat
 
+from helpers.command_line import HANGS
+
 TYPESHED = Path(mypy.__file__).parent / "typeshed" / "stdlib"
 PLATFORMS = ("win32", "darwin")
 COMMAND = "from grader.cli import run; run()"
@@ -52,7 +54,7 @@ class Student:
             env=self._environment(),
             capture_output=True,
             encoding="utf-8",
-            timeout=250,
+            timeout=HANGS,
         )
 
     @contextlib.contextmanager
@@ -95,7 +97,7 @@ class Student:
         os.environ["JUPYTER_PATH"] = str(kernels)
         try:
             nbclient.NotebookClient(
-                book, timeout=200, kernel_name="student", resources={"metadata": {"path": str(folder)}}
+                book, timeout=HANGS, kernel_name="student", resources={"metadata": {"path": str(folder)}}
             ).execute(env=self._environment())
         finally:
             del os.environ["JUPYTER_PATH"]
@@ -116,7 +118,7 @@ def points(outputs: Any) -> float:
     return float(next(o for o in outputs if o.output_type == "execute_result")["data"]["text/plain"])
 
 
-def until(end: int, text: str, seconds: float = 60.0) -> str:
+def until(end: int, text: str, seconds: float = HANGS) -> str:
     """Read what a terminal shows until it shows `text`."""
     shown, deadline = b"", time.monotonic() + seconds
     while text.encode() not in shown:

@@ -25,7 +25,9 @@ def first_of_each(items: Iterable[T], key: Callable[[T], Hashable], name: Callab
 
 # Files that take long. The pattern names the tests of a file that stay in `make test`; "" keeps none.
 SLOW_FILES = {
+    "attacks/test_hidden.py": r"^(?!test_no_report)|raised\]|printed|error|ended",
     "attacks/test_reach.py": r"reachable\[strict",
+    "attacks/test_train_labels.py": "scores_of_the_weights",
     "authoring/test_recordings.py": "texts|depend|build_of_one",
     "cases/test_nothing_extra_travels.py": "02_masking|06_positions",
     "classroom/test_archives.py": r"^(?!.*(entries|bzip2))",

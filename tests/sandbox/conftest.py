@@ -34,7 +34,7 @@ class Worker:
         self.process = process
         os.set_blocking(process.log, False)
 
-    def ask(self, source: str, seconds: float = 20.0) -> Any:
+    def ask(self, source: str, seconds: float = 120.0) -> Any:
         """Run `source` inside. Gives what it left in `answer`, "Type: text" of what it raised, or the
         Exit of a worker that ended."""
         request = textwrap.dedent(source).encode()

@@ -35,7 +35,7 @@ def within(seconds: float, holds: Callable[[], bool]) -> bool:
     return True
 
 
-def gone(processes: list[psutil.Process], seconds: float = 5.0) -> bool:
+def gone(processes: list[psutil.Process], seconds: float = 60.0) -> bool:
     """Whether all end within `seconds`. A zombie has: its parent may not be one that reaps."""
     return within(seconds, lambda: not any(map(_runs, processes)))
 
@@ -249,12 +249,12 @@ def test_a_killed_parent_takes_everything_with_it(tier, plain, moment, temporary
         try:
             assert parent.stdout.read(5) == b"ready"
             # Guard, server, and once started the busy worker and two that stand ready.
-            assert within(10, lambda: len(family(parent.pid)) >= (5 if moment == "started" else 2))
+            assert within(60, lambda: len(family(parent.pid)) >= (5 if moment == "started" else 2))
             others = family(parent.pid)
         finally:
             parent.kill()
     assert gone(others)
-    assert within(5, lambda: os.listdir(temporary) == [])
+    assert within(60, lambda: os.listdir(temporary) == [])
 
 
 def test_two_hundred_workers_leak_nothing(tier, plain):
@@ -291,6 +291,6 @@ def test_files_of_hostile_code_are_removed(tier, own_launcher, start, temporary)
     assert bool(os.listdir(temporary)) == (tier == "landlock")
     folder = Path(worker.ask("import os; answer = os.environ['HOME']")["answer"])
     worker.process.close()
-    assert within(5, lambda: not folder.exists())
+    assert within(60, lambda: not folder.exists())
     own_launcher.close()
     assert os.listdir(temporary) == []
