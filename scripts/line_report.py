@@ -3,7 +3,7 @@
     python scripts/line_report.py [--limit N] [--rows FILE]
 
 Answers come in a fixed order that looks random, so the first N are a sample. Each row is written as it is measured;
-a second run with the same file goes on where the first one ended. Prints the table of docs/lines.md.
+a second run with the same file goes on where the first one ended. Prints the table of docs/lines.md. `--part 1/2` measures every second answer, so that two runs can share the work.
 """
 
 from __future__ import annotations
@@ -34,8 +34,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--limit", type=int, default=600)
     parser.add_argument("--rows", type=Path, default=Path("line_rows.jsonl"))
+    parser.add_argument("--part", default="1/1")
     chosen = parser.parse_args()
-    print(report(measure(sample(labelled_answers(), chosen.limit), chosen.rows)))
+    part, parts = map(int, chosen.part.split("/"))
+    answers = sample(labelled_answers(), chosen.limit)[part - 1 :: parts]
+    print(report(measure(answers, chosen.rows)))
 
 
 def sample(answers: list[Labelled], limit: int) -> list[Labelled]:
@@ -77,15 +80,16 @@ def _row(engine: Engine, answer: Labelled) -> dict:
         return {**row, "outcome": result.outcome, "level": engine.exercises[answer.exercise].level}
     found = search(engine, Source(submission), result, Budget(wall=WALL))
     named = bool(result.diagnosis.alternatives)
-    lines = [
-        (line.certainty, _distance(answer, line.line)) for line in point(found.sure, found.suspects, named)
-    ]
+    pointed = point(found.sure, found.suspects, detail=False)
+    lines = [(line.certainty, _distance(answer, line.line)) for line in pointed]
     return {
         **row,
         "outcome": "failed",
         "named": named,
         "repairs": [r.edit.operator for r in found.repairs],
         "lines": lines,
+        "agrees": found.agrees,
+        "names": [list(names) for names in result.diagnosis.alternatives],
         "tried": found.tried,
         "cpu": found.seconds,
         "first": found.first_at,

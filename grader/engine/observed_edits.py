@@ -22,10 +22,14 @@ class EditedStatement:
 
 @dataclass(frozen=True)
 class Tried:
-    """The observations of a worker, one per edit in their order, and the CPU seconds that it reports."""
+    """The observations of a worker, one per edit in their order, and the CPU seconds that it reports.
+
+    lines: the lines that ran, as it reports, if it was asked.
+    """
 
     observations: tuple[Observation, ...]
     cpu: float
+    lines: frozenset[tuple[str, int]] = frozenset()
 
 
 def tried(words: Mapping[str, Any], body: bytes, asked: frozenset[str], files: frozenset[str]) -> Tried:
@@ -39,7 +43,8 @@ def tried(words: Mapping[str, Any], body: bytes, asked: frozenset[str], files: f
             stop = start + one["bytes"]
             found.append(_observation(one, body[start:stop], asked, files))
             start = stop
-        return Tried(tuple(found), float(words["cpu"]))
+        lines = frozenset((str(file), int(line)) for file, line in words["lines"])
+        return Tried(tuple(found), float(words["cpu"]), lines)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise WorkerGone("reply", type(error).__name__) from None
 

@@ -139,10 +139,11 @@ class WorkerSlot:
         edits: Sequence[EditedStatement],
         cpu: float,
         wall: float,
+        lines: bool = False,
     ) -> Tried:
         """Load the request if no worker holds it, and run one case once per edit, until the CPU time is over.
 
-        Raises WorkerGone, also after `wall` seconds, and what `load` raises.
+        lines: ask for the lines that ran too. Raises WorkerGone, also after `wall` seconds, and what `load` raises.
         """
         self.load(request)
         session = self._require_session()
@@ -152,6 +153,7 @@ class WorkerSlot:
             "edits": [vars(edit) for edit in edits],
             "seconds": cpu,
             "each": SECONDS_PER_EDIT,
+            "lines": lines,
         }
         try:
             reply = session.ask(message, case.body, wall)

@@ -18,6 +18,8 @@ from grader.lines.scope import scopes
 from grader.lines.source_edit import Edit, Text
 from grader.lines.statements import STATEMENTS
 
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+DEFINES = (*FUNCTIONS, ast.ClassDef)
 MAX_BYTES = 40_000  # of a statement: longer ones are not searched
 
 
@@ -39,6 +41,27 @@ class Place:
         decorators = {d.lineno for part in ast.walk(self.node) for d in getattr(part, "decorator_list", ())}
         return sorted(found | decorators)
 
+    @cached_property
+    def in_functions(self) -> dict[int, range]:
+        """First line → lines, for the statements inside functions that define nothing."""
+        functions = [part for part in ast.walk(self.node) if isinstance(part, FUNCTIONS)]
+        inner = [part for one in functions for part in ast.walk(one) if isinstance(part, ast.stmt)]
+        return {
+            part.lineno: range(part.lineno, _own_stop(part))
+            for part in inner
+            if not isinstance(part, DEFINES)
+        }
+
+    @cached_property
+    def definitions(self) -> set[int]:
+        """The first lines of the statements that define a function or a class."""
+        return {part.lineno for part in ast.walk(self.node) if isinstance(part, DEFINES)}
+
+    def without(self, ran: Collection[tuple[str, int]]) -> set[int]:
+        """The first lines of the statements of which no line ran."""
+        lines = {line for unit, line in ran if unit == self.unit}
+        return {first for first, own in self.in_functions.items() if not lines & set(own)}
+
     @property
     def keys(self) -> list[tuple[str, int]]:
         """Its statements, each with its unit."""
@@ -47,15 +70,23 @@ class Place:
     def edited(self, edit: Edit) -> EditedStatement:
         """The statement with an edit, as a worker takes it."""
         source = self.text.changed(edit.pieces, self.start, self.stop)
-        return EditedStatement(
-            self.unit, ("from __future__ import annotations\n" if self.future else "") + source
-        )
+        above = "\n" * (self.text.line(self.start) - 1)  # it stands on its own lines
+        future = "from __future__ import annotations" if self.future and above else ""
+        return EditedStatement(self.unit, future + above + source)
 
     def edits(self) -> Iterator[Edit]:
         """Every edit that an operator offers."""
         for scope in scopes(self.text, self.node):
             for operator in (*OPERATORS, *EXPRESSIONS, *INSERTIONS, *STATEMENTS):
                 yield from operator(scope)
+
+
+def _own_stop(statement: ast.stmt) -> int:
+    """The line after the statement, or after the head of one with a block."""
+    body = getattr(statement, "body", None)
+    if isinstance(body, list) and body and isinstance(body[0], ast.stmt):
+        return max(body[0].lineno, statement.lineno + 1)
+    return (statement.end_lineno or statement.lineno) + 1
 
 
 def places(submission: Submission, names: Names, name: str, without: Collection[str]) -> list[Place]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import permutations
+from itertools import combinations, permutations
 
 from grader.lines.operators import Operator, edit, whole_text
 from grader.lines.scope import Scope
@@ -143,6 +143,22 @@ def _functions_of_a_family(scope: Scope) -> Iterator[Edit]:
             yield edit(scope, "function", node, before + other, statement)
 
 
+def _swapped_functions(scope: Scope) -> Iterator[Edit]:
+    """Exchange two functions of a family wherever the function calls them."""
+    calls: dict[str, list[tuple[int, int, ast.stmt]]] = {}
+    for node, statement in scope.expressions():
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            stop = scope.text.span(node.func)[1]
+            name = node.func.attr
+            calls.setdefault(name, []).append((stop - len(name.encode()), stop, statement))
+    for family in FAMILIES:
+        for one, other in combinations([name for name in family if name in calls], 2):
+            pieces = [(start, stop, other) for start, stop, _s in calls[one]]
+            pieces += [(start, stop, one) for start, stop, _s in calls[other]]
+            start, stop, statement = min((*calls[one], *calls[other]), key=lambda place: place[0])
+            yield Edit("exchange", tuple(pieces), (start, stop), statement.lineno)
+
+
 def _arguments(scope: Scope) -> Iterator[Edit]:
     """Exchange two arguments or elements; drop an argument or a keyword."""
     for node, statement in scope.expressions():
@@ -222,6 +238,7 @@ EXPRESSIONS: tuple[Operator, ...] = (
     _sides,
     _comparisons,
     _functions_of_a_family,
+    _swapped_functions,
     _arguments,
     _subscripts,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,9 +19,10 @@ from grader.lines.order import ordered
 from grader.lines.pointer import MAX_LINES, certain, point
 from grader.lines.search import Budget, Candidate, Search, runnable
 from grader.lines.statement_words import Words
-from grader.lines.suspects import Statement, prior, ranked
-from grader.report.model import ExerciseResult, Report
+from grader.lines.suspects import Statement, agreement, prior, ranked
+from grader.report.model import Diagnosis, ExerciseResult, Report
 
+DOUBTFUL = 0.05  # agreement of a certified line with a named mistake, below which the name is not told
 WALL_SECONDS = 2.0  # that a command waits for lines
 
 
@@ -34,6 +35,7 @@ class Found:
     repairs: list[Candidate] = field(default_factory=list)
     sure: Candidate | None = None
     suspects: list[tuple[Place, int]] = field(default_factory=list)
+    agrees: float = 1.0  # see `suspects.agreement`
     tried: int = 0
     first_at: float = 0.0
     seconds: float = 0.0
@@ -73,11 +75,26 @@ def with_lines(engine: Engine, source: Source, result: ExerciseResult, budget: B
         return result
     try:
         found = search(engine, source, result, budget)
-        lines = point(found.sure, found.suspects, named=bool(result.diagnosis.alternatives))
+        diagnosis = without_doubtful_name(result.diagnosis, found)
+        lines = point(
+            found.sure, found.suspects, gives_detail(diagnosis, engine.exercises[result.name].level)
+        )
     except Exception:
         engine.close()
         return result
-    return replace(result, diagnosis=replace(result.diagnosis, lines=lines))
+    return replace(result, diagnosis=replace(diagnosis, lines=lines))
+
+
+def without_doubtful_name(diagnosis: Diagnosis, found: Found) -> Diagnosis:
+    """The diagnosis; without its names if the certified line has nothing in common with what they change."""
+    if found.sure is None or not diagnosis.alternatives or found.agrees >= DOUBTFUL:
+        return diagnosis
+    return Diagnosis("unknown", says="")
+
+
+def gives_detail(diagnosis: Diagnosis, level: int) -> bool:
+    """Whether a line may say what kind of change repairs it: beside a known mistake that would be the answer."""
+    return not diagnosis.alternatives and level > 1
 
 
 def may_have_lines(engine: Engine, result: ExerciseResult) -> bool:
@@ -99,19 +116,25 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
     cases = runnable(exercise)
     units = {statement: place for place in there for statement in place.keys}
 
-    def suspects(*evidence: Any) -> list[tuple[Place, int]]:
-        return [(units[one], one[1]) for one in ranked(scores, *evidence)[:MAX_LINES]]
+    def suspects(ran: Collection[Statement], *evidence: Any) -> list[tuple[Place, int]]:
+        idle = {(place.unit, line) for place in there for line in (place.without(ran) if ran else ())}
+        idle |= {(place.unit, line) for place in there for line in place.definitions}
+        likely = [statement for statement in ranked(scores, *evidence) if statement not in idle]
+        return [(units[statement], statement[1]) for statement in likely[:MAX_LINES]]
 
     if not candidates or not failing <= {case.id for case in cases}:
-        return Found(suspects=suspects({}, 0.0, ()))
+        return Found(suspects=suspects((), {}, 0.0, ()))
     found = Found()
     one = Search(engine.context.slot, run.request(exercise, result.replaced), budget)
     found.repairs = one.run(candidates, cases, failing)
     engine.close()  # edits may have changed what the worker holds: it grades nothing after a search
     sure = certain(found.repairs)
-    if sure and certified(engine.context, run, exercise, result, sure):
+    if sure and one.may_certify() and certified(engine.context, run, exercise, result, sure):
         found.sure = sure
-    found.suspects = suspects(one.effects, one.at_first, {repair.statement for repair in found.repairs})
+        found.agrees = agreement(there, _named(exercise, result), sure.statement, sure.neighbours)
+    found.suspects = suspects(
+        one.ran, one.effects, one.at_first, {repair.statement for repair in found.repairs}
+    )
     found.tried, found.first_at, found.seconds = one.tried, one.first_at, budget.spent
     return found
 

@@ -46,9 +46,26 @@ def _wraps(scope: Scope) -> Iterator[Edit]:
             yield edit(scope, f"insert {name}", node, f"{before}{text}{after}", statement, True)
 
 
+def _unused_layers(scope: Scope) -> Iterator[Edit]:
+    """Call a layer that the class makes and never reads: around an expression, alone or with a name."""
+    if scope.is_constructor:
+        return
+    tensors = [name for name in scope.names if name not in scope.sizes][:8]
+    for layer in scope.unused[:3]:
+        for node, statement in _sites(scope):
+            text = scope.text.of(node)
+            yield edit(scope, "unused layer", node, f"self.{layer}({text})", statement, True)
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+                both = f"self.{layer}({scope.text.of(node.left)}, {scope.text.of(node.right)})"
+                yield edit(scope, "unused layer", node, both, statement)
+            for name in tensors if isinstance(node, (ast.Call, ast.BinOp)) else ():
+                new = f"self.{layer}({name}, {text})"
+                yield edit(scope, "unused layer", node, new, statement, True)
+
+
 def _vocabulary(scope: Scope) -> Iterator[Edit]:
     """Put a function around an expression that the file does not call."""
-    for name in ("tanh", "relu", "exp"):
+    for name in ("tanh", "relu", "exp", "abs"):
         if f"{name}(" in scope.text.source or "torch" not in scope.text.source:
             continue
         for node, statement in _sites(scope):
@@ -149,7 +166,8 @@ KEYWORDS = {
     "std": ("unbiased=False", "keepdim=True"),
     "var_mean": ("unbiased=False",),
     "squeeze": ("dim=-1",),
-    "Embedding": ("padding_idx=0",),
+    "Embedding": ("padding_idx=0", "padding_idx=1"),
+    "dropout": ("training=self.training",),
     **dict.fromkeys(("sum", "mean", "max", "amax"), ("keepdim=True", "dim=-1", "dim=0", "dim=1", "dim=2")),
     **dict.fromkeys(("cat", "stack", "argmax", "argmin", "all", "any"), ("dim=-1", "dim=0", "dim=1")),
 }
@@ -160,9 +178,11 @@ def _added_arguments(scope: Scope) -> Iterator[Edit]:
     """Pass one more argument or keyword."""
     tensors = [n for n in scope.names if n not in scope.sizes]
     for node, statement in scope.expressions():
-        if not isinstance(node, ast.Call) or scope.text.of(node.func).startswith("super"):
+        if not isinstance(node, ast.Call):
             continue
         name = scope.text.of(node.func).split(".")[-1]
+        if scope.text.of(node.func).startswith("super"):
+            name = scope.base if name == "__init__" else ""
         new = list(KEYWORDS.get(name, ()))
         if name in MAKERS:
             new += [f"{k}={n}.{k}" for n in tensors[:2] for k in ("device", "dtype")]
@@ -190,6 +210,7 @@ def _clones(scope: Scope) -> Iterator[Edit]:
 
 
 INSERTIONS: tuple[Operator, ...] = (
+    _unused_layers,
     _wraps,
     _vocabulary,
     _moved_wraps,

@@ -6,6 +6,7 @@ An operator takes a scope and yields edits. Each has a name; `order.py` knows ho
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable, Iterator
 
 from grader.lines.scope import Scope
@@ -138,6 +139,54 @@ def _names(scope: Scope) -> Iterator[Edit]:
             yield edit(scope, "size by one", node, f"({node.id} + 1)", statement, True)
 
 
+def _names_for_constants(scope: Scope) -> Iterator[Edit]:
+    """A name in place of a constant that is passed on: of one, and of all that are passed alike."""
+    passed: dict[tuple[str, str], list[tuple[ast.expr, ast.stmt]]] = {}
+    for node, statement in scope.expressions():
+        parts: list[tuple[str, ast.expr]] = []
+        if isinstance(node, ast.Call):
+            parts = [("", a) for a in node.args] + [(k.arg or "", k.value) for k in node.keywords]
+        elif isinstance(node, ast.Subscript):
+            parts = [("", node.slice)]
+        for keyword, part in parts:
+            if isinstance(part, ast.Constant) and part.value is not None and part.value is not Ellipsis:
+                passed.setdefault((keyword, scope.text.of(part)), []).append((part, statement))
+    for (keyword, _text), places in passed.items():
+        names = [keyword] if keyword in scope.names else scope.names[:16]
+        for name in names:
+            for node, statement in places[:4]:
+                yield edit(scope, "name for constant", node, name, statement)
+            if len(places) > 1:
+                pieces = tuple((*scope.text.span(node), name) for node, _s in places)
+                first, statement = places[0]
+                yield Edit("names for constants", pieces, scope.text.span(first), statement.lineno)
+
+
+def _names_for_arguments(scope: Scope) -> Iterator[Edit]:
+    """A name in place of a longer argument."""
+    tensors = [name for name in scope.names if name not in scope.sizes][:10]
+    for node, statement in scope.expressions():
+        if scope.is_constructor or not isinstance(node, ast.Call):
+            continue
+        for part in (*node.args, *(k.value for k in node.keywords)):
+            if isinstance(part, (ast.Call, ast.BinOp, ast.Compare, ast.IfExp, ast.Subscript, ast.Attribute)):
+                for name in tensors:
+                    yield edit(scope, "name for argument", part, name, statement)
+
+
+def _unknown_names(scope: Scope) -> Iterator[Edit]:
+    """A known name wherever a function reads one that is defined nowhere."""
+    reads: dict[str, list[tuple[ast.expr, ast.stmt]]] = {}
+    for node, statement in scope.expressions():
+        if isinstance(node, ast.Name) and node.id not in scope.text.bound and not hasattr(builtins, node.id):
+            reads.setdefault(node.id, []).append((node, statement))
+    for places in reads.values():
+        first, statement = places[0]
+        for name in scope.names:
+            pieces = tuple((*scope.text.span(node), name) for node, _s in places)
+            yield Edit("unknown name", pieces, scope.text.span(first), statement.lineno)
+
+
 def _unknown_attributes(scope: Scope) -> Iterator[Edit]:
     """Attributes of `self` that the class never assigns."""
     for node, statement in scope.expressions():
@@ -182,7 +231,7 @@ def _swapped_attributes(scope: Scope) -> Iterator[Edit]:
             pieces += [(*scope.text.span(node), one) for node, _s in reads[other]]
             first, statement = min((*reads[one], *reads[other]), key=lambda pair: scope.text.span(pair[0]))
             lines = {s.lineno for _n, s in (*reads[one], *reads[other])}
-            if len(pieces) > 2 or len(lines) == 1:
+            if len(pieces) > 2 or len(lines) == 1 or one.startswith("self."):
                 yield Edit("exchange", tuple(pieces), scope.text.span(first), statement.lineno)
 
 
@@ -212,6 +261,9 @@ def _everywhere(scope: Scope) -> Iterator[Edit]:
 OPERATORS: tuple[Operator, ...] = (
     _constants,
     _names,
+    _names_for_constants,
+    _names_for_arguments,
+    _unknown_names,
     _unknown_attributes,
     _attributes,
     _swapped_attributes,

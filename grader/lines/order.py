@@ -11,6 +11,12 @@ from grader.lines.source_edit import Edit
 
 # How often an operator repairs, relative to the others: from the answers of tests/answers that are not held out.
 REPAIRS = {
+    "unused layer": 12.0,
+    "unknown name": 12.0,
+    "names for constants": 10.0,
+    "name for constant": 8.0,
+    "name for argument": 3.0,
+    "insert statement": 4.0,
     "drop method": 10.0,
     "axis": 8.0,
     "drop side": 8.0,

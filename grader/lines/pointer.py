@@ -12,16 +12,39 @@ from grader.support.sanitize import sanitize
 
 MAX_LINES = 3
 MAX_TEXT = 200
+# Operators by the words for their edits.
+CONSTANTS = ("truth value", "axis", "whole number", "large number", "decimal number", "size by one")
+VALUES = (
+    *("none", "name", "everywhere", "exchange", "unknown name", "unknown attribute", "attribute"),
+    *("name for constant", "names for constants", "name for argument"),
+    *("argument order", "drop argument", "add argument", "subscript", "slice"),
+)
+OPERATIONS = (
+    "sides",
+    "operation",
+    "drop side",
+    "choice",
+    "condition",
+    "comparison",
+    "sign",
+    "drop sign",
+    "factor",
+)
+RESULTS = ("target", "assignment", "return")
 IMITATES = ("size by one", "copy")  # what they repair was often wrong elsewhere: alone they prove too little
 
 
-def point(sure: Candidate | None, suspects: Sequence[tuple[Place, int]], named: bool) -> tuple[Line, ...]:
-    """The lines to look at: the certified one, then suspected ones, the likeliest first."""
+def point(sure: Candidate | None, suspects: Sequence[tuple[Place, int]], detail: bool) -> tuple[Line, ...]:
+    """The lines to look at: the certified one, then suspected ones, the likeliest first.
+
+    detail: whether the certified line says what part of it and what kind of change.
+    """
     lines: dict[tuple[str, int], Line] = {}
     if sure is not None:
-        change = "" if named else kind_of_change(sure.edit.operator)
+        change = kind_of_change(sure.edit.operator) if detail else ""
         start, stop = sure.edit.at
-        line = _line(sure.place, sure.place.text.line(start), change, (start, stop))
+        part = (start, stop if detail else start)
+        line = _line(sure.place, sure.place.text.line(start), change, part)
         lines = {(line.file, statement): line for statement in (line.line, sure.edit.statement)}
     for place, number in suspects:
         lines.setdefault((sanitize(place.unit), number), _line(place, number))
@@ -35,6 +58,8 @@ def certain(repairs: Sequence[Candidate]) -> Candidate | None:
     change that puts something in can imitate one elsewhere, so it counts only where nothing else repairs.
     """
     kept = [one for one in repairs if not one.edit.inserts]
+    # A result stored elsewhere may only imitate another name where it is read: the line that reads it comes first.
+    kept.sort(key=lambda one: one.edit.operator == "target")
     kept = kept or [one for one in repairs if one.edit.operator not in IMITATES]
     for other in kept[1:]:
         order = kept[0].place.statements
@@ -61,38 +86,13 @@ def _line(place: Place, number: int, change: str = "", part: tuple[int, int] | N
 
 
 def kind_of_change(operator: str) -> str:
-    """The kind of an edit in words that do not give it away; "" for a kind that would."""
+    """The kind of an edit in words that fit many edits; "" for a kind that would give it away."""
     return {
-        "truth value": _("a truth value"),
-        "axis": _("which axis"),
-        "whole number": _("a number"),
-        "large number": _("a number"),
-        "decimal number": _("a number"),
-        "size by one": _("a size"),
-        "none": _("which value is passed"),
-        "name": _("which name is used"),
-        "everywhere": _("which name is used"),
-        "exchange": _("which name is used"),
-        "unknown attribute": _("the name of an attribute"),
-        "attribute": _("which attribute is used"),
-        "sides": _("the order of the two sides"),
-        "operation": _("an operation"),
-        "drop side": _("an operation"),
-        "choice": _("a condition"),
-        "condition": _("a condition"),
-        "comparison": _("a comparison"),
-        "function": _("which function is called"),
-        "argument order": _("the order of the values"),
-        "drop argument": _("the arguments of a call"),
-        "add argument": _("the arguments of a call"),
-        "subscript": _("the index"),
-        "slice": _("the index"),
+        **dict.fromkeys(CONSTANTS, _("a constant")),
+        **dict.fromkeys(VALUES, _("which values are used")),
+        **dict.fromkeys(OPERATIONS, _("an operation")),
+        **dict.fromkeys(RESULTS, _("what is stored or returned")),
+        "function": _("a call"),
         "insert transpose": _("the order of the axes"),
-        "sign": _("a sign or a negation"),
-        "drop sign": _("a sign or a negation"),
-        "factor": _("the scale"),
-        "target": _("where the result is stored"),
-        "assignment": _("where the result is stored"),
-        "return": _("what is returned"),
         "statement order": _("the order of the statements"),
     }.get(operator, "")

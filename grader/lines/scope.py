@@ -17,6 +17,7 @@ class Scope:
 
     names: parameters and local names, in order. sizes: those that hold whole numbers.
     attributes: attributes of `self` that the class assigns. layers: those that it calls or that hold modules.
+    unused: layers that the class makes and never reads. base: the last part of the name of its first base class.
     wraps: texts before and after an argument of calls with one argument in the same definition.
     """
 
@@ -26,6 +27,8 @@ class Scope:
     sizes: set[str] = field(default_factory=set)
     attributes: list[str] = field(default_factory=list)
     layers: set[str] = field(default_factory=set)
+    unused: list[str] = field(default_factory=list)
+    base: str = ""
     wraps: list[tuple[str, str]] = field(default_factory=list)
     is_constructor: bool = False
     function: Function | None = None
@@ -99,6 +102,8 @@ def _scope(text: Text, function: Function, owner: ast.ClassDef | None, whole: as
         sizes,
         attributes,
         layers,
+        _unused(owner, layers),
+        ast.unparse(owner.bases[0]).split(".")[-1] if owner is not None and owner.bases else "",
         _wraps(text, owner or whole),
         function.name == "__init__",
         function,
@@ -135,8 +140,23 @@ def _attributes(owner: ast.ClassDef | None) -> tuple[list[str], set[str]]:
             called.add(node.func.attr)  # type: ignore[attr-defined]
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
             modules = ast.unparse(node.value.func).startswith(("nn.", "torch.nn."))
-            called |= {t.attr for t in node.targets if modules and isinstance(t, ast.Attribute)}
+            made_here = {t.attr for t in node.targets if isinstance(t, ast.Attribute) and _is_of_self(t)}
+            called |= made_here if modules or _calls_a_class(node.value) else set()
     return list(dict.fromkeys(made)), called
+
+
+def _calls_a_class(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id[:1].isupper()
+
+
+def _unused(owner: ast.ClassDef | None, layers: set[str]) -> list[str]:
+    """The layers of a class that it never reads."""
+    read = {
+        node.attr
+        for node in (ast.walk(owner) if owner is not None else ())
+        if isinstance(node, ast.Attribute) and _is_of_self(node) and isinstance(node.ctx, ast.Load)
+    }
+    return sorted(layers - read)
 
 
 def _is_of_self(node: ast.expr) -> bool:

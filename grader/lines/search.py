@@ -20,7 +20,8 @@ from grader.lines.source_edit import Edit
 from grader.lines.suspects import Effects, Statement, distance
 from grader.sandbox.base import SandboxError
 
-BATCH = 12  # candidates per request
+BATCH = 16  # candidates per request, at most
+SECONDS_PER_BATCH = 0.25
 MORE_SECONDS = 0.4  # of CPU time after the first repair, to see whether another line repairs too
 MAX_REPAIRS = 12
 
@@ -29,10 +30,11 @@ MAX_REPAIRS = 12
 class Budget:
     """CPU seconds of the grader and of the worker as it says, and seconds of the clock, for one exercise.
 
-    The rest of 1.5 s is for the fresh worker that certifies.
+    cpu: for the search. most: with the certification, which is not begun if it may take longer than is left.
     """
 
     cpu: float = 1.3
+    most: float = 1.5
     wall: float = 2.0
     worker: float = 0.0
     started: float = field(default_factory=time.monotonic)
@@ -60,6 +62,15 @@ class Candidate:
     def statement(self) -> Statement:
         return self.place.unit, self.edit.statement
 
+    @property
+    def neighbours(self) -> list[Statement]:
+        """The statements before and after its own."""
+        order = self.place.statements
+        here = order.index(self.edit.statement)
+        return [
+            (self.place.unit, line) for line in (*order[max(here - 1, 0) : here], *order[here + 1 : here + 2])
+        ]
+
 
 @dataclass
 class Search:
@@ -72,6 +83,8 @@ class Search:
     at_first: float = 0.0  # the distance of the submission's own result; see `suspects.distance`
     tried: int = 0
     first_at: float = 0.0
+    ran: frozenset[tuple[str, int]] = frozenset()  # the lines that ran in the failing cases
+    passing: float = 0.0  # CPU seconds that a repair took for all cases, at most
     until: float = inf  # CPU seconds at which the search ends
 
     def run(
@@ -85,11 +98,14 @@ class Search:
         try:
             screens = self._screens([c for c in cases if c.id in failing], candidates[0].place)
             others = sorted(cases, key=lambda c: c.id not in failing)
-            for candidate in self._survivors(candidates, screens):
+            for candidate in self._survivors(self._that_ran_first(candidates), screens):
+                before = self.budget.spent
                 if self._passes(candidate, others):
                     found.append(candidate)
                     self.first_at = self.first_at or self.budget.spent
-                    self.until = min(self.until, self.budget.spent + MORE_SECONDS)
+                    self.passing = max(self.passing, self.budget.spent - before)
+                    last = self.budget.most - self.passing  # leaves the time to certify
+                    self.until = min(self.until, self.budget.spent + MORE_SECONDS, last)
                 else:
                     self.effects[candidate.statement].passed_one += 1
                 if len(found) == MAX_REPAIRS:
@@ -97,6 +113,18 @@ class Search:
         except (WorkerGone, CannotLoad, SandboxError):
             self.slot.close()
         return found
+
+    def may_certify(self) -> bool:
+        """Whether all cases can be run once more in the time that is left."""
+        return self.budget.spent + self.passing <= self.budget.most
+
+    def _that_ran_first(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """The candidates in their order, those of statements that did not run in the failing cases last."""
+        idle: dict[int, set[int]] = {}
+        for one in candidates:
+            if self.ran and id(one.place) not in idle:
+                idle[id(one.place)] = one.place.without(self.ran)
+        return sorted(candidates, key=lambda one: one.edit.statement in idle.get(id(one.place), ()))
 
     def _screens(self, failing: Sequence[RecordedCase], place: Place) -> list[RecordedCase]:
         """The failing case that takes least time, without gradients where it fails without them too."""
@@ -107,7 +135,7 @@ class Search:
                 if form is None:
                     continue
                 before = self.budget.worker
-                seen = self._observe(form, [Candidate(place, nothing)])
+                seen = self._observe(form, [Candidate(place, nothing)], lines=True)
                 if seen and not passes(form, seen[0]):
                     timed.append((self.budget.worker - before, len(timed), form, seen[0]))
                     break
@@ -123,13 +151,17 @@ class Search:
         """The candidates that pass the first failing case."""
         if not screens:
             return
-        for start in range(0, len(candidates), BATCH):
-            batch = candidates[start : start + BATCH]
-            over = self.budget.spent > self.until
-            if over or min(self.budget.cpu_left, self.budget.wall_left) <= 0:
+        start, each, began = 0, 0.02, self.budget.spent
+        while start < len(candidates):
+            left = min(self.budget.cpu_left, self.budget.wall_left, self.until - self.budget.spent)
+            if left < each:
                 return
+            size = int(min(left, SECONDS_PER_BATCH) / each)
+            batch = candidates[start : start + min(max(size, 1), BATCH)]
             seen = self._observe(screens[0], batch)
+            start += max(len(seen), 1)
             self.tried += len(seen)
+            each = (self.budget.spent - began) / start
             for candidate, observation in zip(batch, seen, strict=False):
                 reached = distance(screens[0], observation)
                 self.effects[candidate.statement].distances.append(reached)
@@ -143,10 +175,13 @@ class Search:
                 return False
         return True
 
-    def _observe(self, case: RecordedCase, candidates: Sequence[Candidate]) -> list[Observation]:
+    def _observe(
+        self, case: RecordedCase, candidates: Sequence[Candidate], lines: bool = False
+    ) -> list[Observation]:
         edits = [candidate.place.edited(candidate.edit) for candidate in candidates]
         cpu, wall = max(self.budget.cpu_left, 0.05), max(self.budget.wall_left, 0.05)
-        tried = self.slot.try_edits(self.request, case, edits, cpu, wall)
+        tried = self.slot.try_edits(self.request, case, edits, cpu, wall, lines)
+        self.ran |= tried.lines
         self.budget.worker += max(tried.cpu, 0.0)
         return [normalise_layouts(one, case.steps) for one in tried.observations]
 

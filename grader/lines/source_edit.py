@@ -43,6 +43,23 @@ class Text:
             starts.append(starts[-1] + len(line))
         return starts
 
+    @cached_property
+    def bound(self) -> frozenset[str]:
+        """Every name that the text binds anywhere."""
+        found: set[str] = set()
+        for node in ast.walk(ast.parse(self.source)):
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                found.add(node.id)
+            elif isinstance(node, ast.alias):
+                found.add((node.asname or node.name).split(".")[0])
+            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                found.add(node.name)
+            elif isinstance(node, ast.arg):
+                found.add(node.arg)
+            elif isinstance(node, ast.ExceptHandler) and node.name:
+                found.add(node.name)
+        return frozenset(found)
+
     def span(self, node: ast.AST) -> tuple[int, int]:
         """Return where a node starts and stops, in bytes."""
         return (

@@ -82,6 +82,10 @@ def _returned(scope: Scope, statement: ast.Return, value: ast.expr) -> Iterator[
     parts = value.elts if isinstance(value, ast.Tuple) else []
     for part in parts:
         yield edit(scope, "return", value, scope.text.of(part), statement)
+    if not isinstance(value, ast.Tuple):
+        for name in [n for n in scope.names if n not in scope.sizes][:10]:
+            new = f"{scope.text.of(value)}, {name}"
+            yield edit(scope, "return", value, new, statement)
     if not isinstance(value, ast.Name):
         for name in [n for n in scope.names if n not in scope.sizes][:10]:
             yield edit(scope, "return", value, name, statement)
@@ -132,11 +136,46 @@ def _added(scope: Scope) -> Iterator[Edit]:
         for name in [n for n in scope.names if n not in scope.sizes]:
             new = f"\n{' ' * scope.body[0].col_offset}return {name}"
             yield Edit("return", ((stop, stop, new),), scope.text.span(last), last.lineno, True)
-    first = scope.text.span(scope.body[0])
-    for argument in scope.function.args.args[:3]:
-        if argument.arg in ("model", "mha", "net", "module"):
-            new = f"{argument.arg}.eval()\n{' ' * scope.body[0].col_offset}"
-            yield Edit("insert statement", ((first[0], first[0], new),), first, scope.body[0].lineno, True)
+    body = [one for one in scope.body if not _is_text(one)][:1]
+    for argument in scope.function.args.args[:3] if body else ():
+        for mode in ("eval", "train") if argument.arg in ("model", "mha", "net", "module") else ():
+            first = scope.text.span(body[0])
+            new = f"{argument.arg}.{mode}()\n{' ' * body[0].col_offset}"
+            yield Edit("insert statement", ((first[0], first[0], new),), first, body[0].lineno, True)
 
 
-STATEMENTS: tuple[Operator, ...] = (_dropped, _conditions, _assignments, _moved, _added)
+def _unused_layers(scope: Scope) -> Iterator[Edit]:
+    """Put a line before a statement that sends a name through a layer which the class never reads."""
+    tensors = [name for name in scope.names if name not in scope.sizes][:6]
+    for layer in scope.unused[:2] if not scope.is_constructor else ():
+        for statement in scope.body[:12]:
+            start, stop = scope.text.span(statement)
+            for name in tensors if not _is_text(statement) else ():
+                new = f"{name} = self.{layer}({name})\n{' ' * statement.col_offset}"
+                yield Edit("unused layer", ((start, start, new),), (start, stop), statement.lineno, True)
+
+
+def _again_in_loop(scope: Scope) -> Iterator[Edit]:
+    """Carry out an assignment again at the head of a loop that follows it, or of a loop inside that one."""
+    blocks = [scope.body, *(s.body for s in scope.statements() if isinstance(s, (ast.For, ast.With, ast.If)))]
+    for block in blocks:
+        for place, loop in enumerate(block):
+            before = [one for one in block[max(place - 3, 0) : place] if isinstance(one, ast.Assign)]
+            inner = [one for one in ast.walk(loop) if isinstance(one, ast.For) and before]
+            for head in (one.body[0] for one in inner if one.body[0].lineno > one.lineno):
+                at = scope.text.span(head)[0]
+                for one in before:
+                    new = f"{scope.text.of(one)}\n{' ' * head.col_offset}"
+                    span = scope.text.span(one)
+                    yield Edit("statement order", ((at, at, new),), span, one.lineno)
+
+
+STATEMENTS: tuple[Operator, ...] = (
+    _dropped,
+    _conditions,
+    _assignments,
+    _moved,
+    _added,
+    _unused_layers,
+    _again_in_loop,
+)

@@ -92,6 +92,18 @@ def ranked(
     return sorted(before, key=score, reverse=True)
 
 
+def agreement(
+    places: Iterable[Place], named: Sequence[Words], statement: Statement, neighbours: Collection[Statement]
+) -> float:
+    """How far a statement, or one beside it, shares words with the named mistakes: 0 to 1, the most of all statements."""
+    words = {
+        (place.unit, line): found for place in places for line, found in words_by_line(place.node).items()
+    }
+    shared = _alike(words, named)
+    most = max(shared.values(), default=0.0)
+    return max(shared.get(one, 0.0) for one in (statement, *neighbours)) / most if most else 1.0
+
+
 def distance(case: RecordedCase, observation: Observation) -> float:
     """The mean error of what was observed, relative to the expected output; infinite after an exception."""
     if observation.error is not None:

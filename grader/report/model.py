@@ -65,8 +65,8 @@ class Line:
     """A line of the submission to look at, the likeliest first.
 
     certainty: "repaired" if one change there makes every case pass; "suspected" if only the evidence says so.
-    change: the kind of change in words; "" beside a named mistake and for a suspected line. touched: the columns
-    of `text` that the change touches, start and stop.
+    change: the kind of change in words. touched: the columns of `text` that the change touches, start and stop.
+    Both are empty beside a named mistake, at level 1, and for a suspected line.
     """
 
     file: str

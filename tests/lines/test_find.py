@@ -10,8 +10,9 @@ import pytest
 from grader.classroom.public_lines import with_public_lines
 from grader.engine.engine import Engine
 from grader.engine.grading_options import GradingOptions
-from grader.lines.find import Source, add_lines, search
+from grader.lines.find import Source, add_lines, search, without_doubtful_name
 from grader.lines.search import Budget
+from grader.report.model import Diagnosis
 from tests.helpers.minimal import submission_of
 
 WRONG = """import torch
@@ -25,6 +26,11 @@ def sequence_mask(X, valid_len, value=0):
 """
 RIGHT = WRONG.replace("<=", "<")
 TWO_PLACES = WRONG.replace("= value", "= value + 1")
+UNKNOWN = RIGHT.replace("torch.arange(X.shape[1])[None, :]", "torch.arange(X.shape[1])[None, :] * 3")
+IDLE = TWO_PLACES.replace(
+    "    X = X.clone()", "    if X.dim() > 9:\n        raise ValueError(X)\n    X = X.clone()"
+)
+UNUSED = RIGHT.replace("    X = X.clone()\n", "    Y = X.clone()\n").replace("X[~keep]", "Y[~keep]")
 FAULT = "    keep = torch.arange(X.shape[-1]) <= valid_lens.reshape(X.shape[0], -1, 1)"
 TWO_BLOCKS = f"""import math
 import torch
@@ -81,14 +87,62 @@ def test_the_line_of_a_wrong_comparison_is_certain(checked):
     (line, *_rest) = result.diagnosis.lines
     assert (line.file, line.line, line.certainty) == ("answer.py", 5, "repaired")
     assert line.text.startswith("keep = torch.arange")
-    touched = line.text[slice(*line.touched)]
-    assert "<=" in touched
 
 
-def test_a_line_says_nothing_of_the_edit(checked):
-    (line, *_rest) = checked(WRONG).diagnosis.lines
-    assert line.text in WRONG
-    assert "<" not in line.change
+def test_beside_a_known_mistake_a_line_says_no_more(checked):
+    result = checked(WRONG)
+    (line, *_rest) = result.diagnosis.lines
+    assert result.diagnosis.alternatives
+    assert line.change == ""
+    assert line.text[slice(*line.touched)] == ""
+
+
+def test_a_line_without_a_known_mistake_says_the_kind_of_change(checked):
+    result = checked(UNKNOWN)
+    (line, *_rest) = result.diagnosis.lines
+    assert not result.diagnosis.alternatives
+    assert (line.line, line.certainty, line.change) == (5, "repaired", "an operation")
+    assert "* 3" in line.text[slice(*line.touched)]
+
+
+def test_level_1_allows_the_line_alone(bundles, engine, checked):
+    masking = next(b for b in bundles if b.assignment == "02_masking")
+    low = replace(masking, exercises=tuple(replace(e, level=1) for e in masking.exercises))
+    with closing(Engine([low], engine.launcher)) as other:
+        (line, *_rest) = checked(UNKNOWN, other).diagnosis.lines
+    assert (line.line, line.change, line.text[slice(*line.touched)]) == (5, "", "")
+
+
+def test_a_repair_is_not_certified_without_time_for_it(engine):
+    submission = submission_of(WRONG)
+    result = engine.grade(submission, ["sequence_mask"]).exercises[0]
+    found = search(engine, Source(submission), result, Budget(wall=20.0, most=0.0))
+    assert found.repairs
+    assert found.sure is None
+
+
+def test_a_line_that_did_not_run_is_not_suspected(engine):
+    submission = submission_of(IDLE)
+    result = engine.grade(submission, ["sequence_mask"]).exercises[0]
+    found = search(engine, Source(submission), result, Budget(wall=20.0))
+    text = IDLE.splitlines()
+    suspected = [text[line - 1] for _place, line in found.suspects]
+    assert suspected
+    assert not any("raise" in line or "def " in line for line in suspected)
+
+
+def test_a_value_that_the_next_line_does_not_use_is_no_mistake_of_its_line(checked):
+    (line, *_rest) = checked(UNUSED).diagnosis.lines
+    assert line.certainty == "suspected" or line.text == "return X"
+
+
+def test_a_name_that_a_certified_line_contradicts_is_not_told(engine):
+    submission = submission_of(WRONG)
+    result = engine.grade(submission, ["sequence_mask"]).exercises[0]
+    found = search(engine, Source(submission), result, Budget(wall=20.0))
+    assert without_doubtful_name(result.diagnosis, found) == result.diagnosis
+    found.agrees = 0.0
+    assert without_doubtful_name(result.diagnosis, found) == Diagnosis("unknown")
 
 
 def test_a_right_answer_gets_no_line(checked):

@@ -36,6 +36,28 @@ class Attention(nn.Module):
 '''
 
 
+SECOND = """import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self, size, dropout):
+        super().__init__()
+        self.dense1 = nn.Linear(size, 4, bias=False)
+        self.dense2 = nn.Linear(4, size, bias=False)
+        self.norm = nn.LayerNorm(size)
+        self.dropout = nn.Dropout(0.0)
+
+    def forward(self, X, mask=None):
+        Y = self.dense1(sequences)
+        X = X.cos() + self.dense2(Y).sin()
+        total = torch.zeros(4)
+        for row in Y:
+            total = total + row
+        return self.dropout(X.view(4, -1))
+"""
+
+
 def one_place(source: str, name: str):
     submission = submission_of(source)
     (found,) = places(submission, read_names(submission), name, ())
@@ -87,6 +109,36 @@ def _parses(source: str) -> bool:
 )
 def test_an_edit_that_students_need_is_offered(offered, line):
     assert ast.unparse(ast.parse(line)) in offered
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "self.dropout = nn.Dropout(dropout)",
+        "Y = self.dense1(X)",
+        "X = X.sin() + self.dense2(Y).cos()",
+        "X = self.norm(X.cos(), self.dense2(Y).sin())",
+        "X = self.norm(X)",
+        "return self.dropout(X)",
+        "return (self.dropout(X.view(4, -1)), mask)",
+        "self.dense1 = nn.Linear(size, size, bias=False)",
+    ],
+)
+def test_an_edit_that_authors_know_is_offered(line):
+    found = one_place(SECOND, "Block")
+    sources = [found.edited(edit).source for edit in found.edits()]
+    trees = [ast.parse(source) for source in sources if _parses(source)]
+    assert any(
+        ast.unparse(node) == line
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Assign, ast.Return))
+    )
+
+
+def test_an_edited_statement_keeps_its_lines(place):
+    edited = place.edited(next(place.edits()))
+    assert ast.parse(edited.source).body[-1].lineno == place.node.lineno
 
 
 def test_an_edit_changes_the_statement_that_it_names(place):
