@@ -22,7 +22,7 @@ from grader.lines.statement_words import Words
 from grader.lines.suspects import Statement, agreement, prior, ranked
 from grader.report.model import Diagnosis, ExerciseResult, Report
 
-DOUBTFUL = 0.05  # agreement of a certified line with a named mistake, below which the name is not told
+DOUBTFUL = 0.05  # agreement of a certified line with a named mistake, below which the name is not shown
 WALL_SECONDS = 2.0  # that a command waits for lines
 
 

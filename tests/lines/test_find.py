@@ -131,12 +131,12 @@ def test_a_line_that_did_not_run_is_not_suspected(engine):
     assert not any("raise" in line or "def " in line for line in suspected)
 
 
-def test_a_value_that_the_next_line_does_not_use_is_no_mistake_of_its_line(checked):
+def test_a_line_whose_result_is_not_used_is_not_certain(checked):
     (line, *_rest) = checked(UNUSED).diagnosis.lines
     assert line.certainty == "suspected" or line.text == "return X"
 
 
-def test_a_name_that_a_certified_line_contradicts_is_not_told(engine):
+def test_a_name_that_a_line_contradicts_is_not_shown(engine):
     submission = submission_of(WRONG)
     result = engine.grade(submission, ["sequence_mask"]).exercises[0]
     found = search(engine, Source(submission), result, Budget(wall=20.0))
