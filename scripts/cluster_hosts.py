@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
@@ -80,6 +81,7 @@ def main() -> int:
         return 0 if local == shared and client.returncode == 1 else 1
 
 
+PROGRESS = 30.0  # seconds between lines on how far the cluster is
 STARTED = 8.0  # seconds after which a worker has registered
 QUIET = ("--format", "csv", "--output", "marks.csv")
 
@@ -110,7 +112,10 @@ def rows(store: Path) -> list[tuple[object, ...]]:
         found = database.execute(
             "SELECT content, exercise, cases, grader, sandbox, times, result FROM results ORDER BY 1, 2"
         )
-        return [(*row, json.dumps({**json.loads(result), "seconds": 0})) for *row, result in found]
+        return [
+            (*row, json.dumps({**json.loads(zlib.decompress(result)), "seconds": 0}))
+            for *row, result in found
+        ]
 
 
 def graded(store: Path) -> int:
@@ -187,9 +192,16 @@ def running(command: list[object], school: Path) -> Iterator[None]:
 def disturb(client: subprocess.Popen[bytes], net: str, store: Path, wanted: argparse.Namespace) -> str:
     """Kill a worker every few seconds, and host b when half of the class is graded."""
     random.seed(0)
-    workers, host_is_up, next_kill = 0, True, time.monotonic() + wanted.kill_every
+    workers, host_is_up = 0, True
+    next_kill, next_line = time.monotonic() + wanted.kill_every, time.monotonic() + PROGRESS
     while client.poll() is None:
         time.sleep(0.2)
+        if time.monotonic() > next_line:
+            done = f"{graded(store)} of {wanted.submissions} submissions"
+            print(
+                f"  {done}; {workers} workers killed, host b {'up' if host_is_up else 'killed'}", flush=True
+            )
+            next_line = time.monotonic() + PROGRESS
         if wanted.kill_every and time.monotonic() > next_kill:
             alive = [one for host in HOSTS for one in processes(net, host) if is_worker(one)]
             if alive:

@@ -2,7 +2,7 @@
 
 A row is found by everything that can change it: the submission's content, the exercise, the cases, the grader
 and the sandbox tier. It carries an HMAC, so a row that the grader did not write is graded again. The rows of a
-submission are written in one transaction: all of them or none.
+submission are written in one transaction: all of them or none. Results are compressed: they repeat the titles of checks.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ import json
 import os
 import sqlite3
 import stat
+import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from grader.report.model import ExerciseResult
 from grader.report.stored import BadResult, from_text
@@ -25,8 +26,12 @@ from grader.support.cache_folder import cache_folder
 from grader.support.errors import GraderError
 from grader.support.i18n import _
 
-VERSION = 2
-MAX_VALUE = 16 << 20  # bytes of one value in the database; a longer one is not read
+VERSION = 3
+NOT_COMPRESSED = (
+    2  # the version of a store whose results are plain texts; the first new row makes it a VERSION
+)
+MAX_VALUE = 16 << 20  # bytes of one value in the database, and of a result; a longer one is not read
+PAGE_SIZE = 16 << 10  # bytes; in SQLite's usual 4 KiB no compressed result fits into the table itself
 _TABLE = """
 CREATE TABLE results (
     content TEXT, exercise TEXT, cases TEXT, grader TEXT, sandbox TEXT, result TEXT NOT NULL, mac TEXT NOT NULL,
@@ -74,7 +79,7 @@ class StoreKey:
 
 
 class Row(NamedTuple):
-    """One row as it is in the file; the key is the first five fields."""
+    """One row of the file, its result as text; the key is the first five fields."""
 
     content: str
     exercise: str
@@ -140,15 +145,16 @@ class Store:
         self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE)
         for pragma in _CAUTIOUS:
             self._database.execute(f"PRAGMA {pragma}")
-        self._require_version()
+        self._version = self._require_version()
         if not self._schema():
+            self._database.execute(f"PRAGMA page_size = {PAGE_SIZE}")
             self._database.execute("PRAGMA journal_mode = WAL")
             self._database.execute("BEGIN IMMEDIATE")
             if not self._schema():  # no other process made it in between
                 self._database.execute(_TABLE)
                 self._database.execute(f"PRAGMA user_version = {VERSION}")
             self._database.execute("COMMIT")
-            self._require_version()
+            self._version = self._require_version()
         if self._schema() != [("table", "results", "results", _TABLE)]:
             raise BadStore(
                 _(
@@ -157,14 +163,15 @@ class Store:
             )
         self._database.execute("PRAGMA synchronous = NORMAL")
 
-    def _require_version(self) -> None:
+    def _require_version(self) -> int:
         (version,) = self._database.execute("PRAGMA user_version").fetchone()
-        if version not in (0, VERSION):
+        if version not in (0, NOT_COMPRESSED, VERSION):
             raise BadStore(
                 _("{path} was written by another version of the grader; name another with --store").format(
                     path=self.path
                 )
             )
+        return int(version)
 
     def _schema(self) -> list[tuple[str, ...]]:
         return self._database.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
@@ -174,7 +181,7 @@ class Store:
         results: dict[str, ExerciseResult] = {}
         rejected = []
         try:
-            for row in map(Row._make, self._database.execute(_OF_KEY, (content, *self._key))):
+            for row in map(_row, self._database.execute(_OF_KEY, (content, *self._key))):
                 if row.exercise not in exercises:
                     continue
                 result = self._verified(row)
@@ -193,7 +200,7 @@ class Store:
         """
         found: dict[str, ExerciseResult] = {}
         try:
-            rows = list(map(Row._make, self._database.execute(_OF_CONTENT, (content,))))
+            rows = list(map(_row, self._database.execute(_OF_CONTENT, (content,))))
         except (sqlite3.Error, UnicodeError):
             return {}
         for row in sorted(rows, key=lambda row: row[2:5] == self._key):  # stable: the newest comes first
@@ -211,7 +218,7 @@ class Store:
     def put(self, results: Sequence[ExerciseResult]) -> None:
         """Write results, all or none. One that could not be graded is left out: it is tried again."""
         rows = [
-            (*key, text, _mac(self._secret, *key, text))
+            (*key, _compressed(text), _mac(self._secret, *key, text))
             for r in results
             if r.outcome != "could_not_grade"
             for key, text in [((r.content, r.name, *self._key), json.dumps(r, default=vars))]
@@ -224,6 +231,8 @@ class Store:
         """Write all or, after an exception, nothing. Raises BadStore."""
         with self._usable(), self._database:
             self._database.execute("BEGIN IMMEDIATE")
+            if self._version != VERSION:
+                self._database.execute(f"PRAGMA user_version = {VERSION}")
             yield
 
     @contextmanager
@@ -245,11 +254,11 @@ class Store:
 
     def rows_after(self, key: Sequence[str], limit: int) -> list[Row]:
         """Return up to `limit` rows of any key in the order of their keys, none of them verified."""
-        return [Row._make(values) for values in self._database.execute(_PAGE, (*key, limit))]
+        return [_row(values) for values in self._database.execute(_PAGE, (*key, limit))]
 
     def copy(self, rows: Iterable[Row]) -> None:
         """Write rows as they are. Of two rows with one key, the one that was graded last stays."""
-        self._database.executemany(_COPY, rows)
+        self._database.executemany(_COPY, ((*row[:5], _compressed(row.result), *row[6:]) for row in rows))
 
     def drop_outdated(self, older: str, newer: str) -> None:
         """Drop the rows of one version of the grader whose submission and exercise another version has graded."""
@@ -278,6 +287,27 @@ class Store:
 
     def close(self) -> None:
         self._database.close()
+
+
+def _row(values: Sequence[Any]) -> Row:
+    row = Row._make(values)
+    return row._replace(result=_expanded(row.result))
+
+
+def _compressed(text: str) -> bytes:
+    return zlib.compress(text.encode(), level=1)  # half the CPU time of the default, an eighth more space
+
+
+def _expanded(value: Any) -> Any:
+    """Return the text of a result. What no version of the grader wrote is returned as it is: not a text, or not signed."""
+    if not isinstance(value, bytes):
+        return value
+    stream = zlib.decompressobj()
+    try:
+        text = stream.decompress(value, MAX_VALUE).decode()
+    except (zlib.error, UnicodeDecodeError):
+        return value
+    return text if stream.eof else value
 
 
 def _mac(secret: bytes, *fields: str) -> str:

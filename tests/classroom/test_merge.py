@@ -6,6 +6,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import zlib
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -36,6 +37,8 @@ def rows(path: Path) -> list[tuple]:
 
 def change(path: Path, statement: str) -> None:
     with closing(sqlite3.connect(path)) as database, database:
+        database.create_function("pack", 1, lambda text: zlib.compress(text.encode()))
+        database.create_function("unpack", 1, lambda data: zlib.decompress(data).decode())
         assert database.execute(statement).rowcount
 
 
@@ -60,6 +63,14 @@ def test_parts_are_merged_where_the_group_may_write_new_files(tmp_path):
         assert merge([part], tmp_path / "class", SECRET).results == 1
     finally:
         os.umask(before)
+
+
+def test_a_part_of_plain_texts_is_merged(tmp_path):
+    part = write(tmp_path / "a", "one")
+    change(part, "UPDATE results SET result = unpack(result)")
+    assert merge([part], tmp_path / "class", SECRET).results == 1
+    with closing(Store(tmp_path / "class", KEY)) as store:
+        assert store.get("one", ["softmax"]).results["softmax"].score == 5.0
 
 
 def test_more_rows_than_a_page_are_merged(tmp_path):
@@ -99,7 +110,7 @@ def test_parts_graded_on_other_terms_are_refused_whole(tmp_path, other, says):
 @pytest.mark.parametrize(
     "forge",
     [
-        "result = replace(result, '5.0', '4.0')",
+        "result = pack(replace(unpack(result), '5.0', '4.0'))",
         "mac = ''",
         "grader = '9.0 torch 9.0'",
         "content = 'three'",

@@ -5,13 +5,22 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
+import zlib
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from grader.classroom.store import BadStore, Store, StoreKey, default_store
+from grader.classroom.store import (
+    MAX_VALUE,
+    NOT_COMPRESSED,
+    VERSION,
+    BadStore,
+    Store,
+    StoreKey,
+    default_store,
+)
 from grader.report.model import ExerciseResult
 
 KEY = StoreKey("cases", "grader", "strict", b"derived from the seed")
@@ -29,6 +38,8 @@ def path(tmp_path: Path) -> Path:
 
 def change(path: Path, statement: str) -> int:
     with closing(sqlite3.connect(path)) as database, database:
+        database.create_function("pack", 1, lambda text: zlib.compress(text.encode()))
+        database.create_function("unpack", 1, lambda data: zlib.decompress(data).decode())
         return database.execute(statement).rowcount
 
 
@@ -45,10 +56,13 @@ def test_a_stored_result_is_found(path):
 @pytest.mark.parametrize(
     "forge",
     [
-        "result = replace(result, '\"score\": 1.0', '\"score\": 5.0')",
-        'result = replace(result, \'"outcome": "failed"\', \'"outcome": "passed"\')',
-        'result = replace(result, \'"name": "train"\', \'"name": "softmax"\')',
+        "result = pack(replace(unpack(result), '\"score\": 1.0', '\"score\": 5.0'))",
+        "result = replace(unpack(result), '\"score\": 1.0', '\"score\": 5.0')",
+        'result = pack(replace(unpack(result), \'"outcome": "failed"\', \'"outcome": "passed"\'))',
+        'result = pack(replace(unpack(result), \'"name": "train"\', \'"name": "softmax"\'))',
+        "result = pack(substr(unpack(result), 2))",
         "result = substr(result, 2)",
+        "result = substr(result, 1, length(result) - 5)",
         "result = hex(zeroblob(4))",
         "result = zeroblob(4)",
         "result = cast(x'ff' AS TEXT)",
@@ -64,6 +78,37 @@ def test_a_forged_row_is_rejected_with_a_remark(path, forge):
     assert found.results == {}
     assert found.rejected
     assert all("was graded again" in remark for remark in found.remarks)
+
+
+def test_a_result_that_expands_beyond_the_limit_is_rejected(path):
+    with closing(sqlite3.connect(path)) as database, database:
+        bomb = zlib.compress(b" " * (MAX_VALUE + 1))
+        database.execute("UPDATE results SET result = ?", (bomb,))
+    assert stored(path).rejected == ("train",)
+
+
+def version(path: Path) -> int:
+    with closing(sqlite3.connect(path)) as database:
+        return database.execute("PRAGMA user_version").fetchone()[0]
+
+
+def test_a_store_of_plain_texts_is_read_and_added_to(path):
+    change(path, "UPDATE results SET result = unpack(result)")
+    change(path, f"PRAGMA user_version = {NOT_COMPRESSED}")
+    assert stored(path).results == {"train": FAILED}
+    assert version(path) == NOT_COMPRESSED, "reading changes nothing"
+    other = replace(FAILED, name="greedy_decode")
+    with closing(Store(path, KEY)) as store:
+        store.put([other])
+    assert version(path) == VERSION, "a grader that cannot read the new row refuses the store"
+    assert stored(path, names=("train", "greedy_decode")).results == {"train": FAILED, "greedy_decode": other}
+
+
+@pytest.mark.parametrize("number", [1, VERSION + 1])
+def test_a_store_of_another_version_is_refused(path, number):
+    change(path, f"PRAGMA user_version = {number}")
+    with pytest.raises(BadStore, match="was written by another version of the grader"):
+        Store(path, KEY)
 
 
 def test_a_row_of_another_submission_is_rejected(path):
