@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -175,6 +176,68 @@ def test_only_certificates_of_one_authority_are_trusted(tmp_path):
             assert len(done.stderr.strip().splitlines()) == 1
     with pytest.raises(UsageError, match="nothing answers"):
         require_trust(address, ours, "worker")
+
+
+# ---- real workers that are refused
+
+NO_NAMESPACES = 'for kind in user pid; do echo 0 > /proc/sys/user/max_${kind}_namespaces; done; exec "$@"'
+
+
+@contextmanager
+def worker(address: str, keys: Path, before: list[str] | None = None, **variables: str) -> Iterator[None]:
+    """A worker in processes of its own, with an empty cache."""
+    home = keys.parent / "worker"
+    home.mkdir()
+    grader = [sys.executable, "-c", "from grader.cli.main import main; main()"]
+    process = subprocess.Popen(
+        [*(before or []), *grader, "cluster", "worker", address, "--certificates", keys],
+        env={**os.environ, "TMPDIR": str(home), "XDG_CACHE_HOME": str(home), **variables},
+        cwd=home,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        yield
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def refused(config: RunConfig, address: str, keys: Path) -> None:
+    """Require that the only worker of a cluster may not grade."""
+    task = Task(0, Path("a.py"), bytes, ("transpose_qkv",))
+    grading = ClusterGrading(load_all(config.bundles), config, address, keys, 1)
+    with grading, pytest.raises(ClusterError, match="no worker of this cluster may grade the class"):
+        list(grading.run([task]))
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> Path:
+    write_certificates(tmp_path / "keys", days=1)
+    return tmp_path / "keys"
+
+
+def has_user_namespaces() -> bool:
+    found = sys.platform == "linux" and shutil.which("unshare")
+    return bool(found) and subprocess.run(["unshare", "--user", "true"], capture_output=True).returncode == 0
+
+
+@pytest.mark.skipif(not has_user_namespaces(), reason="NOT TESTED: this system makes no user namespaces")
+def test_a_real_worker_without_the_tier_is_refused(config, keys, capfd):
+    less = ["unshare", "--user", "--map-root-user", "sh", "-c", NO_NAMESPACES, "sh"]
+    strict = replace(config, key=replace(config.key, sandbox="strict"))
+    with scheduler(keys) as address, worker(address, keys, less):
+        refused(strict, address, keys)
+    assert "is not used: the strict sandbox does not work on this machine" in capfd.readouterr().err
+
+
+def test_a_real_worker_with_another_course_is_refused(config, keys, tmp_path, capfd):
+    shutil.copytree(ROOT / "grader", tmp_path / "other" / "grader")
+    with (tmp_path / "other" / "grader" / "judge" / "tolerance.py").open("a") as file:
+        file.write("# another version\n")
+    with scheduler(keys) as address, worker(address, keys, PYTHONPATH=str(tmp_path / "other")):
+        refused(config, address, keys)
+    assert "is not used: it has another version of the course" in capfd.readouterr().err
 
 
 # ---- batches

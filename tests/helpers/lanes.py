@@ -31,7 +31,7 @@ SLOW_FILES = {
     "authoring/test_recordings.py": "texts|depend|build_of_one",
     "cases/test_nothing_extra_travels.py": "02_masking|06_positions",
     "classroom/test_archives.py": r"^(?!.*(entries|bzip2))",
-    "classroom/test_cluster.py": "^(?!test_hosts|test_only_certificates)",
+    "classroom/test_cluster.py": "^(?!test_hosts|test_only_certificates|test_a_real_worker)",
     "classroom/test_discover.py": "^(?!test_a_file_beyond_the_limits)",
     "classroom/test_grade.py": r"deserved|killed|names\]|cannot_be_read|report|cell|sentence",
     "classroom/test_groups.py": "is_named|known_mistake|no_other|level|bank",
