@@ -7,6 +7,7 @@ that reference and student are observed in the same way. Needs solutions/ and to
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from grader.authoring.content import DEFAULT_LIMITS, DEFAULT_WEIGHTS, Assignment
 from grader.authoring.observe import definitions, observe
 from grader.authoring.signatures import signatures
 from grader.bundle.model import Bundle, Exercise, Header, KnownMistake, RecordedCase, Signatures
+from grader.bundle.safetensors import Array
 from grader.bundle.steps import unused_inputs, unused_tensors
 from grader.cases.case import Case
 from grader.cases.draw import PUBLIC_SEED
@@ -140,6 +142,13 @@ def require_used(case: Case) -> None:
 
 def _examined(case: Case) -> RecordedCase:
     """Record a case that an exam measures. The reference is not trained, because no judge compares with it."""
+    headers = {n: Header(s, case.dtype, case.axes.get(n, ())) for n, s in case.shapes.items()}
+    exam = None if case.exam is None else _examined(case.exam)
+    return replace(_with(case, headers, {}), exam=exam, costly=case.costly)
+
+
+def _with(case: Case, headers: Mapping[str, Header], expected: Mapping[str, Array]) -> RecordedCase:
+    """Return a case with the results of the reference."""
     return RecordedCase(
         id=case.id,
         exercise=case.exercise,
@@ -148,10 +157,8 @@ def _examined(case: Case) -> RecordedCase:
         checks=tuple(case.checks),
         tensors=case.tensors,
         for_judge=case.for_judge,
-        headers={n: Header(s, case.dtype, case.axes.get(n, ())) for n, s in case.shapes.items()},
-        expected={},
-        exam=None if case.exam is None else _examined(case.exam),
-        costly=case.costly,
+        headers=headers,
+        expected=expected,
     )
 
 
@@ -181,20 +188,10 @@ def _recorded(case: Case, reference: Observation, others: Mapping[str, Observati
     for n in {n for c in case.checks if c.judge == "one_of" for n in c.of}:
         expected[n] = reference.seen[n].array
         expected |= {f"{n}|{id}": seen.seen[n].array for id, seen in others.items()}
-    return RecordedCase(
-        id=case.id,
-        exercise=case.exercise,
-        dtype=case.dtype,
-        steps=tuple(case.steps),
-        checks=tuple(case.checks),
-        tensors=case.tensors,
-        for_judge=case.for_judge,
-        headers=headers,
-        # Another dtype's tolerance is far above what single precision holds of the reference.
-        expected={
-            n: a.astype(np.float32) if case.like and a.dtype.kind == "f" else a
-            for n, a in expected.items()
-            if a is not None
-        },
-        like=case.like,
-    )
+    # The tolerance of other dtypes is far above the error of float32, so float32 is enough for them.
+    stored = {
+        n: a.astype(np.float32) if case.like and a.dtype.kind == "f" else a
+        for n, a in expected.items()
+        if a is not None
+    }
+    return replace(_with(case, headers, stored), like=case.like)

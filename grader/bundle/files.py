@@ -18,6 +18,19 @@ from grader.support.atomic_files import write_atomically
 
 SCHEMA = 3
 MANIFEST_FILE, TENSORS_FILE = "bundle.json", "bundle.safetensors"
+_BUNDLE_KEYS = ("assignment", "module", "title", "summary", "minutes", "seed", "stub")
+_EXERCISE_KEYS = (
+    "name",
+    "title",
+    "points",
+    "weights",
+    "limits",
+    "hints",
+    "needs",
+    "given",
+    "forbids",
+    "level",
+)
 
 
 def digest(exercise: Exercise) -> str:
@@ -32,10 +45,7 @@ def dump(bundle: Bundle) -> tuple[str, bytes]:
     arrays: dict[str, Array] = {}
     manifest = {
         "schema": SCHEMA,
-        **{
-            key: getattr(bundle, key)
-            for key in ("assignment", "module", "title", "summary", "minutes", "seed", "stub")
-        },
+        **{key: getattr(bundle, key) for key in _BUNDLE_KEYS},
         "exercises": [_exercise_fields(e, arrays) for e in bundle.exercises],
     }
     return json.dumps(manifest, ensure_ascii=False, separators=(",", ":")) + "\n", encode(arrays)
@@ -73,21 +83,7 @@ def load_all(root: Path) -> list[Bundle]:
 
 
 def _exercise_fields(exercise: Exercise, arrays: dict[str, Array]) -> dict[str, Any]:
-    fields: dict[str, Any] = {
-        key: getattr(exercise, key)
-        for key in (
-            "name",
-            "title",
-            "points",
-            "weights",
-            "limits",
-            "hints",
-            "needs",
-            "given",
-            "forbids",
-            "level",
-        )
-    }
+    fields: dict[str, Any] = {key: getattr(exercise, key) for key in _EXERCISE_KEYS}
     if exercise.forbids_costs:
         fields["forbids_costs"] = exercise.forbids_costs
     fields["cases"] = [_case_fields(case, arrays) for case in exercise.cases]

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from grader.classroom.class_run import GradedSubmission
 from grader.classroom.groups import group_of
-from grader.report.model import Advice, ExerciseResult
+from grader.report.model import ExerciseResult
 from grader.report.shared_sentences import reason
+
+K = TypeVar("K")
+T = TypeVar("T")
+Graded = tuple[GradedSubmission, ExerciseResult]
 
 OUTCOMES = ("passed", "failed", "not_started", "blocked", "other_interface", "could_not_grade")
 
@@ -148,22 +153,32 @@ def _count(of: ExerciseSummary, entry: GradedSubmission, result: ExerciseResult)
         of.failed_checks.setdefault(title, []).append(entry.student)
 
 
-def _mistakes(everything: Sequence[tuple[GradedSubmission, ExerciseResult]]) -> list[Mistake]:
-    found: dict[tuple[str, tuple[str, ...]], list[tuple[GradedSubmission, ExerciseResult]]] = {}
-    for entry, result in everything:
-        if result.diagnosis.alternatives:
-            found.setdefault((result.name, result.diagnosis.alternatives[0]), []).append((entry, result))
+def _grouped(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:
+    """Collect the values of each key, in the order of the keys' first occurrence."""
+    found: dict[K, list[T]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
+
+
+def _mistakes(everything: Sequence[Graded]) -> list[Mistake]:
+    found = _grouped(
+        ((result.name, result.diagnosis.alternatives[0]), (entry, result))
+        for entry, result in everything
+        if result.diagnosis.alternatives
+    )
     out = [
         Mistake(name, ids, group[0][1].diagnosis.says, _who(group)) for (name, ids), group in found.items()
     ]
     return sorted(out, key=lambda mistake: (-len(mistake.who), mistake.ids))
 
 
-def _clusters(everything: Sequence[tuple[GradedSubmission, ExerciseResult]]) -> list[Cluster]:
-    found: dict[tuple[str, str], list[tuple[GradedSubmission, ExerciseResult]]] = {}
-    for entry, result in everything:
-        if result.fingerprint:
-            found.setdefault((result.name, result.fingerprint), []).append((entry, result))
+def _clusters(everything: Sequence[Graded]) -> list[Cluster]:
+    found = _grouped(
+        ((result.name, result.fingerprint), (entry, result))
+        for entry, result in everything
+        if result.fingerprint
+    )
     out = [
         Cluster(
             group_of(group[0][1]),
@@ -178,27 +193,22 @@ def _clusters(everything: Sequence[tuple[GradedSubmission, ExerciseResult]]) -> 
     return sorted(out, key=lambda cluster: (-len(cluster.who), cluster.exercise))
 
 
-def _advice(everything: Sequence[tuple[GradedSubmission, ExerciseResult]]) -> list[AdviceGiven]:
-    found: dict[tuple[str, str, str], list[tuple[GradedSubmission, ExerciseResult]]] = {}
-    first: dict[tuple[str, str, str], Advice] = {}
-    for entry, result in everything:
-        for one in result.advice:
-            key = (result.name, one.policy, one.says)
-            found.setdefault(key, []).append((entry, result))
-            first.setdefault(key, one)
-    out = [
-        AdviceGiven(name, policy, first[key].mistakes[:1], says or first[key].reason, _who(group))
-        for key, group in found.items()
-        for name, policy, says in [key]
-    ]
+def _advice(everything: Sequence[Graded]) -> list[AdviceGiven]:
+    found = _grouped(
+        ((result.name, one.policy, one.says), (entry.student, one))
+        for entry, result in everything
+        for one in result.advice
+    )
+    out = []
+    for (name, policy, says), group in found.items():
+        first = group[0][1]
+        who = tuple(student for student, _advice in group)
+        out.append(AdviceGiven(name, policy, first.mistakes[:1], says or first.reason, who))
     return sorted(out, key=lambda advice: (-len(advice.who), advice.exercise))
 
 
 def _alike(entries: Sequence[GradedSubmission]) -> list[Alike]:
-    found: dict[str, list[GradedSubmission]] = {}
-    for entry in entries:
-        if entry.tree and entry.report.exercises:
-            found.setdefault(entry.tree, []).append(entry)
+    found = _grouped((entry.tree, entry) for entry in entries if entry.tree and entry.report.exercises)
     groups = [(group, tuple(dict.fromkeys(entry.student for entry in group))) for group in found.values()]
     out = [
         Alike(who, tuple(r.name for r in group[0].report.exercises if r.fingerprint))
@@ -238,7 +248,7 @@ def addresses(entries: Sequence[GradedSubmission], who: Collection[str]) -> list
     ]
 
 
-def _who(group: Sequence[tuple[GradedSubmission, ExerciseResult]]) -> tuple[str, ...]:
+def _who(group: Sequence[Graded]) -> tuple[str, ...]:
     return tuple(entry.student for entry, _result in group)
 
 

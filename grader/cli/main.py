@@ -14,48 +14,30 @@ import click
 from grader.support.i18n import _
 from grader.support.version import __version__
 
-COMMANDS = {
-    "check": ("grader.cli.check", _("Grade your exercises, or the exercises in any file.")),
-    "watch": ("grader.cli.watch", _("Grade an exercise again on every save.")),
-    "hint": ("grader.cli.hint", _("Show the next hint for an exercise.")),
-    "case": ("grader.cli.case", _("Write the inputs of the first failing case to a file.")),
-    "reset": ("grader.cli.reset", _("Restore the original stub of an exercise.")),
-    "explain": ("grader.cli.explain", _("Show a page about a known mistake.")),
-    "doctor": ("grader.cli.doctor", _("Show which features and sandboxes work on this machine.")),
-    "grade": (
-        "grader.cli.instructor.grade",
-        _("Instructor: grade a folder of submissions with hidden cases."),
-    ),
-    "merge": (
-        "grader.cli.instructor.merge",
-        _("Instructor: join the stores of several calls of `grader grade`."),
-    ),
-    "regrade": (
-        "grader.cli.instructor.regrade",
-        _("Instructor: grade a class again and show who changes, by how much and why."),
-    ),
-    "purge": ("grader.cli.instructor.purge", _("Instructor: remove what is stored about a student.")),
-    "adopt": ("grader.cli.instructor.adopt", _("Instructor: give a group of equal wrong answers a name.")),
-    "comment": (
-        "grader.cli.instructor.comment",
-        _("Instructor: write a comment to all students of a group."),
-    ),
-    "cluster": (
-        "grader.cli.instructor.cluster",
-        _("Instructor: set up machines that grade together."),
-    ),
-    "course": ("grader.cli.instructor.course", _("Instructor: create or update an nbgrader course.")),
-    "release": (
-        "grader.cli.instructor.release",
-        _("Instructor: make a student kit and check it for answers."),
-    ),
-    "verify": (
-        "grader.cli.instructor.verify",
-        _("Maintainer: check solutions, stubs, mistakes and variants."),
-    ),
-    "build": ("grader.cli.instructor.build", _("Maintainer: generate assignments/ from solutions/.")),
-    "new": ("grader.cli.instructor.new", _("Maintainer: create an exercise from a working template.")),
+STUDENT_COMMANDS = {
+    "check": _("Grade your exercises, or the exercises in any file."),
+    "watch": _("Grade an exercise again on every save."),
+    "hint": _("Show the next hint for an exercise."),
+    "case": _("Write the inputs of the first failing case to a file."),
+    "reset": _("Restore the original stub of an exercise."),
+    "explain": _("Show a page about a known mistake."),
+    "doctor": _("Show which features and sandboxes work on this machine."),
 }
+INSTRUCTOR_COMMANDS = {
+    "grade": _("Instructor: grade a folder of submissions with hidden cases."),
+    "merge": _("Instructor: join the stores of several calls of `grader grade`."),
+    "regrade": _("Instructor: grade a class again and show who changes, by how much and why."),
+    "purge": _("Instructor: remove what is stored about a student."),
+    "adopt": _("Instructor: give a group of equal wrong answers a name."),
+    "comment": _("Instructor: write a comment to all students of a group."),
+    "cluster": _("Instructor: set up machines that grade together."),
+    "course": _("Instructor: create or update an nbgrader course."),
+    "release": _("Instructor: make a student kit and check it for answers."),
+    "verify": _("Maintainer: check solutions, stubs, mistakes and variants."),
+    "build": _("Maintainer: generate assignments/ from solutions/."),
+    "new": _("Maintainer: create an exercise from a working template."),
+}
+COMMANDS = STUDENT_COMMANDS | INSTRUCTOR_COMMANDS
 
 EXAMPLES = _("""\b
 Examples:
@@ -82,17 +64,22 @@ class Lazy(click.Group):
             raise click.UsageError(_("there is no command {name}; {hint}").format(name=name, hint=hint))
         if not _is_here(name):
             raise click.UsageError(_("`grader {name}` is not part of the student kit").format(name=name))
-        command: click.Command = import_module(COMMANDS[name][0]).command
+        command: click.Command = import_module(_module(name)).command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section(_("Commands")):
-            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+            formatter.write_dl([(name, COMMANDS[name]) for name in self.list_commands(ctx)])
+
+
+def _module(name: str) -> str:
+    """Return the module of a command, which has the command's name."""
+    return f"grader.cli.{name}" if name in STUDENT_COMMANDS else f"grader.cli.instructor.{name}"
 
 
 def _is_here(name: str) -> bool:
     """Return whether the command is installed; a student kit has no instructor commands."""
-    module = COMMANDS[name][0]
+    module = _module(name)
     return find_spec(module.rpartition(".")[0]) is not None and find_spec(module) is not None
 
 
@@ -146,10 +133,7 @@ def main() -> None:
     except ModuleNotFoundError as missing:
         if not (missing.name or "").startswith("grader."):
             raise
-        click.echo(
-            _("grader: {name} is not part of the student kit").format(name=missing.name),
-            err=True,
-        )
+        click.echo(_("grader: {name} is not part of the student kit").format(name=missing.name), err=True)
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
         click.echo(_("stopped"), err=True)

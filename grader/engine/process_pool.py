@@ -93,9 +93,10 @@ class ProcessPool(Generic[T, R]):
         return self
 
     def __exit__(self, *error: Any) -> None:
-        for worker in self._workers:
+        workers, self._workers = self._workers, []
+        for worker in workers:
             worker.connection.close()  # all may end at the same time
-        for worker in self._workers:
+        for worker in workers:
             worker.stop(0.0 if any(error) else STOP_SECONDS)
 
     def results(self, tasks: Iterable[T]) -> Iterator[tuple[T, R]]:

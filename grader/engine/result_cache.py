@@ -1,7 +1,7 @@
 """Cache results of exercises that take long, by everything that they depend on.
 
 A student can write into the folder. So a cached result is checked as if it came from outside, and it is never read
-where points are recorded (see `cached_results`).
+where points are recorded (see `when_to_cache`).
 """
 
 from __future__ import annotations

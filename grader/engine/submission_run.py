@@ -10,7 +10,6 @@ from functools import partial
 from grader.bundle.model import Exercise, RecordedCase
 from grader.diagnosis.facts import Fact
 from grader.diagnosis.sizes import of_sizes
-from grader.engine.cached_results import cached, keep
 from grader.engine.case_checks import off_last, skipped, without_off
 from grader.engine.code_excerpt import code
 from grader.engine.context import Context
@@ -36,6 +35,7 @@ from grader.engine.slip_remarks import with_slips
 from grader.engine.student_blocks import Block, bound_names, keywords_of, remarks_on_faulty, student_blocks
 from grader.engine.student_parts import Part, content, parts_remark
 from grader.engine.visibility import visible_blocks, with_requirements
+from grader.engine.when_to_cache import cached, keep
 from grader.engine.worker_slot import CannotLoad
 from grader.given import source
 from grader.intake.names import Names, read_names, untouched

@@ -14,7 +14,7 @@ from grader.authoring.bank import apply
 from grader.authoring.content import Assignment
 from grader.cases.draw import PUBLIC_SEED
 from grader.release.trees import Body, functions, kinds, lines_of, shape, size
-from grader.support.source import definition_span
+from grader.support.source import definition_span, owner_of
 from grader.support.stub import BEGIN, END, stub
 
 SMALL = 10  # nodes of a syntax tree; shorter code, such as `return X`, gives no answer away
@@ -68,7 +68,7 @@ def _regions(assignment: Assignment) -> Iterator[Answer]:
     text = assignment.source
     tree = ast.parse(text)
     for match in _marks(text):
-        owner = _owner(tree, text.count("\n", 0, match.start()) + 1)
+        owner = owner_of(tree, text.count("\n", 0, match.start()) + 1)
         statements = tuple(ast.parse(dedent(match[1])).body)
         if owner or not all(isinstance(s, ast.ClassDef) for s in statements):
             yield from _answer(Body(owner, statements), assignment)
@@ -76,16 +76,6 @@ def _regions(assignment: Assignment) -> Iterator[Answer]:
             yield from (
                 a for s in statements for a in _answer(Body(getattr(s, "name", ""), (s,)), assignment)
             )
-
-
-def _owner(tree: ast.AST, line: int) -> str:
-    """Return the dotted name of the innermost function or class around a line."""
-    for node in ast.iter_child_nodes(tree):
-        if not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            continue
-        if node.lineno <= line <= (node.end_lineno or 0):
-            return f"{node.name}.{_owner(node, line)}".rstrip(".")
-    return ""
 
 
 def _references(assignment: Assignment) -> Iterator[Answer]:

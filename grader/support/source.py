@@ -20,3 +20,11 @@ def definition_span(source: str, name: str) -> tuple[int, int]:
     lines = list(io.StringIO(source))  # as Python counts lines; `splitlines` also ends them at a form feed
     assert node.end_lineno is not None
     return sum(map(len, lines[: first - 1])), sum(map(len, lines[: node.end_lineno]))
+
+
+def owner_of(tree: ast.AST, line: int) -> str:
+    """Return the dotted name of the innermost function or class around a line, as "MultiHeadAttention.forward"."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.lineno <= line <= (node.end_lineno or 0):
+            return f"{node.name}.{owner_of(node, line)}".rstrip(".")
+    return ""

@@ -1,11 +1,11 @@
-"""Make the student's stub from a reference: cut what stands between the solution markers."""
+"""Make the student's stub from a reference: replace the code between the solution markers."""
 
 from __future__ import annotations
 
 import ast
-import re
 
 from grader.support.errors import GraderError
+from grader.support.source import owner_of
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
@@ -15,9 +15,9 @@ class MarkerError(GraderError, ValueError):
 
 
 def stub(source: str) -> str:
-    """The same text without its solutions.
+    """Return the text without its solutions.
 
-    A region inside a function becomes a friendly `raise NotImplementedError`; one at the top level
+    A region inside a function becomes a `raise NotImplementedError` with a sentence; one at the top level
     becomes a comment. Raises MarkerError for a region that is not closed or never opened.
     """
     out: list[str] = []
@@ -43,18 +43,5 @@ def stub(source: str) -> str:
 def _placeholder(source: str, line: int, nested: bool) -> str:
     if not nested:
         return "# Your version goes here."
-    return f'raise NotImplementedError("{_owner(source, line)} is not written yet")'
-
-
-def _owner(source: str, line: int) -> str:
-    """The function that a line belongs to: `masked_softmax`, or `MultiHeadAttention.forward`."""
-    names: list[str] = []
-    nodes: list[ast.AST] = list(ast.parse(source).body)
-    while nodes:
-        node = nodes.pop(0)
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.lineno <= line <= (
-            node.end_lineno or 0
-        ):
-            names.append(node.name)
-            nodes = list(node.body)
-    return re.sub(r"\.__init__$", "", ".".join(names)) or "this"
+    owner = owner_of(ast.parse(source), line).removesuffix(".__init__") or "this"
+    return f'raise NotImplementedError("{owner} is not written yet")'

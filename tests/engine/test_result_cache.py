@@ -158,7 +158,7 @@ def is_kept(result: ExerciseResult) -> bool:
 def test_other_blocks_and_another_language_are_graded_anew(keeping, monkeypatch):
     graded(keeping, WRONG)
     for name, other in (
-        ("grader.engine.cached_results.language", lambda: "xx"),
+        ("grader.engine.when_to_cache.language", lambda: "xx"),
         ("grader.engine.result_cache.source", lambda name: ""),
     ):
         with monkeypatch.context() as patched:
