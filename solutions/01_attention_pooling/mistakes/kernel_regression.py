@@ -66,7 +66,7 @@ MISTAKES = [
     mistake(
         "pool-weights-returned-too",
         edit("return weights @ values", "return weights @ values, weights"),
-        says="the weights are returned together with the answers, as a pair",
+        says="a pair is returned instead of the answers alone",
         asks="Can the calling code do arithmetic with your result?",
         kind="different",
     ),

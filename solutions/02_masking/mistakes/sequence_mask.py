@@ -157,7 +157,7 @@ MISTAKES = [
     mistake(
         "mask-handed-out-too",
         edit("return X.masked_fill(~keep, value)", "return X.masked_fill(~keep, value), keep"),
-        says="the mask is returned together with the masked input, as a pair",
+        says="a pair is returned instead of the masked input alone",
         asks="Can the calling code do arithmetic with your result?",
     ),
     mistake(

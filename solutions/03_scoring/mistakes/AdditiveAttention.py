@@ -345,7 +345,7 @@ MISTAKES = [
             "return self.dropout(self.attention_weights) @ values",
             "return self.dropout(self.attention_weights) @ values, self.attention_weights",
         ),
-        says="the weights are returned together with the result, as a pair",
+        says="a pair is returned instead of the result alone",
         asks="Where should the weights be stored after the call?",
         kind="different",
     ),

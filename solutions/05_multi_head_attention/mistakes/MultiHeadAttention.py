@@ -977,7 +977,7 @@ MISTAKES = [
             "self.W_o(transpose_output(heads, self.num_heads))",
             "self.W_o(transpose_output(heads, self.num_heads)), self.attention.attention_weights",
         ),
-        says="the weights are returned together with the result, as a pair",
+        says="a pair is returned instead of the result alone",
         asks="What should the function return, according to its docstring?",
         kind="different",
     ),
