@@ -51,5 +51,13 @@ def _look(lines: Sequence[Line], name: str, width: int) -> Text:
         others = (f"{one.line}" if one.file == line.file else f"{one.file}:{one.line}" for one in lines[1:])
         after.append("   " + _("or at line {places}").format(places=", ".join(others)), style="bold")
     if width:
-        code.truncate(max(width - before.cell_len - after.cell_len, LEAST), overflow="ellipsis")
+        code = _cut(code, line.touched, max(width - before.cell_len - after.cell_len, LEAST))
     return before.append_text(code).append_text(after)
+
+
+def _cut(code: Text, touched: tuple[int, int], room: int) -> Text:
+    """As much of the code as fits, from its start; if that would hide what a change touches, from there on."""
+    if code.cell_len > room and touched[1] >= room:
+        code = Text("…").append_text(code[min(touched[0], len(code) - room + 1) :])
+    code.truncate(room, overflow="ellipsis")
+    return code

@@ -46,6 +46,16 @@ def test_lines_of_several_exercises_begin_with_their_names():
     assert [text.plain.split(":")[0] for text in texts] == ["sequence_mask", "masked_softmax"]
 
 
+def test_code_is_cut_before_what_a_change_touches():
+    one = result()
+    line = replace(one.diagnosis.lines[0], touched=(len(CODE) - 9, len(CODE)))
+    (text,) = lines_to_look_at([replace(one, diagnosis=replace(one.diagnosis, lines=(line,)))], 50)
+    assert text.cell_len == 50
+    assert text.plain.startswith("look at masking.py:41   …")
+    assert text.plain.endswith("[:, None]")
+    assert [text.plain[s.start : s.end] for s in text.spans if "underline" in str(s.style)] == ["[:, None]"]
+
+
 def raised_at(line, says=""):
     """A suspected line 41, and an exception at this line."""
     check = CheckResult("c/x", "values", "result", "failed", where=f"masking.py, line {line}: {CODE}")
