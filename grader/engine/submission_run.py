@@ -117,11 +117,7 @@ class SubmissionRun:
             result = self._blocked(exercise, result)
         if self._lost() > before or any(name in run.unsteady for name, run in student_blocks(self, exercise)):
             self.unsteady.add(exercise.name)
-        elif (
-            result.outcome in ("passed", "failed")
-            and not result.partial
-            and not has_errors(self.history.notes)
-        ):
+        elif result.outcome in ("passed", "failed") and not result.partial:
             keep(self.context, content(self.submission, self.parts), exercise, result)
         return result
 

@@ -111,9 +111,10 @@ PICTURE = {
 CODE = {
     "type": "object",
     "additionalProperties": False,
-    "required": ["file", "first", "lines", "marked"],
+    "required": ["file", "first", "lines", "marked", "entry"],
     "properties": {
         "file": {"type": "string", "minLength": 1},
+        "entry": {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer", "minimum": 0}]},
         "first": {"type": "integer", "minimum": 1},
         "lines": {**TEXTS, "minItems": 1},
         "marked": {"type": "array", "items": {"type": "integer", "minimum": 1}},
