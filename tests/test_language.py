@@ -65,9 +65,14 @@ def messages(path: Path) -> Iterator[str]:
 SOURCES = sorted((ROOT / "grader").rglob("*.py")) + sorted((ROOT / "scripts").glob("*.py"))
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_messages_use_plain_words(path):
-    assert {text: found for text in messages(path) if (found := retired(text))} == {}
+def retired_by_file(paths, texts):
+    """Return the texts with retired words, and these words, by file. texts: a function from a path to its texts."""
+    found = {path: {text: words for text in texts(path) if (words := retired(text))} for path in paths}
+    return {str(path.relative_to(ROOT)): words for path, words in found.items() if words}
+
+
+def test_messages_use_plain_words():
+    assert retired_by_file(SOURCES, messages) == {}
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "grader").rglob("*.jinja")), ids=lambda p: p.name)
@@ -95,9 +100,8 @@ def prose(path: Path) -> str:
     return re.sub(r"`[^`]*`", "", text)
 
 
-@pytest.mark.parametrize("path", sorted(PAGES), ids=lambda p: str(p.relative_to(ROOT)))
-def test_documents_use_plain_words(path):
-    assert {line: found for line in prose(path).splitlines() if (found := retired(line))} == {}
+def test_documents_use_plain_words():
+    assert retired_by_file(sorted(PAGES), lambda path: prose(path).splitlines()) == {}
 
 
 LESSONS = sorted(p for p in ROOT.glob("solutions/*/*.py") if p.stem == p.parent.name.split("_", 1)[1])

@@ -42,6 +42,7 @@ SLOW_FILES = {
     "cli/test_kill.py": "",
     "cli/test_main.py": "^(?!.*(ascii|latin-1))",
     "cli/test_new.py": "",
+    "cli/test_other_platforms.py": "win32|typeshed",
     "cli/test_verify.py": "",
     "cli/test_watch.py": "every_save|q_ends|^test_without",
     "course/test_capstone.py": "",
