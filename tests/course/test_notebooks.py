@@ -8,6 +8,7 @@ import jupytext
 import nbclient
 import nbformat
 import pytest
+from helpers.command_line import HANGS
 
 from grader.authoring.content import read_all
 
@@ -25,7 +26,7 @@ pytestmark = [
 def run(notebook: nbformat.NotebookNode, folder: Path) -> str:
     """Execute all cells; returns what they printed. Raises CellExecutionError at the first that fails."""
     client = nbclient.NotebookClient(
-        notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
+        notebook, timeout=HANGS, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
     )
     client.execute()
     outputs = [o for cell in notebook.cells if cell.cell_type == "code" for o in cell.outputs]

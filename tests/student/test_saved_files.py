@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -26,8 +27,14 @@ def saves(tmp_path, monkeypatch):
         file = tmp_path / "a.py"
         file.write_text("x = 1\n", "utf-8")
         noticed: SimpleQueue = SimpleQueue()
-        opened.append(SavedFiles(tmp_path, [file, tmp_path / "a.ipynb"], noticed.put))
-        time.sleep(0.5)
+        listens, other = threading.Event(), tmp_path / "other.py"
+
+        def send(path):
+            return listens.set() if path == other else noticed.put(path)
+
+        opened.append(SavedFiles(tmp_path, [file, tmp_path / "a.ipynb"], send))
+        while announced and not listens.wait(0.2):  # until saves are announced
+            other.write_text(f"x = {time.monotonic_ns()}\n", "utf-8")
         return opened[-1], file, noticed
 
     yield start
@@ -38,7 +45,7 @@ def saves(tmp_path, monkeypatch):
 def test_an_announced_save_is_noticed_once(saves):
     files, file, noticed = saves(announced=True)
     file.write_text("x = 22\n", "utf-8")
-    assert noticed.get(timeout=20) == file
+    assert noticed.get(timeout=120) == file
     with pytest.raises(Empty):
         noticed.get(timeout=2.5)
     assert not files.polls
@@ -47,9 +54,9 @@ def test_an_announced_save_is_noticed_once(saves):
 def test_a_save_that_is_never_announced_is_noticed_by_its_time(saves):
     files, file, noticed = saves(announced=False)
     file.write_text("x = 22\n", "utf-8")
-    assert noticed.get(timeout=20) == file
+    assert noticed.get(timeout=120) == file
     assert files.polls
     file.with_suffix(".ipynb").write_text("{}", "utf-8")
-    assert noticed.get(timeout=20) == file.with_suffix(".ipynb")
+    assert noticed.get(timeout=120) == file.with_suffix(".ipynb")
     with pytest.raises(Empty):
         noticed.get(timeout=1)

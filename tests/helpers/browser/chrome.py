@@ -17,7 +17,7 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PATIENCE = 60.0  # seconds: a loaded machine is no failure
+PATIENCE = 240.0  # seconds: a loaded machine is no failure
 
 
 def missing() -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-PATIENCE = 90.0  # seconds until it answers
+PATIENCE = 240.0  # seconds until it answers
 
 
 @contextmanager
