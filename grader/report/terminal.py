@@ -92,9 +92,8 @@ def render(report: Report, *, every: bool = False, full: bool = False, words: bo
     words: sentences instead of marks and pictures.
     """
     every = every or full
-    parts: list[RenderableType] = [Text(remark) for remark in report.remarks]
-    if len(report.exercises) > 1:
-        parts.append(_Overview(report.exercises))
+    parts: list[RenderableType] = [_Overview(report.exercises)] if len(report.exercises) > 1 else []
+    parts += [Text(remark) for remark in report.remarks]
     unsolved = _named_first([e for e in report.exercises if e.outcome not in ("passed", "not_started")])
     if len(report.exercises) == 1 or full:
         detailed: Sequence[ExerciseResult] = report.exercises

@@ -101,7 +101,7 @@ def test_an_unnamed_mistake_shows_its_smallest_submission():
 def test_who_fails_which_check():
     text = words(page(CLASS))
     checks = text[text.index("Checks that fail") : text.index("Everybody")]
-    assert "17 of 20 values padded steps are 0" in checks
+    assert "17 of 20 values: padded steps are 0" in checks
     assert "ada" not in checks
 
 
@@ -120,9 +120,10 @@ def test_outcomes_are_marks_and_words_and_no_mere_colours():
         )
 
 
-def test_what_could_not_be_graded_comes_first():
+def test_what_could_not_be_graded_follows_the_summary():
     text = words(page(CLASS))
-    told = text[text.index("Could not be graded") : text.index("Exercises")]
+    told = text[text.index("Could not be graded") : text.index("Known mistakes")]
+    assert text.index("mean points") < text.index("Could not be graded")
     assert "gus/02_masking/masking.py the sandbox is not there" in told
     assert "no points are lost" in told
     assert "Nothing to grade in these ivy/02_masking/masking.py notes.py defines no exercise" in text

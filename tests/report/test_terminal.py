@@ -210,3 +210,8 @@ def test_a_long_lead_takes_no_column_from_the_other_rows():
     (lead,) = [line for line in lines if line.startswith("a valid design")]
     assert "The mask is" in lead
     assert any(line.startswith("problem   7 of 30") for line in lines)
+
+
+def test_a_remark_follows_the_overview():
+    shown = printed(result("a", "passed"), result("b", "passed"), remarks=("both files were changed",))
+    assert shown.index("05_multi_head_attention") < shown.index("both files were changed")

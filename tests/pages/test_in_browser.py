@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from helpers.browser import chrome
+from helpers.browser.contrast import AAA, weakest
 from helpers.browser.samples import CLASS, REPORT, entry, hostile
 
 from grader.classroom.html_page import page as class_page
@@ -15,7 +15,6 @@ from grader.report.html import fragment, page
 
 pytestmark = pytest.mark.skipif(bool(chrome.missing()), reason=chrome.missing() or "there is a browser")
 
-AAA = 7.0  # WCAG 2.1, 1.4.6: text against what lies behind it
 NARROWEST = 320  # WCAG 2.1, 1.4.10: to be read without scrolling sideways
 
 # The style of tables in JupyterLab.
@@ -35,51 +34,6 @@ HOSTS = {
     "colab, dark": ("theme=dark", "", True),
     "nbgrader": ("id=notebook-container", "", False),
 }
-
-# Every text with the colours it is shown in; a colour is [r, g, b].
-COLOURS = """
-const rgba = text => text.match(/[\\d.]+/g).map(Number);
-const behind = element => {
-  for (; element; element = element.parentElement) {
-    const [r, g, b, a = 1] = rgba(getComputedStyle(element).backgroundColor);
-    if (a === 1) return [r, g, b];
-    if (a !== 0) throw new Error("a background that is half transparent");
-  }
-  return matchMedia("(prefers-color-scheme: dark)").matches ? [18, 18, 18] : [255, 255, 255];
-};
-const walker = document.createTreeWalker(document.querySelector(arguments[0]), NodeFilter.SHOW_TEXT);
-const found = [];
-for (let node; node = walker.nextNode();) {
-  const element = node.parentElement;
-  if (node.data.trim() && element.tagName !== "STYLE" && element.getClientRects().length)
-    found.push([node.data.trim(), rgba(getComputedStyle(element).color).slice(0, 3), behind(element)]);
-}
-return found;
-"""
-
-
-@pytest.fixture(scope="module")
-def window() -> Iterator[chrome.Window]:
-    with chrome.chromium() as opened:
-        yield opened
-
-
-def luminance(colour: list[float]) -> float:
-    """WCAG 2.1, relative luminance."""
-    linear = [p / 12.92 if (p := part / 255) <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for part in colour]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def ratio(ink: list[float], paper: list[float]) -> float:
-    light, dark = sorted((luminance(ink), luminance(paper)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
-
-
-def weakest(window: chrome.Window, css: str) -> tuple[float, str]:
-    """The lowest contrast of any text, and that text."""
-    found = [(ratio(ink, paper), text) for text, ink, paper in window.run(COLOURS, css)]
-    assert len(found) > 20
-    return min(found)
 
 
 def open_text(window: chrome.Window, folder: Path, text: str) -> None:

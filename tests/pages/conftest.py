@@ -1,0 +1,14 @@
+"""One browser for a file of tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from helpers.browser import chrome
+
+
+@pytest.fixture(scope="module")
+def window() -> Iterator[chrome.Window]:
+    with chrome.chromium() as opened:
+        yield opened

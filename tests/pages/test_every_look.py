@@ -1,0 +1,120 @@
+"""Each page on a desktop, on a phone and printed, in light and dark: nothing is cut off, and all text has AAA contrast."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from helpers.browser import chrome
+from helpers.browser.contrast import AAA, weakest
+from helpers.browser.samples import CLASS, LONG_CLASS, LONG_REPORT, REPORT, entry
+from helpers.nbgrader_class.school import ASSIGNMENT, BIN, QKV, answered, school_of
+
+from grader.classroom.html_page import page as class_page
+from grader.classroom.submission_pages import write_pages
+from grader.report.html import page
+
+pytestmark = pytest.mark.skipif(bool(chrome.missing()), reason=chrome.missing() or "there is a browser")
+
+LOOKS = {
+    "desktop": {"width": 1280},
+    "desktop, dark": {"width": 1280, "dark": True},
+    "phone": {"width": 390, "height": 844},
+    "phone, dark": {"width": 390, "height": 844, "dark": True},
+    "printed": {"width": 760, "medium": "print"},  # A4 without its margins
+    "printed, dark": {"width": 760, "medium": "print", "dark": True},
+}
+PAGES = {
+    "report": lambda: page(REPORT),
+    "report, long names": lambda: page(LONG_REPORT),
+    "class": lambda: class_page(CLASS),
+    "class, long names": lambda: class_page(LONG_CLASS),
+}
+
+# What reaches beyond the window, outside a container that scrolls by itself. On paper nothing scrolls.
+CUT = """
+const [width, printed] = arguments;
+const scrolls = e => e && (["auto", "scroll"].includes(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
+return [...document.body.querySelectorAll("*")]
+  .filter(e => e.getBoundingClientRect().right > width + 1 && (printed || !scrolls(e.parentElement)))
+  .map(e => e.tagName + " " + e.className + " " + e.textContent.trim().slice(0, 40));
+"""
+
+
+def look_at(window: chrome.Window, path: Path, look: str) -> None:
+    window.look(**LOOKS[look])
+    window.open(path.as_uri())
+
+
+def require_readable(window: chrome.Window, look: str, css: str = "body") -> None:
+    width, printed = LOOKS[look]["width"], "medium" in LOOKS[look]
+    assert window.run(CUT, width, printed) == []
+    assert window.run("return document.documentElement.scrollWidth") <= width
+    lowest, text = weakest(window, css)
+    assert lowest >= AAA, text
+    if printed:
+        assert (
+            window.run("return getComputedStyle(document.querySelector('main')).color")
+            != "rgb(230, 237, 243)"
+        )
+
+
+def file_of(folder: Path, text: str) -> Path:
+    path = folder / "page.html"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_a_long_class_fits_a_printed_page(window, tmp_path):
+    look_at(window, file_of(tmp_path, PAGES["class, long names"]()), "printed")
+    require_readable(window, "printed")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_readable_and_not_cut_off(window, tmp_path, name, look):
+    look_at(window, file_of(tmp_path, PAGES[name]()), look)
+    require_readable(window, look)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("look", LOOKS)
+def test_a_page_of_a_submission_is_readable_and_not_cut_off(window, tmp_path, look):
+    write_pages(tmp_path, [entry("ada", *REPORT.exercises)])
+    look_at(window, tmp_path / "ada.html", look)
+    require_readable(window, look)
+
+
+@pytest.fixture(scope="module")
+def feedback(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """nbgrader's feedback on one wrong and one right answer."""
+    school = school_of(tmp_path_factory.mktemp("feedback"), ASSIGNMENT)
+    book = answered(school.released(), QKV, "def transpose_output(X, num_heads):\n    return X\n")
+    school.hand_in("ada", json.dumps(book))
+    school.run(BIN / "nbgrader", "autograde", ASSIGNMENT)
+    school.run(BIN / "nbgrader", "generate_feedback", ASSIGNMENT)
+    return school.course / "feedback" / "ada" / ASSIGNMENT / f"{ASSIGNMENT}.html"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("look", LOOKS)
+def test_reports_in_feedback_are_readable_and_not_cut_off(window, feedback, look):
+    look_at(window, feedback, look)
+    reports = window.all(".headway")
+    assert len(reports) == 2
+    width = LOOKS[look]["width"]
+    for report in reports:
+        assert report.rect["x"] >= 0
+        assert report.rect["x"] + report.rect["width"] <= width
+    lowest, text = weakest(window, ".headway")
+    assert lowest >= AAA, text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_has_no_script(window, tmp_path, name):
+    look_at(window, file_of(tmp_path, PAGES[name]()), "desktop")
+    assert window.all("script") == []
