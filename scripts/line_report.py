@@ -3,7 +3,8 @@
     python scripts/line_report.py [--limit N] [--rows FILE]
 
 Answers come in a fixed order that looks random, so the first N are a sample. Each row is written as it is measured;
-a second run with the same file goes on where the first one ended. Prints the table of docs/lines.md. `--part 1/2` measures every second answer, so that two runs can share the work.
+a second run with the same file goes on where the first one ended. Prints the table of docs/lines.md.
+`--part 1/2` measures every second answer, so that two runs can share the work.
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ from grader.bundle.files import load_all
 from grader.engine.engine import Engine
 from grader.engine.grading_options import GradingOptions
 from grader.intake.read import Submission, Unit
-from grader.lines.find import Source, may_have_lines, search
+from grader.lines.find import DOUBTFUL, Source, may_have_lines, search
 from grader.lines.pointer import point
 from grader.lines.search import Budget
 from grader.sandbox.choose import choose
 
 LIMIT = 1.25  # seconds: a search that took longer was ended by its budget
 FAR = 99  # statements: no distance
+EQUALS = json.loads((ROOT / "tests" / "answers" / "equals.json").read_text("utf-8"))
 WALL = 30.0  # seconds: the budget is CPU time, so that other work on the machine does not count
 
 
@@ -131,6 +133,23 @@ def _sure(rows: list[dict]) -> list[dict]:
     return [row for row in rows if row["lines"] and row["lines"][0][0] == "repaired"]
 
 
+def _has_wrong_name(row: dict) -> bool:
+    """Whether a row has a name, and none of its names is the mistake that is known to be there."""
+    of_bank = [row["name"].split("/")[1]]
+    there = of_bank if row["kind"] == "bank" else EQUALS.get(row["name"], [])
+    return row["named"] and not any(set(there) & set(names) for names in row["names"])
+
+
+def _doubted(rows: list[dict]) -> list[dict]:
+    """The rows whose names are not shown because the certified line contradicts them."""
+    return [row for row in _sure(rows) if row["named"] and row["agrees"] < DOUBTFUL]
+
+
+def _names(rows: list[dict]) -> str:
+    named = [row for row in rows if row["named"]]
+    return _share(sum(map(_has_wrong_name, named)), len(named))
+
+
 def _near(rows: list[dict], distance: int) -> int:
     return sum(row["lines"][0][1] <= distance for row in rows if row["lines"])
 
@@ -152,6 +171,11 @@ MEASURES = {
     "not certified: the time was over": lambda rows: _share(
         sum(r["cpu"] > LIMIT for r in rows if r not in _sure(rows)), len(rows) - len(_sure(rows))
     ),
+    "a wrong name, of all names": _names,
+    "wrong names that the certified line contradicts": lambda rows: str(
+        sum(map(_has_wrong_name, _doubted(rows)))
+    ),
+    "right names that it contradicts": lambda rows: str(sum(not _has_wrong_name(r) for r in _doubted(rows))),
     "CPU seconds: median": lambda rows: f"{statistics.median(r['cpu'] for r in rows):.2f}",
     "CPU seconds: most": lambda rows: f"{max(r['cpu'] for r in rows):.2f}",
 }
