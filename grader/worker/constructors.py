@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -54,13 +55,20 @@ def fitting_form(
     A constructor fits if it names every keyword, and if all its other parameters have defaults.
     """
     try:
-        parameters = [p for p in inspect.signature(build).parameters.values() if p.kind in _BY_NAME]
+        named, needed = _parameters(build)
     except (TypeError, ValueError):
         return None
-    named = {p.name for p in parameters}
-    needed = {p.name for p in parameters if p.default is p.empty}
     return next(
         (form for form in accepted_forms(name, kwargs, renamed) if needed <= form.keys() <= named), None
+    )
+
+
+@lru_cache(maxsize=64)  # each case builds the same class
+def _parameters(build: Callable[..., Any]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names of the parameters, and of those without a default. Raises TypeError or ValueError."""
+    parameters = [p for p in inspect.signature(build).parameters.values() if p.kind in _BY_NAME]
+    return frozenset(p.name for p in parameters), frozenset(
+        p.name for p in parameters if p.default is p.empty
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import faulthandler
 import gc
+import linecache
 import sys
 import traceback
 from functools import partial
@@ -12,12 +13,13 @@ from typing import Any
 import safetensors.torch
 import torch
 
+from grader.worker import rehearsal, stand_in_modules
 from grader.worker.frames import read_frame, write_frame
 from grader.worker.load import Loaded, load
 from grader.worker.program import Program
 from grader.worker.run_edits import try_edits
 from grader.worker.tensor_copies import packed
-from grader.worker.training_progress import Progress
+from grader.worker.training_progress import Progress, ignore_progress
 
 
 def serve(request_fd: int, reply_fd: int) -> None:
@@ -55,6 +57,16 @@ def serve(request_fd: int, reply_fd: int) -> None:
         finally:
             faulthandler.cancel_dump_traceback_later()
         write_frame(reply_fd, {**reply, "token": request.get("token")}, tensors)
+
+
+def rehearse() -> None:
+    """Load a file and run its cases, so that the workers that are forked afterwards start faster."""
+    with torch.random.fork_rng(devices=()):
+        loaded = _load(rehearsal.LOAD)
+        for request, tensors in rehearsal.cases():
+            _run(loaded, request, packed(tensors), "cpu", ignore_progress)
+    stand_in_modules.remove()
+    linecache.clearcache()
 
 
 def _load(request: dict[str, Any]) -> Loaded:

@@ -17,10 +17,10 @@ def held_as_linear(module: nn.Module, build: Build, kwargs: Mapping[str, Any]) -
 
     If all parameters that change are (out, in), those that do not change are taken to be so too.
     """
-    bare = _bare_shapes(module)
-    square = {name for name, shape in bare.items() if shape[0] == shape[1]}
     inputs = [name for name in _INPUTS if isinstance(kwargs.get(name), int)]
-    if not square or not inputs:
+    bare = _bare_shapes(module) if inputs else {}
+    square = {name for name, shape in bare.items() if shape[0] == shape[1]}
+    if not square:
         return frozenset()
     more = {name: kwargs[name] + number for number, name in enumerate(inputs, 1)}
     try:

@@ -8,14 +8,13 @@ second or two and loads the first optimizer, `autograd.grad` and `torch.func` tr
 from __future__ import annotations
 
 import gc
+import sys
 
 LEVELS = ("none", "full")
 
 
 def freeze_heap() -> None:
     """Use one thread, and freeze the heap: a garbage collection would copy pages shared with workers."""
-    import sys
-
     if "torch" in sys.modules:
         import torch
 
@@ -42,4 +41,6 @@ def warm() -> None:
     torch.func.functional_call(layer, dict(layer.named_parameters()), (x,))
     torch.testing.assert_close(torch.zeros(1), torch.zeros(1))
     repr(y)
+    if "grader.worker.main" in sys.modules:
+        sys.modules["grader.worker.main"].rehearse()
     freeze_heap()

@@ -27,6 +27,7 @@ from grader.worker.training_progress import Progress, ignore_progress, report_pr
 from grader.worker.watch_forbidden_calls import watching
 
 Step = Mapping[str, Any]
+_PLAIN = (Tensor, nn.Parameter)
 
 
 class Program(Measures):
@@ -145,8 +146,11 @@ class Program(Measures):
         """Move a module as to a GPU, where hooks of its parameters stay.
 
         Tensors of the simulated device are a subclass: torch makes new parameters and leaves the hooks
-        with the old ones.
+        with the old ones. Most modules are there already, and to move them takes time nevertheless.
         """
+        tensors = (*module.parameters(), *module.buffers())
+        if all(type(t) in _PLAIN and t.dtype == self.dtype and t.device == self.device for t in tensors):
+            return
         before = dict(module.named_parameters())
         module.to(device=self.device, dtype=self.dtype)
         for name, parameter in module.named_parameters():
@@ -157,10 +161,11 @@ class Program(Measures):
     def _do_load(self, step: Step) -> None:
         module, weights = self.env[step["module"]], step["weights"]
         wanted = {name: self._weight(key) for name, key in weights.items()}
-        if any(isinstance(p, nn.UninitializedParameter) for p in module.parameters()):
+        everything = dict(module.named_parameters(remove_duplicate=False))
+        if any(isinstance(p, nn.UninitializedParameter) for p in everything.values()):
             layouts.fill_lazy_layers(module, wanted)
             self._move(module)  # the parameters that loading has just created
-        everything = dict(module.named_parameters(remove_duplicate=False))
+            everything = dict(module.named_parameters(remove_duplicate=False))
         # Still lazy, because no weight has this name.
         shapeless = [n for n, p in everything.items() if isinstance(p, nn.UninitializedParameter)]
         own = {n: p for n, p in everything.items() if (p.requires_grad or n in wanted) and n not in shapeless}

@@ -197,7 +197,7 @@ def install(
     own: parts that the student wrote. Inside the returned context they replace the blocks of the same names, also
     inside of other blocks.
     """
-    _remove_those_of_before()
+    remove()
     usual = _modules(_Given(sources, withheld))
     theirs = _modules(_Given(sources, withheld, {} if own is None else own))
     _offer(usual)
@@ -213,7 +213,7 @@ def install(
     return switch
 
 
-def _remove_those_of_before() -> None:
+def remove() -> None:
     """Remove the stand-ins by their list: a search through all of sys.modules would copy a memory page per name."""
     there = sys.modules.get("grader.given")
     if there is not None and type(there) is not _Given:  # the package itself: this is no worker

@@ -1,5 +1,7 @@
 """Calls that were really made while a case ran: seen whatever they were called by, and not those of blocks."""
 
+from fnmatch import fnmatch
+
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -57,3 +59,18 @@ def test_nothing_is_left_on_torch_afterwards():
 
 def test_no_hook_is_installed_if_nothing_is_forbidden():
     assert seen(lambda: torch.overrides._get_current_function_mode_stack() and 1 / 0, about=[]) == []
+
+
+def test_functions_are_not_watched_where_layers_are_forbidden():
+    def modes():
+        return torch.overrides._get_current_function_mode_stack() and 1 / 0
+
+    assert seen(modes, about=["nn.MultiheadAttention", "nn.Transformer*"]) == []
+
+
+def test_no_function_of_torch_has_the_name_of_a_layer():
+    known = [f.__name__ for fs in torch.overrides.get_overridable_functions().values() for f in fs]
+    assert "scaled_dot_product_attention" in known
+    assert [
+        name for name in known for call in ("MultiheadAttention", "Transformer*") if fnmatch(name, call)
+    ] == []
