@@ -14,12 +14,16 @@ MAX_LOST = 2  # cases of one exercise that may lose their worker before the rest
 
 def off_last(exercise: Exercise, case: RecordedCase) -> RecordedCase:
     """Return the case with the checks of switched-off facets last, because the first check reports an exception."""
+    if all(exercise.counts(check.facet) for check in case.checks):
+        return case
     return replace(case, checks=tuple(sorted(case.checks, key=lambda c: not exercise.counts(c.facet))))
 
 
 def without_off(exercise: Exercise, judged: JudgedCase) -> JudgedCase:
     """Return the judged case without checks of switched-off facets. The diagnosis still reads their findings."""
     counted = tuple(check for check in judged.checks if exercise.counts(check.facet))
+    if len(counted) == len(judged.checks):
+        return judged
     return replace(judged, checks=counted, codes={check.id: judged.codes[check.id] for check in counted})
 
 

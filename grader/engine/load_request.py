@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -63,11 +63,15 @@ class LoadRequest:
         """The names under which the submission may define the exercise."""
         return frozenset({self.exercise.name, self.aliases.get(self.exercise.name, self.exercise.name)})
 
-    @property
+    @cached_property
     def limits(self) -> Limits:
         return limits(self.exercise)
 
-    @property
+    def skipping(self, endless: Sequence[tuple[str, int]]) -> LoadRequest:
+        """Return the same request without statements that timed out before."""
+        return self if list(self.skip) == list(endless) else replace(self, skip=tuple(endless))
+
+    @cached_property
     def key(self) -> tuple[object, ...]:
         """Equal for requests that one loading can serve."""
         return (

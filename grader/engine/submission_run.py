@@ -77,6 +77,7 @@ class SubmissionRun:
     neighbours: dict[str, SubmissionRun] = field(default_factory=dict)
     history: History = field(default_factory=History)
     needed: dict[str, frozenset[str]] = field(default_factory=dict)
+    interfaces: dict[tuple[str, str], Interface] = field(default_factory=dict)
     unsteady: set[str] = field(
         default_factory=set
     )  # exercises whose result may be chance, because workers were lost
@@ -302,7 +303,10 @@ class SubmissionRun:
         try:
             request = self.request(exercise, replaced)
             loaded = self.context.slot.load(request)
-            self.aliases[exercise.name] = defined_name(request, loaded, self.names)
+            bound = defined_name(request, loaded, self.names)
+            if bound != self.aliases.get(exercise.name):
+                self.aliases[exercise.name] = bound
+                request = self.request(exercise, replaced)
         except CannotLoad as why:
             errors = definition_errors(own_notes(self.history.notes, self.submission), alias)
             return self._for_want_of(exercise, builder, errors, remarks) or builder.without_checks(
@@ -317,7 +321,7 @@ class SubmissionRun:
             remarks.append(parts_remark(loaded.own, known))
         if options.quick and any(case.costly for case in exercise.cases):
             remarks.append(_("--quick: the long training was skipped, so this is not a final score"))
-        judged = self._judged(self.request(exercise, replaced))
+        judged = self._judged(request)
         result, evidence = builder.from_cases(judged, remarks)
         return self._instead_of(result, builder, judged, remarks) or (result, evidence)
 
@@ -383,8 +387,11 @@ class SubmissionRun:
         return builder.without_checks("blocked", says, remarks)
 
     def _interface(self, exercise: Exercise, alias: str) -> Interface:
-        stub = self.context.stubs[exercise.assignment]
-        return interface(exercise, alias, Source(self.submission, self.names), stub)
+        if (exercise.name, alias) not in self.interfaces:
+            stub = self.context.stubs[exercise.assignment]
+            found = interface(exercise, alias, Source(self.submission, self.names), stub)
+            self.interfaces[exercise.name, alias] = found
+        return self.interfaces[exercise.name, alias]
 
     def _takes_mask(self, exercise: Exercise, alias: str) -> str:
         stub = self.context.stubs[exercise.assignment]

@@ -63,7 +63,7 @@ class Loaded:
 
     def has_limits(self, limits: Limits) -> bool:
         """Whether the worker was started with these limits; only wall seconds hold per message."""
-        return replace(self.limits, wall_seconds=0.0) == replace(limits, wall_seconds=0.0)
+        return self.limits == replace(limits, wall_seconds=self.limits.wall_seconds)
 
 
 class WorkerSlot:
@@ -94,7 +94,7 @@ class WorkerSlot:
         losses = 0
         while True:
             try:
-                loaded = self._hold(replace(request, skip=tuple(history.endless)))
+                loaded = self._hold(request.skipping(history.endless))
                 if not loaded.reloaded:
                     history.notes = loaded.notes
                 if not loaded.reloaded or loaded.names & request.names:
@@ -190,7 +190,7 @@ class WorkerSlot:
                 raise
         try:
             seen = read_observation(reply.words, reply.body, case.asked, session.files)
-            return replace(seen, printed=reply.printed)
+            return replace(seen, printed=reply.printed) if reply.printed else seen
         except BadReply as error:
             raise WorkerGone("reply", str(error)) from None
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
+from typing import Any
 
 from grader.intake.read import Submission, Unit
 from grader.intake.syntax import CannotParse, parse
@@ -54,7 +55,7 @@ def _unbound(units: tuple[Unit, ...]) -> dict[str, tuple[str, int]]:
             if file == unit.name and node.lineno < line:
                 used[node.id] = (file, node.lineno)
         else:
-            bound |= set(bound_by(node))
+            bound.update(bound_by(node))
     return {} if "*" in bound else {name: place for name, place in used.items() if name not in bound}
 
 
@@ -68,16 +69,32 @@ def _nodes(units: Iterable[Unit]) -> Iterator[tuple[Unit, ast.AST]]:
 
 def bound_by(node: ast.AST) -> list[str]:
     """Return the names that one node binds, in any scope; "*" for `import *`."""
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
-        return [alias.asname or alias.name.partition(".")[0] for alias in node.names]
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return [node.name]
-    if isinstance(node, ast.arg):
-        return [node.arg]
-    if isinstance(node, ast.Name):
-        return [] if isinstance(node.ctx, ast.Load) else [node.id]
-    if isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
-        return [node.name] if node.name else []
-    if isinstance(node, ast.MatchMapping):
-        return [node.rest] if node.rest else []
-    return []
+    names = _BINDS.get(type(node))
+    return [] if names is None else names(node)
+
+
+def _of_import(node: Any) -> list[str]:
+    return [alias.asname or alias.name.partition(".")[0] for alias in node.names]
+
+
+def _of_name(node: Any) -> list[str]:
+    return [] if isinstance(node.ctx, ast.Load) else [node.id]
+
+
+def _of_optional_name(node: Any) -> list[str]:
+    return [node.name] if node.name else []
+
+
+_BINDS: Mapping[type, Callable[[Any], list[str]]] = {
+    ast.Import: _of_import,
+    ast.ImportFrom: _of_import,
+    ast.FunctionDef: _of_optional_name,
+    ast.AsyncFunctionDef: _of_optional_name,
+    ast.ClassDef: _of_optional_name,
+    ast.arg: lambda node: [node.arg],
+    ast.Name: _of_name,
+    ast.ExceptHandler: _of_optional_name,
+    ast.MatchAs: _of_optional_name,
+    ast.MatchStar: _of_optional_name,
+    ast.MatchMapping: lambda node: [node.rest] if node.rest else [],
+}

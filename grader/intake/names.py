@@ -108,21 +108,21 @@ def _definitions(unit: Unit) -> Iterator[Definition]:
 
 def _hash(node: ast.stmt) -> str:
     """A hash of a syntax tree without its positions. Unlike `ast.dump`, this takes a tree of any depth."""
-    parts = hashlib.sha256()
+    parts: list[str] = []
     waiting: list[object] = [node]
     while waiting:
         item = waiting.pop()
+        kind = type(item).__name__
         if isinstance(item, ast.AST):
-            fields = [value for _name, value in ast.iter_fields(item)]
-            parts.update(f"{type(item).__name__}{len(fields)} ".encode())
+            fields = [getattr(item, name) for name in item._fields if hasattr(item, name)]
+            parts.append(f"{kind}{len(fields)} ")
             waiting += reversed(fields)
         elif isinstance(item, list):
-            parts.update(f"list{len(item)} ".encode())
+            parts.append(f"list{len(item)} ")
             waiting += reversed(item)
         else:  # Python does not write very long integers as decimals
-            text = hex(item) if type(item) is int else repr(item)
-            parts.update(f"{type(item).__name__} {text} ".encode("utf-8", "backslashreplace"))
-    return parts.hexdigest()
+            parts.append(f"{kind} {hex(item) if type(item) is int else repr(item)} ")
+    return hashlib.sha256("".join(parts).encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:

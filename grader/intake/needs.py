@@ -3,28 +3,45 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from grader.intake.customary_names import bound_by
 from grader.intake.names import Names, statements
-from grader.intake.read import Submission
-from grader.intake.syntax import CannotParse, parse
+from grader.intake.read import Submission, Unit
+from grader.intake.syntax import CannotParse, children, parse, walk
 
 
 def needs(submission: Submission, names: Names, name: str) -> frozenset[str]:
-    """The names that a definition uses, and those that the file's own definitions among them use."""
-    lines = {unit.name: _by_line(unit.source) for unit in submission.units}
+    """Return the names that a definition uses, and those that the file's own definitions among them use."""
+    uses = _uses(submission.units)
     found = {name}
     waiting = [name]
     while waiting:
         known = names.definitions.get(waiting.pop())
-        if known is None or known.unit not in lines:
-            continue
-        used = lines[known.unit].pop(known.line, [])  # all names of a line need the same
-        new = {free for node in used for free in _free(node)} - found
-        found |= new
-        waiting += new
+        if known is not None:
+            new = uses.on(known.unit, known.line) - found
+            found |= new
+            waiting += new
     return frozenset(found)
+
+
+class _Uses:
+    """The names that the statements of a file use."""
+
+    def __init__(self, units: Iterable[Unit]):
+        self._lines = {unit.name: _by_line(unit.source) for unit in units}
+        self._found: dict[tuple[str, int], frozenset[str]] = {}
+
+    def on(self, unit: str, line: int) -> frozenset[str]:
+        """Return what the definitions use that begin on a line: all names of a line need the same."""
+        if (unit, line) not in self._found:
+            nodes = self._lines.get(unit, {}).get(line, ())
+            self._found[unit, line] = frozenset(name for node in nodes for name in _free(node))
+        return self._found[unit, line]
+
+
+_uses = lru_cache(maxsize=2)(_Uses)  # asked for by each exercise of a submission
 
 
 def _by_line(source: str) -> dict[int, list[ast.stmt]]:
@@ -45,14 +62,15 @@ def _free(node: ast.AST) -> Iterator[str]:
     while waiting:
         part, own = waiting.pop()
         if isinstance(part, ast.Name):
-            yield from [part.id] if part.id not in own else []
+            if part.id not in own:
+                yield part.id
         elif isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             body = part.body if isinstance(part.body, list) else [part.body]
-            nodes = [*ast.walk(part)]
+            nodes = [*walk(part)]
             inner = own | {name for inside in nodes for name in bound_by(inside)}
             inner -= {name for inside in nodes if isinstance(inside, ast.Global) for name in inside.names}
             waiting += [(child, inner) for child in body]
-            rest = dict.fromkeys(ast.iter_child_nodes(part)).keys() - set(body)
+            rest = dict.fromkeys(children(part)).keys() - set(body)
             waiting += [(child, own) for child in rest]
         else:
-            waiting += [(child, own) for child in ast.iter_child_nodes(part)]
+            waiting += [(child, own) for child in children(part)]

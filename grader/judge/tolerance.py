@@ -18,5 +18,7 @@ def differs(got: Array, want: Array, tolerance: float) -> Array:
     got, want = got.astype(np.float64), want.astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
         near = np.abs(got - want) <= tolerance * (1 + np.abs(want))
-    same_special = (got == want) | (np.isnan(got) & np.isnan(want))
-    return ~(near & np.isfinite(got) | same_special)
+    near &= np.isfinite(got)
+    if not near.all():
+        near |= (got == want) | (np.isnan(got) & np.isnan(want))
+    return ~near
