@@ -144,7 +144,7 @@ forge({}, struct.pack("<Q", len(header)) + header)
     wrong(
         "patched-save",
         "makes the worker's own work fail",
-        "import safetensors.torch\ndef fail(*a, **k):\n    raise MemoryError\nsafetensors.torch.save = fail",
+        "import torch\ndef fail(*a, **k):\n    raise MemoryError\ntorch.Tensor.numpy = fail",
     ),
     wrong(
         "patched-write",

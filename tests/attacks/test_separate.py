@@ -195,11 +195,7 @@ def test_frames_of_one_exercise_answer_no_request_of_the_next(counted, words):
 
 
 def test_a_breakdown_that_the_submission_brings_about_is_its_own(counted):
-    breaks = (
-        "import safetensors.numpy, safetensors.torch\n"
-        "def fail(*a): raise MemoryError('no points lost')\n"
-        "safetensors.numpy.save = safetensors.torch.save = fail\n"
-    )
+    breaks = "import torch\ndef fail(*a): raise MemoryError('no points lost')\ntorch.Tensor.numpy = fail\n"
     report = counted.grade(submission(breaks, RIGHT), ["masked_softmax"])
     assert outcomes(report) == {"masked_softmax": "failed"}
     assert report.points == report.exercises[0].points, "it stays in the sum"
