@@ -54,7 +54,7 @@ def test_made_up_words_are_not_the_scores_of_the_weights(cases):
     finally:
         engine.close()
         launcher.close()
-    assert {id: found[f"small/{id}"] for id in ("values", "modes", "modes#2")} == {
+    assert {id: found[f"reverse/{id}"] for id in ("values", "modes", "modes#2")} == {
         "values": "failed",
         "modes": "passed",
         "modes#2": "failed",
@@ -82,5 +82,5 @@ def test_made_up_words_win_no_points(cases, graded):
         result = graded(grading, CourseGrader(load_all(cases), key, False, grading))
     assert (result.outcome, result.score) == ("failed", QUARTER)
     assert outcomes(result)["loop/modes"] == "passed"
-    assert outcomes(result)["small/values"] == "failed"
-    assert "failed" in {outcomes(result)["small/modes"], outcomes(result)["small/modes#2"]}
+    assert outcomes(result)["reverse/values"] == "failed"
+    assert "failed" in {outcomes(result)["reverse/modes"], outcomes(result)["reverse/modes#2"]}

@@ -140,8 +140,8 @@ def test_stubs_are_no_parts_and_files_that_cannot_be_read_neither(tmp_path, bund
 def test_a_training_that_cannot_help_any_more_is_left_out(quick):
     source = solution(CAPSTONE).source.replace("labels = tgt[:, 1:]", "labels = tgt[:, :-1]")
     result = graded(quick, source)
-    small = [c for c in result.checks if c.id.startswith("small/")]
-    assert {c.outcome for c in small} == {"skipped"}
+    short = [c for c in result.checks if c.id.startswith("reverse/")]
+    assert {c.outcome for c in short} == {"skipped"}
     assert result.diagnosis.alternatives == (("train-target-not-shifted",),)
 
 
@@ -154,7 +154,7 @@ def test_a_worker_with_student_code_cannot_hand_in_its_own_exam(bundles):
 
 
 def test_nothing_is_examined_that_is_not_all_there(bundles):
-    case = next(c for c in capstone(bundles).cases if c.id == "small")
+    case = next(c for c in capstone(bundles).cases if c.id == "reverse")
     weights = {
         n: Seen(h.shape, "float32", np.zeros(h.shape)) for n, h in case.headers.items() if "state" in n
     }
@@ -180,7 +180,7 @@ def test_weights_that_are_no_numbers_are_wrong_and_break_nothing(quick):
 def test_the_figures_in_the_docs_leave_wide_margins():
     text = (ROOT / "docs" / "capstone.md").read_text("utf-8")
     rows = re.findall(r"^\| ([\d.]+) \| (\d+) \| (\w+) \| ([\d.]+) \| ([\d.]+) \|", text, re.M)
-    assert {task for _r, _n, task, _a, _l in rows} == {"small", "reverse", "induction"}
+    assert {task for _r, _n, task, _a, _l in rows} == {"reverse", "induction"}
     for rate, seeds, _task, asked, least in rows:
         assert float(least) > float(asked)
         if rate == "0.003":

@@ -36,11 +36,11 @@ class _Counting:
 
 @pytest.fixture
 def keeping(bundles, engine, tmp_path, monkeypatch) -> Iterator[Engine]:
-    """Only the small task, as if it took long."""
+    """Only the shorter training, as if it took long."""
     monkeypatch.delenv("CI", raising=False)
     last = next(b for b in bundles if b.assignment == CAPSTONE)
-    small = [replace(c, costly=True) for c in last.exercise("train").cases if c.id == "small"]
-    bare = replace(last.exercise("train"), cases=tuple(small), signatures=None, level=0)
+    short = [replace(c, costly=True) for c in last.exercise("train").cases if c.id == "reverse"]
+    bare = replace(last.exercise("train"), cases=tuple(short), signatures=None, level=0)
     only = replace(last, exercises=(bare,))
     options = GradingOptions(cache=ResultCache(tmp_path / "kept"))
     made = Engine([only], _Counting(engine.launcher), options)
@@ -134,7 +134,7 @@ def test_what_is_no_result_is_forgotten(keeping, kept_file, text):
 def kept_file(keeping) -> Path:
     """What is kept of a wrong answer, made without a worker."""
     exercise = keeping.exercises["train"]
-    checks = (CheckResult("small/values", "values", "small", "failed"),)
+    checks = (CheckResult("reverse/values", "values", "reverse", "failed"),)
     result = ExerciseResult("train", CAPSTONE, "failed", 1.25, exercise.points, checks=checks)
     keeping.options.cache.put("word", exercise, result)
     (path,) = keeping.options.cache.folder.iterdir()
