@@ -197,7 +197,8 @@ submission" is a notebook of nine exercises, every third wrong in one, graded in
 workers serve it, and one more for each exercise that is wrong. Of `nbgrader autograde` after
 `grader grade`, all but the figure in the row below it is nbgrader's own: it converts, checks and writes each notebook
 and its database, one after another. `python scripts/class_size.py 10000` measures a large class;
-`python scripts/cluster_hosts.py` a cluster that loses workers.
+`python scripts/cluster_hosts.py` a cluster that loses workers; `python scripts/kill_matrix.py` which cases wrong
+answers depend on ([kill-matrix.md](kill-matrix.md)).
 """
 
 
