@@ -105,7 +105,10 @@ def _contents(file: SubmittedFile, reader: BoundedReader) -> Iterator[str]:
         except Blocked:  # what is no submission has no stored results
             return
         except GraderError as error:
-            says = _("{file} {why}, so a result may be its own; nothing was removed")
+            says = _(
+                "{file} {why}, so a result may be its own; nothing was removed. Move that file elsewhere, run the"
+                " command again, and move it back: it is then graded again."
+            )
             raise GraderError(says.format(file=file.submission, why=error)) from None
 
 

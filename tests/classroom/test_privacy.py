@@ -172,7 +172,9 @@ def test_a_file_that_cannot_be_read_stops_the_purge(tmp_path, monkeypatch):
         raise Unreadable("takes more than 30 seconds to read")
 
     monkeypatch.setattr(BoundedReader, "call", call)
-    with pytest.raises(GraderError, match=r"bob/b.py takes more than .* nothing was removed"):
+    with pytest.raises(
+        GraderError, match=r"bob/b.py takes more than .* nothing was removed. Move that file elsewhere"
+    ):
         find_stored("ada", tmp_path, [], None, None)
 
 
