@@ -24,7 +24,7 @@ def raised(error: StudentError) -> str:
         size = int(found[1]) / GIB
         return _("out of memory: the code asked for {size:,.1f} GiB at once").format(size=size)
     if error.ends_python:
-        return _("the code ends Python: remove `exit()`, `quit()` or `sys.exit()`")
+        return _("the code ends Python: remove `exit`, `quit` or `sys.exit`")
     said = _NUMPY.search(error.message)
     text = said[1] if said else error.message
     kind = sanitize(error.type, 100)

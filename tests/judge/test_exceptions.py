@@ -44,7 +44,7 @@ def test_an_exception_without_advice_is_quoted_alone():
     [("SystemExit", "0"), ("NameError", "name 'exit' is not defined"), ("SystemExit", "")],
 )
 def test_code_that_ends_python_is_to_be_removed(type, message):
-    assert said(type, message) == "the code ends Python: remove `exit()`, `quit()` or `sys.exit()`"
+    assert said(type, message) == "the code ends Python: remove `exit`, `quit` or `sys.exit`"
 
 
 def test_advice_of_torch_to_detach_is_left_out():
