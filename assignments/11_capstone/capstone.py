@@ -86,14 +86,12 @@
 # - When writing, a new state for each call makes the model forget what it wrote. If you pass the whole
 #   sentence so far together with a cache that contains it, the model sees every word twice.
 #
-# **What is graded.** A first case checks what your loop does in 24 tiny steps. Then a small task is trained
-# (a few seconds), and then both tasks, for 600 and 1000 steps (less than a minute; a line shows the
-# progress). The grader loads the returned state dict into the parts of the course, and measures it on
-# sentences that were in no batch. Half of them must be right, word for word (two in five in the small task).
-# Over ten seeds, the reference solution gets 63 to 100 % of the sentences right in the small task, and at
-# least 84 % in both others. Only steps are counted, never seconds. `grader check` and `grader watch` cache
-# the result, so they do not train the same files again. `grader check train --quick` stops after the small
-# task.
+# **What is graded.** A first case checks what your loop does in 24 tiny steps. Then *reverse* is trained for
+# 200 steps and *induction* for 350 (a few seconds each; a line shows the progress). The grader loads the
+# returned state dict into the parts of the course, and measures it on 128 sentences that were in no batch.
+# 35 % of them must be right, word for word. Over 68 seeds, the reference solution gets at least 59 % of them
+# right. Only steps are counted, never seconds. `grader check` and `grader watch` cache the result,
+# so they do not train the same files again. `grader check train --quick` stops after *reverse*.
 
 # %%
 import copy

@@ -187,16 +187,16 @@ def in_order(check: Check, case: RecordedCase, observation: Observation) -> Find
     for order, sign in (("importance", 1), ("reverse", -1)):
         found = [_agrees(chain, planted) for (name, _seed), chain in chains(rows).items() if name == order]
         if not found:
-            return failed(f"none {order}", _("the order {order} is missing").format(order=order))
+            return failed(f"none {order}", _("the order `{order}` is missing").format(order=order))
         if min(sign * each for each in found) < least:
             turned = max(sign * each for each in found) <= -least
             # Two wrong orders are two mistakes.
             other = " ".join(["other", *map(str, _went(rows, order, len(planted)))])
             return failed(
                 f"{order} {'turned' if turned else other}",
-                _("the order {order} removes strong heads first").format(order=order)
+                _("the order `{order}` removes strong heads first").format(order=order)
                 if sign > 0
-                else _("the order {order} removes weak heads first").format(order=order),
+                else _("the order `{order}` removes weak heads first").format(order=order),
                 where=_("rank correlation {found:.2f}").format(found=min(found) if sign > 0 else max(found)),
             )
     return PASSED

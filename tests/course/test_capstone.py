@@ -120,6 +120,9 @@ class _Course:
     def __init__(self, root: Path, bundles: list[Bundle]):
         self.root, self.bundles = root, bundles
 
+    def file_for(self, bundle: Bundle) -> Path:
+        return self.root / bundle.assignment / f"{bundle.module}.py"
+
 
 def test_stubs_are_no_parts_and_files_that_cannot_be_read_neither(tmp_path, bundles, engine):
     for bundle in bundles:

@@ -58,8 +58,8 @@ def failing(where="", outcome="failed", code=CODE, message="", checks=True):
 @pytest.mark.parametrize(
     ("result", "place"),
     [
-        (failing(), "output of `forward`, a.py, line 4"),
-        (failing("row 1"), "output of `forward`, a.py, line 4 · row 1"),
+        (failing(), "output of `forward` (begins at a.py, line 4)"),
+        (failing("row 1"), "output of `forward` (begins at a.py, line 4) · row 1"),
         (failing("row 1", code=None), "row 1"),
         (failing("row 1", code=replace(CODE, marked=(5,))), "a.py, line 5: return X · row 1"),
         (failing("a.py, line 5: return X"), "a.py, line 5: return X"),

@@ -36,8 +36,8 @@ MISTAKES = [
     mistake(
         "softmax-masked-too-late",
         edit("X.masked_fill(~keep, lowest).softmax(dim=-1)", "X.softmax(dim=-1) * keep"),
-        says="the weights of the padding are set to zero after the softmax instead of before it",
-        asks="What is the sum of a row with padding in your result?",
+        says="the weights of the padding are set to zero after the softmax, so the weights of a row no longer sum to 1",
+        asks="Which scores does your softmax see at the padding?",
     ),
     mistake(
         "softmax-one-key-too-many",

@@ -823,8 +823,11 @@ MISTAKES = [
             heads = torch.bmm(self.attention.dropout(weights), values)
             """,
         ),
-        says="the weights of the padding are set to zero after the softmax instead of before it",
-        asks="What is the sum of the weights of one query when half of the keys are padding?",
+        says=(
+            "the weights of the padding are set to zero after the softmax, "
+            "so the weights of a query no longer sum to 1"
+        ),
+        asks="Which scores does your softmax see at the padding?",
     ),
     mistake(
         "mha-masked-with-zero",

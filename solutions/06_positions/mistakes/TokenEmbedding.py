@@ -6,7 +6,7 @@ MISTAKES = [
     mistake(
         "emb-no-padding",
         edit("super().__init__(vocab_size, d_model, padding_idx=1)", "super().__init__(vocab_size, d_model)"),
-        says="no token is padding: the row of token 1 starts at random and is trained like any other",
+        says="the table has no padding token: the row of token 1 starts at random and is trained, but should stay zero",
         asks="Which argument says that token 1 is padding?",
     ),
     mistake(

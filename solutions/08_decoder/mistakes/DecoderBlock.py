@@ -106,7 +106,7 @@ MISTAKES = [
     mistake(
         "decblock-cache-unused",
         edit("key_values = torch.cat((cache[self.i], X), dim=1)", "key_values = X"),
-        says="in prediction, every new step attends to nothing but itself: the earlier steps are missing",
+        says="in prediction, every new step attends only to itself: its keys and values lack the earlier steps",
         asks=(
             "After the second step of a prediction, what is in the state for this layer, and which code "
             "reads it?"

@@ -356,7 +356,7 @@ MISTAKES = [
             "return scores.permute(1, 0, 2), (enc_outputs, hidden_state, enc_valid_lens)",
             "return scores, (enc_outputs, hidden_state, enc_valid_lens)",
         ),
-        says="the scores have the steps first instead of the batch",
+        says="the word scores have the steps on the first axis, where the batch should be",
         asks="In which order does the table of the lesson name the axes of the scores?",
     ),
     mistake(
