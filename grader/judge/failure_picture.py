@@ -193,7 +193,9 @@ def _compared(
     )
     title = _at(what or (_("Attention weights") if weights else _("Values")), index, axes, want.ndim)
     if shown[0].size < want.size:
-        title = _("{title} (showing {drawn} of {all})").format(title=title, drawn=shown[0].size, all=want.size)
+        title = _("{title} (showing {drawn} of {all})").format(
+            title=title, drawn=shown[0].size, all=want.size
+        )
     return Picture(title, grids, _notes(got, want, wrong, axes))
 
 
