@@ -147,7 +147,7 @@ def test_an_exercise_that_is_missing_where_it_belongs_is_blocked(records):
 def test_what_cannot_be_read_is_reported_and_a_helper_is_not(records):
     eve = records["eve.py"]["exercises"][0]
     assert (eve["name"], eve["outcome"]) == ("transpose_qkv", "blocked")
-    assert "Python cannot read it" in eve["message"]
+    assert "Python cannot read transpose_qkv: eve.py, line 1: invalid syntax" in eve["message"]
     assert records["fay.py"]["remarks"] == ["fay.py is empty"]
     assert "kim/helper.py" not in records
 

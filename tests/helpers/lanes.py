@@ -61,6 +61,7 @@ SLOW_FILES = {
     "nbgrader/test_both_ways.py": "",
     "nbgrader/test_class_of_60.py": "",
     "nbgrader/test_downloads.py": "",
+    "nbgrader/test_engine_cache.py": "serves|store_first|gigabytes|refusals",
     "nbgrader/test_formgrader.py": "",
     "nbgrader/test_guide.py": "",
     "nbgrader/test_leaks.py": "",
