@@ -74,6 +74,7 @@ class ClusterGrading:
         self._batches: dict[Future, _Batch] = {}
         self._again: list[_Batch] = []
         self._same: dict[_Key, list[tuple[Task, TaskResult]]] = {}  # equal to one that is being graded
+        self._graded: set[_Key] = set()
         self._alone = False
 
     def __enter__(self) -> ClusterGrading:
@@ -139,7 +140,7 @@ class ClusterGrading:
 
     def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
         """Yield each task with its result, as they are ready. Raises ClusterError without a worker that may grade."""
-        looked_up = self._lookup.run(tasks)
+        looked_up = self._looked_up(tasks)
         more = True
         while more or self._again or self._batches:
             self._update_workers()
@@ -163,6 +164,16 @@ class ClusterGrading:
                 if self._again:
                     self._submit(address, self._again.pop())
             yield from self._finished()
+
+    def _looked_up(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
+        """Yield each task with what is stored of it; again at the end if an equal one was graded meanwhile."""
+        early = []
+        for task, found in self._lookup.run(tasks):
+            if found.to_send is not None and _key(found) in self._graded:
+                early.append(task)
+            else:
+                yield task, found
+        yield from self._lookup.run(early)
 
     def _size(self) -> int:
         """Large batches first, small ones at the end: all workers finish at about the same time."""
@@ -217,6 +228,7 @@ class ClusterGrading:
 
     def _done(self, task: Task, found: TaskResult, graded: TaskResult) -> Iterator[tuple[Task, TaskResult]]:
         """Yield the result of a submission, and of those that are equal to it."""
+        self._graded.add(_key(found))
         yield task, _joined(found, graded)
         for other, looked_up in self._same.pop(_key(found)):
             yield other, _joined(looked_up, replace(graded, new=()))

@@ -302,13 +302,29 @@ def run(config, monkeypatch, answers, refusals, number: int = 3, equal: int = 99
     grading = ClusterGrading(load_all(config.bundles), config, "local:1", None, number)
     grading._client = Cluster(answers, refusals)
     tasks = [Task(n, Path("a.py"), bytes, ("transpose_qkv",)) for n in range(number)]
-    blank = (result("could_not_grade", None),)
-    looked_up = [
-        (task, TaskResult(blank, content=str(n % equal), to_send=task)) for n, task in enumerate(tasks)
-    ]
-    grading._lookup = SimpleNamespace(run=lambda _tasks: iter(looked_up))
+    stored: set[str] = set()
+
+    def look_up(task: Task) -> TaskResult:
+        content = str(task.number % equal)
+        if content in stored:
+            return TaskResult((result("passed", 3.0),), content=content)
+        return TaskResult((result("could_not_grade", None),), content=content, to_send=task)
+
+    def one_ahead(tasks):
+        found = None
+        for task in tasks:
+            before, found = found, (task, look_up(task))
+            if before:
+                yield before
+        if found:
+            yield found
+
+    grading._lookup = SimpleNamespace(run=one_ahead)
     monkeypatch.setattr("grader.classroom.cluster.wait", lambda *_a, **_k: None)
-    results = {task.number: found for task, found in grading.run(tasks)}
+    results = {}
+    for task, found in grading.run(tasks):
+        results[task.number] = found
+        stored.add(found.content)
     return results, grading._client.sent
 
 
@@ -339,6 +355,12 @@ def test_equal_submissions_are_sent_once_at_a_time(config, monkeypatch):
     assert sent[0] == ("a", [0, 1])
     assert [results[n].results[0].outcome for n in range(40)] == ["passed"] * 40
     assert [len(results[n].new) for n in range(20)] == [1, 1] + [0] * 18
+
+
+def test_what_was_graded_since_it_was_looked_up_is_not_sent_again(config, monkeypatch):
+    results, sent = run(config, monkeypatch, graded, {"a": ""}, number=3, equal=1)
+    assert sent == [("a", [0])]
+    assert [results[n].results[0].outcome for n in range(3)] == ["passed"] * 3
 
 
 def test_every_worker_of_a_large_cluster_grades(config, monkeypatch):
