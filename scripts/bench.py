@@ -133,6 +133,20 @@ def many(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
         yield f"`grader grade`, {run.size} notebooks of nine exercises, {cores}, start included", told
 
 
+def cluster(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
+    one, *others = bulk.on_a_cluster(folder, options.submissions, (1, 2, 4))
+    for workers, run in zip((1, 2, 4), (one, *others), strict=True):
+        efficiency = run.a_minute / one.a_minute / workers
+        told = (
+            f"{run.a_minute:.0f} a minute ({run.seconds:.1f} s), efficiency {efficiency:.0%}; "
+            f"{run.cpu / run.size:.2f} s of CPU each"
+        )
+        yield (
+            f"`grader grade --cluster local:{workers}`, {run.size} notebooks, {run.cores} cores, start included",
+            told,
+        )
+
+
 def autograde(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
     size, many, core = options.stock, options.notebooks, sorted(os.sched_getaffinity(0))[:1]
     alone, theirs = stock.autograded(folder / "alone", size, core), stock.autograded(folder / "all", size)
@@ -179,7 +193,7 @@ def sizes(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
 
 PARTS: dict[str, Callable[[Path, argparse.Namespace], Iterator[Row]]] = {
     "cold": cold, "device": device, "watch": watch, "first": first, "memory": memory, "diagnosis": named,
-    "bulk": many, "nbgrader": autograde, "where": steps, "sizes": sizes,
+    "bulk": many, "cluster": cluster, "nbgrader": autograde, "where": steps, "sizes": sizes,
 }  # fmt: skip
 
 PAGE = """# Benchmarks

@@ -1,4 +1,4 @@
-"""`grader grade` over a class, on one core and on all."""
+"""`grader grade` over a class: on one core, on all, and on the workers of a local cluster."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import subprocess
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,18 +34,32 @@ class Bulk:
 
 def graded(folder: Path, size: int) -> list[Bulk]:
     """A class of `size` on one core and on all, after the hidden cases were recorded."""
-    root = course(folder / "course")
-    _run(root, class_of(1, folder / "first"), cores=1, store="first")
-    handed_in = class_of(size, folder / "class")
+    root, submissions = _prepared(folder, size)
     everything = len(os.sched_getaffinity(0))
-    out = []
-    for cores in dict.fromkeys((1, everything)):
-        taken, used, peak = _run(root, handed_in, cores, f"with{cores}")
-        out.append(Bulk(size, cores, taken, used, peak))
-    return out
+    return [
+        Bulk(size, cores, *_run(root, submissions, cores, f"with{cores}", "--jobs", str(cores)))
+        for cores in dict.fromkeys((1, everything))
+    ]
 
 
-def _run(root: Path, handed_in: Path, cores: int, store: str) -> tuple[float, float, int]:
+def on_a_cluster(folder: Path, size: int, workers: Sequence[int]) -> list[Bulk]:
+    """A class of `size` on local clusters of so many workers each, on all cores."""
+    root, submissions = _prepared(folder, size)
+    cores = len(os.sched_getaffinity(0))
+    return [
+        Bulk(size, cores, *_run(root, submissions, cores, f"cluster{many}", "--cluster", f"local:{many}"))
+        for many in workers
+    ]
+
+
+def _prepared(folder: Path, size: int) -> tuple[Path, Path]:
+    """Return a course whose hidden cases are recorded, and a class."""
+    root = course(folder / "course")
+    _run(root, class_of(1, folder / "first"), 1, "first", "--jobs", "1")
+    return root, class_of(size, folder / "class")
+
+
+def _run(root: Path, submissions: Path, cores: int, store: str, *where: str) -> tuple[float, float, int]:
     """Seconds, seconds of processor time and peak memory; the process and all that it starts are held to so many cores."""
     environment = {
         **os.environ,
@@ -55,9 +70,8 @@ def _run(root: Path, handed_in: Path, cores: int, store: str) -> tuple[float, fl
     command = [
         str(GRADER),
         "grade",
-        str(handed_in),
-        "--jobs",
-        str(cores),
+        str(submissions),
+        *where,
         "--store",
         str(root / f"{store}.sqlite"),
         "--format",

@@ -106,7 +106,10 @@ MISTAKES = [
     mistake(
         "decblock-cache-unused",
         edit("key_values = torch.cat((cache[self.i], X), dim=1)", "key_values = X"),
-        says="in prediction, every new step attends only to itself: its keys and values lack the earlier steps",
+        says=(
+            "in prediction, every new step attends only to itself: "
+            "earlier steps are not stored in the state, or not read from it"
+        ),
         asks=(
             "After the second step of a prediction, what is in the state for this layer, and which code "
             "reads it?"
