@@ -9,10 +9,14 @@ from typing import Any
 
 from grader.bundle.model import Bundle, Exercise
 from grader.engine.context import Context
+from grader.engine.file_remarks import file_remarks, is_faulty
+from grader.engine.first_exception import Raised, first_exception
+from grader.engine.grade_exercise import grade_exercise
+from grader.engine.grade_once import after_exception
 from grader.engine.grading_options import DEFAULTS, GradingOptions
 from grader.engine.interface import Source
 from grader.engine.student_parts import Part
-from grader.engine.submission_run import Raised, SubmissionRun
+from grader.engine.submission_run import SubmissionRun
 from grader.engine.visibility import order_for_worker_reuse
 from grader.engine.worker_slot import WorkerSlot
 from grader.intake.names import Names, read_names
@@ -86,7 +90,7 @@ class Engine:
         except Exception as error:
             run = SubmissionRun(self.context, submission, Names({}))
             exercises = [e for name, e in self.exercises.items() if wanted is None or name in wanted]
-            return self.report([run.after_exception(exercise, error) for exercise in exercises])
+            return self.report([after_exception(run, exercise, error) for exercise in exercises])
 
     def _grade(self, submission: Submission, wanted: Sequence[str] | None, parts: Sequence[Part]) -> Report:
         run = SubmissionRun(self.context, submission, read_names(submission), tuple(parts))
@@ -96,15 +100,15 @@ class Engine:
         exercises = [exercise for name, exercise in self.exercises.items() if name in names]
         for exercise in order_for_worker_reuse(exercises):
             self.options.on_exercise(exercise.name)
-            run.grade(exercise)
+            grade_exercise(run, exercise)
         report = self.report([run.done[exercise.name] for exercise in exercises])
-        return replace(report, remarks=run.remarks(exercises), faulty=run.is_faulty(exercises))
+        return replace(report, remarks=file_remarks(run, exercises), faulty=is_faulty(run, exercises))
 
     def raised(self, submission: Submission, exercise: str, alias: str) -> Raised | None:
         """The first exception in a line of this file if a definition is called like an exercise; None without one."""
         run = SubmissionRun(self.context, submission, read_names(submission))
         run.aliases[exercise] = alias
-        return run.raised(self.exercises[exercise])
+        return first_exception(run, self.exercises[exercise])
 
     def report(self, results: Sequence[ExerciseResult]) -> Report:
         """Put results into a report that names the sandbox, the versions and the seed."""

@@ -1,20 +1,18 @@
-"""Say why a loaded file does not define an exercise, and what was left out of it."""
+"""Say why a loaded file does not define an exercise, and what an exercise lacks of it."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from grader.engine.load_request import LoadRequest
 from grader.engine.messages import of_note
 from grader.engine.worker_slot import CannotLoad, Loaded
-from grader.intake.customary_names import UNIT, first_use, missing_imports
 from grader.intake.names import Names
 from grader.intake.read import Submission
 from grader.intake.recognise import lost
-from grader.judge.observation import StudentError, student_error
-from grader.support.i18n import _, ngettext
+from grader.judge.observation import StudentError, student_error, texts
+from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
 MAX_REMARKS = 5  # of one exercise, on what was left out of the file
@@ -67,7 +65,7 @@ def own_notes(notes: Iterable[Mapping[str, Any]], submission: Submission) -> lis
 
 def definition_errors(notes: Iterable[Mapping[str, Any]], name: str) -> list[StudentError]:
     """The exceptions of the statements that should have defined a name."""
-    found = [student_error(note.get("error")) for note in notes if name in _texts(note.get("defines"))]
+    found = [student_error(note.get("error")) for note in notes if name in texts(note.get("defines"))]
     return [error for error in found if error is not None]
 
 
@@ -89,89 +87,6 @@ def load_remarks(
                     module=module, block=sanitize(block, 100)
                 )
             )
-        elif error is not None and not needed.isdisjoint(_texts(note.get("defines"))):
+        elif error is not None and not needed.isdisjoint(texts(note.get("defines"))):
             out.append(_("skipped because of an error: {what}").format(what=of_note(note, error)))
     return [sanitize(line, 400) for line in dict.fromkeys(out)][:MAX_REMARKS]
-
-
-def files_used(notes: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-    """One sentence about the files beside the submission that it imports."""
-    files = [sanitize(str(note.get("file")), 100) for note in notes if note.get("neighbour")]
-    if not files:
-        return ()
-    says = ngettext(
-        "{files} beside the file was used too", "files beside it were used too: {files}", len(files)
-    )
-    return (sanitize(says.format(files=", ".join(files)), 400),)
-
-
-# Exceptions of code that needs something which is not here, and what it needs.
-_NEEDS = re.compile(
-    r"No module named '([\w.]+)'|cannot import name '(\w+)'|name '(\w+)' is not defined"
-    r"|(\w+) is not among the building blocks|([\w.]+) is not here: the grader"
-)
-
-
-def summary_of_skipped(notes: Iterable[Mapping[str, Any]], needed: frozenset[str]) -> tuple[str, ...]:
-    """Sentences about the statements that raised or timed out, and that define nothing needed."""
-    out, needing, raised = [], [], []
-    for note in notes:
-        error = student_error(note.get("error"))
-        place = _("{file}, line {line}").format(file=note.get("file"), line=note.get("line"))
-        if note.get("file") == UNIT:
-            continue
-        if error is not None and error.ends_python:
-            out.append(_("{place} ends Python: remove it; the grader skipped it").format(place=place))
-        elif note.get("endless"):
-            out.append(_("{place}: this statement timed out and was skipped").format(place=place))
-        elif error is not None and needed.isdisjoint(_texts(note.get("defines"))):
-            found = _NEEDS.match(error.message)
-            if found:
-                name = next(filter(None, found.groups()))
-                needing.append(_("{place} needs `{name}`").format(place=place, name=name))
-            else:
-                raised.append(of_note(note, error))
-    if needing:
-        says = ngettext(
-            "{n} statement needs code that is not available here and was skipped: {what}",
-            "{n} statements need code that is not available here and were skipped; the first: {what}",
-            len(needing),
-        )
-        out.append(says.format(n=len(needing), what=needing[0]))
-    if raised:
-        says = ngettext(
-            "{n} statement raised an exception and was skipped: {what}",
-            "{n} statements raised exceptions and were skipped; the first: {what}",
-            len(raised),
-        )
-        out.append(says.format(n=len(raised), what=raised[0]))
-    return tuple(sanitize(line, 400) for line in out)
-
-
-def has_errors(notes: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether a statement of the file raised or timed out, and not for want of code that is not available here."""
-    errors = (student_error(note.get("error")) for note in notes if note.get("file") != UNIT)
-    return any(note.get("endless") for note in notes) or any(
-        e and (e.ends_python or not _NEEDS.match(e.message)) for e in errors
-    )
-
-
-def _texts(value: object) -> frozenset[str]:
-    return frozenset(t for t in value if isinstance(t, str)) if isinstance(value, list) else frozenset()
-
-
-def imports_added(submission: Submission, blocks: Collection[str], needed: frozenset[str]) -> tuple[str, ...]:
-    """A sentence for each name that the grader imported for the file, among those that its exercises need."""
-    missing = missing_imports(submission, sorted(blocks))
-    names = [name for name in missing if name in needed]
-    if not names:
-        return ()
-    return tuple(_import_added(submission, name, missing[name]) for name in names)
-
-
-def _import_added(submission: Submission, name: str, line: str) -> str:
-    file, number = first_use(submission, name)
-    says = _(
-        "{file}, line {line} uses `{name}`: add `{import_}` at the top; the grader did so for this check"
-    )
-    return says.format(file=sanitize(file), line=number, name=name, import_=line)

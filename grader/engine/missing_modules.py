@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from grader.judge.observation import StudentError, student_error
+from grader.judge.observation import StudentError, student_error, texts
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
@@ -46,9 +46,9 @@ def missing_names(notes: Iterable[Mapping[str, Any]]) -> dict[str, Missing]:
         if isinstance(block, str):
             found[block] = Missing(block, _module(note), block=True)
         elif error is not None:
-            found |= {name: Missing(name, _module(note)) for name in _texts(note.get("missing"))}
+            found |= {name: Missing(name, _module(note)) for name in texts(note.get("missing"))}
             cause = _blamed(error, found)
-            found |= {name: cause for name in _texts(note.get("defines")) if cause and name not in found}
+            found |= {name: cause for name in texts(note.get("defines")) if cause and name not in found}
     return found
 
 
@@ -78,7 +78,7 @@ def needs_gpu(errors: Sequence[StudentError], notes: Iterable[Mapping[str, Any]]
     for note in notes:
         error = student_error(note.get("error"))
         if error is not None and _lacks_gpu(error, undefined):
-            undefined.update(_texts(note.get("defines")))
+            undefined.update(texts(note.get("defines")))
     return bool(errors) and all(_lacks_gpu(error, undefined) for error in errors)
 
 
@@ -111,7 +111,3 @@ def of_gpu() -> str:
 def _module(note: Mapping[str, Any]) -> str:
     module = note.get("module")
     return module[:200] if isinstance(module, str) else ""
-
-
-def _texts(value: object) -> list[str]:
-    return [text for text in value if isinstance(text, str)][:100] if isinstance(value, list) else []

@@ -102,8 +102,8 @@ def read_observation(
             for name, value in _mapping(words.get("values")).items()
             if name in asked and (value is None or isinstance(value, (bool, int, float)))
         },
-        stacked=frozenset(_texts(words.get("stacked"))) & asked,
-        used=frozenset(_texts(words.get("used"))),
+        stacked=frozenset(texts(words.get("stacked"))) & asked,
+        used=frozenset(texts(words.get("used"))),
     )
 
 
@@ -115,7 +115,8 @@ def _text(value: object, size: int = 2000) -> str:
     return value[:size] if isinstance(value, str) else ""
 
 
-def _texts(value: object) -> list[str]:
+def texts(value: object) -> list[str]:
+    """Read a list of texts as the worker sends it, cut to size; bad ones are left out."""
     return (
         [_text(item, 300) for item in value if isinstance(item, str)][:500] if isinstance(value, list) else []
     )
@@ -155,8 +156,8 @@ def _parameters(value: object) -> Mapping[str, Any] | None:
     }
     shared = value.get("shared")
     return {
-        **{key: _texts(value.get(key)) for key in ("missing", "unexpected", "misshapen")},
-        "shared": [pair for pair in map(_texts, shared[:100]) if len(pair) == 2]
+        **{key: texts(value.get(key)) for key in ("missing", "unexpected", "misshapen")},
+        "shared": [pair for pair in map(texts, shared[:100]) if len(pair) == 2]
         if isinstance(shared, list)
         else [],
         "layout": _text(value.get("layout"), 100),

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from grader.bundle.model import Exercise
 from grader.engine.context import Context
+from grader.engine.grade_once import grade_once
 from grader.engine.submission_run import SubmissionRun
 from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
@@ -21,7 +22,9 @@ def certified(
     run: the file as it was submitted. result: its result, with the blocks that the reference replaced.
     """
     changed = edited(run.submission, candidate)
-    again = SubmissionRun(context, changed, read_names(changed), run.parts).once(exercise, result.replaced)
+    again = grade_once(
+        SubmissionRun(context, changed, read_names(changed), run.parts), exercise, result.replaced
+    )
     before = {advice.policy for advice in result.advice}
     return again.outcome == "passed" and {advice.policy for advice in again.advice} <= before
 

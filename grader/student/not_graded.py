@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from textwrap import shorten
 
 from grader.engine.engine import Engine
-from grader.engine.submission_run import Raised
+from grader.engine.first_exception import Raised
 from grader.intake.names import Definition, Names, read_names
 from grader.intake.nearest_code import NotGraded, not_graded
 from grader.intake.parameters import signature

@@ -10,11 +10,11 @@ from typing import Any
 from unittest.mock import patch
 
 import grader.engine.result
-import grader.engine.submission_run
 from benches.measure import ROOT
 from benches.nine import notebook
 from grader.bundle.files import load_all
 from grader.classroom.store import Store, StoreKey
+from grader.engine import judged_cases
 from grader.engine.engine import Engine
 from grader.engine.session import Session
 from grader.intake.read import submission_from
@@ -66,11 +66,7 @@ def where(folder: Path, count: int) -> dict[str, float]:
                 (launcher, "start", clock.around("start worker", launcher.start)),
                 (Session, "ask", clock.asking(Session.ask)),
                 (Session, "close", clock.around("end worker", Session.close)),
-                (
-                    grader.engine.submission_run,
-                    "judge_case",
-                    clock.around("judge", grader.engine.submission_run.judge_case),
-                ),
+                (judged_cases, "judge_case", clock.around("judge", judged_cases.judge_case)),
                 (grader.engine.result, "diagnose", clock.around("diagnose", grader.engine.result.diagnose)),
             ):
                 stack.enter_context(patch.object(target, name, wrapped))

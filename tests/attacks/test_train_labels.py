@@ -17,6 +17,7 @@ from grader.classroom.bounded_grading import BoundedGrading
 from grader.classroom.grading_process import RunConfig, Task
 from grader.classroom.store import StoreKey
 from grader.engine.engine import Engine
+from grader.engine.grade_once import grade_once
 from grader.engine.submission_run import SubmissionRun
 from grader.intake.names import read_names
 from grader.intake.neighbours import among, content_of
@@ -50,7 +51,7 @@ def test_made_up_words_are_not_the_scores_of_the_weights(cases):
     try:
         submission = Submission(Path("capstone.py"), (Unit("capstone.py", READS_THE_LABELS),))
         run = SubmissionRun(engine.context, submission, read_names(submission))
-        found = outcomes(run.once(engine.exercises["train"], ()))  # with the decoder of this file
+        found = outcomes(grade_once(run, engine.exercises["train"]))  # with the decoder of this file
     finally:
         engine.close()
         launcher.close()

@@ -14,6 +14,8 @@ from grader.authoring.bank import apply
 from grader.bundle.model import Bundle, Exercise
 from grader.bundle.safetensors import encode
 from grader.engine.engine import Engine
+from grader.engine.grade_exercise import retry_with_reference_blocks
+from grader.engine.grade_once import grade_once
 from grader.engine.grading_options import GradingOptions
 from grader.engine.post_training import examined
 from grader.engine.student_parts import Part, earlier_parts
@@ -58,18 +60,17 @@ def test_the_capstone_has_eight_points():
 )
 def test_a_wrong_part_fails_the_training_is_named_and_costs_nothing(quick, bundles, wrong, name, facet):
     exercise, here = capstone(bundles), run(quick, part(*wrong))
-    with_it = here.once(exercise, ())
+    with_it = grade_once(here, exercise)
     assert with_it.outcome == "failed"
     assert facet in {c.facet for c in with_it.checks if c.outcome == "failed"}
-    result = here._retry_with_reference_blocks(exercise, with_it)
+    result = retry_with_reference_blocks(here, exercise, with_it)
     assert (result.outcome, result.score) == ("passed", 5.0), result.remarks
     assert f"your {name} has an error (see there); graded with the reference {name} instead" in result.remarks
 
 
 def test_parts_that_are_right_are_used_and_reported(quick, bundles):
-    result = run(quick, part("05_multi_head_attention"), part("07_encoder"), part("08_decoder")).once(
-        capstone(bundles), ()
-    )
+    parts = part("05_multi_head_attention"), part("07_encoder"), part("08_decoder")
+    result = grade_once(run(quick, *parts), capstone(bundles))
     assert result.outcome == "passed"
     told = next(remark for remark in result.remarks if remark.startswith("built"))
     assert told == (
@@ -87,7 +88,7 @@ def test_a_part_is_met_inside_of_the_courses_blocks_too(quick, bundles):
         ),
         {"MultiHeadAttention": "MultiHeadAttention"},
     )
-    result = run(quick, broken).once(capstone(bundles), ())
+    result = grade_once(run(quick, broken), capstone(bundles))
     assert result.outcome == "failed"
     assert any("TypeError" in check.message for check in result.checks)
 
@@ -108,7 +109,7 @@ def test_a_decoder_that_restarts_its_positions_costs_nothing(quick, bundles):
     (books,) = [v for v in solution("08_decoder").variants("TransformerDecoder") if v.kind == "also"]
     exercise = capstone(bundles)
     here = run(quick, part("08_decoder", books.id, "variants"))
-    result = here._retry_with_reference_blocks(exercise, here.once(exercise, ()))
+    result = retry_with_reference_blocks(here, exercise, grade_once(here, exercise))
     assert (result.outcome, result.score) == ("passed", 5.0), result.remarks
     assert any("restarts its positions" in remark for remark in result.remarks)
 

@@ -14,10 +14,10 @@ import pytest
 from helpers.capstone import CAPSTONE, graded, part, solution
 
 from grader.engine.engine import Engine
+from grader.engine.grade_exercise import grade_exercise
 from grader.engine.grading_options import GradingOptions
 from grader.engine.result_cache import NEWEST, ResultCache
 from grader.engine.session import Training
-from grader.engine.student_blocks import student_blocks
 from grader.engine.submission_run import SubmissionRun
 from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
@@ -186,21 +186,21 @@ def test_what_may_be_chance_in_a_part_is_not_kept(keeping, bundles, monkeypatch)
     exercise = keeping.exercises["train"]
     failed = ExerciseResult("train", CAPSTONE, "failed", 0.0, exercise.points)
 
-    def once(self, asked, replaced):
+    def grade_once(run, asked, replaced=()):
         if asked.name in lossy:
-            self.history.lost += 1
+            run.history.lost += 1
         return replace(failed, name=asked.name)
 
-    monkeypatch.setattr(SubmissionRun, "once", once)
-    monkeypatch.setattr("grader.engine.submission_run._by_parts", lambda *_: True)
+    monkeypatch.setattr("grader.engine.grade_exercise.grade_once", grade_once)
+    monkeypatch.setattr("grader.engine.grade_exercise._by_parts", lambda *_: True)
     for lossy, before, kept in (((), False, 1), (("DecoderBlock",), False, 0), (("DecoderBlock",), True, 0)):
         submission = Submission(Path("capstone.py"), (Unit("capstone.py", WRONG),))
         run = SubmissionRun(keeping.context, submission, read_names(submission), parts)
         if before:
-            ((_name, earlier), *_more) = student_blocks(run, exercise)
-            earlier.grade(keeping.exercises["DecoderBlock"])
-        run.grade(exercise)
-        assert run._lost() == len(lossy)
+            ((_name, earlier), *_more) = run.blocks(exercise)
+            grade_exercise(earlier, keeping.exercises["DecoderBlock"])
+        grade_exercise(run, exercise)
+        assert run.lost == len(lossy)
         files = list(keeping.options.cache.folder.glob("train-*"))
         assert len(files) == kept
         for path in files:

@@ -14,7 +14,7 @@ from grader.classroom import grading_process
 from grader.classroom.grading_process import RunConfig, Task
 from grader.classroom.grading_process import grade as grade_task
 from grader.classroom.store import Store, StoreKey
-from grader.engine import result, submission_run
+from grader.engine import grade_once, result, submission_run
 from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
 from grader.judge.right_answer import right_answer
@@ -80,7 +80,7 @@ def names_fail(monkeypatch, is_hit) -> None:
             raise RecursionError("SECRET")
         return read_names(given)
 
-    for module in (engine_module, submission_run, check_module, grading_process):
+    for module in (engine_module, grade_once, submission_run, check_module, grading_process):
         monkeypatch.setattr(module, "read_names", stumbles)
 
 

@@ -1,0 +1,38 @@
+"""Find the first exception of a definition that is called like an exercise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from grader.bundle.model import Exercise
+from grader.diagnosis.facts import Fact
+from grader.diagnosis.sizes import of_sizes
+from grader.engine.session import WorkerGone
+from grader.engine.submission_run import SubmissionRun
+from grader.engine.worker_slot import CannotLoad
+from grader.judge.finding import Finding
+from grader.judge.verdict import of_error
+from grader.sandbox.base import SandboxError
+
+
+@dataclass(frozen=True)
+class Raised:
+    """An exception in a case, and the origin of the sizes in it, if it is about two that do not match."""
+
+    finding: Finding
+    facts: tuple[Fact, ...]
+
+
+def first_exception(run: SubmissionRun, exercise: Exercise) -> Raised | None:
+    """The first exception in a line of this file, in public cases; None if there is none, or the code does not load."""
+    if run.context.options.hidden:
+        return None
+    slot, request = run.context.slot, run.request(exercise, ())
+    try:
+        for case in exercise.cases:
+            error = slot.observe(request, case).error
+            if error is not None and error.where is not None:
+                return Raised(of_error(error), tuple(of_sizes(error, case)))
+    except (CannotLoad, WorkerGone, SandboxError):
+        slot.close()
+    return None

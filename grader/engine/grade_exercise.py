@@ -1,0 +1,164 @@
+"""Grade one exercise: once, and again with reference blocks in the place of the student's blocks that are wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from grader.bundle.model import Exercise
+from grader.engine.grade_once import grade_once
+from grader.engine.result import blocked_by
+from grader.engine.student_parts import content
+from grader.engine.submission_run import Block, SubmissionRun
+from grader.engine.when_to_cache import cached, keep
+from grader.report.model import ExerciseResult
+from grader.support.i18n import _
+from grader.support.sanitize import sanitize
+
+UNUSABLE = ("failed", "blocked", "not_started")  # outcomes of a part that another exercise cannot build on
+
+
+def grade_exercise(run: SubmissionRun, exercise: Exercise) -> ExerciseResult:
+    """Grade one exercise, unless `run.done` or the cache has its result."""
+    if exercise.name not in run.done:
+        known = cached(run.context, content(run.submission, run.parts), exercise)
+        run.done[exercise.name] = known or _graded(run, exercise)
+    return run.done[exercise.name]
+
+
+def _graded(run: SubmissionRun, exercise: Exercise) -> ExerciseResult:
+    before = run.lost
+    result = retry_with_reference_blocks(run, exercise, grade_once(run, exercise))
+    if result.outcome == "failed":
+        result = _blocked(run, exercise, result)
+    if run.lost > before or any(name in other.unsteady for name, other in run.blocks(exercise)):
+        run.unsteady.add(exercise.name)
+    elif result.outcome in ("passed", "failed") and not result.partial:
+        keep(run.context, content(run.submission, run.parts), exercise, result)
+    return result
+
+
+def _blocked(run: SubmissionRun, exercise: Exercise, result: ExerciseResult) -> ExerciseResult:
+    """A failed result as *blocked*, if the exercise uses another one that fails and that no block replaces."""
+    for name in run.used_exercises(exercise):
+        other = run.context.exercises[name]
+        if name not in exercise.given and grade_exercise(run, other).outcome in UNUSABLE:
+            return blocked_by(result, run.done[name])
+    return result
+
+
+def retry_with_reference_blocks(
+    run: SubmissionRun, exercise: Exercise, result: ExerciseResult
+) -> ExerciseResult:
+    """Return a better result with reference blocks in the place of blocks that are wrong; `result` if there is none."""
+    wanting = run.context.options.foreign and result.outcome == "could_not_grade"
+    if result.outcome != "failed" and not wanting:
+        return result
+    if exercise.is_made_of_parts and not _by_parts(exercise, result):
+        return result
+    own = run.blocks(exercise)
+    faulty = [block for block in own if _is_unusable(*block)]
+    again = _with_reference_blocks(run, exercise, result, faulty, _on_faulty(run, faulty))
+    again = _without_other_interfaces(run, exercise, again, own, faulty)
+    if again is not result:
+        again = replace(again, fix_first=_to_fix_first(run, exercise, faulty))
+    if not exercise.is_made_of_parts or not _by_parts(exercise, again) or len(faulty) == len(own):
+        return again
+    says = _(
+        "your parts ({blocks}) pass separately but fail together; graded with the reference parts instead;"
+        " one possible reason is a decoder that restarts its positions in prediction"
+    )
+    remark = says.format(blocks=_names_of(own))
+    return _with_reference_blocks(run, exercise, again, own, [remark])
+
+
+def _is_unusable(name: str, run: SubmissionRun) -> bool:
+    result = grade_exercise(run, run.context.exercises[name])
+    return result.outcome in (*UNUSABLE, "could_not_grade")
+
+
+def _to_fix_first(run: SubmissionRun, exercise: Exercise, faulty: Sequence[Block]) -> tuple[str, ...]:
+    """The faulty blocks to fix before the exercise: its parts, and the blocks of this file that it uses."""
+    used, parts = run.used_exercises(exercise), exercise.is_made_of_parts
+    return tuple(name for name, of in faulty if parts or (of is run and name in used))
+
+
+def _with_reference_blocks(
+    run: SubmissionRun,
+    exercise: Exercise,
+    result: ExerciseResult,
+    blocks: Sequence[Block],
+    remarks: Sequence[str],
+) -> ExerciseResult:
+    """Try again with reference blocks in the place of `blocks`. Return the new result unless it is worse."""
+    if not blocks:
+        return result
+    again = grade_once(run, exercise, tuple(name for name, _of in blocks))
+    if again.score is None or (exercise.is_made_of_parts and again.score < (result.score or 0)):
+        return result
+    if again.checks == result.checks:
+        return result  # it does not use them
+    return replace(
+        again,
+        score=max(again.score, result.score or 0),  # a second try costs nothing
+        remarks=(*again.remarks, *remarks),
+        seconds=again.seconds + result.seconds,
+        replaced=tuple(name for name, _of in blocks),
+    )
+
+
+def _without_other_interfaces(
+    run: SubmissionRun,
+    exercise: Exercise,
+    result: ExerciseResult,
+    own: Sequence[Block],
+    faulty: Sequence[Block],
+) -> ExerciseResult:
+    """Try again with reference blocks for neighbours with another interface. Return the result if it passes."""
+    others = [(name, of) for name, of in own if of is not run and name in of.done]
+    others = [(name, of) for name, of in others if of.done[name].outcome == "other_interface"]
+    if exercise.is_made_of_parts or not others or result.outcome == "passed":
+        return result
+    blocks = [*faulty, *others]
+    again = _with_reference_blocks(run, exercise, result, blocks, _on_faulty(run, blocks))
+    return again if again.outcome == "passed" else result
+
+
+def _by_parts(exercise: Exercise, result: ExerciseResult) -> bool:
+    """Whether a case that uses the student's parts failed."""
+    cases = {case.id for case in exercise.cases if any(step.get("own") for step in case.steps)}
+    return any(c.outcome == "failed" and c.id.split("/")[0] in cases for c in result.checks)
+
+
+def _on_faulty(run: SubmissionRun, faulty: Sequence[Block]) -> list[str]:
+    """Remarks on blocks of the student that reference blocks replace: those of this file together, then each other."""
+    files_beside = [of for of in run.neighbours.values() if of is not run]
+    beside = [block for block in faulty if block[1] in files_beside]
+    own = [block for block in faulty if block not in beside]
+    return [*_on_own(own), *(_on_one_beside(*block) for block in beside)]
+
+
+def _on_own(blocks: Sequence[Block]) -> list[str]:
+    if not blocks:
+        return []
+    outcomes = {of.done[name].outcome for name, of in blocks}
+    if outcomes == {"failed"}:
+        says = _("your {blocks} has an error (see there); graded with the reference {blocks} instead")
+    elif outcomes == {"not_started"}:
+        says = _("your {blocks} is not written yet; graded with the reference {blocks} instead")
+    else:
+        says = _("your {blocks} could not be used (see there); graded with the reference {blocks} instead")
+    return [says.format(blocks=_names_of(blocks))]
+
+
+def _on_one_beside(name: str, of: SubmissionRun) -> str:
+    says = (
+        _("{block} in {file} has an error; graded with the reference {block} instead")
+        if of.done[name].outcome == "failed"
+        else _("{block} in {file} could not be used; graded with the reference {block} instead")
+    )
+    return says.format(block=name, file=sanitize(of.submission.units[0].name, 100))
+
+
+def _names_of(blocks: Sequence[Block]) -> str:
+    return ", ".join(name for name, _of in blocks)

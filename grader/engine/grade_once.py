@@ -1,0 +1,77 @@
+"""Grade one exercise once, whatever the submission makes the grader raise. Hidden results are redacted here alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from grader.bundle.model import Exercise
+from grader.engine.code_excerpt import code
+from grader.engine.one_try import one_try, result_builder
+from grader.engine.plain_file import plain_file, raised_at
+from grader.engine.slip_remarks import with_slips
+from grader.engine.submission_run import SubmissionRun
+from grader.intake.names import read_names
+from grader.judge.redact import Evidence, redact
+from grader.report.model import ExerciseResult
+from grader.support.i18n import _
+
+
+def grade_once(run: SubmissionRun, exercise: Exercise, replaced: Sequence[str] = ()) -> ExerciseResult:
+    """Grade one exercise once, with reference blocks in the place of `replaced`.
+
+    The submission may cause an exception while it is judged; that must not excuse it. So the exercise is tried
+    again in a new worker. If it raises again, a plain file is graded: the grader is at fault only if that fails
+    too.
+    """
+    try:
+        return _shown(run, exercise, replaced)
+    except Exception:
+        run.context.slot.close()
+    try:
+        return _shown(run, exercise, replaced)
+    except Exception as error:
+        return after_exception(run, exercise, error)
+
+
+def after_exception(run: SubmissionRun, exercise: Exercise, error: Exception) -> ExerciseResult:
+    """Return *failed* if a plain file is graded without an exception; *could not be graded* otherwise."""
+    run.context.slot.close()
+    builder = result_builder(run, exercise)
+    if _plain_file_works(run, exercise):
+        says = _(
+            "for the instructor: the grader raised {error} while it judged this submission, not over a plain file"
+        )
+        return _redacted(run, *builder.unjudged(says.format(error=raised_at(error))))
+    says = _("the grader failed: {error}").format(error=raised_at(error))
+    return _redacted(run, *builder.without_checks("could_not_grade", says))
+
+
+def _plain_file_works(run: SubmissionRun, exercise: Exercise) -> bool:
+    """Whether a submission that fails in the simplest way is graded without an exception."""
+    plain = plain_file(exercise)
+    try:
+        result, _evidence = one_try(SubmissionRun(run.context, plain, read_names(plain)), exercise, ())
+    except Exception:
+        return False
+    return result.outcome != "could_not_grade"
+
+
+def _shown(run: SubmissionRun, exercise: Exercise, replaced: Sequence[str]) -> ExerciseResult:
+    """One try, as a report may show it."""
+    result, evidence = one_try(run, exercise, replaced)
+    shown = _redacted(run, result, evidence)
+    # At level 0 the slip may be the answer; and a file with a repair defines the broken class too.
+    if exercise.level:
+        shown = with_slips(shown, run.submission, run.alias(exercise), evidence.codes)
+    return shown if run.context.options.hidden else _with_code(run, exercise, shown)
+
+
+def _redacted(run: SubmissionRun, result: ExerciseResult, evidence: Evidence) -> ExerciseResult:
+    return redact(result, evidence) if run.context.options.hidden else result
+
+
+def _with_code(run: SubmissionRun, exercise: Exercise, result: ExerciseResult) -> ExerciseResult:
+    if result.outcome not in ("failed", "blocked", "other_interface"):
+        return result
+    return replace(result, code=code(result, run.submission, run.definition(exercise)))

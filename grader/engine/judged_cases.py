@@ -1,0 +1,83 @@
+"""Run the cases of an exercise in a worker and judge them, also those that lose their worker."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from grader.bundle.model import Exercise, RecordedCase
+from grader.engine.case_checks import off_last, skipped, without_off
+from grader.engine.context import Context
+from grader.engine.load_request import LoadRequest, case_timeout, limits
+from grader.engine.messages import place_of
+from grader.engine.post_training import examined
+from grader.engine.session import WorkerGone
+from grader.engine.visibility import with_requirements
+from grader.engine.worker_slot import CannotLoad
+from grader.given import source
+from grader.judge.normalise import normalise_layouts
+from grader.judge.observation import Observation
+from grader.judge.verdict import Budget, JudgedCase, judge_case, lost_case, unseen_case
+from grader.report.model import CheckOutcome
+from grader.sandbox.base import SandboxError
+
+
+def judged_cases(context: Context, request: LoadRequest) -> list[JudgedCase]:
+    """Run and judge every case of the exercise; with the option `quick`, no case that is costly.
+
+    Cases that cost no points come last: after a timeout they may be skipped.
+    """
+    judged: list[JudgedCase] = []
+    budget = Budget()
+    options = context.options
+    for case in sorted(request.exercise.cases, key=lambda case: bool(case.policy)):
+        if case.costly and options.quick:
+            continue
+        ordered = off_last(request.exercise, case)
+        known = skipped(ordered, judged, options.device, hidden=options.hidden)
+        judged.append(without_off(request.exercise, known or _judged(context, request, ordered, budget)))
+    return judged
+
+
+def _judged(context: Context, request: LoadRequest, case: RecordedCase, budget: Budget) -> JudgedCase:
+    """Run and judge one case. A failure counts only if the worker had loaded the file once, so it may run in a
+    new worker.
+    """
+    device = context.options.device
+    try:
+        judged = judge_case(case, _observed(context, request, case), device, budget)
+        if context.slot.reloaded and any(check.outcome != "passed" for check in judged.checks):
+            again = _observed(context, request, case, in_new_worker=True)
+            judged = judge_case(case, again, device, budget)
+        return judged
+    except WorkerGone as gone:
+        return _without_worker(request.exercise, case, gone, device)
+    except (CannotLoad, SandboxError) as error:
+        return unseen_case(case, "could_not_grade", "fault", str(error), device=device)
+
+
+def _without_worker(exercise: Exercise, case: RecordedCase, gone: WorkerGone, device: str) -> JudgedCase:
+    """Return the verdict on a case that lost its worker. On another device the grader may be at fault."""
+    outcome: CheckOutcome = "failed" if device == "cpu" else "could_not_grade"
+    detail = f"{case_timeout(exercise, case):g}" if gone.why == "time" else gone.detail
+    lost = lost_case(case, outcome, gone.why, detail, place_of(gone), device)
+    return replace(lost, printed=gone.printed)
+
+
+def _observed(
+    context: Context, request: LoadRequest, case: RecordedCase, *, in_new_worker: bool = False
+) -> Observation:
+    """Run one case, measure what it trained, and bring the results into one layout."""
+    on_training = partial(context.options.on_training, f"{request.exercise.name}, {case.id}")
+    observation = context.slot.observe(request, case, on_training, in_new_worker=in_new_worker)
+    return normalise_layouts(_examined(context, request.exercise, case, observation), case.steps)
+
+
+def _examined(
+    context: Context, exercise: Exercise, case: RecordedCase, observation: Observation
+) -> Observation:
+    """Measure trained weights in a second worker, in which no student code runs."""
+    if case.exam is None:
+        return observation
+    given = {name: source(name) for name in with_requirements(exercise.given)}
+    return examined(case, observation, context.slot.launcher, limits(exercise), given)

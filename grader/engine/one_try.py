@@ -1,0 +1,146 @@
+"""One try at an exercise: read the text, load the file, run and judge the cases. The result is not redacted yet."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from grader.bundle.model import Exercise
+from grader.engine.interface import Interface
+from grader.engine.judged_cases import judged_cases
+from grader.engine.load_request import LoadRequest
+from grader.engine.loading import defined_name, definition_errors, load_remarks, own_notes
+from grader.engine.missing_modules import blamed, is_package, missing_names, needs_gpu, of_gpu, of_missing
+from grader.engine.result import ResultBuilder
+from grader.engine.student_parts import parts_remark
+from grader.engine.submission_run import SubmissionRun
+from grader.engine.worker_slot import CannotLoad, Loaded
+from grader.intake.parameters import has_no_code
+from grader.judge.observation import StudentError
+from grader.judge.redact import Evidence
+from grader.judge.verdict import JudgedCase
+from grader.report.model import ExerciseResult
+from grader.sandbox.base import SandboxError
+from grader.support.i18n import _
+from grader.support.sanitize import sanitize
+
+
+def one_try(
+    run: SubmissionRun, exercise: Exercise, replaced: Sequence[str]
+) -> tuple[ExerciseResult, Evidence]:
+    """Grade an exercise with reference blocks in the place of `replaced`; also return what redaction needs to know."""
+    builder = result_builder(run, exercise)
+    fits = run.interface(exercise)
+    remarks = [*_renamed(run, exercise), *fits.remarks]
+    if early := _from_text(run, builder, fits, remarks):
+        return early
+    try:
+        request, loaded = _loaded(run, exercise, replaced)
+    except CannotLoad as why:
+        errors = definition_errors(own_notes(run.history.notes, run.submission), builder.alias)
+        wanting = _for_want_of(run, builder, errors, remarks)
+        return wanting or builder.without_checks("blocked", str(why), remarks)
+    except SandboxError as error:
+        return builder.without_checks("could_not_grade", str(error))
+    remarks += _on_loading(run, request, loaded)
+    judged = judged_cases(run.context, request)
+    result, evidence = builder.from_cases(judged, remarks)
+    return _instead_of(run, result, builder, judged, remarks) or (result, evidence)
+
+
+def result_builder(run: SubmissionRun, exercise: Exercise) -> ResultBuilder:
+    """Return what makes the result of a try that starts now."""
+    quick = run.context.options.quick
+    return ResultBuilder(exercise, run.submission, run.alias(exercise), time.monotonic(), quick)
+
+
+def _renamed(run: SubmissionRun, exercise: Exercise) -> list[str]:
+    """A remark on an exercise that has another name in the file."""
+    if run.alias(exercise) == exercise.name:
+        return []
+    found, definition = sanitize(run.alias(exercise)), run.definition(exercise)
+    if definition is None:
+        says = _("{found} was graded as {name}, the name in the course")
+        return [says.format(found=found, name=exercise.name)]
+    says = _("{file}, line {line} defines {found}; it was graded as {name}, the name in the course")
+    file = sanitize(definition.unit)
+    return [says.format(file=file, line=definition.line, found=found, name=exercise.name)]
+
+
+def _from_text(
+    run: SubmissionRun, builder: ResultBuilder, fits: Interface, remarks: Sequence[str]
+) -> tuple[ExerciseResult, Evidence] | None:
+    """The result if the text alone decides it: not started, or another interface. None if the cases must run."""
+    if run.is_untouched(builder.exercise):
+        return builder.without_checks("not_started")
+    if has_no_code(run.submission, run.names, builder.alias):
+        says = _("{name} has no code yet").format(name=sanitize(builder.alias))
+        return builder.without_checks("not_started", says)
+    if fits.other:
+        return builder.without_checks("other_interface", fits.other, remarks)
+    return None
+
+
+def _loaded(run: SubmissionRun, exercise: Exercise, replaced: Sequence[str]) -> tuple[LoadRequest, Loaded]:
+    """Load the file, and learn the name under which it defines the exercise. Raises CannotLoad and SandboxError."""
+    request = run.request(exercise, replaced)
+    loaded = run.context.slot.load(request)
+    bound = defined_name(request, loaded, run.names)
+    if bound != run.aliases.get(exercise.name):
+        run.aliases[exercise.name] = bound
+        request = run.request(exercise, replaced)
+    return request, loaded
+
+
+def _on_loading(run: SubmissionRun, request: LoadRequest, loaded: Loaded) -> list[str]:
+    """Remarks on what was left out of the file, on whose parts were used, and on cases that are skipped."""
+    exercise = request.exercise
+    remarks = load_remarks(run.history.notes, run.needs(exercise), request.visible_blocks)
+    if exercise.is_made_of_parts:
+        known = [name for name in exercise.given if name in run.context.exercises]
+        remarks.append(parts_remark(loaded.own, known))
+    if run.context.options.quick and any(case.costly for case in exercise.cases):
+        remarks.append(_("--quick: the long training was skipped, so this is not a final score"))
+    return remarks
+
+
+def _instead_of(
+    run: SubmissionRun,
+    result: ExerciseResult,
+    builder: ResultBuilder,
+    judged: Sequence[JudgedCase],
+    remarks: Sequence[str],
+) -> tuple[ExerciseResult, Evidence] | None:
+    """What to report instead of a failure: the code lacks a module, or takes another mask. None if it stays."""
+    if result.outcome != "failed":
+        return None
+    if not result.score:
+        errors = [j.observation.error for j in judged if j.observation and j.observation.error]
+        if wanting := _for_want_of(run, builder, errors, remarks):
+            return wanting
+    masks = run.takes_mask(builder.exercise) if run.context.options.foreign else ""
+    if masks and not result.diagnosis.alternatives:
+        return builder.without_checks("other_interface", masks, remarks[: builder.alias != result.name])
+    return None
+
+
+def _for_want_of(
+    run: SubmissionRun, builder: ResultBuilder, errors: Sequence[StudentError], remarks: Sequence[str]
+) -> tuple[ExerciseResult, Evidence] | None:
+    """Return a result if the code lacks a module, a package or a GPU; None if its exceptions say something else.
+
+    In a course this excuses an exercise only if a package is not installed, and not if hidden cases decide the
+    points. See docs/decisions/21.
+    """
+    options, notes = run.context.options, run.history.notes
+    if options.foreign and options.device == "cpu" and needs_gpu(errors, notes):
+        return builder.without_checks("could_not_grade", of_gpu(), remarks)
+    missing = blamed(errors, missing_names(notes))
+    if missing is None:
+        return None
+    says, package = of_missing(missing), is_package(missing.module)
+    if options.foreign or (package and not options.hidden):
+        return builder.without_checks("could_not_grade", says, remarks)
+    if package:
+        remarks = [*remarks, _("for the instructor: grade again where this package is installed")]
+    return builder.without_checks("blocked", says, remarks)
