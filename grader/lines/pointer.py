@@ -59,7 +59,7 @@ def certain(repairs: Sequence[Candidate]) -> Candidate | None:
     """
     kept = [one for one in repairs if not one.edit.inserts]
     # A result stored elsewhere may only imitate another name where it is read: the line that reads it comes first.
-    kept.sort(key=lambda one: one.edit.operator == "target")
+    kept.sort(key=_stores_elsewhere)
     kept = kept or [one for one in repairs if one.edit.operator not in IMITATES]
     for other in kept[1:]:
         order = kept[0].place.statements
@@ -68,6 +68,12 @@ def certain(repairs: Sequence[Candidate]) -> Candidate | None:
         if abs(order.index(other.edit.statement) - order.index(kept[0].edit.statement)) > 1:
             return None
     return kept[0] if kept else None
+
+
+def _stores_elsewhere(one: Candidate) -> bool:
+    """Whether an edit stores a result in another name, or in the tensor that it is computed from, as `relu_` does."""
+    in_place = one.edit.operator == "function" and one.edit.pieces[0][2].endswith("_")
+    return in_place or one.edit.operator == "target"
 
 
 def _line(place: Place, number: int, change: str = "", part: tuple[int, int] | None = None) -> Line:

@@ -13,6 +13,7 @@ from grader.engine.grading_options import GradingOptions
 from grader.lines.find import Source, add_lines, search, without_doubtful_name
 from grader.lines.search import Budget
 from grader.report.model import Diagnosis
+from tests.helpers.beginners import ANSWERS
 from tests.helpers.minimal import submission_of
 
 WRONG = """import torch
@@ -155,6 +156,16 @@ def test_the_points_stay_as_they_are(checked, engine):
     plain = engine.grade(submission_of(WRONG), ["sequence_mask"]).exercises[0]
     assert replace(checked(WRONG).diagnosis, lines=()) == plain.diagnosis
     assert checked(WRONG).score == plain.score
+
+
+def test_the_line_that_reads_the_wrong_name_is_certain(engine):
+    """A result that no line reads could also be stored in place, or in the name that is read instead."""
+    source = ANSWERS["mask_after_softmax"].source
+    assert source.splitlines()[14] == "    return X.softmax(-1) * keep"
+    report = engine.grade(submission_of(source), ["masked_softmax"])
+    found = add_lines(engine, report, {"masked_softmax": Source(submission_of(source))}, seconds=20.0)
+    line = found.exercises[0].diagnosis.lines[0]
+    assert (line.line, line.certainty) == (15, "repaired")
 
 
 def test_two_mistakes_are_never_certain(checked):
