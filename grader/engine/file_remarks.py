@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from grader.bundle.model import Exercise
@@ -26,15 +26,13 @@ _NEEDS = re.compile(
 def file_remarks(run: SubmissionRun, exercises: Sequence[Exercise]) -> tuple[str, ...]:
     """Sentences about imports that were added, other files that were used, and statements that were skipped."""
     notes = run.history.notes
-    needed = _needed(run, exercises)
-    added = _imports_added(run.submission, _blocks(exercises), needed)
-    return (*added, *_files_used(notes), *_summary_of_skipped(notes, needed))
+    added = _imports_added(run.submission, _missing(run, exercises), run.context.options.foreign)
+    return (*added, *_files_used(notes), *_summary_of_skipped(notes, _needed(run, exercises)))
 
 
 def is_faulty(run: SubmissionRun, exercises: Sequence[Exercise]) -> bool:
     """Whether the file would not run by itself: syntax errors, statements that raise, imports that are missing."""
-    missing = _imports_added(run.submission, _blocks(exercises), _needed(run, exercises))
-    return bool(run.names.faults or missing) or _has_errors(run.history.notes)
+    return bool(run.names.faults or _missing(run, exercises)) or _has_errors(run.history.notes)
 
 
 def _needed(run: SubmissionRun, exercises: Sequence[Exercise]) -> frozenset[str]:
@@ -42,28 +40,26 @@ def _needed(run: SubmissionRun, exercises: Sequence[Exercise]) -> frozenset[str]
     return frozenset().union(*map(run.needs, exercises))
 
 
-def _blocks(exercises: Sequence[Exercise]) -> frozenset[str]:
-    """The building blocks that exercises may use."""
-    return frozenset().union(*map(visible_blocks, exercises))
+def _missing(run: SubmissionRun, exercises: Sequence[Exercise]) -> dict[str, str]:
+    """Name → its import, for names that exercises need and that the file forgets to import."""
+    needed = _needed(run, exercises)
+    blocks = frozenset[str]().union(*map(visible_blocks, exercises))
+    found = missing_imports(run.submission, sorted(blocks))
+    return {name: line for name, line in found.items() if name in needed}
 
 
-def _imports_added(
-    submission: Submission, blocks: Collection[str], needed: frozenset[str]
-) -> tuple[str, ...]:
-    """A sentence for each name that the grader imported for the file, among those that its exercises need."""
-    missing = missing_imports(submission, sorted(blocks))
-    names = [name for name in missing if name in needed]
-    if not names:
-        return ()
-    return tuple(_import_added(submission, name, missing[name]) for name in names)
-
-
-def _import_added(submission: Submission, name: str, line: str) -> str:
-    file, number = first_use(submission, name)
-    says = _(
-        "{file}, line {line} uses `{name}`: add `{import_}` at the top; the grader did so for this check"
-    )
-    return says.format(file=sanitize(file), line=number, name=name, import_=line)
+def _imports_added(submission: Submission, missing: Mapping[str, str], foreign: bool) -> Iterator[str]:
+    """A sentence for each name that the grader imported. Of a foreign file the reader may not be the author."""
+    for name, line in missing.items():
+        file, number = first_use(submission, name)
+        says = (
+            _("{file}, line {line} uses `{name}`, which the file does not import; the grader used `{import_}`")
+            if foreign
+            else _(
+                "{file}, line {line} uses `{name}`: add `{import_}` at the top; the grader did so for this check"
+            )
+        )
+        yield says.format(file=sanitize(file), line=number, name=name, import_=line)
 
 
 def _files_used(notes: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:

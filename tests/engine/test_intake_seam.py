@@ -34,6 +34,16 @@ def test_a_file_that_imports_its_names_gets_no_remark(engine):
     assert (result.outcome, result.remarks) == ("passed", ())
 
 
+def test_a_missing_import_of_a_foreign_file_is_a_fact(engine):
+    """Whoever grades a file with `--file` need not be its author, so the remark gives no advice."""
+    foreign = engine.with_options(foreign=True)
+    source = SCORING.replace("from grader.given import masked_softmax\n", "")
+    (remark,) = foreign.grade(submission_from(Path("scoring.py"), source.encode())).remarks
+    assert "uses `masked_softmax`, which the file does not import" in remark
+    assert remark.endswith("the grader used `from grader.given import masked_softmax`")
+    assert "add" not in remark
+
+
 def test_a_syntax_error_blocks_only_what_follows_it(engine):
     text = f"import torch\nimport torch.nn.functional as F\n\n{MASKED}\n\ndef sequence_mask(X, valid_len:\n    return X\n"
     before, after = sorted(graded(engine, "masking.py", text), key=lambda result: result.name)
