@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import Any
 
 from grader.report import pruning_pictures
@@ -29,9 +30,21 @@ def sentence(text: str) -> str:
 def _values(report: Report) -> dict[str, Any]:
     return {
         "report": report,
+        "about": _about(report),
         "circumstances": _circumstances(report),
         "pruning": pruning_pictures.pictures([result.figures for result in report.exercises]),
     }
+
+
+def _about(report: Report) -> str:
+    """Return whose work it is, the file and the assignment, as far as the report knows them.
+
+    A page is also read where nobody knows the folder that it came from. A class report with pseudonyms has them here.
+    """
+    graded = report.extra.get("submission") or PurePath(report.file).name
+    files = [graded] if graded else [result.code.file for result in report.exercises if result.code]
+    assignments = [result.assignment for result in report.exercises]
+    return " · ".join(dict.fromkeys(filter(None, [report.extra.get("student"), *files, *assignments])))
 
 
 def _circumstances(report: Report) -> str:

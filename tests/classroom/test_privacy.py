@@ -18,6 +18,7 @@ from grader.classroom.formats import FORMATS
 from grader.classroom.pseudonyms import pseudonym, pseudonymous
 from grader.classroom.purge import SET_ASIDE, find_stored
 from grader.classroom.roster import Person
+from grader.classroom.submission_pages import write_pages
 from grader.report.model import Code, Line
 from grader.support.errors import GraderError, UsageError
 
@@ -64,6 +65,14 @@ def test_no_code_is_in_a_shared_report():
     code = Code("lovelace42.py", 1, ("# by lovelace",))
     (one,) = pseudonymous([entry("lovelace42", replace(wrong, code=code))], KEY)
     assert "lovelace" not in FORMATS["jsonl"]([one])
+
+
+def test_the_head_of_a_shared_page_names_no_student(tmp_path):
+    write_pages(tmp_path, pseudonymous([named()], KEY))
+    (path,) = tmp_path.iterdir()
+    text = path.read_text("utf-8")
+    assert f"<title>Headway report: {pseudonym('lovelace42', KEY)} · " in text
+    assert [name for name in NAMES if name in text.lower()] == []
 
 
 def test_the_name_of_a_module_is_an_ordinary_word():

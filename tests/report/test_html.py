@@ -81,6 +81,23 @@ def test_html_says_what_the_terminal_says():
         assert part in text
 
 
+def named(**known):
+    result = ExerciseResult("masked_softmax", "02_masking", "passed", 5.0, 5.0)
+    return page(Report((result,), "strict", "2", "0", **known))
+
+
+def test_a_page_names_the_student_the_file_and_the_assignment():
+    for_class = named(extra={"student": "ada", "submission": "ada/masking.py", "content": ""})
+    assert "<title>Headway report: ada · ada/masking.py · 02_masking</title>" in for_class
+    assert ">ada · ada/masking.py · 02_masking</div>" in for_class
+
+
+def test_a_page_of_a_file_names_no_folder_of_its_author():
+    text = named(file="/home/ada/course/masking.py")
+    assert ">masking.py · 02_masking</div>" in text
+    assert "/home" not in text
+
+
 def test_there_are_colours_for_every_dark_host():
     text = fragment(REPORT)
     for page_of in ("prefers-color-scheme:dark", "data-jp-theme-light=false", "vscode-dark", "theme=dark"):
