@@ -53,7 +53,9 @@ def _imports_added(submission: Submission, missing: Mapping[str, str], foreign: 
     for name, line in missing.items():
         file, number = first_use(submission, name)
         says = (
-            _("{file}, line {line} uses `{name}`, which the file does not import; the grader used `{import_}`")
+            _(
+                "{file}, line {line} uses `{name}`, which the file does not import; the grader used `{import_}`"
+            )
             if foreign
             else _(
                 "{file}, line {line} uses `{name}`: add `{import_}` at the top; the grader did so for this check"
