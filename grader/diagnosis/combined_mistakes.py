@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from grader.bundle.model import RecordedCase, Signatures
-from grader.bundle.safetensors import Array
-from grader.diagnosis.distance import NEAR, changed, distances, shown
+from grader.diagnosis.distance import NEAR, Compared, distances
 from grader.judge.verdict import Budget
 
 TOGETHER = 3  # rows of the table, each one mistake or a recorded pair
@@ -52,26 +51,17 @@ class _Answer:
     open: frozenset[int] = frozenset()
 
 
-def together(
-    table: Signatures,
-    cases: Sequence[RecordedCase],
-    states: Sequence[str],
-    numbers: Array,
-    budget: Budget | None = None,
-) -> tuple[tuple[str, ...], ...]:
+def together(answer: Compared, cases: Sequence[RecordedCase], budget: Budget) -> tuple[tuple[str, ...], ...]:
     """Return the fewest known mistakes that together explain an answer which equals no row of the table.
 
     If there are none, checks that ended in an exception are left out. Raises JudgingTimeoutError if the budget is
     spent.
     """
-    right = [row for row, ids in enumerate(table.explains) if not ids]
-    apart = distances(table, states, numbers)
-    wrong = _slots((apart[right] >= NEAR).all(axis=0))
-    rows = list(_rows(table, apart, states, numbers))
-    raised = frozenset(slot for slot in wrong if states[slot].startswith("!"))
-    sizes = _sizes(table, cases)
+    wrong, rows = _slots(answer.wrong), list(_rows(answer))
+    raised = frozenset(slot for slot in wrong if answer.states[slot].startswith("!"))
+    sizes = _sizes(answer.table, cases)
     for left_out in (frozenset[int](), raised) if 2 * len(raised) < len(wrong) else (frozenset[int](),):
-        if found := _explained(rows, _Answer(table, sizes, wrong, left_out), budget or Budget()):
+        if found := _explained(rows, _Answer(answer.table, sizes, wrong, left_out), budget):
             return found
     return ()
 
@@ -86,15 +76,12 @@ def _sizes(table: Signatures, cases: Sequence[RecordedCase]) -> list[str]:
     return [of[slot.split("|")[0]] for slot in table.slots]
 
 
-def _rows(table: Signatures, apart: Array, states: Sequence[str], numbers: Array) -> Iterator[_Row]:
+def _rows(answer: Compared) -> Iterator[_Row]:
     """Yield the rows that the answer shows somewhere."""
-    changes, near = changed(table), apart < NEAR
-    shows = shown(table, states, numbers)
-    for number, ids in enumerate(table.explains):
-        if ids and shows[number].any():
-            yield _Row(
-                number, frozenset(ids), _slots(changes[number]), _slots(near[number]), _slots(shows[number])
-            )
+    for number, ids in enumerate(answer.table.explains):
+        if ids and answer.shown[number].any():
+            slots = (answer.changed[number], answer.apart[number] < NEAR, answer.shown[number])
+            yield _Row(number, frozenset(ids), *map(_slots, slots))
 
 
 def _explained(rows: Iterable[_Row], answer: _Answer, budget: Budget) -> tuple[tuple[str, ...], ...]:

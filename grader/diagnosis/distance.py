@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -17,8 +19,11 @@ NEAR, FAR = 1e-4, 1e-2
 def distances(
     table: Signatures, states: Sequence[str], numbers: Array, rows: Sequence[int] | None = None
 ) -> Array:
-    """Per row (all of the table, or those given) and slot the departure, relative to the size of what is there;
-    infinite where a state differs."""
+    """Return (rows, slots): the difference of the numbers, relative to 1 + their size in the row; infinite where a
+    state differs.
+
+    rows: those of the table to compare with; all if it is None.
+    """
     mine = np.array(states, dtype=object)
     row_states = table.states if rows is None else table.states[list(rows)]
     row_numbers = table.numbers if rows is None else table.numbers[list(rows)]
@@ -30,17 +35,41 @@ def distances(
     return np.where((row_states == mine) | anything, departs, np.inf)
 
 
-def changed(table: Signatures) -> Array:
-    """Per row and slot, whether a mistake gives there what no right answer gives."""
-    right = [row for row, ids in enumerate(table.explains) if not ids]
-    apart = [distances(table, table.states[row], table.numbers[row]) for row in right]
-    return np.asarray((np.array(apart) >= NEAR).all(axis=0))
+@dataclass(frozen=True)
+class Compared:
+    """An answer compared with the table of known mistakes. The arrays are (rows, slots).
 
+    states, numbers: the signature of the answer.
+    """
 
-def shown(table: Signatures, states: Sequence[str], numbers: Array) -> Array:
-    """Per row and slot, whether an answer has there what the mistake gives and no right answer does."""
-    apart = distances(table, states, numbers)
-    right = [row for row, ids in enumerate(table.explains) if not ids]
-    wrong = (apart[right] >= NEAR).all(axis=0)
-    is_open = (table.states == ANY) | np.isnan(table.numbers).any(axis=2)
-    return np.asarray(changed(table) & (apart < NEAR) & ~is_open & wrong)
+    table: Signatures
+    states: Sequence[str]
+    numbers: Array
+
+    @cached_property
+    def apart(self) -> Array:
+        """The distances of the answer from each row."""
+        return distances(self.table, self.states, self.numbers)
+
+    @cached_property
+    def wrong(self) -> Array:
+        """Per slot, whether the answer differs from every right answer."""
+        return np.asarray((self.apart[self._right] >= NEAR).all(axis=0))
+
+    @cached_property
+    def changed(self) -> Array:
+        """Whether a mistake gives what no right answer gives."""
+        table = self.table
+        apart = [distances(table, table.states[row], table.numbers[row]) for row in self._right]
+        return np.asarray((np.array(apart) >= NEAR).all(axis=0))
+
+    @cached_property
+    def shown(self) -> Array:
+        """Whether the answer has what the mistake gives and no right answer does."""
+        is_open = (self.table.states == ANY) | np.isnan(self.table.numbers).any(axis=2)
+        return np.asarray(self.changed & (self.apart < NEAR) & ~is_open & self.wrong)
+
+    @property
+    def _right(self) -> list[int]:
+        """The rows of right answers."""
+        return [row for row, ids in enumerate(self.table.explains) if not ids]

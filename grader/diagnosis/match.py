@@ -14,7 +14,7 @@ from grader.bundle.model import Exercise, KnownMistake, RecordedCase, Signatures
 from grader.bundle.safetensors import Array
 from grader.diagnosis import facts, known_policies
 from grader.diagnosis.combined_mistakes import together
-from grader.diagnosis.distance import FAR, NEAR, distances, shown
+from grader.diagnosis.distance import FAR, NEAR, Compared
 from grader.diagnosis.facts import Fact
 from grader.diagnosis.signature import named_by, signature
 from grader.diagnosis.sizes import of_sizes
@@ -89,14 +89,15 @@ def known_rows(
     None if another known mistake is too similar to be sure: no name is better than a wrong one. Raises
     JudgingTimeoutError if the budget is spent.
     """
-    whole = distances(table, states, numbers).max(axis=1, initial=0.0)
-    seen = np.asarray(shown(table, states, numbers).any(axis=1))
+    answer = Compared(table, states, numbers)
+    whole = answer.apart.max(axis=1, initial=0.0)
+    seen = np.asarray(answer.shown.any(axis=1))
     near = dict.fromkeys(
         table.explains[row] for row in np.flatnonzero(whole < NEAR) if seen[row] or not table.explains[row]
     )
     doubtful = {table.explains[row] for row in np.flatnonzero((whole >= NEAR) & (whole < FAR))}
     if not near and not doubtful:
-        return together(table, cases, states, numbers, budget)
+        return together(answer, cases, budget or Budget())
     # A pair that hardly moves what one of its mistakes alone explains puts that one in no doubt.
     sure = all(any(set(one) <= set(ids) for one in near) for ids in doubtful)
     return tuple(sorted(near, key=len)) if sure and () not in near else ()

@@ -38,13 +38,7 @@ def outcome_name(outcome: str) -> str:
 
 def short_outcome_name(outcome: str) -> str:
     """Return a name of a check's outcome that fits in a narrow column."""
-    return {
-        "passed": _("passed"),
-        "failed": _("failed"),
-        "skipped": _("skipped"),
-        "advice": _("advice"),
-        "could_not_grade": _("error"),
-    }[outcome]
+    return _("error") if outcome == "could_not_grade" else outcome_name(outcome)
 
 
 def facet_name(facet: str) -> str:

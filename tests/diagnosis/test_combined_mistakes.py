@@ -8,10 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.answers import HERE
 
 from grader.bundle.check import Check
 from grader.bundle.model import Header, RecordedCase, Signatures
 from grader.diagnosis.combined_mistakes import together
+from grader.diagnosis.distance import Compared
 from grader.diagnosis.match import known_rows
 from grader.diagnosis.signature import ANY, signature
 from grader.judge.observation import Observation, StudentError
@@ -45,23 +47,8 @@ IN_PLACE = ("X = X +", "X +=")
 SINES = ("torch.cos(", "torch.sin(")
 NO_DROPOUT = ("return self.dropout(X)", "return X")
 
-# The weights are not kept.
-SCORES = """
-import math
-import torch
-from torch import nn
-from grader.given import masked_softmax
-
-class DotProductAttention(nn.Module):
-    def __init__(self, dropout):
-        super().__init__()
-        self.dropout = nn.Dropout(dropout)
-
-    def forward(self, queries, keys, values, valid_lens=None):
-        scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
-        return torch.bmm(self.dropout(masked_softmax(scores, valid_lens)), values)
-"""
-UNSCALED = (" / math.sqrt(queries.shape[-1])", "")
+SCORES = (HERE / "DotProductAttention" / "wrong_weights_not_kept.py").read_text("utf-8")
+UNSCALED = (" / queries.shape[-1] ** 0.5", "")
 BY_AXES = ("queries.shape[-1]", "queries.dim()")
 
 
@@ -139,8 +126,12 @@ def values(value: float | str) -> list[float]:
     return [0.0, 0.0] if isinstance(value, str) else [value, value]
 
 
+def compared(known: Signatures, *answer: float | str) -> Compared:
+    return Compared(known, [states(v) for v in answer], np.array([values(v) for v in answer]))
+
+
 def named(known: Signatures, *answer: float | str) -> set[frozenset[str]]:
-    found = together(known, CASES, [states(v) for v in answer], np.array([values(v) for v in answer]))
+    found = together(compared(known, *answer), CASES, Budget())
     return {frozenset(ids) for ids in found}
 
 
@@ -155,11 +146,10 @@ def test_each_slot_belongs_to_the_mistake_that_changes_it():
 
 
 def test_the_search_ends_with_its_budget():
-    known, answer = table(one=[2.0, 1.0, 1.0], two=[1.0, 3.0, 1.0]), [2.0, 3.0, 1.0]
-    slots = [states(v) for v in answer], np.array([values(v) for v in answer])
-    together(known, CASES, *slots, Budget(60))
+    answer = compared(table(one=[2.0, 1.0, 1.0], two=[1.0, 3.0, 1.0]), 2.0, 3.0, 1.0)
+    together(answer, CASES, Budget(60))
     with pytest.raises(JudgingTimeoutError):
-        together(known, CASES, *slots, Budget(0))
+        together(answer, CASES, Budget(0))
 
 
 def test_where_several_change_a_slot_it_may_have_any_wrong_value():
@@ -211,9 +201,8 @@ def test_a_wrong_value_in_a_check_alone_shows_no_mistake():
 
 def test_a_mistake_seen_only_where_the_contract_is_open_is_unnamed():
     known = table(one=[1.0, ANY, "odd"], two=[1.0, "E", 1.0])
-    answer = [states(v) for v in (1.0, "E", ANY)]
-    numbers = np.array([values(v) for v in (1.0, "E", ANY)])
-    assert known_rows(known, CASES, answer, numbers) == (("two",),)
+    answer = compared(known, 1.0, "E", ANY)
+    assert known_rows(known, CASES, answer.states, answer.numbers) == (("two",),)
 
 
 # ---- exceptions
@@ -280,4 +269,5 @@ def test_a_row_with_another_exception_does_not_explain(bundles):
         numbers=known.numbers[[0, row]],
     )
     other = [s if not s.startswith("!") else "!RuntimeError call 00000000" for s in known.states[row]]
-    assert together(single, exercise.cases, other, known.numbers[row]) == ()
+    answer = Compared(single, other, known.numbers[row])
+    assert together(answer, exercise.cases, Budget()) == ()
