@@ -16,7 +16,6 @@ from pathlib import Path
 from grader.authoring.content import Assignment, read_all
 from grader.authoring.recordings import Tell, key, record_all
 from grader.bundle import files as bundles
-from grader.bundle.model import Bundle
 from grader.support.cache_folder import cache_folder
 from grader.support.errors import GraderError, UsageError
 from grader.support.i18n import _
@@ -46,13 +45,6 @@ def seed_file() -> Path:
         with open(fd, "w") as file:
             file.write(secrets.token_hex(32) + "\n")
     return path
-
-
-def hidden_bundles(
-    solutions: Path, asked: Sequence[str] = (), public: Path | None = None, tell: Tell | None = None
-) -> Sequence[Bundle]:
-    """Load the bundles of the secret seed. Parameters and exceptions are those of `hidden_folder`."""
-    return bundles.load_all(hidden_folder(solutions, asked, public, tell))
 
 
 def hidden_folder(

@@ -35,11 +35,10 @@ class Case(Measures, Checks):
     `id` is unique within its exercise. `dtype` is that of every floating tensor in it.
     """
 
-    def __init__(self, id: str, exercise: str, dtype: str = "float32", note: str = ""):
+    def __init__(self, id: str, exercise: str, dtype: str = "float32"):
         self.id = id
         self.exercise = exercise
         self.dtype = dtype
-        self.note = note
         self.steps: list[Json] = []
         self.checks: list[Check] = []
         self.tensors: dict[str, Array] = {}

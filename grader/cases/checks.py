@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.bundle.check import FACETS, OTHER_DTYPES, POLICIES, PRECISION, Check, Json
+from grader.bundle.check import FACETS, POLICIES, PRECISION, Check, Json
 from grader.cases.ref import Ref
 
 
@@ -15,7 +15,6 @@ class Again:
 
     see: str
     title: str
-    dtypes: tuple[str, ...]
     params: Mapping[str, Json]
 
 
@@ -53,20 +52,18 @@ class Checks:
         """The values are those of the reference. `tol`: a wider tolerance, relative to 1 + |reference|."""
         self.check(facet, "equal", [self.see(ref)], title, **params)
 
-    def check_precision(
-        self, ref: Ref, title: str, dtypes: Sequence[str] = OTHER_DTYPES, **params: Json
-    ) -> None:
+    def check_precision(self, ref: Ref, title: str, **params: Json) -> None:
         """The result is right in other dtypes too, and has them: the case runs again in each.
 
         A case that already has such a dtype is judged as it is. `tol`: as in `check_values`. A failure is advice.
         """
         see = self.see(ref)
         if self.dtype == "float32":
-            self.again.append(Again(see, title, tuple(dtypes), params))
+            self.again.append(Again(see, title, params))
         else:
             self.check("precision", "precise", [see], f"{self.dtype}: {title}", policy=PRECISION, **params)
 
-    def check_one_of(self, ref: Ref, title: str, facet: str = "values") -> None:
+    def check_one_of(self, ref: Ref, title: str, facet: str) -> None:
         """The result equals that of the reference, or of another accepted answer (`bank.also`)."""
         self.check(facet, "one_of", [self.see(ref)], title)
 

@@ -45,10 +45,11 @@ class Measures:
         self._hold(name, upstream)
         self._step("descend", module=module.to_json(), of=of.to_json(), upstream=name, rate=rate)
 
-    def removals(self, rows: Ref, heads: int, name: str = "removals") -> str:
+    def removals(self, rows: Ref, heads: int) -> str:
         """Observe the rows of a removal experiment as a tensor (rows, 3 + heads): seed, order, accuracy, and the
         removed heads, padded with -1. Returns the name of the observation.
         """
+        name = "removals"
         self._step("removals", name=name, of=rows.to_json(), heads=heads)
         self.axes[name] = ("row", "column")
         return name

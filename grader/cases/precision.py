@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from grader.bundle.check import PRECISION, Check
+from grader.bundle.check import OTHER_DTYPES, PRECISION, Check
 from grader.bundle.repeat import in_dtype, in_short
 from grader.cases.case import Case
 
 
 def in_other_dtypes(case: Case) -> Iterator[Case]:
-    """Return the case again in each dtype that its author asked for."""
+    """Yield the case in each other dtype, once for each result whose precision its author asked for."""
     for asked in case.again:
-        for dtype in asked.dtypes:
+        for dtype in OTHER_DTYPES:
             again = Case(f"{case.id}-{dtype}", case.exercise, dtype)
             again.like, again.steps = case.id, in_short(case.steps, asked.see)
             again.tensors = in_dtype(case.tensors, again.steps, dtype)

@@ -29,9 +29,9 @@ class Unreadable(GraderError):
 class BoundedReader:
     """A process that calls functions, started when it is first needed. Use as a context."""
 
-    def __init__(self, memory: int = MEMORY, seconds: float = SECONDS):
-        self._memory, self._seconds = memory, seconds
-        self._pool: ProcessPool[Any, Any] = ProcessPool(1, _reading, memory, seconds)
+    def __init__(self, seconds: float = SECONDS):
+        self._seconds = seconds
+        self._pool: ProcessPool[Any, Any] = ProcessPool(1, _reading, seconds)
 
     def __enter__(self) -> BoundedReader:
         return self
@@ -58,7 +58,7 @@ class BoundedReader:
         value, error = answer
         if error == "MemoryError":
             self.close()
-            raise Unreadable(_("takes more than {n} MiB of memory to read").format(n=self._memory >> 20))
+            raise Unreadable(_("takes more than {n} MiB of memory to read").format(n=MEMORY >> 20))
         if isinstance(error, GraderError):
             raise error
         if error is not None:
@@ -69,14 +69,14 @@ class BoundedReader:
 
 @contextmanager
 def _reading(
-    allow: Callable[[float], None], memory: int, seconds: float
+    allow: Callable[[float], None], seconds: float
 ) -> Iterator[Callable[[tuple[Callable[..., object], tuple[Any, ...]]], tuple[object, object]]]:
     """Limit the memory of a process, and the time of each call in it."""
     if sys.platform != "win32":
         import resource
 
         with suppress(ValueError, OSError):  # macOS has no such limit
-            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
     def work(task: tuple[Callable[..., object], tuple[Any, ...]]) -> tuple[object, object]:
         allow(seconds)

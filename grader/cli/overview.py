@@ -20,9 +20,9 @@ from grader.support.i18n import _
 NARROW = 60  # columns that a row needs
 
 
-def show_map(start: Path | None = None) -> None:
+def show_map() -> None:
     """Print every assignment with its exercises, their last outcomes, and the next exercise."""
-    course = find(start or Path.cwd())
+    course = find(Path.cwd())
     known = progress.load(course.root)
     console = Console(highlight=False)
     rows = rows_of(course)

@@ -11,7 +11,7 @@ import re
 import secrets
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,27 +67,21 @@ class WorkerGone(GraderError):
 
     exit_status = 3
 
-    def __init__(self, why: str, detail: str = "", line: tuple[str, int] | None = None):
+    def __init__(self, why: str, detail: str = ""):
         super().__init__(f"{why} {detail}".strip())
         self.why = why
         self.detail = detail
-        self.line = line
-        self.statement = line
+        self.line: tuple[str, int] | None = None
+        self.statement: tuple[str, int] | None = None
         self.printed = ""
 
 
 class Session:
     """One worker and its requests and replies. Raises SandboxError if the worker never got ready."""
 
-    def __init__(
-        self,
-        launcher: Launcher,
-        limits: Limits,
-        files: Collection[str] = (),
-        stop: threading.Event | None = None,
-    ):
-        self.limits = self.granted = limits  # what a request may take; what the process was started with
-        self.files = frozenset(files)  # the submission's, to know its lines by
+    def __init__(self, launcher: Launcher, limits: Limits, stop: threading.Event | None = None):
+        self.limits = limits  # of a request; those that the process was started with hold for all
+        self.files: frozenset[str] = frozenset()  # the submission's, to know its lines by
         self._process: Process = launcher.start(limits)
         self._channel = Channel(self._process, limits.output_bytes, stop or threading.Event())
         self._ready = False
@@ -116,9 +110,8 @@ class Session:
             if raw.pop("token", None) != token:
                 raise WorkerGone("stale", "an answer to another request")
         except WorkerGone as gone:
-            stood = self._lines()
-            gone.line = gone.line or (stood[0] if stood else None)
-            gone.statement = stood[-1] if stood else gone.line
+            if stack := self._lines():
+                gone.line, gone.statement = stack[0], stack[-1]
             gone.printed = self._recently_printed().partition("Timeout (")[0]
             self.close()
             raise

@@ -23,7 +23,7 @@ IMPORTS = {
 UNIT = "added imports"  # the name of the unit that binds them
 
 
-def missing_imports(submission: Submission, blocks: Iterable[str] = ()) -> dict[str, str]:
+def missing_imports(submission: Submission, blocks: Iterable[str]) -> dict[str, str]:
     """Name → its import, for names that a submission uses and binds nowhere. After `import *` this is not known.
 
     blocks: the building blocks that may be offered, besides the customary names.

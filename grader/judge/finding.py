@@ -125,8 +125,9 @@ def place(index: Sequence[int], axes: Sequence[str]) -> str:
     return "[" + ", ".join(map(str, index)) + "]" if len(index) else ""
 
 
-def around(array: Array, index: Sequence[int], rows: int = 4, columns: int = 6) -> str:
+def around(array: Array, index: Sequence[int]) -> str:
     """Return the surroundings of one element as a small aligned table of its last two axes."""
+    rows, columns = 4, 6
     if array.ndim == 0:
         return number(float(array))
     plane = array[tuple(index[:-2])] if array.ndim > 1 else array[None]

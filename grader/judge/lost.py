@@ -5,7 +5,7 @@ from __future__ import annotations
 from grader.support.i18n import _
 
 
-def lost_message(why: str, detail: str = "") -> str:
+def lost_message(why: str, detail: str) -> str:
     """Say what happened to the worker. why: as in `WorkerGone`. detail: seconds, an exit code, a size or an
     exception.
     """

@@ -29,7 +29,7 @@ class Proof:
     claims: tuple[str, ...]
 
 
-def prove(plan: KitPlan, kit: Path, tell: Tell = lambda what: None) -> Proof:
+def prove(plan: KitPlan, kit: Path, tell: Tell) -> Proof:
     """Look for answers in the kit. Raises Unproved with a sentence if there is one."""
     tell("looking for solutions")
     files = leaks.documents(kit)

@@ -160,7 +160,7 @@ class _Overview:
         yield table
 
 
-def exercise_screen(result: ExerciseResult, *, full: bool = False, words: bool = False) -> RenderableType:
+def exercise_screen(result: ExerciseResult, *, full: bool, words: bool) -> RenderableType:
     """Return outcome and points, the facets, the mistake, the place and one picture; 24 rows of 80 columns are enough.
 
     full: every check, one by one.

@@ -47,7 +47,7 @@ class ColdProcess:
     warm: it also imports what torch loads on first use.
     """
 
-    def __init__(self, cuda: bool = False, warm: bool = False):
+    def __init__(self, cuda: bool, warm: bool):
         self._cuda = cuda
         self._scratch = tempfile.TemporaryDirectory(
             prefix=owned(Path(tempfile.gettempdir()), "headway"), ignore_cleanup_errors=True

@@ -58,11 +58,6 @@ def _first_that_works() -> str:
     return next(one.name for one in TIERS if report_on(one.name).available)
 
 
-def available_tiers() -> tuple[str, ...]:
-    """Names of the tiers that work here, best first; `basic` is always the last."""
-    return tuple(report.tier for report in report_all() if report.available)
-
-
 def report_all(fresh: bool = False) -> tuple[TierReport, ...]:
     """One report per tier, for `grader doctor`; `fresh` ignores cached self-tests."""
     return tuple(report_on(one.name, fresh) for one in TIERS)

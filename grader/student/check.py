@@ -8,6 +8,7 @@ from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
+from grader.bundle.files import load_all
 from grader.bundle.model import Bundle
 from grader.engine.devices import check_on_device, extra_devices, launcher_for
 from grader.engine.engine import Engine
@@ -109,9 +110,9 @@ def _bundles(where: Course, wanted: Sequence[str], status: StatusLine) -> Sequen
                 root=where.root
             )
         )
-    from grader.authoring.hidden_cases import hidden_bundles
+    from grader.authoring.hidden_cases import hidden_folder
 
-    hidden = hidden_bundles(where.solutions, wanted, where.root, status.recorded)
+    hidden = load_all(hidden_folder(where.solutions, wanted, where.root, status.recorded))
     return where.rules.apply(hidden)
 
 

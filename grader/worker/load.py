@@ -179,9 +179,7 @@ def _bring_all(loaded: Loaded, imports: Sequence[_Import], file: str, raised: Ba
             loaded.notes.append({**note, **_error_note(error, loaded)})
 
 
-def bring(
-    loaded: Loaded, node: _Import, file: str, known: Mapping[str, Any] = MappingProxyType({})
-) -> list[str]:
+def bring(loaded: Loaded, node: _Import, file: str, known: Mapping[str, Any]) -> list[str]:
     """Bind the names of a failed import: from the module itself, a neighbour, or a building block.
 
     known: names that are bound already and stay. Returns the names that nothing provides.

@@ -53,7 +53,8 @@ def worker(monkeypatch):
     def started(script, hello=True, **limits):
         source = (PRELUDE + (HELLO if hello else "") + script).replace("{", "{{").replace("}", "}}")
         monkeypatch.setattr(basic, "_START", source)
-        sessions.append(Session(ColdLauncher(), Limits(**{"wall_seconds": 0.5, **limits}), ["a.py"]))
+        sessions.append(Session(ColdLauncher(), Limits(**{"wall_seconds": 0.5, **limits})))
+        sessions[-1].files = frozenset({"a.py"})
         return sessions[-1]
 
     yield started
@@ -260,7 +261,8 @@ def real():
     sessions = []
 
     def started(source, name="a.py", **limits):
-        session = Session(ColdLauncher(), Limits(**{"wall_seconds": 1.0, **limits}), [name])
+        session = Session(ColdLauncher(), Limits(**{"wall_seconds": 1.0, **limits}))
+        session.files = frozenset({name})
         sessions.append(session)
         units = [{"name": name, "source": source}]
         return session, {"op": "load", "units": units, "given": {}, "withheld": [], "replace": {}, "skip": []}
