@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -62,14 +62,11 @@ def check(
         where = find(course or Path.cwd()) if file is None else find_for_file(course)
         status = opened.enter_context(status_line(quiet))
         wanted = wanted_exercises(names, where.bundles)
-        bundles = _bundles(where, wanted, status) if hidden else where.bundles
-        extra = [
+        bundles = _hidden(where, wanted, status) if hidden else where.bundles
+        others = [
             Engine(bundles, other, GradingOptions(device=name, hidden=hidden, quick=quick))
             for name, other in _other_devices(device, sandbox, opened)
         ]
-        for other_engine in extra:
-            opened.callback(other_engine.close)
-        lines = lines and where.settings.names_lines
         options = GradingOptions(
             hidden=hidden,
             quick=quick,
@@ -79,16 +76,17 @@ def check(
             on_exercise=status,
             on_training=status.training,
         )
-        engine = Engine(bundles, launcher, options)
-        opened.callback(engine.close)
-        sources: dict[str, Source] = {}
+        grading = _Grading(Engine(bundles, launcher, options), others)
+        for engine in (*others, grading.engine):
+            opened.callback(engine.close)
         if file is not None:
-            report = _check_file(engine, extra, file, wanted if names else None, sources)
+            report = grading.grade_file(file, wanted if names else None)
         else:
-            report = _check_course(engine, extra, where, wanted, sources)
+            report = grading.grade_course(where, wanted)
         if on_report is not None:
             on_report(report)
-        return add_lines(engine, report, sources) if lines else report
+        searches = lines and where.settings.names_lines
+        return add_lines(grading.engine, report, grading.sources) if searches else report
 
 
 def _other_devices(device: str, sandbox: str, opened: ExitStack) -> list[tuple[str, Launcher]]:
@@ -102,7 +100,7 @@ def _other_devices(device: str, sandbox: str, opened: ExitStack) -> list[tuple[s
     return found
 
 
-def _bundles(where: Course, wanted: Sequence[str], status: StatusLine) -> Sequence[Bundle]:
+def _hidden(where: Course, wanted: Sequence[str], status: StatusLine) -> Sequence[Bundle]:
     """Return the hidden bundles. Raises GraderError where there is no solutions/."""
     if where.solutions is None:
         raise GraderError(
@@ -116,38 +114,59 @@ def _bundles(where: Course, wanted: Sequence[str], status: StatusLine) -> Sequen
     return where.rules.apply(hidden)
 
 
-def _grade(
-    engine: Engine,
-    extra: Sequence[Engine],
-    submission: Submission,
-    wanted: Sequence[str] | None,
-    sources: dict[str, Source],
-    parts: tuple[Part, ...] = (),
-) -> Report:
-    """Grade on the CPU, then repeat what passed on each other device. Note in `sources` what was graded."""
-    submission = with_neighbours(submission)
-    report = engine.grade(submission, wanted, parts)
-    sources |= {result.name: Source(submission, parts) for result in report.exercises}
-    for other in extra:
-        report = replace(report, exercises=tuple(check_on_device(other, submission, report.exercises)))
-    return report
+@dataclass(frozen=True)
+class _Grading:
+    """Grades on the CPU, then repeats what passed on each other device. sources: what each exercise was graded from."""
 
+    engine: Engine
+    others: Sequence[Engine]  # one per device
+    sources: dict[str, Source] = field(default_factory=dict)
 
-def _check_file(
-    engine: Engine,
-    extra: Sequence[Engine],
-    file: Path,
-    wanted: Sequence[str] | None,
-    sources: dict[str, Source],
-) -> Report:
-    try:
-        submission = read_submission(file)
-    except Blocked as blocked:
-        raise GraderError(str(blocked)) from None
-    report = _grade(engine, extra, submission, wanted, sources)
-    if wanted is None and not report.exercises:
-        raise GraderError(_nothing_found(engine, submission, file.name))
-    return replace(report, file=str(file), remarks=(*_of_file(engine, submission, report), *report.remarks))
+    def grade_file(self, file: Path, wanted: Sequence[str] | None) -> Report:
+        """Grade the exercises that a file defines, or those wanted. Raises GraderError if there are none."""
+        try:
+            submission = read_submission(file)
+        except Blocked as blocked:
+            raise GraderError(str(blocked)) from None
+        report = self._grade(submission, wanted)
+        if wanted is None and not report.exercises:
+            raise GraderError(_nothing_found(self.engine, submission, file.name))
+        remarks = (*_of_file(self.engine, submission, report), *report.remarks)
+        return replace(report, file=str(file), remarks=remarks)
+
+    def grade_course(self, where: Course, wanted: Sequence[str]) -> Report:
+        """Grade the wanted exercises in the student's files of a course, and save the outcomes of public cases."""
+        results: list[ExerciseResult] = []
+        remarks: list[str] = []
+        faulty = False
+        for bundle in self.engine.bundles:
+            mine = [e.name for e in bundle.exercises if e.name in wanted]
+            if not mine:
+                continue
+            path, remark = where.choose(bundle)
+            remarks += [remark] if remark else []
+            try:
+                parts = parts_for(self.engine, where, bundle, mine)
+                submission = read_submission(path)
+                report = self._grade(submission, mine, parts)
+                results += report.exercises
+                remarks += (*_of_file(self.engine, submission, report), *report.remarks)
+                faulty = faulty or report.faulty
+            except Blocked as why:
+                results += [blocked(bundle, name, str(why)) for name in mine]
+        if not self.engine.options.hidden:
+            progress.save(where.root, results)
+        return replace(self.engine.report(results), remarks=tuple(remarks), faulty=faulty)
+
+    def _grade(
+        self, submission: Submission, wanted: Sequence[str] | None, parts: tuple[Part, ...] = ()
+    ) -> Report:
+        submission = with_neighbours(submission)
+        report = self.engine.grade(submission, wanted, parts)
+        self.sources.update({result.name: Source(submission, parts) for result in report.exercises})
+        for other in self.others:
+            report = replace(report, exercises=tuple(check_on_device(other, submission, report.exercises)))
+        return report
 
 
 def _nothing_found(engine: Engine, submission: Submission, file: str) -> str:
@@ -173,37 +192,6 @@ def _of_file(engine: Engine, submission: Submission, report: Report) -> list[str
         return [*faults, *of_other_frameworks(submission), *others]
     except Exception:
         return []
-
-
-def _check_course(
-    engine: Engine,
-    extra: Sequence[Engine],
-    where: Course,
-    wanted: Sequence[str],
-    sources: dict[str, Source],
-) -> Report:
-    results: list[ExerciseResult] = []
-    remarks: list[str] = []
-    faulty = False
-    for bundle in engine.bundles:
-        mine = [e.name for e in bundle.exercises if e.name in wanted]
-        if not mine:
-            continue
-        path, remark = where.choose(bundle)
-        remarks += [remark] if remark else []
-        try:
-            parts = parts_for(engine, where, bundle, mine)
-            submission = read_submission(path)
-            report = _grade(engine, extra, submission, mine, sources, parts)
-            results += report.exercises
-            remarks += (*_of_file(engine, submission, report), *report.remarks)
-            faulty = faulty or report.faulty
-        except Blocked as why:
-            results += [blocked(bundle, name, str(why)) for name in mine]
-    report = replace(engine.report(results), remarks=tuple(remarks), faulty=faulty)
-    if not engine.options.hidden:
-        progress.save(where.root, results)
-    return report
 
 
 def parts_for(engine: Engine, course: Course, bundle: Bundle, names: Sequence[str]) -> tuple[Part, ...]:
