@@ -1,33 +1,34 @@
-"""An instructor's checkout with one assignment, and the commands that are typed in it."""
+"""An instructor's checkout with a few assignments, and the commands that are typed in it."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
+from unittest import mock
 
+from grader.classroom.store import default_store
 from helpers.command_line import HANGS
+from helpers.command_line import RIGHT as ANSWER
 
 ROOT = Path(__file__).resolve().parents[2]
 GRADER = Path(sys.executable).with_name("grader")
-ANSWER = (
-    "import torch\n"
-    "def transpose_qkv(X, num_heads):\n"
-    "    B, T, D = X.shape\n"
-    "    return X.reshape(B, T, num_heads, -1).transpose(1, 2).reshape(B * num_heads, T, -1)\n"
-)
 WRONG = ANSWER.replace("return ", "return 1.37 * ")  # equals no known mistake
 SHARED = "# other code, the same values\n" + ANSWER.replace(
     "B, T, D = X.shape", "X = X * 1.37; B, T, D = X.shape"
 )
 
 
-def make_school(root: Path, assignment: str = "04_heads") -> Path:
-    """Fill an empty folder."""
+def make_school(root: Path, *assignments: str) -> Path:
+    """Fill an empty folder; with 04_heads if no assignment is named."""
     for room in ("assignments", "solutions"):
-        shutil.copytree(ROOT / room / assignment, root / room / assignment)
+        for assignment in assignments or ("04_heads",):
+            shutil.copytree(ROOT / room / assignment, root / room / assignment)
     shutil.copy(ROOT / "assignments" / "headway.toml", root / "assignments")
     (root / "seed").write_text("a seed that only this test knows", "utf-8")
     return root
@@ -52,3 +53,24 @@ def run(root: Path, *args: object, status: int | None = None) -> subprocess.Comp
     assert "Traceback" not in done.stdout + done.stderr, done.stderr
     assert status is None or done.returncode == status, done.stderr
     return done
+
+
+def records_of(done: subprocess.CompletedProcess[str]) -> list[dict]:
+    """The records that `grader grade --format jsonl` printed."""
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def outcome(record: dict) -> str:
+    return next(e["outcome"] for e in record["exercises"] if e["name"] == "transpose_qkv")
+
+
+def store_of(root: Path, folder: Path) -> Path:
+    """Where a command in this school stores the results of a folder."""
+    with mock.patch.dict(os.environ, environment(root)):
+        return default_store(folder)
+
+
+def rows(store: Path) -> list[tuple]:
+    """Content, exercise and the number of gradings of each row of a store."""
+    with closing(sqlite3.connect(store)) as database, database:
+        return database.execute("SELECT content, exercise, times FROM results").fetchall()

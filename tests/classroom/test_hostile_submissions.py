@@ -1,0 +1,167 @@
+"""Hostile submissions in a class harm neither their neighbours nor the machine, and what they plant is not read."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from helpers.command_line import WRONG as KNOWN
+from helpers.files import fill
+from helpers.hostile_archives import HOSTILE as HOSTILE_ARCHIVES
+from helpers.hostile_class import COSTLY, INSIDE, PACKED, costly, plant_stores
+from helpers.hostile_sources import READS_THE_ANSWER
+from helpers.peak_memory import run_measured
+from helpers.school import (
+    ANSWER,
+    GRADER,
+    environment,
+    make_school,
+    outcome,
+    records_of,
+    run,
+    store_of,
+)
+
+from grader.sandbox.choose import report_on
+from grader.sandbox.tiers import CONFINED
+
+
+@pytest.fixture(scope="module")
+def school(tmp_path_factory) -> Path:
+    """A checkout with the two assignments that the hostile class is graded in."""
+    return make_school(tmp_path_factory.mktemp("school"), "04_heads", "06_positions")
+
+
+def hostile_class(folder: Path) -> Path:
+    """Make a folder of hostile submissions of every kind beside two honest ones."""
+    for kind in COSTLY:
+        fill(folder / kind, {"heads.py": costly(kind)})
+        (folder / kind / "heads.ipynb").write_text("{}", "utf-8")
+        os.utime(folder / kind / "heads.ipynb", (1, 1))
+    for kind, (source, _sentence) in INSIDE.items():
+        fill(folder / kind, {"heads.py": source})
+    half = {"cells": [{"cell_type": "markdown", "source": "\ud800"}, {"cell_type": "code", "source": KNOWN}]}
+    fill(folder / "half", {"heads.ipynb": json.dumps(half)})
+    fill(folder / "planted", {"heads.py": KNOWN, "conftest.py": f"open({str(folder / 'ran')!r}, 'w')\n"})
+    fill(folder / "reads", {"06_positions/positions.py": READS_THE_ANSWER})
+    plant_stores(folder)
+    (folder / "linked").symlink_to(folder / "zoe")
+    (folder / "linked inside").mkdir()
+    (folder / "linked inside" / "04_heads").symlink_to(folder / "zoe")
+    for name in PACKED:
+        HOSTILE_ARCHIVES[name][0](folder / name)
+    return fill(folder, {"ada.py": ANSWER, "zoe/heads.py": ANSWER})
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="measures processes as Linux does")
+@pytest.mark.parametrize("tier", CONFINED)
+def test_hostile_submissions_leave_their_neighbours_alone(school, tier):
+    """Every one ends as failed or blocked with a sentence, and no process of the grader needs more than 1 GiB.
+
+    The second call takes its results from the store: they are the same.
+    """
+    if not report_on(tier).available:
+        pytest.skip(f"no {tier} sandbox on this machine")
+    folder = hostile_class(school / f"hostile in {tier}")
+    command = [GRADER, "grade", folder, "--format", "jsonl", "--jobs", "1", "--sandbox", tier]
+    for _time in range(2):
+        done, used = run_measured(command, cwd=school, env=environment(school))
+        assert "Traceback" not in done.stdout + done.stderr, done.stderr
+        assert used.memory <= 1 << 30
+        found = {record["submission"]: record for record in records_of(done)}
+        honest = [found.pop(name) for name in ("ada.py", "zoe/heads.py")]
+        assert [outcome(one) for one in honest] == ["passed", "passed"]
+        for place, record in found.items():
+            failed_with_a_sentence(place, record)
+        told_why(found)
+    assert not (folder / "ran").exists()
+
+
+def failed_with_a_sentence(place: str, record: dict) -> None:
+    for result in record["exercises"]:
+        assert result["outcome"] in ("failed", "blocked"), (place, result["name"])
+        assert result["score"] <= result["points"] / 2, (place, result["name"])
+        said = [result["message"], *(check["message"] for check in result["checks"])]
+        assert any(said) or record["remarks"], (place, result["name"])
+    assert record["exercises"] or record["remarks"], place
+
+
+def told_why(found: dict[str, dict]) -> None:
+    """Each hostile file was refused or failed for the reason that is meant for it."""
+    sentences = {kind: sentence for kind, (_source, sentence) in (COSTLY | INSIDE).items()}
+    for kind, sentence in sentences.items():
+        record = found[f"{kind}/heads.py"]
+        (result,) = [e for e in record["exercises"] if e["name"] == "transpose_qkv"]
+        if sentence or kind in INSIDE:
+            assert outcome(record) == ("blocked" if kind in COSTLY else "failed"), kind
+        said = [result["message"], *(check["message"] for check in result["checks"])]
+        assert any(text and sentence in text for text in said), (kind, said)
+    assert outcome(found["half/heads.ipynb"]) == outcome(found["planted/heads.py"]) == "failed"
+    read = next(
+        e for e in found["reads/06_positions/positions.py"]["exercises"] if e["name"] == "shift_matrix"
+    )
+    assert (read["outcome"], read["score"]) == ("failed", 0)
+    assert not [place for place, record in found.items() if "linked" in place and record["score"]]
+    for name in PACKED:
+        problems = [
+            r for place, remarks in found.items() if place.startswith(name) for r in remarks["remarks"]
+        ]
+        assert any(HOSTILE_ARCHIVES[name][1] in problem for problem in problems), (name, problems)
+
+
+@pytest.mark.parametrize("kind", COSTLY)
+def test_check_reads_a_costly_file_within_bounds(school, kind):
+    path = fill(school / "checked" / kind, {"heads.py": costly(kind)}) / "heads.py"
+    command = [GRADER, "check", "--file", path, "--course", school / "assignments"]
+    done, used = run_measured(command, cwd=school, env=environment(school))
+    assert "Traceback" not in done.stdout + done.stderr, done.stderr
+    assert done.returncode in (1, 2)
+    assert COSTLY[kind][1] in " ".join((done.stdout + done.stderr).split())
+    assert used.memory <= 1 << 30
+    assert used.seconds <= 60
+
+
+# ---- what submissions may plant
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="plants a symbolic link")
+def test_nothing_is_written_into_a_folder_of_submissions(school):
+    """A planted store is not read, a planted link not followed; the instructor reads one sentence of it."""
+    folder = fill(
+        school / "planted", {"ada/answer.py": "def transpose_qkv(X, num_heads):\n    return 0 * X\n"}
+    )
+    (school / "elsewhere").mkdir()
+    (folder / "ada" / ".headway").symlink_to(school / "elsewhere")
+    (folder / ".headway").mkdir()
+    honest = fill(school / "honest", {"ada.py": ANSWER})
+    run(school, "grade", honest, status=0)
+    shutil.copy(store_of(school, honest), folder / ".headway" / "grades.sqlite")
+    before = sorted(folder.rglob("*"))
+    for place in (folder, folder / "ada"):
+        done = run(school, "grade", place, "--format", "jsonl")
+        assert outcome(json.loads(done.stdout)) == "failed"
+        assert (f"{place / '.headway' / 'grades.sqlite'} is ignored" in done.stderr) is (place == folder)
+    assert sorted(folder.rglob("*")) == before
+    assert not [*(school / "elsewhere").iterdir()]
+
+
+def test_a_forged_row_is_graded_again_with_a_remark(school):
+    folder = fill(school / "forged", {"ada.py": KNOWN + "# forged\n"})
+    run(school, "grade", folder)
+    with closing(sqlite3.connect(store_of(school, folder))) as database, database:
+        forged = "replace(replace(result, '\"failed\"', '\"passed\"'), '\"score\": 0.', '\"score\": 3.')"
+        database.execute(f"UPDATE results SET result = {forged}")
+    done = run(school, "grade", folder, "--format", "jsonl")
+    record = json.loads(done.stdout)
+    assert outcome(record) == "failed"
+    assert (
+        "ada.py: The stored result of" not in run(school, "grade", folder).stdout
+    )  # by now the row is genuine
+    assert "transpose_qkv is damaged or was not written by this grader" in record["remarks"][0]
+    assert json.loads(run(school, "grade", folder, "--format", "jsonl").stdout)["remarks"] == []
