@@ -8,24 +8,20 @@ from __future__ import annotations
 
 import logging
 import sys
-import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import dask
-from distributed import Client, Future, LocalCluster, wait
-from distributed.security import Security
+from distributed import Client, Future, wait
 
 from grader.bundle.model import Bundle
 from grader.classroom.bounded_grading import BoundedGrading
-from grader.classroom.certificates import encrypted, options_of, require_trust
+from grader.classroom.cluster_connection import connect
 from grader.classroom.cluster_lookup import looking_up
 from grader.classroom.cluster_worker import (
-    DASK,
     NAME,
     Course,
     GradingPlugin,
@@ -34,13 +30,12 @@ from grader.classroom.cluster_worker import (
     serves_another,
 )
 from grader.classroom.grading_process import RunConfig, Task, TaskResult, results_without_grading
-from grader.support.errors import GraderError, UsageError
+from grader.support.errors import GraderError
 from grader.support.i18n import _
 
 BATCH = 20  # submissions at most that travel together
 LOSSES = 3  # of its worker, after which a batch is sent in parts, and a single submission could not be graded
 TICK = 1.0  # seconds between looks at the list of workers
-LOCAL = "local:"
 
 
 class ClusterError(GraderError):
@@ -80,7 +75,7 @@ class ClusterGrading:
     def __enter__(self) -> ClusterGrading:
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # lost workers are expected
         with ExitStack() as opened:
-            self._client: Client = opened.enter_context(self._connect(opened))
+            self._client: Client = opened.enter_context(connect(self._address, self._certificates, opened))
             self._client.register_plugin(GradingPlugin(self._course), NAME)
             opened.callback(self._leave)
             self._lookup = opened.enter_context(
@@ -91,45 +86,6 @@ class ClusterGrading:
 
     def __exit__(self, *error: Any) -> None:
         self._opened.__exit__(*error)
-
-    def _connect(self, opened: ExitStack) -> Client:
-        if self._address.startswith(LOCAL):
-            opened.enter_context(dask.config.set(DASK))
-            cluster = LocalCluster(
-                local_directory=opened.enter_context(tempfile.TemporaryDirectory()),
-                n_workers=_number(self._address),
-                threads_per_worker=1,
-                processes=True,
-                memory_limit=0,
-                dashboard_address=None,
-                protocol="tls://",
-                security=Security.temporary(),
-                silence_logs=logging.CRITICAL,
-            )
-            return Client(opened.enter_context(cluster))
-        address = encrypted(self._address)
-        if self._certificates is None:
-            raise UsageError(
-                _(
-                    "{address} needs --certificates FOLDER; make them with: grader cluster certificates FOLDER"
-                ).format(address=address)
-            )
-        require_trust(address, self._certificates, "client")
-        files = options_of(self._certificates, "client")
-        security = Security(
-            tls_ca_file=files["tls-ca-file"],
-            tls_client_cert=files["tls-cert"],
-            tls_client_key=files["tls-key"],
-            require_encryption=True,
-        )
-        try:
-            return Client(address, security=security, timeout=20)
-        except OSError as error:
-            raise UsageError(
-                _("nothing answers at {address} ({reason}); is the scheduler running?").format(
-                    address=address, reason=type(error).__name__
-                )
-            ) from None
 
     def _leave(self) -> None:
         with suppress(Exception):  # the scheduler may be gone
@@ -145,25 +101,31 @@ class ClusterGrading:
         while more or self._again or self._batches:
             self._update_workers()
             for address in [one for one, working in self._accepted.items() if working is None]:
-                if not self._again and more:
-                    batch = _Batch([])
-                    for task, found in looked_up:
-                        self._left -= 1
-                        if found.to_send is None:
-                            yield task, found
-                        elif _key(found) in self._same:
-                            self._same[_key(found)].append((task, found))
-                        else:
-                            self._same[_key(found)] = []
-                            batch.looked_up.append((task, found))
-                        if len(batch.looked_up) >= self._size():
-                            break
-                    else:
-                        more = False
-                    self._again += [batch] if batch.looked_up else []
+                if more and not self._again:
+                    more = yield from self._fill_batch(looked_up)
                 if self._again:
                     self._submit(address, self._again.pop())
             yield from self._finished()
+
+    def _fill_batch(
+        self, looked_up: Iterator[tuple[Task, TaskResult]]
+    ) -> Generator[tuple[Task, TaskResult], None, bool]:
+        """Make a batch of the next tasks to grade; yield those that are stored. Return whether there are more."""
+        batch, more = _Batch([]), False
+        for task, found in looked_up:
+            self._left -= 1
+            if found.to_send is None:
+                yield task, found
+            elif _key(found) in self._same:
+                self._same[_key(found)].append((task, found))
+            else:
+                self._same[_key(found)] = []
+                batch.looked_up.append((task, found))
+            if len(batch.looked_up) >= self._size():
+                more = True
+                break
+        self._again += [batch] if batch.looked_up else []
+        return more
 
     def _looked_up(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
         """Yield each task with what is stored of it; again at the end if an equal one was graded meanwhile."""
@@ -299,12 +261,3 @@ def _joined(found: TaskResult, graded: TaskResult) -> TaskResult:
         remarks=(*found.remarks, *graded.remarks),
         defines=found.defines,
     )
-
-
-def _number(address: str) -> int:
-    text = address.removeprefix(LOCAL)
-    if not text.isdigit() or not 1 <= int(text) <= 256:
-        raise UsageError(
-            _("--cluster local:N takes a number of workers, such as local:4; not {text}").format(text=text)
-        )
-    return int(text)

@@ -1,4 +1,7 @@
-"""A cluster grades as one machine does; what could read, forge or falsify results is refused with a sentence."""
+"""A cluster grades as one machine does; what could read, forge or falsify results is refused with a sentence.
+
+How batches are sent to workers: test_cluster_batches.py.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +26,9 @@ from grader.classroom import cluster_worker
 from grader.classroom.certificates import encrypted, require_trust, write_certificates
 from grader.classroom.class_run import versions
 from grader.classroom.cluster import ClusterError, ClusterGrading
-from grader.classroom.cluster_worker import NAME, Course, GradingPlugin, grade_batch, refusal, serves_another
-from grader.classroom.grading_process import RunConfig, Task, TaskResult
+from grader.classroom.cluster_worker import NAME, Course, GradingPlugin, grade_batch, refusal
+from grader.classroom.grading_process import RunConfig, Task
 from grader.classroom.store import StoreKey
-from grader.report.model import ExerciseResult
 from grader.sandbox.base import SandboxError
 from grader.support.errors import UsageError
 
@@ -238,160 +240,6 @@ def test_a_real_worker_with_another_course_is_refused(config, keys, tmp_path, ca
     with scheduler(keys) as address, worker(address, keys, PYTHONPATH=str(tmp_path / "other")):
         refused(config, address, keys)
     assert "is not used: it has another version of the course" in capfd.readouterr().err
-
-
-# ---- batches
-
-
-class Future:
-    def __init__(self, answer: object):
-        self.answer = answer
-
-    def done(self) -> bool:
-        return True
-
-    def result(self, timeout: float) -> object:
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return self.answer
-
-    def cancel(self) -> None: ...
-
-
-class Cluster:
-    """A client of Dask whose workers answer as the test says."""
-
-    status = "running"
-    unregistered = ""
-    lost = False
-
-    def __init__(self, answers, refusals):
-        self.answers, self.refusals, self.sent = answers, refusals, []
-        self.others: dict[str, object] = {}
-
-    def scheduler_info(self, n_workers=5):
-        return {"workers": dict(list(self.refusals.items())[: None if n_workers == -1 else n_workers])}
-
-    def cancel(self, _futures): ...
-
-    def unregister_worker_plugin(self, name):
-        self.unregistered = name
-
-    def run(self, _function, _course, workers=None, on_error=""):
-        if _function is serves_another:
-            return self.others
-        if self.lost:
-            raise OSError("Timed out")
-        return {address: self.refusals[address] for address in workers}
-
-    def submit(self, _function, _course, tasks, workers, allow_other_workers, pure):
-        self.sent.append((workers[0], [task.number for task in tasks]))
-        return Future(self.answers(tasks))
-
-
-def result(outcome: str, score: float | None) -> ExerciseResult:
-    return ExerciseResult("transpose_qkv", "04_heads", outcome, score, 3.0)
-
-
-def graded(tasks: list[Task]) -> list[TaskResult]:
-    return [TaskResult((result("passed", 3.0),), (result("passed", 3.0),)) for _task in tasks]
-
-
-def run(config, monkeypatch, answers, refusals, number: int = 3, equal: int = 99):
-    """Grade tasks, of which each `equal`-th has the same content; return the results and what was sent."""
-    grading = ClusterGrading(load_all(config.bundles), config, "local:1", None, number)
-    grading._client = Cluster(answers, refusals)
-    tasks = [Task(n, Path("a.py"), bytes, ("transpose_qkv",)) for n in range(number)]
-    stored: set[str] = set()
-
-    def look_up(task: Task) -> TaskResult:
-        content = str(task.number % equal)
-        if content in stored:
-            return TaskResult((result("passed", 3.0),), content=content)
-        return TaskResult((result("could_not_grade", None),), content=content, to_send=task)
-
-    def one_ahead(tasks):
-        found = None
-        for task in tasks:
-            before, found = found, (task, look_up(task))
-            if before:
-                yield before
-        if found:
-            yield found
-
-    grading._lookup = SimpleNamespace(run=one_ahead)
-    monkeypatch.setattr("grader.classroom.cluster.wait", lambda *_a, **_k: None)
-    results = {}
-    for task, found in grading.run(tasks):
-        results[task.number] = found
-        stored.add(found.content)
-    return results, grading._client.sent
-
-
-def test_a_batch_whose_worker_is_lost_is_graded_again(config, monkeypatch):
-    calls = iter([RuntimeError("lost"), None])
-    results, sent = run(
-        config, monkeypatch, lambda tasks: next(calls, None) or graded(tasks), {"a": ""}, number=2
-    )
-    assert [found.results[0].outcome for found in results.values()] == ["passed", "passed"]
-    assert len(sent) == 3
-
-
-def test_a_submission_whose_workers_are_lost_gets_no_zero(config, monkeypatch):
-    def answers(tasks):
-        return RuntimeError("lost") if 1 in [task.number for task in tasks] else graded(tasks)
-
-    results, sent = run(config, monkeypatch, answers, {"a": "", "b": ""}, number=8)
-    assert [n for n, found in sorted(results.items()) if found.grader_failed] == [1]
-    lost = results[1]
-    assert [(r.outcome, r.score) for r in lost.results] == [("could_not_grade", None)]
-    assert lost.new == ()
-    assert "were lost 3 times" in lost.problem
-    assert [numbers for _address, numbers in sent].count([1]) == 3
-
-
-def test_equal_submissions_are_sent_once_at_a_time(config, monkeypatch):
-    results, sent = run(config, monkeypatch, graded, {"a": ""}, number=40, equal=2)
-    assert sent[0] == ("a", [0, 1])
-    assert [results[n].results[0].outcome for n in range(40)] == ["passed"] * 40
-    assert [len(results[n].new) for n in range(20)] == [1, 1] + [0] * 18
-
-
-def test_what_was_graded_since_it_was_looked_up_is_not_sent_again(config, monkeypatch):
-    results, sent = run(config, monkeypatch, graded, {"a": ""}, number=3, equal=1)
-    assert sent == [("a", [0])]
-    assert [results[n].results[0].outcome for n in range(3)] == ["passed"] * 3
-
-
-def test_every_worker_of_a_large_cluster_grades(config, monkeypatch):
-    _results, sent = run(config, monkeypatch, graded, dict.fromkeys("abcdefgh", ""), number=100)
-    assert {address for address, _numbers in sent} == set("abcdefgh")
-
-
-@pytest.mark.parametrize(
-    ("others", "name"), [({"a": False}, NAME), ({"a": False, "b": True}, ""), ({"a": OSError()}, NAME)]
-)
-def test_the_plugin_of_another_run_stays(config, others, name):
-    grading = ClusterGrading([], config, "local:1", None, 1)
-    grading._client = Cluster(graded, {})
-    grading._client.others = others
-    grading._leave()
-    assert grading._client.unregistered == name
-
-
-def test_a_scheduler_that_is_lost_is_one_sentence(config, monkeypatch):
-    monkeypatch.setattr(Cluster, "lost", True)
-    with pytest.raises(ClusterError, match="the scheduler does not answer"):
-        run(config, monkeypatch, graded, {"a": ""})
-
-
-def test_workers_that_are_refused_get_nothing(config, monkeypatch, capsys):
-    refusals = {"good": "", "bad": "it is another machine", "bare": ModuleNotFoundError("grader")}
-    _results, sent = run(config, monkeypatch, graded, refusals)
-    assert {address for address, _numbers in sent} == {"good"}
-    assert "The worker bad is not used: it is another machine." in capsys.readouterr().err
-    with pytest.raises(ClusterError, match="no worker of this cluster"):
-        run(config, monkeypatch, graded, {"bad": "it is another machine"})
 
 
 # ---- all of it
