@@ -2,9 +2,50 @@
 
 from grader.authoring import device_mistake, dtype_mistake, edit, mistake
 
+ATTENTION = "heads = self.attention(queries, keys, values, valid_lens)"
+SCORES = "scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])"
+
+KEEP_ARGUMENTS = edit(
+    "queries = transpose_qkv(",
+    """
+    asked = queries, keys
+    queries = transpose_qkv(
+    """,
+)
+
+
+def with_scores(change="scores = scores", values_with="self.attention.dropout(weights)"):
+    """The attention written out, with a change of the scores, or with other factors of the values."""
+    return edit(
+        ATTENTION,
+        f"""
+        from grader.given import masked_softmax
+        {SCORES}
+        {change}
+        self.attention.attention_weights = weights = masked_softmax(scores, valid_lens)
+        heads = torch.bmm({values_with}, values)
+        """,
+    )
+
+
+def with_weights(weights):
+    """The attention written out, with weights computed from `scores`; `hidden` is true at padded keys."""
+    return edit(
+        ATTENTION,
+        f"""
+        {SCORES}
+        hidden = torch.zeros_like(scores, dtype=torch.bool)
+        if valid_lens is not None:
+            hidden = hidden | (torch.arange(scores.shape[2]) >= valid_lens.reshape(len(scores), -1, 1))
+        self.attention.attention_weights = weights = {weights}
+        heads = torch.bmm(self.attention.dropout(weights), values)
+        """,
+    )
+
+
 # Scores and weights as many files compute them: rows of the scores are masked through an index.
 BY_INDEX = edit(
-    "heads = self.attention(queries, keys, values, valid_lens)",
+    ATTENTION,
     """
     scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
     rows = scores.reshape(-1, scores.shape[-1]) * 1
@@ -36,7 +77,7 @@ def four_axes(old, new):
             "        if valid_lens is not None:\n            valid_lens = valid_lens.repeat_interleave(self.num_heads, dim=0)",
             "",
         ),
-        edit("heads = self.attention(queries, keys, values, valid_lens)", FOUR_AXES.replace(old, new)),
+        edit(ATTENTION, FOUR_AXES.replace(old, new)),
     ]
 
 
@@ -124,26 +165,14 @@ MISTAKES = [
     ),
     mistake(
         "mha-values-read-from-keys",
-        edit(
-            "queries = transpose_qkv(",
-            """
-            asked = queries, keys
-            queries = transpose_qkv(
-            """,
-        ),
+        KEEP_ARGUMENTS,
         edit("self.W_v(values)", "self.W_v(asked[1])"),
         says="the value layer projects the keys instead of the values",
         asks="What happens to your result when only the values that you pass in change?",
     ),
     mistake(
         "mha-projected-keys-as-values",
-        edit(
-            "queries = transpose_qkv(",
-            """
-            asked = queries, keys
-            queries = transpose_qkv(
-            """,
-        ),
+        KEEP_ARGUMENTS,
         edit("self.W_v(values)", "self.W_k(asked[1])"),
         says="the projected keys are used as values",
         asks="Change only the values that you pass in. Does the result change?",
@@ -156,13 +185,7 @@ MISTAKES = [
     ),
     mistake(
         "mha-only-the-queries-are-read",
-        edit(
-            "queries = transpose_qkv(",
-            """
-            asked = queries, keys
-            queries = transpose_qkv(
-            """,
-        ),
+        KEEP_ARGUMENTS,
         edit("self.W_k(keys)", "self.W_k(asked[0])"),
         edit("self.W_v(values)", "self.W_v(asked[0])"),
         says="all three projections use the queries: the keys and values have no effect",
@@ -251,16 +274,7 @@ MISTAKES = [
     ),
     mistake(
         "mha-no-scaling",
-        edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
-            """
-            from grader.given import masked_softmax
-            scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
-            scores = scores * math.sqrt(queries.shape[-1])
-            self.attention.attention_weights = weights = masked_softmax(scores, valid_lens)
-            heads = torch.bmm(self.attention.dropout(weights), values)
-            """,
-        ),
+        with_scores("scores = scores * math.sqrt(queries.shape[-1])"),
         says="the scores are not scaled",
         asks=(
             "How large is a dot product of two long random vectors, and which weights does a softmax "
@@ -269,91 +283,37 @@ MISTAKES = [
     ),
     mistake(
         "mha-scaled-up",
-        edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
-            """
-            from grader.given import masked_softmax
-            scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
-            scores = scores * queries.shape[-1]
-            self.attention.attention_weights = weights = masked_softmax(scores, valid_lens)
-            heads = torch.bmm(self.attention.dropout(weights), values)
-            """,
-        ),
+        with_scores("scores = scores * queries.shape[-1]"),
         says="the scores are multiplied by the scale instead of divided by it",
         asks="Should the scale make the scores of a wide head larger or smaller?",
     ),
     mistake(
         "mha-scaled-by-all-features",
-        edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
-            """
-            from grader.given import masked_softmax
-            scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
-            scores = scores / math.sqrt(self.num_heads)
-            self.attention.attention_weights = weights = masked_softmax(scores, valid_lens)
-            heads = torch.bmm(self.attention.dropout(weights), values)
-            """,
-        ),
+        with_scores("scores = scores / math.sqrt(self.num_heads)"),
         says="the scores are scaled by the number of all features instead of the features of one head",
         asks="How many products are added up in one score of one head?",
     ),
     mistake(
         "mha-scaled-by-number-of-keys",
-        edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
-            """
-            from grader.given import masked_softmax
-            scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
-            scores = scores * math.sqrt(queries.shape[-1] / keys.shape[1])
-            self.attention.attention_weights = weights = masked_softmax(scores, valid_lens)
-            heads = torch.bmm(self.attention.dropout(weights), values)
-            """,
-        ),
+        with_scores("scores = scores * math.sqrt(queries.shape[-1] / keys.shape[1])"),
         says="the scores are scaled by the number of keys instead of the size of a head",
         asks="Does your scale change when a sentence gets longer, and should it?",
     ),
     mistake(
         "mha-scaled-by-number-of-queries",
-        edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
-            """
-            from grader.given import masked_softmax
-            scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
-            scores = scores * math.sqrt(queries.shape[-1] / queries.shape[1])
-            self.attention.attention_weights = weights = masked_softmax(scores, valid_lens)
-            heads = torch.bmm(self.attention.dropout(weights), values)
-            """,
-        ),
+        with_scores("scores = scores * math.sqrt(queries.shape[-1] / queries.shape[1])"),
         says="the scores are scaled by the number of queries instead of the size of a head",
         asks="Should the answer to one query depend on the number of other queries?",
     ),
     mistake(
         "mha-scaled-twice",
-        edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
-            """
-            from grader.given import masked_softmax
-            scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
-            scores = scores / math.sqrt(queries.shape[-1])
-            self.attention.attention_weights = weights = masked_softmax(scores, valid_lens)
-            heads = torch.bmm(self.attention.dropout(weights), values)
-            """,
-        ),
+        with_scores("scores = scores / math.sqrt(queries.shape[-1])"),
         says="the scores are scaled twice",
         asks="Which blocks that you call already scale the scores?",
     ),
     mistake(
         "mha-scores-capped",
-        edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
-            """
-            from grader.given import masked_softmax
-            scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
-            scores = torch.tanh(scores)
-            self.attention.attention_weights = weights = masked_softmax(scores, valid_lens)
-            heads = torch.bmm(self.attention.dropout(weights), values)
-            """,
-        ),
+        with_scores("scores = torch.tanh(scores)"),
         says="the scores are limited to the range from minus one to one before the softmax",
         asks="How much more weight can one key get than another if all scores are in a narrow range?",
         kind="different",
@@ -367,7 +327,7 @@ MISTAKES = [
     mistake(
         "mha-queries-and-keys-change-roles",
         edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
+            ATTENTION,
             "heads = self.attention(keys, queries, values, valid_lens)",
         ),
         says="keys and queries are swapped in the call of the attention",
@@ -375,48 +335,20 @@ MISTAKES = [
     ),
     mistake(
         "mha-softmax-over-queries",
-        edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
-            """
-            scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
-            hidden = torch.zeros_like(scores, dtype=torch.bool)
-            if valid_lens is not None:
-                hidden = hidden | (torch.arange(scores.shape[2]) >= valid_lens.reshape(len(scores), -1, 1))
-            self.attention.attention_weights = weights = torch.softmax(scores.masked_fill(hidden, -1e6), dim=1)
-            heads = torch.bmm(self.attention.dropout(weights), values)
-            """,
-        ),
+        with_weights("torch.softmax(scores.masked_fill(hidden, -1e6), dim=1)"),
         says="the softmax runs over the queries instead of the keys",
         asks="For one query, what is the sum of the weights over all keys, and what should it be?",
     ),
     mistake(
         "mha-softmax-over-queries-empty-columns",
-        edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
-            """
-            scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
-            hidden = torch.zeros_like(scores, dtype=torch.bool)
-            if valid_lens is not None:
-                hidden = hidden | (torch.arange(scores.shape[2]) >= valid_lens.reshape(len(scores), -1, 1))
-            self.attention.attention_weights = weights = torch.softmax(scores.masked_fill(hidden, -torch.inf), dim=1)
-            heads = torch.bmm(self.attention.dropout(weights), values)
-            """,
-        ),
+        with_weights("torch.softmax(scores.masked_fill(hidden, -torch.inf), dim=1)"),
         says="the softmax runs over the queries instead of the keys, and padded keys become NaN",
         asks="For one query, what is the sum of the weights over all keys, and what should it be?",
     ),
     mistake(
         "mha-softmax-over-heads",
-        edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
-            """
-            scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
-            hidden = torch.zeros_like(scores, dtype=torch.bool)
-            if valid_lens is not None:
-                hidden = hidden | (torch.arange(scores.shape[2]) >= valid_lens.reshape(len(scores), -1, 1))
-            self.attention.attention_weights = weights = torch.softmax(scores.masked_fill(hidden, -1e6).unflatten(0, (-1, self.num_heads)), dim=1).flatten(0, 1)
-            heads = torch.bmm(self.attention.dropout(weights), values)
-            """,
+        with_weights(
+            "torch.softmax(scores.masked_fill(hidden, -1e6).unflatten(0, (-1, self.num_heads)), dim=1).flatten(0, 1)"
         ),
         says="the softmax runs over the heads instead of the keys",
         asks=(
@@ -426,16 +358,8 @@ MISTAKES = [
     ),
     mistake(
         "mha-softmax-over-heads-empty-keys",
-        edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
-            """
-            scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
-            hidden = torch.zeros_like(scores, dtype=torch.bool)
-            if valid_lens is not None:
-                hidden = hidden | (torch.arange(scores.shape[2]) >= valid_lens.reshape(len(scores), -1, 1))
-            self.attention.attention_weights = weights = torch.softmax(scores.masked_fill(hidden, -torch.inf).unflatten(0, (-1, self.num_heads)), dim=1).flatten(0, 1)
-            heads = torch.bmm(self.attention.dropout(weights), values)
-            """,
+        with_weights(
+            "torch.softmax(scores.masked_fill(hidden, -torch.inf).unflatten(0, (-1, self.num_heads)), dim=1).flatten(0, 1)"
         ),
         says="the softmax runs over the heads instead of the keys, and padded keys become NaN",
         asks=(
@@ -445,34 +369,14 @@ MISTAKES = [
     ),
     mistake(
         "mha-sigmoid-weights",
-        edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
-            """
-            scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
-            hidden = torch.zeros_like(scores, dtype=torch.bool)
-            if valid_lens is not None:
-                hidden = hidden | (torch.arange(scores.shape[2]) >= valid_lens.reshape(len(scores), -1, 1))
-            self.attention.attention_weights = weights = torch.sigmoid(scores).masked_fill(hidden, 0.0)
-            heads = torch.bmm(self.attention.dropout(weights), values)
-            """,
-        ),
+        with_weights("torch.sigmoid(scores).masked_fill(hidden, 0.0)"),
         says="a sigmoid is used instead of the softmax, so the weights of a query do not sum to one",
         asks="All keys fit well. How large is the weighted sum of their values compared with a single value?",
         kind="different",
     ),
     mistake(
         "mha-linear-weights",
-        edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
-            """
-            scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
-            hidden = torch.zeros_like(scores, dtype=torch.bool)
-            if valid_lens is not None:
-                hidden = hidden | (torch.arange(scores.shape[2]) >= valid_lens.reshape(len(scores), -1, 1))
-            self.attention.attention_weights = weights = scores.masked_fill(hidden, 0.0)
-            heads = torch.bmm(self.attention.dropout(weights), values)
-            """,
-        ),
+        with_weights("scores.masked_fill(hidden, 0.0)"),
         says="the scores are used as weights, and there is no softmax",
         asks="Can a weight be negative in your module, and should it?",
     ),
@@ -630,7 +534,7 @@ MISTAKES = [
     mistake(
         "mha-heads-share-query-slice",
         edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
+            ATTENTION,
             """
             queries = queries.unflatten(0, (-1, self.num_heads))[:, :1].expand(-1, self.num_heads, -1, -1).flatten(0, 1)
             heads = self.attention(queries, keys, values, valid_lens)
@@ -642,7 +546,7 @@ MISTAKES = [
     mistake(
         "mha-heads-share-all-slices",
         edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
+            ATTENTION,
             """
             queries, keys, values = (x.unflatten(0, (-1, self.num_heads))[:, :1].expand(-1, self.num_heads, -1, -1).flatten(0, 1) for x in (queries, keys, values))
             heads = self.attention(queries, keys, values, valid_lens)
@@ -654,7 +558,7 @@ MISTAKES = [
     mistake(
         "mha-heads-before-batch",
         edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
+            ATTENTION,
             """
             queries, keys, values = (x.unflatten(0, (-1, self.num_heads)).transpose(0, 1).flatten(0, 1) for x in (queries, keys, values))
             heads = self.attention(queries, keys, values, valid_lens)
@@ -666,7 +570,7 @@ MISTAKES = [
     mistake(
         "mha-heads-before-batch-lengths-right",
         edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
+            ATTENTION,
             """
             queries, keys, values = (x.unflatten(0, (-1, self.num_heads)).transpose(0, 1).flatten(0, 1) for x in (queries, keys, values))
             if valid_lens is not None:
@@ -768,7 +672,7 @@ MISTAKES = [
     mistake(
         "mha-lens-not-passed",
         edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
+            ATTENTION,
             "heads = self.attention(queries, keys, values, None)",
         ),
         says="the lengths are not passed to the attention, so the padding gets weight",
@@ -789,7 +693,7 @@ MISTAKES = [
     mistake(
         "mha-lens-first-head-only",
         edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
+            ATTENTION,
             """
             if valid_lens is not None:
                 valid_lens = valid_lens.clone()
@@ -812,17 +716,7 @@ MISTAKES = [
     ),
     mistake(
         "mha-masked-after-softmax",
-        edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
-            """
-            scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
-            hidden = torch.zeros_like(scores, dtype=torch.bool)
-            if valid_lens is not None:
-                hidden = hidden | (torch.arange(scores.shape[2]) >= valid_lens.reshape(len(scores), -1, 1))
-            self.attention.attention_weights = weights = torch.softmax(scores, dim=-1).masked_fill(hidden, 0.0)
-            heads = torch.bmm(self.attention.dropout(weights), values)
-            """,
-        ),
+        with_weights("torch.softmax(scores, dim=-1).masked_fill(hidden, 0.0)"),
         says=(
             "the weights of the padding are set to zero after the softmax, "
             "so the weights of a query no longer sum to 1"
@@ -831,24 +725,14 @@ MISTAKES = [
     ),
     mistake(
         "mha-masked-with-zero",
-        edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
-            """
-            scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
-            hidden = torch.zeros_like(scores, dtype=torch.bool)
-            if valid_lens is not None:
-                hidden = hidden | (torch.arange(scores.shape[2]) >= valid_lens.reshape(len(scores), -1, 1))
-            self.attention.attention_weights = weights = torch.softmax(scores.masked_fill(hidden, 0.0), dim=-1)
-            heads = torch.bmm(self.attention.dropout(weights), values)
-            """,
-        ),
+        with_weights("torch.softmax(scores.masked_fill(hidden, 0.0), dim=-1)"),
         says="padded scores are set to zero instead of a very low value",
         asks="Which weight does a softmax give to a score of zero?",
     ),
     mistake(
         "mha-mask-inverted",
         edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
+            ATTENTION,
             """
             hidden = None
             if valid_lens is not None:
@@ -864,49 +748,21 @@ MISTAKES = [
     ),
     mistake(
         "mha-always-causal",
-        edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
-            """
-            scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
-            hidden = torch.zeros_like(scores, dtype=torch.bool)
-            if valid_lens is not None:
-                hidden = hidden | (torch.arange(scores.shape[2]) >= valid_lens.reshape(len(scores), -1, 1))
-            self.attention.attention_weights = weights = torch.softmax(scores.masked_fill(hidden | torch.ones_like(hidden).triu(diagonal=1), -torch.inf), dim=-1)
-            heads = torch.bmm(self.attention.dropout(weights), values)
-            """,
+        with_weights(
+            "torch.softmax(scores.masked_fill(hidden | torch.ones_like(hidden).triu(diagonal=1), -torch.inf), dim=-1)"
         ),
         says="no query can see keys after its own position, although the lengths allow it",
         asks="Should this module decide what a query may see, or should the calling code?",
     ),
     mistake(
         "mha-mask-added-as-numbers",
-        edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
-            """
-            scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
-            hidden = torch.zeros_like(scores, dtype=torch.bool)
-            if valid_lens is not None:
-                hidden = hidden | (torch.arange(scores.shape[2]) >= valid_lens.reshape(len(scores), -1, 1))
-            self.attention.attention_weights = weights = torch.softmax(scores + (~hidden).to(scores), dim=-1)
-            heads = torch.bmm(self.attention.dropout(weights), values)
-            """,
-        ),
+        with_weights("torch.softmax(scores + (~hidden).to(scores), dim=-1)"),
         says="a mask of zeros and ones is added to the scores, so the padding gets only a little less weight",
         asks="How much less weight does a key get when its score is lower by one?",
     ),
     mistake(
         "mha-mask-added-as-numbers-inverted",
-        edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
-            """
-            scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
-            hidden = torch.zeros_like(scores, dtype=torch.bool)
-            if valid_lens is not None:
-                hidden = hidden | (torch.arange(scores.shape[2]) >= valid_lens.reshape(len(scores), -1, 1))
-            self.attention.attention_weights = weights = torch.softmax(scores + hidden.to(scores), dim=-1)
-            heads = torch.bmm(self.attention.dropout(weights), values)
-            """,
-        ),
+        with_weights("torch.softmax(scores + hidden.to(scores), dim=-1)"),
         says="a mask of zeros and ones is added to the scores, so the padding gets more weight",
         asks="Which score of a key leads to a weight of zero?",
     ),
@@ -942,13 +798,7 @@ MISTAKES = [
     ),
     mistake(
         "mha-residual-inside",
-        edit(
-            "queries = transpose_qkv(",
-            """
-            asked = queries, keys
-            queries = transpose_qkv(
-            """,
-        ),
+        KEEP_ARGUMENTS,
         edit(
             "self.W_o(transpose_output(heads, self.num_heads))",
             "self.W_o(transpose_output(heads, self.num_heads)) + asked[0]",
@@ -959,13 +809,7 @@ MISTAKES = [
     ),
     mistake(
         "mha-residual-where-it-fits",
-        edit(
-            "queries = transpose_qkv(",
-            """
-            asked = queries, keys
-            queries = transpose_qkv(
-            """,
-        ),
+        KEEP_ARGUMENTS,
         edit(
             "self.W_o(transpose_output(heads, self.num_heads))",
             "self.W_o(transpose_output(heads, self.num_heads)) + (asked[0] if asked[0].shape[-1] == self.W_o.out_features else 0)",
@@ -1009,7 +853,7 @@ MISTAKES = [
     mistake(
         "mha-weights-cut-off",
         edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
+            ATTENTION,
             "heads = self.attention(queries.detach(), keys.detach(), values, valid_lens)",
         ),
         says=(
@@ -1020,7 +864,7 @@ MISTAKES = [
     mistake(
         "mha-keys-cut-off",
         edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
+            ATTENTION,
             "heads = self.attention(queries, keys.detach(), values, valid_lens)",
         ),
         says="no gradient flows through the keys",
@@ -1029,7 +873,7 @@ MISTAKES = [
     mistake(
         "mha-queries-cut-off",
         edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
+            ATTENTION,
             "heads = self.attention(queries.detach(), keys, values, valid_lens)",
         ),
         says="no gradient flows through the queries",
@@ -1038,7 +882,7 @@ MISTAKES = [
     mistake(
         "mha-values-cut-off",
         edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
+            ATTENTION,
             "heads = self.attention(queries, keys, values.detach(), valid_lens)",
         ),
         says="no gradient flows through the values",
@@ -1052,16 +896,7 @@ MISTAKES = [
     ),
     mistake(
         "mha-dropout-before-softmax",
-        edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
-            """
-            from grader.given import masked_softmax
-            scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
-            scores = self.attention.dropout(scores)
-            self.attention.attention_weights = weights = masked_softmax(scores, valid_lens)
-            heads = torch.bmm(weights, values)
-            """,
-        ),
+        with_scores("scores = self.attention.dropout(scores)", values_with="weights"),
         says="dropout is applied to the scores before the softmax instead of the weights",
         asks="Which weight does a softmax give to a dropped score?",
     ),
@@ -1110,15 +945,8 @@ MISTAKES = [
     ),
     mistake(
         "mha-dropout-not-made-up-for",
-        edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
-            """
-            from grader.given import masked_softmax
-            scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
-            scores = scores
-            self.attention.attention_weights = weights = masked_softmax(scores, valid_lens)
-            heads = torch.bmm(self.attention.dropout(weights) * (1 - self.attention.dropout.p if self.training else 1), values)
-            """,
+        with_scores(
+            values_with="self.attention.dropout(weights) * (1 - self.attention.dropout.p if self.training else 1)"
         ),
         says="the weights that dropout keeps are not scaled up",
         asks=(
@@ -1134,16 +962,7 @@ MISTAKES = [
     ),
     mistake(
         "mha-dropout-in-evaluation",
-        edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
-            """
-            from grader.given import masked_softmax
-            scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
-            scores = scores
-            self.attention.attention_weights = weights = masked_softmax(scores, valid_lens)
-            heads = torch.bmm(nn.functional.dropout(weights, self.attention.dropout.p), values)
-            """,
-        ),
+        with_scores(values_with="nn.functional.dropout(weights, self.attention.dropout.p)"),
         says="dropout is also applied in evaluation mode",
         asks="How does a function, which has no mode, know whether the model is in training mode?",
         steady=False,
@@ -1151,7 +970,7 @@ MISTAKES = [
     mistake(
         "mha-keeps-dropped-weights",
         edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
+            ATTENTION,
             """
             heads = self.attention(queries, keys, values, valid_lens)
             drop, weights = self.attention.dropout, self.attention.attention_weights
@@ -1174,7 +993,7 @@ MISTAKES = [
     dtype_mistake(
         "mha-fill-minus-1e9",
         edit(
-            "heads = self.attention(queries, keys, values, valid_lens)",
+            ATTENTION,
             """
             scores = queries @ keys.transpose(1, 2) / math.sqrt(queries.shape[-1])
             if valid_lens is not None:
