@@ -110,7 +110,7 @@ def _in_parallel(
 
 
 def _cost(wanted: tuple[Assignment, str]) -> tuple[float, int]:
-    """The longest time limit of a case, then the number of known answers."""
+    """Return the time limit of the exercise in seconds, then the number of its known answers."""
     assignment, name = wanted
     fields = next(fields for fields in assignment.exercises if fields["name"] == name)
     longest = float(fields.get("limits", {}).get("wall_seconds", 0))

@@ -37,9 +37,9 @@ class Measures:
         self._step("milliseconds", of=_refs(modules), names=list(names), args=_refs(args))
 
     def descend(self, module: Ref, of: Ref, upstream: Array, rate: float) -> None:
-        """Do one step of gradient descent on Σ (y · g), on all parameters that the module has now.
+        """Minimise Σ (`of` · `upstream`) by one step of gradient descent on all parameters that the module has now.
 
-        The later output of the module shows its gradients, whatever its parameters are called.
+        A later output of the module then depends on the gradients, whatever its parameters are called.
         """
         name = self._name("upstream")
         self._hold(name, upstream)

@@ -1,6 +1,6 @@
 """Plain facts about a wrong result, for when no known mistake fits: where it differs, and in which pattern.
 
-No guesses: every sentence is true of the values that were observed, and none says what to do.
+No guesses: every sentence describes the values that were observed. One of them also says which modes to compare.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Collect the data of a report's drawings from the observations.
 
-A check asks for a drawing by its parameter `draw`. Only complete and finite values are drawn, because they come
-from beside student code.
+A check asks for a drawing by its parameter `draw`. Only complete and finite values are drawn: the worker sends
+them, so student code can change them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def figures(cases: Iterable[JudgedCase]) -> Figures:
 
 
 def _importance(out: Figures, check: Check, judged: JudgedCase, observation: Observation) -> None:
-    """Return {"planted": …, method: …}: one value per head."""
+    """Add `importance` to `out`, {"planted": …, method: …}: one value per head."""
     seen = observation.seen.get(check.of[0])
     planted = [float(x) for x in check.params["planted"]]
     if seen is None or seen.array is None or seen.array.shape != (len(planted),):
@@ -43,7 +43,7 @@ def _importance(out: Figures, check: Check, judged: JudgedCase, observation: Obs
 
 
 def _costs(out: Figures, check: Check, judged: JudgedCase, observation: Observation) -> None:
-    """Return counts and times before and after pruning. A time is [fastest, nine of ten are no slower]."""
+    """Add `costs` to `out`: counts and times before and after pruning. A time is [fastest, nine of ten are no slower]."""
     values = observation.values
     drawn: Figures = {key: check.params[key] for key in ("kept", "total")}
     for what in ("parameters", "operations"):

@@ -35,7 +35,7 @@ def first_steps(definition: ast.stmt, bound: Collection[str]) -> Iterator[tuple[
 
 
 def _unchanged(loop: ast.While) -> list[str]:
-    """The names of a condition, if it has nothing else and the body can neither change them nor leave the loop."""
+    """Return the names in the condition if the body can neither change them nor leave the loop; else none."""
     parts = list(ast.walk(loop.test))
     names = sorted({part.id for part in parts if isinstance(part, ast.Name)})
     if any(

@@ -40,7 +40,7 @@ WIDER = {"float16": ("float32", "float64"), "bfloat16": ("float32", "float64"), 
 def precise(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """The result is right in the dtype of the case, and has that dtype.
 
-    `tol` widens the tolerance; `wider`: a wider dtype is as good, as for the scores that a loss is made of.
+    `tol` widens the tolerance; `wider`: also accept a wider dtype, for example for scores that a loss uses.
     """
     (name,) = check.of
     seen, header = tensor(name, case, observation), case.headers[name]

@@ -17,7 +17,7 @@ from grader.lines.statement_words import Words, words_by_line
 
 Statement = tuple[str, int]  # the unit, and the first line
 
-# Logarithms of likelihood ratios: a listwise softmax, fitted to answers of tests/answers and of the bank that are not held out.
+# Log-likelihood ratios, fitted with a listwise softmax to the answers of tests/answers and of the bank that are not held out.
 ALIKE, MOST_ALIKE = (
     1.2,
     2.1,
@@ -95,7 +95,7 @@ def ranked(
 def agreement(
     places: Iterable[Place], named: Sequence[Words], statement: Statement, neighbours: Collection[Statement]
 ) -> float:
-    """How far a statement, or one beside it, shares words with the named mistakes: 0 to 1, the most of all statements."""
+    """Return how many words a statement, or one beside it, shares with the named mistakes, divided by the most of all; 1.0 if none shares any."""
     words = {
         (place.unit, line): found for place in places for line, found in words_by_line(place.node).items()
     }

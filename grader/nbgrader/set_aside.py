@@ -23,7 +23,7 @@ TIMESTAMP = "timestamp.txt"
 
 
 def set_aside(notebooks: list[str], **_about: Any) -> None:
-    """Move what nbgrader cannot copy out of `submitted/NAME/ASSIGNMENT/`; called once per submission.
+    """Move files that nbgrader cannot copy from `submitted/NAME/ASSIGNMENT/` to FOLDER; called once per submission.
 
     notebooks: nbgrader's own list of what it grades. A renamed notebook is put on it.
     """

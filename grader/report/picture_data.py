@@ -202,5 +202,6 @@ def _of_curve(curve: Curve) -> list[str]:
 
 def columns_across(*axes: str) -> str:
     """Return what is on the axes of a grid: of its rows and of its columns, or of the columns alone."""
-    across = _("{axis} across").format(axis=axes[-1])
-    return across if len(axes) == 1 else _("{axis} down, {across}").format(axis=axes[0], across=across)
+    if len(axes) == 1:
+        return _("columns: {axis}").format(axis=axes[0])
+    return _("rows: {row}, columns: {column}").format(row=axes[0], column=axes[-1])

@@ -12,7 +12,7 @@ _TRANSIENT = "took too long"  # says something about the moment, not about the m
 
 
 class BasicTierError(SandboxError):
-    """Only the basic tier is left, and the submissions are not trusted. The caller says how to trust them."""
+    """The tier would be `basic`, and the submissions are not trusted. The caller says how to trust them."""
 
     exit_status = 2
 
@@ -37,8 +37,8 @@ def choose(
 def best_tier(asked: str = AUTO, *, trusted: bool = True) -> str:
     """Return the name of the tier to use: the best that works for "auto", else the one `asked` for.
 
-    Raises SandboxError if the named tier does not work here, and BasicTierError if only `basic` is left and
-    the submissions are not `trusted`.
+    Raises SandboxError if the named tier does not work here, and BasicTierError if the tier would be `basic`
+    and the submissions are not `trusted`.
     """
     name = _first_that_works() if asked == AUTO else row(asked).name
     if not row(name).confined and not trusted:

@@ -21,7 +21,7 @@ def values(*rows: tuple[float, ...], wrong: tuple[tuple[int, int], ...] = ()) ->
 
 
 MASKING = Picture(
-    "Attention weights, batch 2, query down, key across",
+    "Attention weights, batch 2, rows: query, columns: key",
     Grids(
         "query",
         ("0", "1"),
@@ -43,7 +43,7 @@ MASKING = Picture(
     ("Largest difference: 0.2 at batch 2, query 0, key 2.",),
 )
 VALUES = Picture(
-    "Values, batch 0, query down, feature across",
+    "Values, batch 0, rows: query, columns: feature",
     Grids(
         "query",
         ("0", "1"),

@@ -112,7 +112,7 @@ def test_the_grid_of_weights_marks_valid_lengths_and_wrong_cells(per_query):
     got[1, 2, :4] = 0.25
     tensors = {"valid_lens": np.repeat(lengths[:, None], 5, 1) if per_query else lengths}
     made = drawn("equal", {"out": want}, {"out": got}, axes=WEIGHTS, facet="masking", tensors=tensors)
-    assert made.title == "Attention weights, batch 1, query down, key across (showing 35 of 105)"
+    assert made.title == "Attention weights, batch 1, rows: query, columns: key (showing 35 of 105)"
     assert wrong_cells(made.form) == {("2", str(key)) for key in range(4)}
     for panel in made.form.panels:
         assert [[cell.edge for cell in row].index(True) for row in panel.rows] == [3] * 5
@@ -154,7 +154,7 @@ def test_the_slice_of_values_marks_what_differs_and_names_the_largest():
     got[1, 1, 2, 3] += 0.5
     got[1, 2, 4, 4] += 2
     made = drawn("equal", {"out": want}, {"out": got}, axes=("batch", "head", "step", "feature"))
-    assert made.title == "Values, batch 1, head 1, step down, feature across (showing 12 of 180)"
+    assert made.title == "Values, batch 1, head 1, rows: step, columns: feature (showing 12 of 180)"
     assert wrong_cells(made.form) == {("2", "3")}
     assert made.notes == ("Largest difference: 2 at batch 1, head 2, step 4, feature 4.",)
 
