@@ -88,7 +88,7 @@
 # - $d$ is taken from the wrong axis. The number of keys is not the scale of a dot product.
 # - Queries and keys are paired along the same axis, so that query 0 meets key 0 only. When `T = S` no error
 #   is raised.
-# - All axes of size 1 are removed. Then a batch of one sequence also loses its batch axis. Name the axis.
+# - `squeeze()` without `dim` also removes the batch axis of a single sequence. Pass `dim`.
 # - Dropout is applied to the result instead of the weights.
 # - `key_size` is passed to the layer of the queries. A test with equal sizes does not show it. Note the order
 #   of the arguments: the constructor takes `key_size, query_size`, and `forward` takes
@@ -144,7 +144,7 @@ class AdditiveAttention(nn.Module):
 #
 # The structure is the same, with another score. There are no weights here, so `__init__` creates only the
 # dropout layer. Write the formula yourself. If you call PyTorch's `scaled_dot_product_attention` instead, the
-# report says so.
+# report says so; this costs no points.
 
 
 # %% exercise="DotProductAttention"
@@ -204,7 +204,7 @@ except NotImplementedError as unwritten:
 # - A score function says how well a key fits a query. Softmax and weighted sum are the same for all of them.
 # - Additive attention is a network with one hidden layer. Its non-linearity makes the weights depend on the
 #   query.
-# - Dot-product attention has no parameters and is one matrix product.
+# - Dot-product attention has no parameters. One matrix product computes all its scores.
 # - Division by $\sqrt{d}$ keeps scores at size 1, so that the softmax does not saturate.
 # - Dropout acts on the weights in training mode only. `attention_weights` holds the weights before dropout.
 

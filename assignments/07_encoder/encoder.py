@@ -1,16 +1,17 @@
 # %% [markdown]
 # # 07 · The encoder
 #
-# Attention passes information between positions. An encoder layer needs three more parts. The first is a
-# small network that works on each position alone. The second is a **residual connection** around the
-# attention and around this network. The third is a normalisation. A stack of such layers is a Transformer
-# encoder.
+# Attention passes information between positions. An encoder layer (here called a *block*) needs three
+# more parts. The first is a small network that works on each position alone. The second is a **residual
+# connection** around the attention and around this network. The third is a normalisation. A stack of such
+# blocks is a Transformer encoder.
 #
 # After this lesson you can
 #
 # - write the residual connection, layer normalisation and dropout in the right order;
 # - say why the network needs a non-linearity between its two linear layers;
-# - build an encoder from tokens to vectors, and check that padding does not change its output.
+# - build an encoder from tokens to vectors, and check that padding does not change the output at
+#   real positions.
 #
 # | name | shape | meaning |
 # |---|---|---|
@@ -18,7 +19,7 @@
 # | `X`, `Y` | `(B, T, D)` | a vector of `D` features for each position, before and after a sublayer |
 # | inside the network | `(B, T, ffn_num_hiddens)` | wider, usually four times `D` |
 # | `valid_lens` | `None`, `(B,)` or `(B, T)` | how many positions are real, as in assignment 02 |
-# | weights of one layer | `(B·H, T, T)` | the attention weights of each head |
+# | attention weights of one block | `(B·H, T, T)` | one matrix for each of the `H` heads |
 #
 # **Add, then normalise.** A *sublayer* is a part of the network that computes $Y$ from $X$: here an
 # attention, or the small network. Instead of $Y$ alone, the layer passes on $X + Y$. Then the sublayer only
@@ -37,18 +38,19 @@
 # $$\mathrm{AddNorm}(X, Y) = \mathrm{LayerNorm}(X + \mathrm{dropout}(Y))$$
 #
 # *By hand*, with two features and no dropout: the sum of $x = (1, 7)$ and $y = (2, 0)$ is $(3, 7)$. The mean
-# is 5, the variance is $((-2)^2 + 2^2)/2 = 4$, its root is 2, and the result is $(-1, 1)$. Note the division
-# by 2, the number of features, and not by 1. And note that $y$ alone would become $(1, -1)$, which has the
-# opposite sign.
+# is 5, the variance is $((-2)^2 + 2^2)/2 = 4$, its root is 2, and the result is $(-1, 1)$. The variance
+# divides by the number of features, 2, and not by 1. And note that $y$ alone would become $(1, -1)$, which
+# has the opposite sign.
 #
 # **A network for each position.** For given weights, attention is linear in the values: each head computes
-# weighted means of projected vectors, and $W^O$ combines them. A **position-wise feed-forward network** (FFN) then computes something new from each of them. The same
-# two-layer network is applied to every position (Vaswani et al. 2017, section 3.3):
+# weighted means of projected vectors, and $W^O$ combines them. A **position-wise feed-forward network** (FFN)
+# then transforms the vector of each position. The same two-layer network is applied to every position
+# (Vaswani et al. 2017, section 3.3):
 #
 # $$\mathrm{FFN}(x) = W_2 \max(0, W_1 x + b_1) + b_2$$
 #
-# The maximum with 0 is the **non-linearity** called ReLU. The formula writes vectors as columns, as the box
-# 'Conventions' in lesson 03 explains.
+# The maximum with 0 is the **non-linearity** called ReLU. The formula writes vectors as columns, as the
+# paragraph *Conventions* in lesson 03 explains.
 #
 # *By hand*, with one feature in and out and two hidden ones: let $W_1$ have the rows $1$ and $-1$, let $W_2$
 # be the row $(1, 1)$, and let the biases be 0. Then $x = -3$ gives $(-3, 3)$, after the maximum $(0, 3)$, and
@@ -68,9 +70,10 @@
 # normalisation. All shapes are (B, T, D).](pictures/block.svg)
 #
 # Queries, keys and values are all $X$: this is *self-attention*. Pass `valid_lens` to the attention;
-# otherwise every position also attends to the padding. `use_bias` says whether its four projections have biases. Many newer
-# models normalise the *input* of each sublayer instead, inside the residual connection (*pre-norm*). That is
-# a good design, but it gives other values. Here we build the design of 2017 (*post-norm*).
+# otherwise every position also attends to the padding. The argument `use_bias` sets whether the four
+# projections of the attention have biases. Many newer models normalise the *input* of each sublayer instead,
+# inside the residual connection (*pre-norm*). That is a good design, but it gives other values. Here we build
+# the design of 2017 (*post-norm*).
 #
 # **The stack.** The encoder does four things in this order. An embedding table, `nn.Embedding`, maps tokens
 # to vectors. The vectors are multiplied by $\sqrt{D}$ (Vaswani et al. 2017, section 3.4). Positions are
@@ -86,13 +89,15 @@
 #
 # - Dropout is applied to $X$ or to the sum. It then also drops parts of the residual connection.
 # - The second residual connection starts from $X$ instead of $Y$.
-# - A block is created once and put into the stack `L` times. Then it is *one* block with one set of weights.
+# - A block is created once and put into the stack `L` times. Then it is *one* block with one set of
+#   parameters.
 # - Every block gets the embedding instead of the output of the block before. Then only the last block has an
 #   effect.
 # - `nn.LayerNorm([T, D])` mixes the positions of a sentence. We pass `[D]`.
 #
-# These blocks of earlier assignments are ready to use. After a call, `MultiHeadAttention` keeps its weights
-# in `.attention.attention_weights`, here of shape `(B·H, T, T)`.
+# `grader.given` provides `MultiHeadAttention` and `PositionalEncoding` of earlier assignments. After a
+# call, `MultiHeadAttention` keeps its attention weights in `.attention.attention_weights`, here of shape
+# `(B·H, T, T)`.
 
 # %%
 import math
@@ -286,7 +291,7 @@ except NotImplementedError as unwritten:
 #   layer.
 # - An encoder block is self-attention and a feed-forward network, each followed by AddNorm.
 # - The encoder multiplies embeddings by $\sqrt{D}$, adds positions and applies `L` blocks with separate
-#   weights.
+#   parameters.
 
 # %% [markdown]
 # ## Questions to think about

@@ -39,7 +39,8 @@
 #
 # As before, $D$ is `num_hiddens`, $H$ is `num_heads` and $d = D/H$. The formulas write vectors as rows, but
 # `nn.Linear` stores its matrix as `(out, in)`. So the columns of a head in $W^Q$ are rows in `W_q.weight`
-# (see the box 'Conventions' in lesson 03). In this lesson `mha` is a `MultiHeadAttention` of assignment 05.
+# (see the paragraph *Conventions* in lesson 03). In this lesson `mha` is a `MultiHeadAttention` of
+# assignment 05.
 
 # %%
 import copy
@@ -130,18 +131,18 @@ def gated_attention(
 # %% [markdown]
 # ## Measure
 #
-# There are three ways to measure the importance of a head. Let $L$ be the loss of one sample.
+# There are three ways to measure the importance of a head. Let $\ell$ be the loss of one sample.
 #
 # | method | importance of head $h$ | idea from |
 # |---|---|---|
-# | `"ablation"` | mean over samples of $L(\xi_h = 0) - L$, the other gates at 1 | Michel et al. 2019, section 3.2 |
-# | `"gradient"` | mean over samples of $\lvert \partial L / \partial \xi_h \rvert$ at $\xi = 1$ | Michel et al. 2019, section 4.1 |
+# | `"ablation"` | mean over samples of $\ell(\xi_h = 0) - \ell$, the other gates at 1 | Michel et al. 2019, section 3.2 |
+# | `"gradient"` | mean over samples of $\lvert \partial \ell / \partial \xi_h \rvert$ at $\xi = 1$ | Michel et al. 2019, section 4.1 |
 # | `"confidence"` | mean over queries of the largest weight | Voita et al. 2019, section 4 |
 #
-# Ablation measures the effect, with one call of the model per head. The gradient estimates it for all heads at
-# once: it says how steeply the loss would rise or fall if a gate changed a little. Confidence never looks at
-# the loss. A head is confident if it puts nearly all of its weight on one key. The weights are in
-# `mha.attention.attention_weights` after a call.
+# Ablation measures the effect: it needs one call with all gates at 1, and one more call per head. The
+# gradient estimates it for all heads at once: it says how steeply the loss would rise or fall if a gate
+# changed a little. Confidence never looks at the loss. A head is confident if it puts nearly all of its
+# weight on one key. The weights are in `mha.attention.attention_weights` after a call.
 #
 # Our definitions differ from the papers in three details. Michel et al. measure ablation in BLEU or accuracy;
 # we measure it in the loss, which needs no decoding. They also divide the gradient scores of each layer by
@@ -153,7 +154,7 @@ def gated_attention(
 # $y_1 = 3$ and $y_2 = 1$, so the output is 4. The loss is the squared error. There are two samples, whose
 # targets are the model's own output plus and minus 1:
 #
-# | | target | $L$ | $L(\xi_1{=}0)$ | $L(\xi_2{=}0)$ | $\partial L / \partial \xi_1$ | $\partial L / \partial \xi_2$ |
+# | | target | $\ell$ | $\ell(\xi_1{=}0)$ | $\ell(\xi_2{=}0)$ | $\partial \ell / \partial \xi_1$ | $\partial \ell / \partial \xi_2$ |
 # |---|---|---|---|---|---|---|
 # | sample 1 | 5 | 1 | 16 | 4 | −6 | −2 |
 # | sample 2 | 3 | 1 | 4 | 0 | 6 | 2 |
@@ -202,9 +203,9 @@ def head_importance(mha: nn.Module, batches: list, loss_fn, method: str) -> torc
 # Operations are counted as in `torch.utils.flop_counter`: one multiplication and one addition for each term
 # of a matrix product, and nothing for adding a bias or for a softmax. The copy of `DotProductAttention` in
 # `grader.given` computes one extra product per head, to get the weights out of a PyTorch function. That adds
-# $2 B H T S^2$ operations, which also shrink to $n/H$. So half of the heads needs exactly half of the
-# operations. It has half of the parameters, plus half of the bias of `W_o`: that bias is added to the sum of
-# all heads, belongs to no head and stays complete.
+# $2 B H T S^2$ operations, which also shrink to $n/H$. So half of the heads need exactly half of the
+# operations. All parameters halve except the bias of `W_o`: it is added to the sum of all heads, belongs to
+# no head and stays complete.
 #
 # ![The four matrices and their biases, with the part of head 1 of four hatched: the second quarter of the
 # rows in the weights of W_q, W_k and W_v and of the values in their biases, the second quarter of the columns
@@ -215,19 +216,20 @@ def head_importance(mha: nn.Module, batches: list, loss_fn, method: str) -> torc
 #
 # **What goes wrong.**
 #
-# - `W_o` holds its heads as *columns*, the other three matrices as rows.
-# - A module whose `num_heads` is still the old one splits its features in the wrong places.
-# - The features of a head are contiguous.
-# - Zeros in place of a head give the right result and save nothing.
-# - A bias that is created anew loses its trained values.
-# - Heads are numbered as in the module that you get. Once head 1 is removed, the old head 2 is head 1.
+# - Rows are removed from `W_o`, whose heads are columns. In the other three matrices they are rows.
+# - `num_heads` keeps its old value. Then the module splits its features in the wrong places.
+# - Every $H$-th feature is removed. The features of a head are contiguous.
+# - The rows and columns are set to zero. The result is right, but nothing is saved.
+# - A layer is created anew, and its bias loses the trained values.
+# - Heads are removed one by one with their old numbers. Once head 1 is removed,
+#   the old head 2 is head 1.
 #
 # ## Exercise: `prune_heads`
 #
-# Return the smaller attention: either the module itself, changed, or a new one. Everything else stays: the
-# biases, the dropout rate, training or evaluation mode, the device, and trainable parameters. The indices in
-# `heads` come in any order. They may repeat, and the list may be empty. If no head would be left, raise a
-# `ValueError`.
+# Return the smaller attention: either the module itself, changed, or a new one. Keep the remaining biases,
+# the dropout rate, the mode (training or evaluation) and the device. Parameters must stay trainable. The
+# indices in `heads` come in any order. They may repeat, and the list may be empty. If no head would be left,
+# raise a `ValueError`.
 
 
 # %% exercise="prune_heads"
@@ -264,7 +266,7 @@ except NotImplementedError as unwritten:
 # ## Experiment
 #
 # A measure of importance makes a claim: *this* head can be removed. An experiment tests the claim. Remove
-# heads one after another in three orders, and count how many answers stay right:
+# heads one after another in three orders, and measure the accuracy after each removal:
 #
 # | order | which head is removed next |
 # |---|---|
@@ -280,9 +282,9 @@ except NotImplementedError as unwritten:
 # the order of importance it stays near 1, at random it falls to about 0.8, in reverse order it falls at once
 # and ends near 0.6.](pictures/removal.svg)
 #
-# The model is a small classifier. It needs no training: its weights were chosen so that every head contributes
-# to the answer, some more and some less. `removal_experiment` gets such a model. You need three of
-# its parts:
+# The model is a small classifier. The grader's classifier needs no training: its weights were chosen so that
+# every head contributes to the answer, some more and some less. `removal_experiment` gets such a model. You
+# need three of its parts:
 #
 # | part | meaning |
 # |---|---|
@@ -290,7 +292,8 @@ except NotImplementedError as unwritten:
 # | `model.read(output)` | maps the output of the attention, `(N, T, D)`, to scores of the classes, `(N, C)` |
 # | `model.loss(output, labels)` | one loss per sample, `(N,)`, for that output and the right classes |
 #
-# `model(X)` does the same as `model.read(model.attention(X, X, X, None))`. The code follows.
+# `model(X)` does the same as `model.read(model.attention(X, X, X, None))`. Its class is
+# `Classifier`, in `pruning.py` and in the notebook.
 
 
 # %%
@@ -325,7 +328,7 @@ class Classifier(nn.Module):
 #
 # | key | value |
 # |---|---|
-# | `"seed"` | an integer, the same for the three orders of one round |
+# | `"seed"` | an integer; the three orders run once per seed |
 # | `"order"` | `"importance"`, `"random"` or `"reverse"` |
 # | `"removed"` | the list of the heads that are removed in this row, as the whole model numbers them |
 # | `"accuracy"` | the share of right answers without them, from 0 to 1, in evaluation mode |
@@ -378,8 +381,8 @@ except NotImplementedError as unwritten:
 # 1. In trained translation models, confident heads are mostly the important ones (Voita et al. 2019). In the
 #    model on which `head_importance` is graded, the most *confident* heads matter least: we built it so. How
 #    can a head be sure where to look, and still be of no use? What comes between its weights and the loss?
-# 2. When would the gradient mislead you in the example by hand, and ablation not? And the other way round,
-#    when two heads do the same work and each can replace the other?
+# 2. When would the gradient mislead you in the example by hand, and ablation not? When would ablation
+#    mislead you? Think of two heads that do the same work.
 # 3. How many calls of the model does ablation of $H$ heads in $L$ layers take? And the gradient?
 # 4. Half of the heads are removed, and half of the operations too, but less than half of the time is saved.
 #    What takes time and is not a matrix product?
