@@ -160,6 +160,7 @@ def attention_cases(draw, exercise):
     yield one_query(exercise, draw, S, D, H)
     if exercise == "MultiHeadAttention":  # a repair has its softmax from the building blocks
         yield large_scores(draw, B, T, S)
+        yield as_many_queries_as_keys(draw, B, S, D, H)
 
 
 def built(case, D, H, query_size=0, key_size=0, value_size=0, bias=False, dropout=0.5):
@@ -201,6 +202,18 @@ def large_scores(draw, B, T, S):
     for valid_lens, title in ((None, "without a mask"), (lens, "with lengths (B,)")):
         Y = case.call(*inputs, valid_lens, on=module, axes=AXES)
         case.check_values(Y, f"large scores do not overflow, {title}", tol=3e-4)
+    return case
+
+
+def as_many_queries_as_keys(draw, B, S, D, H):
+    """Answers that raise an exception because two numbers of vectors differ give values here, and these tell them apart."""
+    case = Case("as-many-queries-as-keys", "MultiHeadAttention")
+    module = built(case, D, H)
+    case.load(module, weights.multi_head(draw, D))
+    case.eval(module)
+    queries, keys, values = (case.input(name, draw.normal(B, S, D)) for name in ("queries", "keys", "values"))
+    Y = case.call(queries, keys, values, None, on=module, axes=AXES)
+    case.check_values(Y, "as many queries as keys")
     return case
 
 

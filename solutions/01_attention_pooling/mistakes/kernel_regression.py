@@ -52,6 +52,12 @@ MISTAKES = [
         asks="What was measured at each place, and which argument contains it?",
     ),
     mistake(
+        "pool-queries-averaged",
+        edit("weights @ values", "weights @ queries"),
+        says="the queries are averaged instead of the values",
+        asks="What was measured at each place, and which argument contains it?",
+    ),
+    mistake(
         "pool-nearest-value",
         edit("weights @ values", "values[weights.argmax(dim=-1)]"),
         says="the result is the value of the nearest key instead of a weighted average",

@@ -139,6 +139,14 @@ MISTAKES = [
         ),
         says="the projected keys are averaged instead of the values",
         asks="Does your result change when the values change?",
+        forms=[
+            [
+                edit(
+                    "self.dropout(self.attention_weights) @ values",
+                    "self.dropout(self.attention_weights) @ keys",
+                )
+            ]
+        ],
     ),
     mistake(
         "additive-also-scaled",
@@ -202,9 +210,27 @@ MISTAKES = [
     ),
     mistake(
         "additive-averages-keys",
-        edit("self.dropout(self.attention_weights) @ values", "self.dropout(self.attention_weights) @ keys"),
+        edit("keys = self.W_k(keys)", "compared, keys = keys, self.W_k(keys)"),
+        edit(
+            "self.dropout(self.attention_weights) @ values", "self.dropout(self.attention_weights) @ compared"
+        ),
         says="the keys are averaged instead of the values",
         asks="What are the keys for, and what are the values for?",
+    ),
+    mistake(
+        "additive-averages-queries",
+        edit("queries = self.W_q(queries)", "asked, queries = queries, self.W_q(queries)"),
+        edit("self.dropout(self.attention_weights) @ values", "self.dropout(self.attention_weights) @ asked"),
+        says="the queries are averaged instead of the values",
+        asks="What are the queries for, and what are the values for?",
+        forms=[
+            [
+                edit(
+                    "self.dropout(self.attention_weights) @ values",
+                    "self.dropout(self.attention_weights) @ queries[:, :, 0]",
+                )
+            ]
+        ],
     ),
     mistake(
         "additive-plain-average",

@@ -204,6 +204,14 @@ MISTAKES = [
         asks="What are the keys for, and what are the values for?",
     ),
     mistake(
+        "dot-averages-queries",
+        edit(
+            "self.dropout(self.attention_weights) @ values", "self.dropout(self.attention_weights) @ queries"
+        ),
+        says="the queries are averaged instead of the values",
+        asks="What are the queries for, and what are the values for?",
+    ),
+    mistake(
         "dot-plain-average",
         edit(
             "self.dropout(self.attention_weights) @ values",

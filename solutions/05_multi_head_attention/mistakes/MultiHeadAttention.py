@@ -178,6 +178,25 @@ MISTAKES = [
         asks="Change only the values that you pass in. Does the result change?",
     ),
     mistake(
+        "mha-values-read-from-queries",
+        edit(
+            "queries = transpose_qkv(self.W_q(queries)",
+            "asked, queries = queries, transpose_qkv(self.W_q(queries)",
+        ),
+        edit("self.W_v(values)", "self.W_v(asked)"),
+        says="the value layer projects the queries instead of the values",
+        asks="What happens to your result when only the values that you pass in change?",
+    ),
+    mistake(
+        "mha-projected-queries-as-values",
+        edit(
+            "self.attention(queries, keys, values, valid_lens)",
+            "self.attention(queries, keys, queries, valid_lens)",
+        ),
+        says="the projected queries are used as values",
+        asks="Change only the values that you pass in. Does the result change?",
+    ),
+    mistake(
         "mha-keys-read-from-values",
         edit("self.W_k(keys)", "self.W_k(values)"),
         says="the key layer projects the values instead of the keys",
