@@ -32,10 +32,11 @@ def cause(judged: Sequence[JudgedCase]) -> Cause:
 
 
 def _one_exception(judged: Sequence[JudgedCase], checks: tuple[CheckResult, ...]) -> Cause | None:
-    """If every case ended in the same exception: its first failed check alone."""
-    errors = [one.observation.error if one.observation else None for one in judged]
+    """If every case ended in the same exception: its first failed check alone. Cases of advice do not count."""
+    counting = [one for one in judged if not any(check.outcome == "advice" for check in one.checks)]
+    errors = [one.observation.error if one.observation else None for one in counting]
     same = {(e.type, e.message, e.where) if e else None for e in errors}
-    if len(judged) < 2 or len(same) != 1 or None in same:
+    if len(counting) < 2 or len(same) != 1 or None in same:
         return None
     failed = [check for check in checks if check.outcome == "failed"]
     if len(failed) < 2:
@@ -49,9 +50,12 @@ def _one_exception(judged: Sequence[JudgedCase], checks: tuple[CheckResult, ...]
 
 def _weights(judged: Sequence[JudgedCase], checks: tuple[CheckResult, ...]) -> Cause | None:
     """If weights could not be loaded: the check of the parameters first, and no values of random weights."""
-    of_weights = {check.id for one in judged for check in one.case.checks if check.judge == "parameters"} & {
-        check.id for check in checks if check.outcome == "failed"
-    }
+    of_weights = {
+        check.id
+        for one in judged
+        for check in one.case.checks
+        if check.judge == "parameters" and not one.codes.get(check.id, "").startswith("!")
+    } & {check.id for check in checks if check.outcome == "failed"}
     if not of_weights:
         return None
     random = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from grader.bundle.model import Exercise
@@ -48,20 +48,39 @@ def _missing(run: SubmissionRun, exercises: Sequence[Exercise]) -> dict[str, str
     return {name: line for name, line in found.items() if name in needed}
 
 
-def _imports_added(submission: Submission, missing: Mapping[str, str], foreign: bool) -> Iterator[str]:
-    """A sentence for each name that the grader imported. Of a foreign file the reader may not be the author."""
-    for name, line in missing.items():
-        file, number = first_use(submission, name)
-        says = (
-            _(
-                "{file}, line {line} uses `{name}`, which the file does not import; the grader used `{import_}`"
-            )
-            if foreign
-            else _(
-                "{file}, line {line} uses `{name}`: add `{import_}` at the top; the grader did so for this check"
-            )
+def _imports_added(submission: Submission, missing: Mapping[str, str], foreign: bool) -> tuple[str, ...]:
+    """One sentence about the imports that were added. Of a foreign file the reader may not be the author."""
+    used = [(line, *first_use(submission, name), name) for name, line in missing.items()]
+    if len(used) < 2:
+        return tuple(_import_added(*one, foreign) for one in used)
+    file = sanitize(submission.path.name)
+    imports = ", ".join(f"`{line}` ({_place_in(file, sanitize(unit), n)})" for line, unit, n, _name in used)
+    says = (
+        _("{file} uses names that it does not import; the grader used {imports}")
+        if foreign
+        else _(
+            "{file} uses names that it does not import: add at the top {imports}; the grader did so for this check"
         )
-        yield says.format(file=sanitize(file), line=number, name=name, import_=line)
+    )
+    return (says.format(file=file, imports=imports),)
+
+
+def _import_added(import_: str, unit: str, line: int, name: str, foreign: bool) -> str:
+    says = (
+        _("{file}, line {line} uses `{name}`, which the file does not import; the grader used `{import_}`")
+        if foreign
+        else _(
+            "{file}, line {line} uses `{name}`: add `{import_}` at the top; the grader did so for this check"
+        )
+    )
+    return says.format(file=sanitize(unit), line=line, name=name, import_=import_)
+
+
+def _place_in(file: str, unit: str, line: int) -> str:
+    """A line of a file that the sentence names; of a notebook, with its cell."""
+    if unit == file:
+        return _("line {line}").format(line=line)
+    return _("{cell}, line {line}").format(cell=unit.removeprefix(file).strip(), line=line)
 
 
 def _files_used(notes: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:

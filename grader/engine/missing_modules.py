@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from grader.intake.neighbours import OTHER_FRAMEWORKS
 from grader.judge.observation import StudentError, student_error, texts
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
@@ -91,17 +92,22 @@ def _lacks_gpu(error: StudentError, undefined: Collection[str]) -> bool:
 
 def of_missing(missing: Missing) -> str:
     """One sentence about a missing name."""
-    name, module = sanitize(missing.name, 100), sanitize(missing.module, 100)
-    if is_package(module):
-        return _("the package {package} is not installed here, and `{name}` comes from it").format(
-            package=module.split(".")[0], name=name
+    name, module = sanitize(missing.name, 100), sanitize(missing.module, 100).lstrip(".")
+    package, _dot, last = module.split(".")[0], *module.rpartition(".")[1:]
+    if package in OTHER_FRAMEWORKS:
+        says = _("`{name}` comes from {package}; these exercises are graded in PyTorch only")
+    elif is_package(module):
+        says = _(
+            "the package {package} is not installed here, and `{name}` comes from it: install it, or write the code"
+            " without it"
         )
-    says = (
-        _("`{name}` comes from {module}, which was not submitted; the reference {name} is called differently")
-        if missing.block
-        else _("`{name}` comes from {module}, which was not submitted")
-    )
-    return says.format(name=name, module=f"`{module.lstrip('.')}`")
+    elif missing.block:
+        says = _(
+            "`{name}` comes from `{module}`, which was not submitted; the reference {name} is called differently"
+        )
+    else:
+        says = _("`{name}` comes from `{module}`, which was not submitted: put {last}.py beside this file")
+    return says.format(name=name, module=module, package=package, last=last)
 
 
 def of_gpu() -> str:

@@ -115,7 +115,8 @@ def _instead_of(
     if result.outcome != "failed":
         return None
     if not result.score:
-        errors = [j.observation.error for j in judged if j.observation and j.observation.error]
+        failing = [j for j in judged if any(check.outcome == "failed" for check in j.checks)]
+        errors = [j.observation.error for j in failing if j.observation and j.observation.error]
         if wanting := _for_want_of(run, builder, errors, remarks):
             return wanting
     masks = run.takes_mask(builder.exercise) if run.context.options.foreign else ""

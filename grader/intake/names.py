@@ -145,7 +145,7 @@ def _inner(node: ast.stmt) -> list[ast.stmt]:
 
 def _bound(node: ast.stmt) -> list[tuple[str, str]]:
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        return [(node.name, "def")]
+        return [] if _becomes_a_method(node) else [(node.name, "def")]
     if isinstance(node, ast.ClassDef):
         return [(node.name, "class")]
     if isinstance(node, ast.Assign):
@@ -153,6 +153,12 @@ def _bound(node: ast.stmt) -> list[tuple[str, str]]:
     if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
         return [(node.target.id, "name")]
     return []
+
+
+def _becomes_a_method(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether the book's decorator `add_to_class` makes this function a method; its name is then not bound."""
+    calls = (decorator.func for decorator in node.decorator_list if isinstance(decorator, ast.Call))
+    return any("add_to_class" in (getattr(call, "attr", ""), getattr(call, "id", "")) for call in calls)
 
 
 def _called(node: ast.stmt, method: str) -> Parameters | None:

@@ -121,7 +121,7 @@ def read_text(path: Path) -> str:
     name = shown(path)
     try:
         if path.is_dir():
-            raise Blocked(_("{file} is a folder, not a file").format(file=name))
+            raise Blocked(_("{file} is a folder, not a file; name a file in it").format(file=name))
         if path.suffix not in (*KINDS, *NOTES):
             raise Blocked(_("{file}: only .py, .ipynb, .md and .txt files can be graded").format(file=name))
         if not path.is_file():

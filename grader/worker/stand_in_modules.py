@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from grader.worker.book_classes import BOOK_CLASSES
 from grader.worker.both_editions import accept_both
 
 _offered: set[str] = set()  # names of modules that were put where `import` finds them
@@ -72,11 +73,12 @@ _OF_TORCH: dict[str, Any] = {
     "to": torch.Tensor.to,
     "transpose": torch.Tensor.t,
 }
-_WITHOUT_EFFECT = ("logger", "Logger", "init_seq2seq")
+_NOT_BLOCKS = _OF_TORCH | BOOK_CLASSES
+_WITHOUT_EFFECT = ("logger", "Logger", "check_len", "check_shape", "init_seq2seq")
 
 
 class _Silent:
-    """Stands for the book's logger, progress boards and initialisers: it accepts everything and does nothing."""
+    """Stands for the book's logger, initialisers and checks: it accepts everything and does nothing."""
 
     def __init__(self, *args: Any, **kwargs: Any):
         pass
@@ -165,8 +167,8 @@ class _Book(types.ModuleType):
             raise AttributeError(name)
         if name in _WITHOUT_EFFECT:
             return _Silent
-        if name in _OF_TORCH:
-            return _OF_TORCH[name]
+        if name in _NOT_BLOCKS:
+            return _NOT_BLOCKS[name]
         try:
             return getattr(self._given, _EDITION_1.get(name, name))
         except AttributeError:

@@ -12,7 +12,7 @@ from helpers.command_line import run, run_process
 @pytest.mark.parametrize(
     ("args", "sentence"),
     [
-        (["check", "--file", "."], "is a folder, not a file"),
+        (["check", "--file", "."], "is a folder, not a file; name a file in it"),
         (["check", "--file", "gone.py"], "is not there"),
         (["check", "masked_sofmax"], "did you mean masked_softmax?"),
         (["check", "--format", "yaml"], "'yaml' is not one of"),

@@ -132,6 +132,29 @@ class MultiHeadAttention(nn.Module):
 
 
 @pytest.mark.parametrize(
+    ("product", "id"),
+    [
+        ("weights(q, k) @ q", "mha-projected-queries-as-values"),
+        ("weights(k, q) @ v", "mha-queries-and-keys-change-roles"),
+    ],
+)
+def test_two_products_whose_sizes_do_not_fit_are_told_apart(grade_one, product, id):
+    """They raise the same exception wherever there are more keys than queries."""
+    old = "        heads = self.attention(q, k, v, valid_lens)\n"
+    new = """        def weights(rows, columns):
+            scores = rows @ columns.transpose(1, 2) / rows.shape[-1] ** 0.5
+            return self.attention.dropout(masked_softmax(scores, valid_lens))
+
+        heads = PRODUCT
+"""
+    source = UNKNOWN.replace("DotProductAttention, ", "DotProductAttention, masked_softmax, ").replace(
+        old, new
+    )
+    found = grade_one(source.replace("PRODUCT", product), "MultiHeadAttention").diagnosis
+    assert found.alternatives == ((id,),)
+
+
+@pytest.mark.parametrize(
     ("old", "new", "stage"),
     [
         ("self.W_v(values)\n", "1.01 * self.W_v(values)\n", "the values split into heads"),

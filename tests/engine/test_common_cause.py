@@ -23,6 +23,13 @@ class AdditiveAttention(nn.Module):
         self.attention_weights = masked_softmax(scores, valid_lens)
         return torch.bmm(self.dropout(self.attention_weights), values)
 """
+POSITIONS = """
+class PositionalEncoding(nn.Module):
+    def __init__(self, num_hiddens, dropout, max_len=1000):
+        super().__init__()
+        assert num_hiddens % 2 == 0
+        self.table = no_such_name
+"""
 
 
 def failed(result):
@@ -39,6 +46,19 @@ def test_the_same_exception_of_every_call_is_one_failed_check(grade_one):
         "skipped",
         "skipped: the same exception",
     }
+
+
+def test_an_exception_while_building_is_no_fault_of_the_weights(grade_one):
+    """With an odd number of features, and with dropout, it is another exception."""
+    source = POSITIONS.replace("no_such_name", "no_such_name if dropout else no_other_name")
+    result = grade_one(HEAD + source, "PositionalEncoding")
+    assert result.message == ""
+    assert "no_other_name" in failed(result)[0].message
+
+
+def test_an_exception_of_advice_does_not_hide_the_common_one(grade_one):
+    result = grade_one(HEAD + POSITIONS, "PositionalEncoding")
+    assert result.message == "the same exception ends every call: fix it first"
 
 
 def test_different_exceptions_are_shown_one_by_one(grade_one):

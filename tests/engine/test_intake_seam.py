@@ -1,5 +1,6 @@
 """What the grader reports of a file that Python reads only in part, or that forgets its imports."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,9 +25,25 @@ def graded(engine, name, text, wanted=None):
 def test_names_that_the_file_forgets_to_import_are_offered(engine):
     report = engine.grade(submission_from(Path("masking.py"), MASKED.encode()))
     assert report.exercises[0].outcome == "passed"
-    assert report.remarks[0].startswith("masking.py, line 4 uses `torch`: add `import torch` at the top")
-    assert report.remarks[1].startswith("masking.py, line 6 uses `F`: add `import torch.nn.functional as F`")
+    assert report.remarks == (
+        "masking.py uses names that it does not import: add at the top `import torch` (line 4),"
+        " `import torch.nn.functional as F` (line 6); the grader did so for this check",
+    )
     assert report.faulty
+
+
+def test_one_name_that_the_file_forgets_to_import_is_named(engine):
+    (remark,) = engine.grade(submission_from(Path("masking.py"), f"import torch\n{MASKED}".encode())).remarks
+    assert remark == (
+        "masking.py, line 7 uses `F`: add `import torch.nn.functional as F` at the top; the grader did so for this check"
+    )
+
+
+def test_imports_that_a_notebook_forgets_have_their_cells(engine):
+    cells = [{"cell_type": "code", "source": text} for text in ("x = 1", MASKED)]
+    notebook = json.dumps({"cells": cells, "nbformat": 4, "nbformat_minor": 5, "metadata": {}})
+    (remark,) = engine.grade(submission_from(Path("masking.ipynb"), notebook.encode())).remarks
+    assert "`import torch` (cell 2, line 4)" in remark
 
 
 def test_a_file_that_imports_its_names_gets_no_remark(engine):

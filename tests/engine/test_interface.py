@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+
+from grader.intake.read import Submission, Unit
 
 HEAD = "import math\nimport torch\nfrom torch import nn\nfrom grader.given import masked_softmax\n"
 
@@ -27,6 +31,46 @@ def test_a_constructor_with_one_other_name_is_built_by_position(grade_one):
     result = grade_one(dot("drop_prob", "drop_prob"), "DotProductAttention")
     assert result.outcome == "passed"
     assert any("`drop_prob` (dropout)" in remark for remark in result.remarks)
+
+
+CHAPTER = """
+import torch
+from torch import nn
+from d2l import torch as d2l
+
+class MultiHeadAttention(d2l.Module):
+    def __init__(self, num_hiddens, num_heads, dropout, bias=False, **kwargs):
+        super().__init__()
+        self.num_heads = num_heads
+        self.attention = d2l.DotProductAttention(dropout)
+        for name in ("W_q", "W_k", "W_v", "W_o"):
+            setattr(self, name, nn.LazyLinear(num_hiddens, bias=bias))
+
+    def forward(self, queries, keys, values, valid_lens):
+        split = self.transpose_qkv
+        queries, keys, values = split(self.W_q(queries)), split(self.W_k(keys)), split(self.W_v(values))
+        if valid_lens is not None:
+            valid_lens = valid_lens.repeat_interleave(self.num_heads, dim=0)
+        return self.W_o(self.transpose_output(self.attention(queries, keys, values, valid_lens)))
+
+@d2l.add_to_class(MultiHeadAttention)
+def transpose_qkv(self, X):
+    return X.unflatten(2, (self.num_heads, -1)).transpose(1, 2).flatten(0, 1)
+
+@d2l.add_to_class(MultiHeadAttention)
+def transpose_output(self, X):
+    return X.unflatten(0, (-1, self.num_heads)).transpose(1, 2).flatten(2)
+
+attention = MultiHeadAttention(100, 5, 0.5)
+X = torch.ones((2, 4, 100))
+d2l.check_shape(attention(X, X, X, torch.tensor([3, 2])), (2, 4, 100))
+"""
+
+
+def test_methods_added_to_a_class_of_edition_1_are_its_own(engine):
+    report = engine.grade(Submission(Path("chapter.py"), (Unit("chapter.py", CHAPTER),)))
+    assert [(e.name, e.outcome) for e in report.exercises] == [("MultiHeadAttention", "passed")]
+    assert report.remarks == ()
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,27 @@ class DotProductAttention(nn.Module):
 NAME = "DotProductAttention"
 
 
+POSITIONS = (
+    HEAD
+    + """
+SCALE = torch.ones(1).cuda()
+
+class PositionalEncoding(nn.Module):
+    def __init__(self, num_hiddens, dropout, max_len=1000):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+        angles = torch.arange(max_len)[:, None] / 10000 ** (torch.arange(0, num_hiddens, 2) / num_hiddens)
+        self.table = torch.zeros(max_len, num_hiddens)
+        self.table[:, 0::2] = angles.sin()
+        self.table[:, 1::2] = angles.cos()
+        self.table *= SCALE
+
+    def forward(self, X):
+        return self.dropout(X + self.table[: X.shape[1]])
+"""
+)
+
+
 def dot(imports, softmax="masked_softmax"):
     return HEAD + imports + BODY.format(softmax=softmax)
 
@@ -123,7 +144,9 @@ def test_a_file_from_elsewhere_loses_no_points_for_a_missing_module(foreign, tmp
     source = dot("from parts import soft, Base\n", "soft").replace("(nn.Module)", f"({base})")
     result, report = graded(foreign, tmp_path, source)
     assert (result.outcome, result.score) == ("could_not_grade", None)
-    assert "comes from `parts`, which was not submitted" in result.message
+    assert result.message.endswith(
+        "comes from `parts`, which was not submitted: put parts.py beside this file"
+    )
     assert report.exit_status == 3
 
 
@@ -137,7 +160,9 @@ def test_a_package_that_is_not_installed_is_named(engine, tmp_path):
     source = dot("from wandb import soft\n", "soft")
     result, _report = graded(engine, tmp_path, source)
     assert (result.outcome, result.score) == ("could_not_grade", None)
-    assert result.message.startswith("the package wandb is not installed here")
+    assert result.message == (
+        "the package wandb is not installed here, and `soft` comes from it: install it, or write the code without it"
+    )
 
 
 def test_a_missing_package_fails_hidden_cases_with_a_remark(bundles, engine, tmp_path):
@@ -180,6 +205,15 @@ def test_a_name_at_the_top_that_needs_a_gpu_could_not_be_graded_here(foreign, en
     assert graded(engine, tmp_path, source)[0].outcome == "failed"
 
 
+def test_a_gpu_is_missing_although_a_policy_fails_for_another_reason(foreign, tmp_path):
+    """An odd number of features raises before the line that needs the GPU."""
+    result, _report = graded(foreign, tmp_path, POSITIONS, name="PositionalEncoding")
+    assert (result.outcome, result.message) == (
+        "could_not_grade",
+        "this code needs a GPU, and this machine has none",
+    )
+
+
 def test_a_misspelt_name_beside_a_gpu_is_the_code_s_own_mistake(foreign, tmp_path):
     source = dot("SCALE = torch.ones(1).cuda()\nfrom grader.given import masked_softmax\n")
     result, _report = graded(foreign, tmp_path, source.replace("@ v", "@ v * SCLAE"))
@@ -209,7 +243,7 @@ def test_an_import_that_a_try_tries_finds_the_neighbour(foreign, tmp_path, handl
     result, _report = graded(foreign, tmp_path / "alone", source)
     assert (result.outcome, result.message) == (
         "could_not_grade",
-        "`soft` comes from `masks`, which was not submitted",
+        "`soft` comes from `masks`, which was not submitted: put masks.py beside this file",
     )
 
 
@@ -259,7 +293,7 @@ def test_a_base_class_that_needs_a_missing_package_is_named(foreign, tmp_path):
     source += BODY.format(softmax="f").replace("(nn.Module)", "(me.Base)")
     result, _report = graded(foreign, tmp_path, source)
     assert (result.outcome, result.score) == ("could_not_grade", None)
-    assert result.message == "the package jax is not installed here, and `jax` comes from it"
+    assert result.message == "`jax` comes from jax; these exercises are graded in PyTorch only"
 
 
 def test_a_neighbour_finds_itself_among_the_modules(foreign, tmp_path):

@@ -27,6 +27,12 @@ def test_inner_and_only_annotated_names_are_no_definitions():
     }
 
 
+@pytest.mark.parametrize("decorator", ["d2l.add_to_class(A)", "add_to_class(A)"])
+def test_a_function_that_becomes_a_method_is_no_definition(decorator):
+    found = names(f"class A: ...\n@{decorator}\ndef transpose_qkv(self, X): ...\n@other(A)\ndef b(): ...")
+    assert found.definitions.keys() == {"A", "b"}
+
+
 def test_the_last_definition_of_a_name_wins():
     found = names("def a(): return 1", "def a():\n    return 2").definitions["a"]
     assert (found.unit, found.line) == ("cell 2", 1)

@@ -57,7 +57,7 @@ def test_other_kinds_of_files_are_refused(tmp_path, name):
 
 def test_a_folder_is_refused(tmp_path):
     (tmp_path / "work.py").mkdir()
-    assert refused(tmp_path / "work.py") == "work.py is a folder, not a file"
+    assert refused(tmp_path / "work.py") == "work.py is a folder, not a file; name a file in it"
 
 
 def test_what_is_not_there_is_reported_with_its_whole_path(tmp_path):

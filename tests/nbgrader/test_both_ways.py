@@ -137,7 +137,10 @@ def test_right_answers_have_full_marks_whatever_is_beside(graded, student):
 def test_a_module_that_was_not_submitted_costs_the_points(graded):
     (result,) = (e for e in graded.records["missing_module"]["exercises"] if e["name"] == "transpose_qkv")
     assert (result["outcome"], result["score"]) == ("blocked", 0)
-    assert result["message"] == "`split` comes from `pieces`, which was not submitted"
+    assert (
+        result["message"]
+        == "`split` comes from `pieces`, which was not submitted: put pieces.py beside this file"
+    )
 
 
 def test_a_renamed_notebook_is_reported_in_the_log(graded):

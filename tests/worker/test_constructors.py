@@ -138,6 +138,29 @@ def test_wrong_arguments_are_refused_as_the_course_names_them(book):
         book.PositionWiseFFN(3)
 
 
+def test_a_class_of_edition_1_stores_its_arguments_and_takes_methods_later(book):
+    class Scaled(book.Module):
+        def __init__(self, size, scale=2.0, _hidden=1, left_out=3):
+            super().__init__()
+            self.save_hyperparameters(ignore=["left_out"])
+            self.layer = nn.Linear(size, size)
+
+    @book.add_to_class(Scaled)
+    def forward(self, X):
+        return self.scale * self.layer(X)
+
+    assert forward is None
+    made = Scaled(3)
+    assert (made.size, made.scale, hasattr(made, "_hidden"), hasattr(made, "left_out")) == (
+        3,
+        2.0,
+        False,
+        False,
+    )
+    book.check_shape(made(torch.ones(2, 3)), (2, 3))
+    assert len(list(made.parameters())) == 2
+
+
 def test_blocks_have_their_names_of_edition_1(book):
     assert book.TransformerEncoderBlock is book.EncoderBlock
     assert book.TransformerDecoderBlock is book.DecoderBlock
