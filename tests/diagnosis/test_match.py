@@ -138,7 +138,7 @@ class MultiHeadAttention(nn.Module):
         ("weights(k, q) @ v", "mha-queries-and-keys-change-roles"),
     ],
 )
-def test_two_products_whose_sizes_do_not_fit_are_told_apart(grade_one, product, id):
+def test_two_products_with_sizes_that_do_not_fit_are_told_apart(grade_one, product, id):
     """They raise the same exception wherever there are more keys than queries."""
     old = "        heads = self.attention(q, k, v, valid_lens)\n"
     new = """        def weights(rows, columns):

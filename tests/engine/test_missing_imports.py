@@ -205,7 +205,7 @@ def test_a_name_at_the_top_that_needs_a_gpu_could_not_be_graded_here(foreign, en
     assert graded(engine, tmp_path, source)[0].outcome == "failed"
 
 
-def test_a_gpu_is_missing_although_a_policy_fails_for_another_reason(foreign, tmp_path):
+def test_a_policy_that_fails_otherwise_does_not_hide_a_missing_gpu(foreign, tmp_path):
     """An odd number of features raises before the line that needs the GPU."""
     result, _report = graded(foreign, tmp_path, POSITIONS, name="PositionalEncoding")
     assert (result.outcome, result.message) == (

@@ -138,7 +138,7 @@ def test_wrong_arguments_are_refused_as_the_course_names_them(book):
         book.PositionWiseFFN(3)
 
 
-def test_a_class_of_edition_1_stores_its_arguments_and_takes_methods_later(book):
+def test_a_class_of_edition_1_takes_methods_that_are_added_later(book):
     class Scaled(book.Module):
         def __init__(self, size, scale=2.0, _hidden=1, left_out=3):
             super().__init__()
