@@ -50,7 +50,7 @@ class BoundedGrading:
 
     def close(self) -> None:
         """End the processes. Safe to call twice."""
-        self._pool.__exit__(None)
+        self._pool.close()
 
     def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
         """Yield each task with its result, as they are ready; those that lost their process come last.

@@ -41,7 +41,7 @@ class BoundedReader:
 
     def close(self) -> None:
         """End the process; the next call starts another. Safe to call twice."""
-        self._pool.__exit__(None)
+        self._pool.close()
 
     def call(self, function: Callable[..., T], *arguments: Any) -> T:
         """Call a function of a module in the process. Raises Unreadable, or the GraderError that it raises."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from grader.bundle.rules import NAME, PAGE, QUESTION
 from grader.report.model import ExerciseResult
 from grader.support.atomic_files import write_atomically
+from grader.support.bounded_file import read_within
 from grader.support.errors import UsageError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
@@ -70,11 +71,7 @@ def read_groups(folder: Path) -> Groups:
     """Read the bank of the checkout `folder`; an empty one if there is none. Raises UsageError for any other file."""
     path = folder / FILE
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-        if len(data) > MAX_BYTES:
-            raise ValueError(_("it is larger than {n} MiB").format(n=MAX_BYTES >> 20))
-        record = json.loads(data.decode("utf-8"))
+        record = json.loads(read_within(path, MAX_BYTES).decode("utf-8"))
         named = {key: Named(**fields) for key, fields in record["named"].items()}
         texts = [
             *record["comments"].items(),

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from grader.support.bounded_file import read_within
 from grader.support.errors import UsageError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
@@ -43,17 +44,13 @@ Roster = Mapping[str, Person]
 def read_roster(path: Path) -> Roster:
     """Return the students by their id. Raises UsageError with one sentence."""
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-        if len(data) > MAX_BYTES:
-            raise _wrong(path, _("it is larger than {n} MiB").format(n=MAX_BYTES >> 20))
-        text = data.decode("utf-8-sig")
+        text = read_within(path, MAX_BYTES).decode("utf-8-sig")
         first = text.partition("\n")[0]
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count))
         rows = [[sanitize(cell.strip(), MAX_CELL) for cell in row] for row in reader]
     except UnicodeDecodeError:
         raise _wrong(path, _("it is not UTF-8; save it as CSV in UTF-8")) from None
-    except (OSError, csv.Error) as error:
+    except (OSError, ValueError, csv.Error) as error:
         raise _wrong(path, sanitize(str(getattr(error, "strerror", None) or error), 200)) from None
     return _people(path, [row for row in rows if any(row)])
 

@@ -126,6 +126,7 @@ class Summary:
 
 
 def summarise(entries: Sequence[GradedSubmission]) -> Summary:
+    """Count everything that the class report shows."""
     everything = [(entry, result) for entry in entries for result in entry.report.exercises]
     exercises: dict[str, ExerciseSummary] = {}
     for entry, result in everything:

@@ -93,11 +93,15 @@ class ProcessPool(Generic[T, R]):
         return self
 
     def __exit__(self, *error: Any) -> None:
+        self.close(0.0 if any(error) else STOP_SECONDS)
+
+    def close(self, seconds: float = STOP_SECONDS) -> None:
+        """End the processes; each has this long to end by itself. The next task starts others. Safe to call twice."""
         workers, self._workers = self._workers, []
         for worker in workers:
             worker.connection.close()  # all may end at the same time
         for worker in workers:
-            worker.stop(0.0 if any(error) else STOP_SECONDS)
+            worker.stop(seconds)
 
     def results(self, tasks: Iterable[T]) -> Iterator[tuple[T, R]]:
         """Yield each task with its result, as they are ready. Raises SandboxError if a process is lost."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from grader.bundle.check import FACETS, POLICIES
 from grader.bundle.rules import NO_RULES, PAGE, Rules
+from grader.support.bounded_file import read_within
 from grader.support.errors import UsageError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
@@ -34,11 +35,7 @@ class CourseFile:
 def read_course_file(path: Path) -> CourseFile:
     """Read the file. Raises UsageError with one sentence: the key, the value, and what is allowed."""
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-        if len(data) > MAX_BYTES:
-            raise ValueError(_("it has more than {n} bytes").format(n=MAX_BYTES))
-        fields = tomllib.loads(data.decode("utf-8"))
+        fields = tomllib.loads(read_within(path, MAX_BYTES).decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise UsageError(
             _("{file} cannot be read: {why}").format(file=path, why=sanitize(str(error), 200))

@@ -39,6 +39,7 @@ def failed(
     where: str = "",
     measured: float | None = None,
 ) -> Finding:
+    """Return the finding of a check that failed. The fields are those of `Finding`."""
     return Finding(False, code, message, expected, got, where, measured)
 
 

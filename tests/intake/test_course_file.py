@@ -93,7 +93,7 @@ def test_equal_rules_have_equal_words_and_others_have_others():
         ("[weights.nothing]\nvalues = 1\n", "weights.nothing: there is no such exercise"),
         ("[points\n", "headway.toml cannot be read: "),
         ("x = " + "[" * 5000, "headway.toml cannot be read: "),
-        ("#" * (MAX_BYTES + 1), f"it has more than {MAX_BYTES} bytes"),
+        ("#" * (MAX_BYTES + 1), "it is larger than 64 KiB"),
     ],
 )
 def test_a_wrong_value_is_one_sentence(course, text, sentence):
