@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grader.bundle.model import Bundle
 from grader.intake.neighbours import inside, with_neighbours
@@ -23,6 +23,9 @@ from grader.intake.read import Submission
 from grader.report.model import Report
 from grader.student.kernel_history import executed_units
 from grader.support.i18n import _
+
+if TYPE_CHECKING:
+    from grader.intake.course import Course
 
 EXECUTION = "NBGRADER_EXECUTION"  # set by nbgrader's own commands
 
@@ -64,12 +67,13 @@ class _NotebookGrader:
     def __init__(self) -> None:
         self._engine: Any = None
         self._launcher: Any = None
-        self._root: Path | None = None
+        self._course: Course | None = None
 
     def grade(self, name: str) -> Report:
         """Grade one exercise, or all that are defined. Raises _CannotGrade, and any error of a broken sandbox."""
         units = executed_units(_history())
-        engine = self._ready()
+        course = self._course_here()
+        engine = self._ready(course)
         known = {e.name: e for bundle in engine.bundles for e in bundle.exercises}
         submission = with_neighbours(Submission(Path(_("this notebook")), units), inside(Path.cwd()))
         names = [name] if name else list(engine.known(submission))
@@ -77,37 +81,43 @@ class _NotebookGrader:
             raise _CannotGrade(_("this notebook defines no exercise yet; execute the cells that define them"))
         if name and name not in known:
             raise _CannotGrade(_unknown(name, list(known)))
-        report: Report = engine.grade(submission, names, self._parts(names))
+        report: Report = engine.grade(submission, names, self._parts(engine, course, names))
         if os.environ.get(EXECUTION) == "autograde":
             remark = _("Graded with public cases only; hidden cases were not used.")
             report = replace(report, remarks=(*report.remarks, remark))
         return report
 
-    def _ready(self) -> Any:
-        """Return the engine of the course around the working folder."""
+    def _course_here(self) -> Course:
+        """Return the course around the working folder; its bundles are read once. Raises _CannotGrade."""
+        from grader.intake.course import NoCourse, find
+
+        try:
+            course = find(Path.cwd())
+        except NoCourse as nowhere:
+            raise _CannotGrade(str(nowhere)) from None
+        if self._course is None or course.root != self._course.root:
+            self.close()
+            self._course = course
+        return self._course
+
+    def _ready(self, course: Course) -> Any:
+        """Return the engine of a course."""
         from grader.engine.engine import Engine
         from grader.engine.grading_options import GradingOptions
         from grader.sandbox.choose import choose
 
-        root, bundles = _course(Path.cwd())
-        if self._engine is None or root != self._root:
-            self.close()
+        if self._engine is None:
+            bundles = _bundles(course)
             self._launcher = choose(warm="full")
             self._engine = Engine(bundles, self._launcher, GradingOptions(torch_version=version("torch")))
-            self._root = root
         return self._engine
 
-    def _parts(self, names: Sequence[str]) -> Any:
+    def _parts(self, engine: Any, course: Course, names: Sequence[str]) -> Any:
         """Return the student's code from earlier assignments, for exercises that are built from it."""
-        from grader.intake.course import NoCourse, find
         from grader.student.check import parts_for
 
-        try:
-            course = find(Path.cwd())
-            bundle = next(b for b in course.bundles if any(e.name in names for e in b.exercises))
-        except (NoCourse, StopIteration):
-            return ()
-        return parts_for(self._engine, course, bundle, names)
+        bundle = next((b for b in course.bundles if any(e.name in names for e in b.exercises)), None)
+        return () if bundle is None else parts_for(engine, course, bundle, names)
 
     def close(self) -> None:
         """Stop the worker and the launcher. Safe to call twice."""
@@ -137,15 +147,14 @@ def _history() -> Sequence[str]:
     return list(shell.history_manager.input_hist_raw)
 
 
-def _course(start: Path) -> tuple[Path, Sequence[Bundle]]:
-    """Return the root and the bundles of the course around a folder. Raises _CannotGrade."""
-    from grader.intake.course import NoCourse, find
+def _bundles(course: Course) -> Sequence[Bundle]:
+    """Return the bundles of a course. Raises _CannotGrade if there is none that can be used."""
+    from grader.intake.course import NoCourse
 
     try:
-        course = find(start)
-        return course.root, course.bundles
-    except NoCourse as nowhere:
-        raise _CannotGrade(str(nowhere)) from None
+        return course.bundles
+    except NoCourse as unusable:
+        raise _CannotGrade(str(unusable)) from None
 
 
 def _unknown(name: str, known: Sequence[str]) -> str:

@@ -146,7 +146,7 @@ def by_grade(engine, folder, _monkeypatch):
 
 def by_cell(engine, _folder, monkeypatch):
     shown = []
-    monkeypatch.setattr(notebook_check._grader, "_ready", lambda: engine)
+    monkeypatch.setattr(notebook_check._grader, "_ready", lambda _course: engine)
     monkeypatch.setattr(notebook_check, "_history", lambda: [SPOILT])
     monkeypatch.setattr(notebook_check, "_show", shown.append)
     notebook_check.check("sequence_mask")
