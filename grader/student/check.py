@@ -101,17 +101,11 @@ def _other_devices(device: str, sandbox: str, opened: ExitStack) -> list[tuple[s
 
 
 def _hidden(where: Course, wanted: Sequence[str], status: StatusLine) -> Sequence[Bundle]:
-    """Return the hidden bundles. Raises GraderError where there is no solutions/."""
-    if where.solutions is None:
-        raise GraderError(
-            _("--hidden needs the folder solutions/ beside {root}, which only instructors have").format(
-                root=where.root
-            )
-        )
+    """Return the hidden bundles. Raises UsageError where there is no solutions/."""
+    solutions = where.require_solutions()
     from grader.authoring.hidden_cases import hidden_folder
 
-    hidden = load_all(hidden_folder(where.solutions, wanted, where.root, status.recorded))
-    return where.rules.apply(hidden)
+    return where.rules.apply(load_all(hidden_folder(solutions, wanted, where.root, status.recorded)))
 
 
 @dataclass(frozen=True)
