@@ -1,4 +1,4 @@
-"""What takes long is remembered, told while it runs, stopped where it does not end, and left out when that is asked."""
+"""The result of a long training is cached for the same files; a training is shown, stopped in time, and skipped by --quick."""
 
 from __future__ import annotations
 
@@ -35,155 +35,155 @@ class _Counting:
 
 
 @pytest.fixture
-def keeping(bundles, engine, tmp_path, monkeypatch) -> Iterator[Engine]:
+def caching(bundles, engine, tmp_path, monkeypatch) -> Iterator[Engine]:
     """Only the shorter training, as if it took long."""
     monkeypatch.delenv("CI", raising=False)
     last = next(b for b in bundles if b.assignment == CAPSTONE)
     short = [replace(c, costly=True) for c in last.exercise("train").cases if c.id == "reverse"]
     bare = replace(last.exercise("train"), cases=tuple(short), signatures=None, level=0)
     only = replace(last, exercises=(bare,))
-    options = GradingOptions(cache=ResultCache(tmp_path / "kept"))
+    options = GradingOptions(cache=ResultCache(tmp_path / "cache"))
     made = Engine([only], _Counting(engine.launcher), options)
     yield made
     made.close()
 
 
-def test_the_same_files_are_not_trained_twice_and_the_report_says_so(keeping):
+def test_the_same_files_are_not_trained_twice_and_the_report_says_so(caching):
     source = solution(CAPSTONE).source
-    first = graded(keeping, source)
-    started = keeping.launcher.count
-    again = graded(keeping, source)
-    assert keeping.launcher.count == started, "no worker was needed"
+    first = graded(caching, source)
+    started = caching.launcher.count
+    again = graded(caching, source)
+    assert caching.launcher.count == started, "no worker was needed"
     assert first.outcome == again.outcome == "passed"
     assert (again.score, again.checks) == (first.score, first.checks)
     assert not any("cached" in remark for remark in first.remarks)
     assert again.remarks[-1] == "cached result: the files have not changed since an earlier check"
 
 
-def test_other_files_other_parts_and_spoilt_memories_are_graded_anew(keeping):
+def test_other_files_and_damaged_results_are_graded_again(caching):
     source = "def train(model, batches, steps): return None\n"
-    assert graded(keeping, source).outcome == "failed"
-    started = keeping.launcher.count
-    graded(keeping, source)
-    assert keeping.launcher.count == started, "what failed is remembered too"
-    graded(keeping, source + "\n# another text\n")
-    assert keeping.launcher.count > started
-    started = keeping.launcher.count
-    graded(keeping, source, part("08_decoder"))
-    assert keeping.launcher.count > started
-    for path in keeping.options.cache.folder.iterdir():
+    assert graded(caching, source).outcome == "failed"
+    started = caching.launcher.count
+    graded(caching, source)
+    assert caching.launcher.count == started, "a failed result is cached too"
+    graded(caching, source + "\n# another text\n")
+    assert caching.launcher.count > started
+    started = caching.launcher.count
+    graded(caching, source, part("08_decoder"))
+    assert caching.launcher.count > started
+    for path in caching.options.cache.folder.iterdir():
         path.write_text('{"diagnosis": 3}', "utf-8")
-    started = keeping.launcher.count
-    assert graded(keeping, source).outcome == "failed"
-    assert keeping.launcher.count > started
+    started = caching.launcher.count
+    assert graded(caching, source).outcome == "failed"
+    assert caching.launcher.count > started
 
 
 WRONG = "def train(model, batches, steps): return None\n"
 
 
-def check(kept: dict[str, Any]) -> dict[str, Any]:
-    return kept["checks"][0]
+def check(cached: dict[str, Any]) -> dict[str, Any]:
+    return cached["checks"][0]
 
 
 SPOILT = {
-    "score of text": lambda kept: kept.update(score="5"),
-    "score above the points": lambda kept: kept.update(score=999.0),
-    "score below nothing": lambda kept: kept.update(score=-1.0),
-    "score that is no number": lambda kept: kept.update(score=float("nan")),
-    "score that is a truth": lambda kept: kept.update(score=True),
-    "other points": lambda kept: kept.update(points=4.0),
-    "no points": lambda kept: kept.update(points=None),
-    "odd outcome": lambda kept: kept.update(outcome="splendid"),
-    "outcome of a list": lambda kept: kept.update(outcome=[]),
-    "outcome that is not kept": lambda kept: kept.update(outcome="blocked"),
-    "another exercise": lambda kept: kept.update(name="greedy_decode"),
-    "another assignment": lambda kept: kept.update(assignment="10_pruning"),
-    "figures": lambda kept: kept.update(figures={"importance": {"planted": "no"}}),
-    "figures of a list": lambda kept: kept.update(figures=[]),
-    "a quick one": lambda kept: kept.update(partial=True),
-    "remarks": lambda kept: kept.update(remarks=[1]),
-    "a field less": lambda kept: kept.pop("message"),
-    "a field more": lambda kept: kept.update(bonus=1),
-    "checks": lambda kept: kept.update(checks={"id": 1}),
-    "a check's outcome": lambda kept: check(kept).update(outcome="fine"),
-    "a check's message": lambda kept: check(kept).update(message=None),
-    "a diagnosis": lambda kept: kept.update(diagnosis=None),
-    "alternatives": lambda kept: kept["diagnosis"].update(alternatives=[3]),
+    "score of text": lambda cached: cached.update(score="5"),
+    "score above the points": lambda cached: cached.update(score=999.0),
+    "score below nothing": lambda cached: cached.update(score=-1.0),
+    "score that is no number": lambda cached: cached.update(score=float("nan")),
+    "score that is a truth": lambda cached: cached.update(score=True),
+    "other points": lambda cached: cached.update(points=4.0),
+    "no points": lambda cached: cached.update(points=None),
+    "odd outcome": lambda cached: cached.update(outcome="splendid"),
+    "outcome of a list": lambda cached: cached.update(outcome=[]),
+    "outcome that is not cached": lambda cached: cached.update(outcome="blocked"),
+    "another exercise": lambda cached: cached.update(name="greedy_decode"),
+    "another assignment": lambda cached: cached.update(assignment="10_pruning"),
+    "figures": lambda cached: cached.update(figures={"importance": {"planted": "no"}}),
+    "figures of a list": lambda cached: cached.update(figures=[]),
+    "a quick one": lambda cached: cached.update(partial=True),
+    "remarks": lambda cached: cached.update(remarks=[1]),
+    "a field less": lambda cached: cached.pop("message"),
+    "a field more": lambda cached: cached.update(bonus=1),
+    "checks": lambda cached: cached.update(checks={"id": 1}),
+    "a check's outcome": lambda cached: check(cached).update(outcome="fine"),
+    "a check's message": lambda cached: check(cached).update(message=None),
+    "a diagnosis": lambda cached: cached.update(diagnosis=None),
+    "alternatives": lambda cached: cached["diagnosis"].update(alternatives=[3]),
 }
 
 
 @pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT)
-def test_nothing_is_believed_that_could_not_have_been_kept(keeping, kept_file, spoil):
-    words = json.loads(kept_file.read_text("utf-8"))
-    exercise = keeping.exercises["train"]
-    name = kept_file.stem.removeprefix("train-")
-    assert keeping.options.cache.get(name, exercise) is not None
+def test_a_cached_result_that_cannot_be_one_is_not_used(caching, cached_file, spoil):
+    words = json.loads(cached_file.read_text("utf-8"))
+    exercise = caching.exercises["train"]
+    name = cached_file.stem.removeprefix("train-")
+    assert caching.options.cache.get(name, exercise) is not None
     spoil(words)
-    kept_file.write_text(json.dumps(words), "utf-8")
-    assert keeping.options.cache.get(name, exercise) is None
+    cached_file.write_text(json.dumps(words), "utf-8")
+    assert caching.options.cache.get(name, exercise) is None
 
 
 @pytest.mark.parametrize("text", ["", "[" * 200_000, "[]", "3", "null", '{"diagnosis": 3}', "\ud800"])
-def test_what_is_no_result_is_forgotten(keeping, kept_file, text):
-    kept_file.write_text(text, "utf-8", "surrogatepass")
-    name = kept_file.stem.removeprefix("train-")
-    assert keeping.options.cache.get(name, keeping.exercises["train"]) is None
+def test_a_cached_text_that_is_no_result_is_not_used(caching, cached_file, text):
+    cached_file.write_text(text, "utf-8", "surrogatepass")
+    name = cached_file.stem.removeprefix("train-")
+    assert caching.options.cache.get(name, caching.exercises["train"]) is None
 
 
 @pytest.fixture
-def kept_file(keeping) -> Path:
-    """What is kept of a wrong answer, made without a worker."""
-    exercise = keeping.exercises["train"]
+def cached_file(caching) -> Path:
+    """The cached result of a wrong answer, made without a worker."""
+    exercise = caching.exercises["train"]
     checks = (CheckResult("reverse/values", "values", "reverse", "failed"),)
     result = ExerciseResult("train", CAPSTONE, "failed", 1.25, exercise.points, checks=checks)
-    keeping.options.cache.put("word", exercise, result)
-    (path,) = keeping.options.cache.folder.iterdir()
+    caching.options.cache.put("word", exercise, result)
+    (path,) = caching.options.cache.folder.iterdir()
     return path
 
 
 @pytest.mark.parametrize("grading", ["CI", "hidden"])
-def test_where_a_grade_is_given_nothing_kept_is_read(keeping, monkeypatch, grading):
-    graded(keeping, WRONG)
-    assert is_kept(graded(keeping, WRONG))
+def test_where_a_grade_is_given_nothing_cached_is_read(caching, monkeypatch, grading):
+    graded(caching, WRONG)
+    assert is_cached(graded(caching, WRONG))
     if grading == "CI":
         monkeypatch.setenv("CI", "true")
-    again = keeping.with_options(hidden=grading == "hidden")
-    assert not is_kept(graded(again, WRONG))
+    again = caching.with_options(hidden=grading == "hidden")
+    assert not is_cached(graded(again, WRONG))
 
 
-def is_kept(result: ExerciseResult) -> bool:
+def is_cached(result: ExerciseResult) -> bool:
     return any("cached result" in remark for remark in result.remarks)
 
 
-def test_other_blocks_and_another_language_are_graded_anew(keeping, monkeypatch):
-    graded(keeping, WRONG)
+def test_another_block_or_language_is_graded_again(caching, monkeypatch):
+    graded(caching, WRONG)
     for name, other in (
         ("grader.engine.when_to_cache.language", lambda: "xx"),
         ("grader.engine.result_cache.source", lambda name: ""),
     ):
         with monkeypatch.context() as patched:
             patched.setattr(name, other)
-            assert not is_kept(graded(keeping, WRONG)), name
-        assert is_kept(graded(keeping, WRONG))
+            assert not is_cached(graded(caching, WRONG)), name
+        assert is_cached(graded(caching, WRONG))
 
 
-def test_the_newest_results_of_an_exercise_are_kept(keeping, kept_file):
-    exercise = keeping.exercises["train"]
-    result = keeping.options.cache.get("word", exercise)
-    os.utime(kept_file, (1, 1))
-    (other := keeping.options.cache.folder / "other-1.json").write_text("{}", "utf-8")
+def test_the_newest_results_of_an_exercise_stay_cached(caching, cached_file):
+    exercise = caching.exercises["train"]
+    result = caching.options.cache.get("word", exercise)
+    os.utime(cached_file, (1, 1))
+    (other := caching.options.cache.folder / "other-1.json").write_text("{}", "utf-8")
     os.utime(other, (1, 1))
     for n in range(NEWEST):
-        keeping.options.cache.put(f"{n}", exercise, result)
-    names = {path.name for path in keeping.options.cache.folder.iterdir()}
+        caching.options.cache.put(f"{n}", exercise, result)
+    names = {path.name for path in caching.options.cache.folder.iterdir()}
     assert names == {"other-1.json", *(f"train-{n}.json" for n in range(NEWEST))}
 
 
-def test_what_may_be_chance_in_a_part_is_not_kept(keeping, bundles, monkeypatch):
+def test_a_result_after_a_lost_worker_is_not_cached(caching, bundles, monkeypatch):
     """A worker lost over a part of an earlier file, now or before, makes the training's result unsteady."""
     parts = (part("08_decoder"),)
-    keeping.exercises |= {e.name: e for b in bundles for e in b.exercises if b.assignment == "08_decoder"}
-    exercise = keeping.exercises["train"]
+    caching.exercises |= {e.name: e for b in bundles for e in b.exercises if b.assignment == "08_decoder"}
+    exercise = caching.exercises["train"]
     failed = ExerciseResult("train", CAPSTONE, "failed", 0.0, exercise.points)
 
     def grade_once(run, asked, replaced=()):
@@ -193,37 +193,41 @@ def test_what_may_be_chance_in_a_part_is_not_kept(keeping, bundles, monkeypatch)
 
     monkeypatch.setattr("grader.engine.grade_exercise.grade_once", grade_once)
     monkeypatch.setattr("grader.engine.grade_exercise._by_parts", lambda *_: True)
-    for lossy, before, kept in (((), False, 1), (("DecoderBlock",), False, 0), (("DecoderBlock",), True, 0)):
+    for lossy, before, cached in (
+        ((), False, 1),
+        (("DecoderBlock",), False, 0),
+        (("DecoderBlock",), True, 0),
+    ):
         submission = Submission(Path("capstone.py"), (Unit("capstone.py", WRONG),))
-        run = SubmissionRun(keeping.context, submission, read_names(submission), parts)
+        run = SubmissionRun(caching.context, submission, read_names(submission), parts)
         if before:
             ((_name, earlier), *_more) = run.blocks(exercise)
-            grade_exercise(earlier, keeping.exercises["DecoderBlock"])
+            grade_exercise(earlier, caching.exercises["DecoderBlock"])
         grade_exercise(run, exercise)
         assert run.lost == len(lossy)
-        files = list(keeping.options.cache.folder.glob("train-*"))
-        assert len(files) == kept
+        files = list(caching.options.cache.folder.glob("train-*"))
+        assert len(files) == cached
         for path in files:
             path.unlink()
 
 
-def test_an_endless_training_is_reported_with_its_line(keeping, monkeypatch):
+def test_an_endless_training_is_reported_with_its_line(caching, monkeypatch):
     monkeypatch.setattr("grader.engine.load_request.SHORT_SECONDS", 4.0)
-    (case,) = keeping.exercises["train"].cases
-    keeping.exercises["train"] = replace(keeping.exercises["train"], cases=(replace(case, costly=False),))
-    result = graded(keeping, "def train(model, batches, steps):\n    while True:\n        steps += 1\n")
+    (case,) = caching.exercises["train"].cases
+    caching.exercises["train"] = replace(caching.exercises["train"], cases=(replace(case, costly=False),))
+    result = graded(caching, "def train(model, batches, steps):\n    while True:\n        steps += 1\n")
     said, where = next((c.message, c.where) for c in result.checks if c.outcome == "failed")
     assert said == "stopped after 4 seconds; is there a loop that never ends?"
     assert re.fullmatch(r"capstone.py, line [23]", where)
 
 
-def test_a_quick_check_says_so_and_is_no_verdict(keeping, tmp_path):
-    result = graded(keeping.with_options(quick=True), solution(CAPSTONE).source)
+def test_a_quick_check_says_so_and_is_no_verdict(caching, tmp_path):
+    result = graded(caching.with_options(quick=True), solution(CAPSTONE).source)
     assert result.partial
     assert any("--quick" in remark for remark in result.remarks)
     progress.save(tmp_path, [replace(result, outcome="passed")])
     assert progress.load(tmp_path) == {}
-    assert not any("cached" in remark for remark in graded(keeping, "def train(*a): return None").remarks)
+    assert not any("cached" in remark for remark in graded(caching, "def train(*a): return None").remarks)
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def fails_over(monkeypatch, is_hit) -> list[str]:
 
 
 @pytest.mark.parametrize("hidden", [False, True])
-def test_what_only_this_submission_brings_about_fails(engine, monkeypatch, hidden):
+def test_an_exception_over_this_submission_alone_fails_it(engine, monkeypatch, hidden):
     raised = fails_over(monkeypatch, lambda given: ATTACK in given.units[0].source)
     report = engine.with_options(hidden=hidden).grade(submission(SPOILT + ATTACK), ["sequence_mask"])
     (found,) = report.exercises
@@ -58,13 +58,13 @@ def test_what_only_this_submission_brings_about_fails(engine, monkeypatch, hidde
     assert report.points == found.points
 
 
-def test_what_a_plain_file_brings_about_too_could_not_be_graded(engine, monkeypatch):
+def test_an_exception_over_a_plain_file_too_could_not_be_graded(engine, monkeypatch):
     fails_over(monkeypatch, lambda given: True)
     (found,) = engine.grade(submission(SPOILT), ["sequence_mask"]).exercises
     assert (found.outcome, found.score) == ("could_not_grade", None)
 
 
-def test_what_happens_once_costs_nothing(engine, monkeypatch):
+def test_an_exception_that_happens_once_costs_nothing(engine, monkeypatch):
     once = iter([True])
     fails_over(monkeypatch, lambda given: next(once, False))
     (found,) = engine.grade(submission(SPOILT), ["sequence_mask"]).exercises
