@@ -72,7 +72,7 @@ def everything(report):
 
 
 @pytest.mark.parametrize("body", LEAKS.values(), ids=LEAKS)
-def test_no_report_tells_what_a_hidden_case_holds(hidden, body):
+def test_no_report_shows_what_a_hidden_case_holds(hidden, body):
     forge = "".join(f"    {line}\n" for line in FORGE.strip().splitlines())
     body = body.replace("@FORGE@", forge).replace("@SAY@", SAY)
     source = TOP + "".join(

@@ -194,7 +194,7 @@ def test_frames_of_one_exercise_answer_no_request_of_the_next(counted, words):
     assert outcomes(report) == {"sequence_mask": "failed", "masked_softmax": "passed"}
 
 
-def test_a_breakdown_that_the_submission_brings_about_is_its_own(counted):
+def test_an_exception_that_a_submission_causes_is_its_own(counted):
     breaks = "import torch\ndef fail(*a): raise MemoryError('no points lost')\ntorch.Tensor.numpy = fail\n"
     report = counted.grade(submission(breaks, RIGHT), ["masked_softmax"])
     assert outcomes(report) == {"masked_softmax": "failed"}

@@ -20,7 +20,7 @@ from grader.classroom.discover import discover
 RIGHT = "def transpose_qkv(X, num_heads): ...\n"
 
 
-def test_whose_a_file_is_and_what_its_place_calls_for(bundles: list[Bundle], tmp_path):
+def test_a_place_decides_the_student_and_the_exercises(bundles: list[Bundle], tmp_path):
     heads = next(b for b in bundles if b.assignment == "04_heads")
     fill(
         tmp_path,

@@ -1,4 +1,4 @@
-"""Known mistakes in company: two or three at once are all named, and nothing is named that is not there."""
+"""Two or three known mistakes at once are all named, and no other."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def without(exercise: Exercise, id: str) -> Exercise:
 
 
 @pytest.mark.parametrize("name", STAGED)
-def test_a_mistake_that_nobody_knows_is_placed_where_it_was_put(bundles, name):
+def test_an_unknown_mistake_is_located_where_it_was_made(bundles, name):
     torch.set_num_threads(1)
     exercise = next(e for b in bundles for e in b.exercises if e.name == name)
     assignment = ASSIGNMENTS[name]

@@ -99,7 +99,7 @@ def test_what_was_seen_before_an_exception_still_counts():
     assert [r.outcome for r in results] == ["passed", "failed"]
 
 
-def test_a_case_that_was_not_observed_tells_why_once():
+def test_a_case_without_an_observation_is_explained_once():
     case = RecordedCase("c", "f", "float64", (), tuple(CHECKS.values()), {}, HEADERS, {})
     lost = lost_case(case, "failed", "time", "", "", "cpu").checks
     assert [r.outcome for r in lost] == ["failed"] + ["skipped"] * (len(CHECKS) - 1)

@@ -234,7 +234,7 @@ def test_strict_mounts_only_the_scratch_folder_writable(tier, worker):
     assert all("nosuid" in line[5] for line in lines if line[4] not in DEVICES)
 
 
-def test_nobody_may_trace_it(worker):
+def test_no_process_may_trace_a_worker(worker):
     """What can be traced has its files in /proc for itself, what cannot has them owned by root."""
     assert worker.status()["Uid"].split()[0] != "0" or os.geteuid() == 0
     assert os.stat(f"/proc/{worker.pid}/environ").st_uid == 0
