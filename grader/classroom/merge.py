@@ -14,7 +14,8 @@ from pathlib import Path
 from packaging.version import InvalidVersion, Version
 
 from grader.classroom.bounded_reader import BoundedReader, Unreadable
-from grader.classroom.store import BadStore, Row, Store, StoreKey
+from grader.classroom.store import BadStore, Store, StoreKey
+from grader.classroom.store_row import Row
 from grader.support.i18n import _
 
 PAGE = 200  # rows that are read at a time

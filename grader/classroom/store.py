@@ -8,29 +8,26 @@ submission are written in one transaction: all of them or none. Results are comp
 from __future__ import annotations
 
 import hashlib
-import hmac
 import json
 import os
 import sqlite3
-import stat
-import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
 
+from grader.classroom.store_file import BadStore as BadStore  # part of what a store raises
+from grader.classroom.store_file import claim
+from grader.classroom.store_row import MAX_VALUE, Row, compressed, mac_of, read_row
 from grader.report.model import ExerciseResult
 from grader.report.stored import BadResult, from_text
 from grader.support.cache_folder import cache_folder
-from grader.support.errors import GraderError
 from grader.support.i18n import _
 
 VERSION = 3
 NOT_COMPRESSED = (
     2  # the version of a store whose results are plain texts; the first new row makes it a VERSION
 )
-MAX_VALUE = 16 << 20  # bytes of one value in the database, and of a result; a longer one is not read
 PAGE_SIZE = 16 << 10  # bytes; in SQLite's usual 4 KiB no compressed result fits into the table itself
 _TABLE = """
 CREATE TABLE results (
@@ -64,10 +61,6 @@ AND (newer.content, newer.exercise, newer.cases, newer.sandbox)
 _CAUTIOUS = ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0")
 
 
-class BadStore(GraderError):
-    """The store cannot be used."""
-
-
 @dataclass(frozen=True)
 class StoreKey:
     """Everything that a result depends on besides the submission, and the secret that authenticates it."""
@@ -76,24 +69,6 @@ class StoreKey:
     grader: str  # versions of the grader and of torch
     sandbox: str
     secret: bytes = field(repr=False)
-
-
-class Row(NamedTuple):
-    """One row of the file, its result as text; the key is the first five fields."""
-
-    content: str
-    exercise: str
-    cases: str
-    grader: str
-    sandbox: str
-    result: str
-    mac: str
-    graded_at: str
-    times: int
-
-    def is_signed(self, secret: bytes) -> bool:
-        """Whether the grader wrote this row under the seed of `secret`. The last two fields are not signed."""
-        return hmac.compare_digest(self.mac.encode("utf-8", "replace"), _mac(secret, *self[:6]).encode())
 
 
 @dataclass(frozen=True)
@@ -128,7 +103,7 @@ class Store:
         self._secret = key.secret
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            _claim(path)
+            claim(path)
             self._database = sqlite3.connect(path, timeout=30.0, isolation_level=None)
             with ExitStack() as on_error:
                 on_error.callback(self.close)
@@ -181,7 +156,7 @@ class Store:
         results: dict[str, ExerciseResult] = {}
         rejected = []
         try:
-            for row in map(_row, self._database.execute(_OF_KEY, (content, *self._key))):
+            for row in map(read_row, self._database.execute(_OF_KEY, (content, *self._key))):
                 if row.exercise not in exercises:
                     continue
                 result = self._verified(row)
@@ -200,7 +175,7 @@ class Store:
         """
         found: dict[str, ExerciseResult] = {}
         try:
-            rows = list(map(_row, self._database.execute(_OF_CONTENT, (content,))))
+            rows = list(map(read_row, self._database.execute(_OF_CONTENT, (content,))))
         except (sqlite3.Error, UnicodeError):
             return {}
         for row in sorted(rows, key=lambda row: row[2:5] == self._key):  # stable: the newest comes first
@@ -218,7 +193,7 @@ class Store:
     def put(self, results: Sequence[ExerciseResult]) -> None:
         """Write results, all or none. One that could not be graded is left out: it is tried again."""
         rows = [
-            (*key, _compressed(text), _mac(self._secret, *key, text))
+            (*key, compressed(text), mac_of(self._secret, *key, text))
             for r in results
             if r.outcome != "could_not_grade"
             for key, text in [((r.content, r.name, *self._key), json.dumps(r, default=vars))]
@@ -254,11 +229,11 @@ class Store:
 
     def rows_after(self, key: Sequence[str], limit: int) -> list[Row]:
         """Return up to `limit` rows of any key in the order of their keys, none of them verified."""
-        return [_row(values) for values in self._database.execute(_PAGE, (*key, limit))]
+        return [read_row(values) for values in self._database.execute(_PAGE, (*key, limit))]
 
     def copy(self, rows: Iterable[Row]) -> None:
         """Write rows as they are. Of two rows with one key, the one that was graded last stays."""
-        self._database.executemany(_COPY, ((*row[:5], _compressed(row.result), *row[6:]) for row in rows))
+        self._database.executemany(_COPY, ((*row[:5], compressed(row.result), *row[6:]) for row in rows))
 
     def drop_outdated(self, older: str, newer: str) -> None:
         """Drop the rows of one version of the grader whose submission and exercise another version has graded."""
@@ -287,60 +262,3 @@ class Store:
 
     def close(self) -> None:
         self._database.close()
-
-
-def _row(values: Sequence[Any]) -> Row:
-    row = Row._make(values)
-    return row._replace(result=_expanded(row.result))
-
-
-def _compressed(text: str) -> bytes:
-    return zlib.compress(text.encode(), level=1)  # half the CPU time of the default, an eighth more space
-
-
-def _expanded(value: Any) -> Any:
-    """Return the text of a result. What no version of the grader wrote is returned as it is: not a text, or not signed."""
-    if not isinstance(value, bytes):
-        return value
-    stream = zlib.decompressobj()
-    try:
-        text = stream.decompress(value, MAX_VALUE).decode()
-    except (zlib.error, UnicodeDecodeError):
-        return value
-    return text if stream.eof else value
-
-
-def _mac(secret: bytes, *fields: str) -> str:
-    """HMAC-SHA256 of a row without its mac, written as a JSON list, so that no two rows give the same bytes."""
-    return hmac.new(secret, json.dumps(fields).encode(), hashlib.sha256).hexdigest()
-
-
-def _claim(path: Path) -> None:
-    """Make the file with mode 600 if it is missing, and require it and SQLite's files beside it to be ours."""
-    _require_ours(path)
-    flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
-    os.close(os.open(path, flags, 0o600))
-    for suffix in ("", "-wal", "-shm", "-journal"):
-        _require_ours(path.with_name(path.name + suffix))
-
-
-def _require_ours(path: Path) -> None:
-    """Raise BadStore for a link, another user's file, or one that other users can write to."""
-    try:
-        found = path.lstat()
-    except FileNotFoundError:
-        return
-    if stat.S_ISLNK(found.st_mode):
-        raise BadStore(_("{path} is a symbolic link; name another store with --store").format(path=path))
-    if not stat.S_ISREG(found.st_mode):
-        raise BadStore(_("{path} is not a file; name another store with --store").format(path=path))
-    if not hasattr(os, "geteuid"):  # Windows: the user's cache is the user's alone
-        return
-    if found.st_uid != os.geteuid():
-        raise BadStore(_("{path} belongs to another user; name another store with --store").format(path=path))
-    if stat.S_IMODE(found.st_mode) & 0o022:
-        raise BadStore(
-            _(
-                "other users can write to {path}; take that right away, or name another store with --store"
-            ).format(path=path)
-        )

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from grader.classroom.store import (
-    MAX_VALUE,
     NOT_COMPRESSED,
     VERSION,
     BadStore,
@@ -21,6 +20,7 @@ from grader.classroom.store import (
     StoreKey,
     default_store,
 )
+from grader.classroom.store_row import MAX_VALUE
 from grader.report.model import ExerciseResult
 
 KEY = StoreKey("cases", "grader", "strict", b"derived from the seed")
