@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from grader.bundle.check import Check
 from grader.bundle.model import RecordedCase
 from grader.bundle.safetensors import Array
-from grader.judge.finding import (
-    PASSED,
-    Finding,
-    around,
-    failed,
-    first_index,
-    place,
-    tensor,
-    values_of,
-    wrong_dtype,
-)
+from grader.judge.finding import PASSED, Finding, failed_where, tensor, values_of, wrong_dtype
 from grader.judge.observation import Observation
 from grader.judge.tolerance import TOLERANCE, differs
 from grader.support.i18n import _
@@ -68,17 +60,10 @@ def compare(name: str, got: Array, want: Array, axes: tuple[str, ...], tolerance
     wrong = differs(got, want, tolerance)
     if not wrong.any():
         return None
-    index = first_index(wrong)
-    where = place(index, axes)
+    found = failed_where("values", _sentence(name, got, want, wrong), want, got, wrong, axes)
     if name.startswith("grad "):
-        where = f"{name}: {where}" if where and got.any() else name
-    return failed(
-        "values",
-        _sentence(name, got, want, wrong),
-        around(want, index),
-        around(got, index),
-        where,
-    )
+        return replace(found, where=f"{name}: {found.where}" if found.where and got.any() else name)
+    return found
 
 
 def _sentence(name: str, got: Array, want: Array, wrong: Array) -> str:

@@ -43,6 +43,14 @@ def failed(
     return Finding(False, code, message, expected, got, where, measured)
 
 
+def failed_where(
+    code: str, message: str, want: Array, got: Array, wrong: Array, axes: Sequence[str]
+) -> Finding:
+    """Return a failure with the first place that is true in `wrong`, and its surroundings in two arrays of that shape."""
+    index = first_index(wrong)
+    return failed(code, message, around(want, index), around(got, index), place(index, axes))
+
+
 class Wrong(GraderError):
     """Raised by a judge that has found a failure and need not look further."""
 

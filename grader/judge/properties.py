@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from grader.bundle.check import Check
@@ -10,8 +12,8 @@ from grader.judge.equal import compare
 from grader.judge.finding import (
     PASSED,
     Finding,
-    around,
     failed,
+    failed_where,
     first_index,
     header_of,
     place,
@@ -30,15 +32,8 @@ def same(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     wrong = differs(other, one, 10 * TOLERANCE[case.dtype])
     if not wrong.any():
         return PASSED
-    index = first_index(wrong)
     says = check.params.get("says") or "two results that must be equal differ"
-    return failed(
-        "differ",
-        _(says),
-        around(one, index),
-        around(other, index),
-        place(index, header_of(left, case).axes),
-    )
+    return failed_where("differ", _(says), one, other, wrong, header_of(left, case).axes)
 
 
 def sums_to_one(check: Check, case: RecordedCase, observation: Observation) -> Finding:
@@ -71,9 +66,7 @@ def carries(check: Check, case: RecordedCase, observation: Observation) -> Findi
     wrong = differs(moved, images, check.params.get("tol", TOLERANCE[case.dtype]))
     if not wrong.any():
         return PASSED
-    index = first_index(wrong)
-    where = place(index, ("row", "feature"))
-    return failed("differ", _(check.params["says"]), around(images, index), around(moved, index), where)
+    return failed_where("differ", _(check.params["says"]), images, moved, wrong, ("row", "feature"))
 
 
 def witnessed(check: Check, case: RecordedCase, observation: Observation) -> Finding:
@@ -97,10 +90,4 @@ def kept_weights(check: Check, case: RecordedCase, observation: Observation) -> 
     wrong = compare(name, got, case.expected[name], header.axes, TOLERANCE[case.dtype])
     if wrong is None:
         return PASSED
-    return failed(
-        "values",
-        _("`attention_weights` wrong from the expected weights"),
-        wrong.expected,
-        wrong.got,
-        wrong.where,
-    )
+    return replace(wrong, message=_("`attention_weights` differs from the expected weights"))

@@ -9,10 +9,8 @@ from grader.bundle.model import RecordedCase
 from grader.judge.finding import (
     PASSED,
     Finding,
-    around,
     failed,
-    first_index,
-    place,
+    failed_where,
     shape_text,
     tensor,
     values_of,
@@ -42,14 +40,8 @@ def unchanged(check: Check, case: RecordedCase, observation: Observation) -> Fin
         want = case.tensors[argument] if argument in case.tensors else case.expected[name]
         differs = ~((got == want) | (np.isnan(got) & np.isnan(want)))
         if differs.any():
-            index = first_index(differs)
-            return failed(
-                f"changed {argument}",
-                _("the argument {name} was modified in place").format(name=argument),
-                around(want, index),
-                around(got, index),
-                place(index, case.headers[name].axes),
-            )
+            says = _("the argument {name} was modified in place").format(name=argument)
+            return failed_where(f"changed {argument}", says, want, got, differs, case.headers[name].axes)
     return PASSED
 
 

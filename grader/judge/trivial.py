@@ -41,12 +41,12 @@ def _computed_nothing(array: Array, case: RecordedCase) -> bool:
     if array.size > 0 and np.ptp(np.nan_to_num(array.astype(np.float64))) == 0:
         return True
     return any(
-        _is_handed_back(array, tensor) or _is_mean(array, tensor) or _is_copied(array, tensor)
+        _is_returned(array, tensor) or _is_mean(array, tensor) or _is_copied(array, tensor)
         for tensor in case.tensors.values()
     )
 
 
-def _is_handed_back(array: Array, tensor: Array) -> bool:
+def _is_returned(array: Array, tensor: Array) -> bool:
     """Whether a result is an input, in any shape, or the beginning of one. A case may observe the first steps only."""
     parts = [tensor]
     if array.ndim == tensor.ndim:
