@@ -38,7 +38,12 @@ def defined_name(request: LoadRequest, loaded: Loaded, names: Names) -> str:
         )
     for fault in names.faults:
         raise CannotLoad(_("{file}, {why}").format(file=fault.unit, why=sanitize(fault.with_code)))
-    file = sanitize(request.submission.path.name)
+    file, definition = sanitize(request.submission.path.name), names.definitions.get(alias or wanted)
+    if definition is not None:
+        says = _("{file}, line {line} defines {name} in a block that did not run: put it at the top level")
+        raise CannotLoad(
+            says.format(file=sanitize(definition.unit), line=definition.line, name=definition.name)
+        )
     raise CannotLoad(_("{name} is not defined in {file}").format(name=wanted, file=file))
 
 

@@ -20,12 +20,16 @@ from grader.intake.limits import check_sources
 from grader.intake.notebook import plain_python
 from grader.intake.syntax import parse
 
-_FENCE = re.compile(r"[ \t]*(?P<mark>`{3,}|~{3,})(?P<info>[^`\n]*)$")
+_QUOTE = re.compile(r"^[ \t]{0,3}> ?")
+_FENCE = re.compile(r"(?P<quotes>(?:[ \t]{0,3}> ?)*)[ \t]*(?P<mark>`{3,}|~{3,})(?P<info>[^`\n]*)$")
 _CELL = re.compile(r"In ?\[(?:None|[\d *]{0,9})\]:[ \t]*(?P<source>.*)$")
 _OUTPUT = re.compile(r"Out ?\[\d{1,9}\]:")
 _LANGUAGE = re.compile(r"\{?\.?(?:code-cell\}?[ \t]*)?(?P<name>[\w+#-]*)")
 _TAB = re.compile(r"\s*(?:#@tab|%%tab)\s+(?P<names>[^\n]*)\n")
-_PYTHON = frozenset({"python", "python3", "py", "py3", "ipython", "ipython3", "jupyter-python"})
+_PROMPT = re.compile(r"(?:>>>|\.\.\.)(?: |$)")
+_PYTHON = frozenset(
+    {"python", "python3", "py", "py3", "ipython", "ipython3", "jupyter-python", "pycon", "doctest"}
+)
 _FIRST_WORDS = re.compile(r"^(?:class|def|import|from)\b", re.M)
 
 
@@ -35,11 +39,12 @@ class Block:
 
     first: int  # the number of its first line, from 0
     language: str | None
+    quotes: int = 0  # the marks `>` in front of each line, of a block in a quotation
     lines: list[str] = field(default_factory=list)
 
     @property
     def text(self) -> str:
-        return textwrap.dedent("\n".join(self.lines))
+        return _without_prompts(textwrap.dedent("\n".join(self.lines)))
 
 
 def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...], tuple[int, ...]]:
@@ -80,7 +85,9 @@ def _blocks(text: str) -> Iterator[Block]:
     fence = ""  # the mark that ends the block
     for number, line in enumerate(text.split("\n")):
         begins, ends = _begin(line, number), bool(_OUTPUT.match(line))
-        if fence:
+        if fence and block is not None:
+            for _mark in range(block.quotes):
+                line = _QUOTE.sub("", line, count=1)
             mark = _FENCE.match(line)
             begins, ends = None, bool(mark and mark["mark"].startswith(fence) and not mark["info"].strip())
         if block is not None and (begins is not None or ends):
@@ -94,13 +101,22 @@ def _blocks(text: str) -> Iterator[Block]:
         yield block
 
 
+def _without_prompts(text: str) -> str:
+    """The code that was typed at Python's prompt; other text as it is. What it printed becomes empty lines."""
+    if not text.lstrip("\n").startswith(">>> "):
+        return text
+    return "\n".join(line[4:] if _PROMPT.match(line) else "" for line in text.split("\n"))
+
+
 def _begin(line: str, number: int) -> tuple[Block, str] | None:
     """The block that begins in a line, and the mark that ends it, if there is one."""
     fence, cell = _FENCE.match(line), _CELL.match(line)
     if fence:
         named = _LANGUAGE.match(fence["info"].strip())
-        return Block(number + 1, named["name"].lower() if named else ""), fence["mark"]
-    return (Block(number, None, [cell["source"]]), "") if cell else None
+        return Block(number + 1, named["name"].lower() if named else "", fence["quotes"].count(">")), fence[
+            "mark"
+        ]
+    return (Block(number, None, lines=[cell["source"]]), "") if cell else None
 
 
 def _of_this_framework(blocks: list[Block]) -> Iterator[Block]:

@@ -46,6 +46,15 @@ def test_imports_that_a_notebook_forgets_have_their_cells(engine):
     assert "`import torch` (cell 2, line 4)" in remark
 
 
+def test_a_definition_in_a_block_that_did_not_run_has_its_line(engine):
+    source = "if __name__ == '__main__':\n    " + MASKED.replace("\n", "\n    ")
+    (result,) = graded(engine, "masking.py", source)
+    assert (result.outcome, result.message) == (
+        "blocked",
+        "masking.py, line 2 defines masked_softmax in a block that did not run: put it at the top level",
+    )
+
+
 def test_a_file_that_imports_its_names_gets_no_remark(engine):
     (result,) = graded(engine, "masking.py", f"import torch\nfrom torch.nn import functional as F\n{MASKED}")
     assert (result.outcome, result.remarks) == ("passed", ())

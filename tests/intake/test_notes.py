@@ -45,6 +45,18 @@ def test_outputs_and_shell_commands_are_no_code(block):
     assert code_of_notes(block, "notes.md")[1] == ()
 
 
+@pytest.mark.parametrize("info", ["", "python", "pycon"])
+def test_code_typed_at_the_prompt_is_read_without_its_output(info):
+    typed = ">>> def f(x):\n...     return x\n...\n>>> f(2)\n2"
+    assert code(f"```{info}\n{typed}\n```\n") == {2: "def f(x):", 3: "    return x", 5: "f(2)"}
+
+
+def test_a_fence_in_a_quotation_is_read_without_its_marks():
+    text = "> [!note]\n> ```python\n> def f(x):\n>     return x > 1\n>\n> y = f(2)\n> ```\n> text\n"
+    assert code(text) == {3: "def f(x):", 4: "    return x > 1", 6: "y = f(2)"}
+    assert code(">> ```python\n>> x = 1\ny = 2 > x\n>> ```\n") == {2: "x = 1", 3: "y = 2 > x"}
+
+
 def test_a_fence_ends_at_a_mark_of_its_kind():
     assert code("````python\nx = 1\n```\n~~~~\n````\ny") == {2: "x = 1"}
     assert code("~~~python\nx = 1\n```\n~~~") == {2: "x = 1"}

@@ -56,6 +56,10 @@ MISTAKES = [
         edit("weights @ values", "weights @ queries"),
         says="the queries are averaged instead of the values",
         asks="What was measured at each place, and which argument contains it?",
+        forms=[
+            [edit("weights @ values", "(weights * queries).sum(dim=-1)")],
+            [edit("weights @ values", "(weights @ queries[:, None]).squeeze(-1)")],
+        ],
     ),
     mistake(
         "pool-nearest-value",

@@ -225,11 +225,18 @@ MISTAKES = [
         asks="What are the queries for, and what are the values for?",
         forms=[
             [
+                edit("queries = self.W_q(queries)", "asked, queries = queries, self.W_q(queries)"),
+                edit(
+                    "self.dropout(self.attention_weights) @ values",
+                    'torch.einsum("bts,bsd->btd", self.dropout(self.attention_weights), asked)',
+                ),
+            ],
+            [
                 edit(
                     "self.dropout(self.attention_weights) @ values",
                     "self.dropout(self.attention_weights) @ queries[:, :, 0]",
                 )
-            ]
+            ],
         ],
     ),
     mistake(

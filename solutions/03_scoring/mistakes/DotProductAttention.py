@@ -210,6 +210,14 @@ MISTAKES = [
         ),
         says="the queries are averaged instead of the values",
         asks="What are the queries for, and what are the values for?",
+        forms=[
+            [
+                edit(
+                    "self.dropout(self.attention_weights) @ values",
+                    'torch.einsum("bts,bsd->btd", self.dropout(self.attention_weights), queries)',
+                )
+            ]
+        ],
     ),
     mistake(
         "dot-plain-average",
