@@ -21,7 +21,7 @@ from grader.bundle.files import load_all
 from grader.engine.engine import Engine
 from grader.engine.grading_options import GradingOptions
 from grader.intake.read import Submission, Unit
-from grader.lines.find import DOUBTFUL, Source, may_have_lines, search
+from grader.lines.find import Source, may_have_lines, search
 from grader.lines.pointer import point
 from grader.lines.search import Budget
 from grader.sandbox.choose import choose
@@ -90,7 +90,8 @@ def _row(engine: Engine, answer: Labelled) -> dict:
         "named": named,
         "repairs": [r.edit.operator for r in found.repairs],
         "lines": lines,
-        "agrees": found.agrees,
+        "doubted": found.doubted
+        and _distance(answer, found.doubted.place.text.line(found.doubted.edit.at[0])),
         "names": [list(names) for names in result.diagnosis.alternatives],
         "tried": found.tried,
         "cpu": found.seconds,
@@ -141,8 +142,8 @@ def _has_wrong_name(row: dict) -> bool:
 
 
 def _doubted(rows: list[dict]) -> list[dict]:
-    """The rows whose names are not shown because the certified line contradicts them."""
-    return [row for row in _sure(rows) if row["named"] and row["agrees"] < DOUBTFUL]
+    """The rows whose certified line is not shown because it contradicts the name."""
+    return [row for row in rows if row["doubted"] is not None]
 
 
 def _names(rows: list[dict]) -> str:
@@ -172,10 +173,11 @@ MEASURES = {
         sum(r["cpu"] > LIMIT for r in rows if r not in _sure(rows)), len(rows) - len(_sure(rows))
     ),
     "a wrong name, of all names": _names,
-    "wrong names that the certified line contradicts": lambda rows: str(
-        sum(map(_has_wrong_name, _doubted(rows)))
+    "a certified line is not shown: it contradicts the name": lambda rows: str(len(_doubted(rows))),
+    "… and it is not in the faulty statement": lambda rows: str(
+        sum(row["doubted"] > 0 for row in _doubted(rows))
     ),
-    "right names that it contradicts": lambda rows: str(sum(not _has_wrong_name(r) for r in _doubted(rows))),
+    "… and the name is wrong": lambda rows: str(sum(map(_has_wrong_name, _doubted(rows)))),
     "CPU seconds: median": lambda rows: f"{statistics.median(r['cpu'] for r in rows):.2f}",
     "CPU seconds: most": lambda rows: f"{max(r['cpu'] for r in rows):.2f}",
 }

@@ -9,15 +9,18 @@ from typing import Any
 from grader.engine.session import WorkerGone
 from grader.judge.observation import BadReply, Observation, StudentError, read_observation
 
-SECONDS_PER_EDIT = 0.25  # of CPU time, for one run of a case
-
 
 @dataclass(frozen=True)
 class EditedStatement:
-    """A top-level statement that takes the place of another: the name of its file, and its source."""
+    """A top-level statement that takes the place of another: the name of its file, and its source.
+
+    function: if the edit changes the code of one function alone, its name, such as `Attention.forward`. The source
+    then defines only this function, in a class if it is in one.
+    """
 
     file: str
     source: str
+    function: str = ""
 
 
 @dataclass(frozen=True)

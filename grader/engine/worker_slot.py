@@ -19,7 +19,7 @@ from typing import Any
 from grader.bundle.model import Exercise, RecordedCase
 from grader.engine.load_request import LoadRequest, case_message, case_timeout, default_timeout
 from grader.engine.messages import how_loading_ended, last_line
-from grader.engine.observed_edits import SECONDS_PER_EDIT, EditedStatement, Tried, tried
+from grader.engine.observed_edits import EditedStatement, Tried, tried
 from grader.engine.session import Session, Training, WorkerGone
 from grader.intake.read import Submission, Unit
 from grader.judge.observation import BadReply, Observation, read_observation
@@ -139,11 +139,12 @@ class WorkerSlot:
         edits: Sequence[EditedStatement],
         cpu: float,
         wall: float,
+        each: float,
         lines: bool = False,
     ) -> Tried:
         """Load the request if no worker holds it, and run one case once per edit, until the CPU time is over.
 
-        lines: ask for the lines that ran too. Raises WorkerGone, also after `wall` seconds, and what `load` raises.
+        each: CPU seconds of one edit. lines: ask for the lines that ran too. Raises WorkerGone, also after `wall` seconds, and what `load` raises.
         """
         self.load(request)
         session = self._require_session()
@@ -152,7 +153,7 @@ class WorkerSlot:
             "case": case_message(request, case)["case"] | {"about": []},  # watching for calls takes time
             "edits": [vars(edit) for edit in edits],
             "seconds": cpu,
-            "each": SECONDS_PER_EDIT,
+            "each": each,
             "lines": lines,
         }
         try:

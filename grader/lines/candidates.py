@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,7 +15,7 @@ from grader.lines.expressions import EXPRESSIONS
 from grader.lines.insertions import INSERTIONS
 from grader.lines.operators import OPERATORS
 from grader.lines.scope import scopes
-from grader.lines.source_edit import Edit, Text
+from grader.lines.source_edit import Edit, Piece, Text
 from grader.lines.statements import STATEMENTS
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -67,18 +67,69 @@ class Place:
         """Its statements, each with its unit."""
         return [(self.unit, line) for line in self.statements]
 
+    @cached_property
+    def functions(self) -> list[OneFunction]:
+        """The functions whose code a worker can replace: without decorators, at the top or in a class at the top."""
+        if isinstance(self.node, FUNCTIONS):
+            found = [one_function(self.text, self.node, "")]
+        elif isinstance(self.node, ast.ClassDef) and not self.node.decorator_list:
+            methods = [part for part in self.node.body if isinstance(part, FUNCTIONS)]
+            found = [one_function(self.text, method, self.node.name) for method in methods]
+        else:
+            found = []
+        return [one for one in found if one.is_plain]
+
     def edited(self, edit: Edit) -> EditedStatement:
-        """The statement with an edit, as a worker takes it."""
+        """The statement with an edit, or one function of it if nothing else changes, as a worker takes it."""
+        for function in self.functions:
+            if function.holds(edit.pieces):
+                source = self.text.changed(edit.pieces, function.start, function.stop)
+                if ("super(" in source) == function.calls_super:
+                    head = f"class {function.owner}:\n" if function.owner else ""
+                    above = self.text.line(function.start) - 1 - len(head.splitlines())
+                    return EditedStatement(self.unit, self._above(above) + head + source, function.path)
         source = self.text.changed(edit.pieces, self.start, self.stop)
-        above = "\n" * (self.text.line(self.start) - 1)  # it stands on its own lines
-        future = "from __future__ import annotations" if self.future and above else ""
-        return EditedStatement(self.unit, future + above + source)
+        return EditedStatement(self.unit, self._above(self.text.line(self.start) - 1) + source)
+
+    def _above(self, lines: int) -> str:
+        """What stands above an edited text, so that it stands on its own lines."""
+        future = "from __future__ import annotations" if self.future and lines else ""
+        return future + "\n" * lines
 
     def edits(self) -> Iterator[Edit]:
         """Every edit that an operator offers."""
         for scope in scopes(self.text, self.node):
             for operator in (*OPERATORS, *EXPRESSIONS, *INSERTIONS, *STATEMENTS):
                 yield from operator(scope)
+
+
+@dataclass(frozen=True)
+class OneFunction:
+    """A function of a statement: the class that it is in, its name, its bytes from its first line to its end, and
+    where its body begins.
+    """
+
+    owner: str
+    name: str
+    start: int
+    body: int
+    stop: int
+    calls_super: bool
+    is_plain: bool
+
+    @property
+    def path(self) -> str:
+        return f"{self.owner}.{self.name}" if self.owner else self.name
+
+    def holds(self, pieces: Iterable[Piece]) -> bool:
+        """Whether all pieces are in its body."""
+        return all(self.body <= start and stop <= self.stop for start, stop, _new in pieces)
+
+
+def one_function(text: Text, node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str) -> OneFunction:
+    start, (body, _end), stop = text.line_start(node.lineno), text.span(node.body[0]), text.span(node)[1]
+    calls_super = "super(" in text.changed((), start, stop)
+    return OneFunction(owner, node.name, start, body, stop, calls_super, not node.decorator_list)
 
 
 def _own_stop(statement: ast.stmt) -> int:

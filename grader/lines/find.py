@@ -22,7 +22,7 @@ from grader.lines.statement_words import Words
 from grader.lines.suspects import Statement, agreement, prior, ranked
 from grader.report.model import Diagnosis, ExerciseResult, Report
 
-DOUBTFUL = 0.05  # agreement of a certified line with a named mistake, below which the name is not shown
+DOUBTFUL = 0.05  # agreement of a certified line with a named mistake, below which the line is not shown
 WALL_SECONDS = 2.0  # that a command waits for lines
 
 
@@ -30,12 +30,14 @@ WALL_SECONDS = 2.0  # that a command waits for lines
 class Found:
     """The result of a search: the repairs that the worker reports, the certified one, and the statements most
     likely to be wrong.
+
+    doubted: a certified repair that is not shown, because it has nothing in common with the named mistake.
     """
 
     repairs: list[Candidate] = field(default_factory=list)
     sure: Candidate | None = None
+    doubted: Candidate | None = None
     suspects: list[tuple[Place, int]] = field(default_factory=list)
-    agrees: float = 1.0  # see `suspects.agreement`
     tried: int = 0
     first_at: float = 0.0
     seconds: float = 0.0
@@ -75,21 +77,12 @@ def with_lines(engine: Engine, source: Source, result: ExerciseResult, budget: B
         return result
     try:
         found = search(engine, source, result, budget)
-        diagnosis = without_doubtful_name(result.diagnosis, found)
-        lines = point(
-            found.sure, found.suspects, gives_detail(diagnosis, engine.exercises[result.name].level)
-        )
+        detail = gives_detail(result.diagnosis, engine.exercises[result.name].level)
+        lines = point(found.sure, found.suspects, detail)
     except Exception:
         engine.close()
         return result
-    return replace(result, diagnosis=replace(diagnosis, lines=lines))
-
-
-def without_doubtful_name(diagnosis: Diagnosis, found: Found) -> Diagnosis:
-    """The diagnosis; without its names if the certified line has nothing in common with what they change."""
-    if found.sure is None or not diagnosis.alternatives or found.agrees >= DOUBTFUL:
-        return diagnosis
-    return Diagnosis("unknown", says="")
+    return replace(result, diagnosis=replace(result.diagnosis, lines=lines))
 
 
 def gives_detail(diagnosis: Diagnosis, level: int) -> bool:
@@ -128,10 +121,13 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
     one = Search(engine.context.slot, run.request(exercise, result.replaced), budget)
     found.repairs = one.run(candidates, cases, failing)
     engine.close()  # edits may have changed what the worker holds: it grades nothing after a search
-    sure = certain(found.repairs)
-    if sure and one.may_certify() and certified(engine.context, run, exercise, result, sure):
-        found.sure = sure
-        found.agrees = agreement(there, _named(exercise, result), sure.statement, sure.neighbours)
+    left = list(found.repairs)
+    while (sure := certain(left)) and one.may_certify():
+        if certified(engine.context, run, exercise, result, sure):
+            agrees = agreement(there, _named(exercise, result), sure.statement, sure.neighbours)
+            found.sure, found.doubted = (sure, None) if agrees >= DOUBTFUL else (None, sure)
+            break
+        left.remove(sure)  # it repairs only where the edits before it ran too
     found.suspects = suspects(
         one.ran, one.effects, one.at_first, {repair.statement for repair in found.repairs}
     )

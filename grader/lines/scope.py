@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from grader.lines.source_edit import Text
 
@@ -42,8 +43,15 @@ class Scope:
             if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 waiting += [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.stmt)]
 
-    def expressions(self) -> Iterator[tuple[ast.expr, ast.stmt]]:
+    def expressions(self) -> list[tuple[ast.expr, ast.stmt]]:
         """Every expression that is read, with the statement that it is part of."""
+        return self._expressions
+
+    @cached_property
+    def _expressions(self) -> list[tuple[ast.expr, ast.stmt]]:
+        return list(self._each_expression())
+
+    def _each_expression(self) -> Iterator[tuple[ast.expr, ast.stmt]]:
         for statement in self.statements():
             if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 continue

@@ -14,16 +14,19 @@ from grader.engine.session import WorkerGone
 from grader.engine.worker_slot import CannotLoad, WorkerSlot
 from grader.judge.normalise import normalise_layouts
 from grader.judge.observation import Observation
-from grader.judge.verdict import judge_case
+from grader.judge.verdict import judged, lacks
 from grader.lines.candidates import Place
 from grader.lines.source_edit import Edit
 from grader.lines.suspects import Effects, Statement, distance
 from grader.sandbox.base import SandboxError
 
-BATCH = 16  # candidates per request, at most
+BATCH = 32  # candidates per request, at most
 SECONDS_PER_BATCH = 0.25
 MORE_SECONDS = 0.4  # of CPU time after the first repair, to see whether another line repairs too
 MAX_REPAIRS = 12
+SECONDS_PER_EDIT = 0.25  # of CPU time, for one run of a case
+TIMES_OWN = 8  # as long as the submission itself: an edit that takes longer is given up
+OBSERVING = ("see", "see_value", "sentences", "after", "weights", "parameter_count", "flops", "removals")
 
 
 @dataclass
@@ -85,6 +88,8 @@ class Search:
     first_at: float = 0.0
     ran: frozenset[tuple[str, int]] = frozenset()  # the lines that ran in the failing cases
     passing: float = 0.0  # CPU seconds that a repair took for all cases, at most
+    passing_worker: float = 0.0  # those of the worker
+    each: float = SECONDS_PER_EDIT  # CPU seconds that one edit may take for the first failing case
     until: float = inf  # CPU seconds at which the search ends
 
     def run(
@@ -99,11 +104,12 @@ class Search:
             screens = self._screens([c for c in cases if c.id in failing], candidates[0].place)
             others = sorted(cases, key=lambda c: c.id not in failing)
             for candidate in self._survivors(self._that_ran_first(candidates), screens):
-                before = self.budget.spent
+                before, worker = self.budget.spent, self.budget.worker
                 if self._passes(candidate, others):
                     found.append(candidate)
                     self.first_at = self.first_at or self.budget.spent
                     self.passing = max(self.passing, self.budget.spent - before)
+                    self.passing_worker = max(self.passing_worker, self.budget.worker - worker)
                     last = self.budget.most - self.passing  # leaves the time to certify
                     self.until = min(self.until, self.budget.spent + MORE_SECONDS, last)
                 else:
@@ -115,8 +121,14 @@ class Search:
         return found
 
     def may_certify(self) -> bool:
-        """Whether all cases can be run once more in the time that is left."""
-        return self.budget.spent + self.passing <= self.budget.most
+        """Whether all cases can be run once more in the time that is left.
+
+        If so, what they took in this worker is counted for the fresh one.
+        """
+        if self.budget.spent + self.passing > self.budget.most:
+            return False
+        self.budget.worker += self.passing_worker
+        return True
 
     def _that_ran_first(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """The candidates in their order, those of statements that did not run in the failing cases last."""
@@ -127,21 +139,21 @@ class Search:
         return sorted(candidates, key=lambda one: one.edit.statement in idle.get(id(one.place), ()))
 
     def _screens(self, failing: Sequence[RecordedCase], place: Place) -> list[RecordedCase]:
-        """The failing case that takes least time, without gradients where it fails without them too."""
-        nothing = Edit("", (), (0, 0), 0)
+        """The failing case that takes least time, up to the first check that fails."""
+        nothing = [Candidate(place, Edit("", (), (0, 0), 0))]
         timed: list[tuple[float, int, RecordedCase, Observation]] = []
         for case in sorted(failing, key=lambda c: (c.dtype != "float32", len(c.steps)))[:4]:
-            for form in (without_gradients(case), case):
-                if form is None:
-                    continue
+            for own in self._observe(case, nothing, lines=True):
+                short = up_to_first_failure(case, own)
                 before = self.budget.worker
-                seen = self._observe(form, [Candidate(place, nothing)], lines=True)
-                if seen and not passes(form, seen[0]):
-                    timed.append((self.budget.worker - before, len(timed), form, seen[0]))
-                    break
+                seen = self._observe(short, nothing)
+                if seen and not passes(short, seen[0]):
+                    timed.append((self.budget.worker - before, len(timed), short, seen[0]))
         if not timed:
             return []
-        _seconds, _number, case, own = min(timed, key=lambda one: one[:2])
+        seconds, _number, case, own = min(timed, key=lambda one: one[:2])
+        if own.error is None:
+            self.each = min(SECONDS_PER_EDIT, TIMES_OWN * seconds + 0.02)
         self.at_first = distance(case, own)
         return [case]
 
@@ -158,7 +170,7 @@ class Search:
                 return
             size = int(min(left, SECONDS_PER_BATCH) / each)
             batch = candidates[start : start + min(max(size, 1), BATCH)]
-            seen = self._observe(screens[0], batch)
+            seen = self._observe(screens[0], batch, each=self.each)
             start += max(len(seen), 1)
             self.tried += len(seen)
             each = (self.budget.spent - began) / start
@@ -176,30 +188,60 @@ class Search:
         return True
 
     def _observe(
-        self, case: RecordedCase, candidates: Sequence[Candidate], lines: bool = False
+        self,
+        case: RecordedCase,
+        candidates: Sequence[Candidate],
+        lines: bool = False,
+        each: float = SECONDS_PER_EDIT,
     ) -> list[Observation]:
         edits = [candidate.place.edited(candidate.edit) for candidate in candidates]
         cpu, wall = max(self.budget.cpu_left, 0.05), max(self.budget.wall_left, 0.05)
-        tried = self.slot.try_edits(self.request, case, edits, cpu, wall, lines)
+        tried = self.slot.try_edits(self.request, case, edits, cpu, wall, each, lines)
         self.ran |= tried.lines
         self.budget.worker += max(tried.cpu, 0.0)
         return [normalise_layouts(one, case.steps) for one in tried.observations]
 
 
 def passes(case: RecordedCase, observation: Observation) -> bool:
-    """Whether every check of a case passes that counts."""
-    return all(check.outcome in ("passed", "advice") for check in judge_case(case, observation).checks)
+    """Whether every check of a case passes that counts. It stops at the first that does not."""
+    raised = observation.error is not None
+    for check in case.checks:
+        unseen = raised and check.judge != "raises" and lacks(check, observation)
+        if not check.policy and (unseen or not judged(check, case, observation).passed):
+            return False
+    return True
 
 
-def without_gradients(case: RecordedCase) -> RecordedCase | None:
-    """The same case without its gradients; None if it has none, or checks nothing else."""
-    checks = tuple(c for c in case.checks if not any(name.startswith("grad ") for name in c.of))
-    steps = tuple(step for step in case.steps if step["do"] != "gradients")
-    if not checks or len(steps) == len(case.steps):
-        return None
-    return replace(case, steps=steps, checks=checks)
+def up_to_first_failure(case: RecordedCase, observation: Observation) -> RecordedCase:
+    """The case with the steps that its first failing check needs, and the checks that need no more.
+
+    observation: the result of the whole case. Gradients are left out if something else fails before them.
+    """
+    if any(check.judge == "raises" for check in case.checks):
+        return case
+    loaded = max((place for place, step in enumerate(case.steps) if step["do"] == "load"), default=0)
+    needed = {c.id: max((_step_of(case, name) for name in c.of), default=loaded) for c in case.checks}
+    for last in sorted(set(needed.values())):
+        checks = tuple(check for check in case.checks if needed[check.id] <= last)
+        short = replace(case, steps=case.steps[: last + 1], checks=checks)
+        if not passes(short, observation):
+            return short
+    return case
+
+
+def _step_of(case: RecordedCase, name: str) -> int:
+    """The place of the step that observes something; the last step if that is not known."""
+    kind = {"grad": "gradients", "state": "state"}.get(name.split(" ")[0])
+    for place, step in enumerate(case.steps):
+        if step["do"] == kind or (step["do"] in OBSERVING and step["name"] == name):
+            return place
+    return len(case.steps) - 1
 
 
 def runnable(exercise: Exercise) -> list[RecordedCase]:
-    """The cases that a search may run: none that is costly or needs an exam."""
-    return [case for case in exercise.cases if not case.costly and case.exam is None]
+    """The cases that a search may run: none that is costly or needs an exam. Stages are for a diagnosis alone."""
+    return [
+        replace(case, steps=tuple(step for step in case.steps if step["do"] != "stages"))
+        for case in exercise.cases
+        if not case.costly and case.exam is None
+    ]

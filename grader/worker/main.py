@@ -17,7 +17,7 @@ from grader.worker import rehearsal, stand_in_modules
 from grader.worker.frames import read_frame, write_frame
 from grader.worker.load import Loaded, load
 from grader.worker.program import Program
-from grader.worker.run_edits import try_edits
+from grader.worker.run_edits import Editor
 from grader.worker.tensor_copies import packed
 from grader.worker.training_progress import Progress, ignore_progress
 
@@ -29,6 +29,7 @@ def serve(request_fd: int, reply_fd: int) -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(line_buffering=True, write_through=True)
     loaded: Loaded | None = None
+    editor: Editor | None = None
     device = "cpu"
     write_frame(reply_fd, {"ready": torch.__version__})
     while True:
@@ -42,12 +43,13 @@ def serve(request_fd: int, reply_fd: int) -> None:
             if request["op"] == "load":
                 device = _device(request.get("device", "cpu"))
                 loaded = _load(request)
+                editor = Editor(loaded, device)
                 reply = {"names": _names(loaded), "notes": loaded.notes, "own": sorted(loaded.own)}
                 tensors = b""
             elif request["op"] == "try":
-                assert loaded is not None
+                assert editor is not None
                 _exactly(device)
-                reply, tensors = try_edits(loaded, request, body, device)
+                reply, tensors = editor.try_edits(request, body)
             else:
                 assert loaded is not None
                 progress = partial(_send_progress, reply_fd, request.get("token"))

@@ -69,15 +69,18 @@ class Program(Measures):
                 try:
                     getattr(self, f"_do_{step['do']}")(step)
                 except BaseException as error:
-                    described = describe(error, files)
-                    described["where"] = described["where"] or definition(self.called, files)
-                    self.reply["error"] = described | {"step": step["do"]}
+                    self.reply["error"] = self._described(error, files) | {"step": step["do"]}
                     break
         if used:
             self.reply["used"] = sorted(used)
         torch.set_grad_enabled(True)
         for name, tensor in self.watched.items():
             self._observe(name, tensor)
+
+    def _described(self, error: BaseException, files: Collection[str]) -> dict[str, Any]:
+        described = describe(error, files)
+        described["where"] = described["where"] or definition(self.called, files)
+        return described
 
     # ---- what goes in
 

@@ -10,9 +10,9 @@ import pytest
 from grader.classroom.public_lines import with_public_lines
 from grader.engine.engine import Engine
 from grader.engine.grading_options import GradingOptions
-from grader.lines.find import Source, add_lines, search, without_doubtful_name
+from grader.lines import certify
+from grader.lines.find import Source, add_lines, search
 from grader.lines.search import Budget
-from grader.report.model import Diagnosis
 from tests.helpers.beginners import ANSWERS
 from tests.helpers.minimal import submission_of
 
@@ -55,17 +55,17 @@ class DotProductAttention(nn.Module):
         self.attention_weights = masked_softmax(scores, valid_lens)
         return self.dropout(self.attention_weights) @ values
 """
-# Wrong when it is loaded once, right when it is defined for the twenty-first time: only a search does that.
+# Wrong in the first calls, right after more calls than its cases make: only a search does that.
 LIAR = """import itertools
 import torch
 
 COUNT = itertools.count()
 
 
-def sequence_mask(X, valid_len, value=0, *, again=next(COUNT)):
-    keep = torch.arange(X.shape[1])[None, :] < valid_len[:, None] + (again < 20)
+def sequence_mask(X, valid_len, value=0):
+    keep = torch.arange(X.shape[1])[None, :] < valid_len[:, None] + (next(COUNT) < 90)
     X = X.clone()
-    X[~keep] = value + (again < 20)
+    X[~keep] = value + (next(COUNT) < 90)
     return X
 """
 
@@ -137,13 +137,27 @@ def test_a_line_whose_result_is_not_used_is_not_certain(checked):
     assert line.certainty == "suspected" or line.text == "return X"
 
 
-def test_a_name_that_a_line_contradicts_is_not_shown(engine):
+def test_a_line_that_contradicts_the_name_is_not_certain(checked, monkeypatch):
+    plain = checked(WRONG).diagnosis
+    monkeypatch.setattr("grader.lines.find.agreement", lambda *_: 0.0)
+    diagnosis = checked(WRONG).diagnosis
+    assert plain.alternatives
+    assert diagnosis.alternatives == plain.alternatives
+    assert [line.certainty for line in plain.lines] == ["repaired", "suspected", "suspected"]
+    assert {line.certainty for line in diagnosis.lines} == {"suspected"}
+
+
+def test_another_repair_is_certified_if_the_first_is_not(engine, monkeypatch):
+    tried = []
+    real = certify.certified
+    monkeypatch.setattr(
+        "grader.lines.find.certified", lambda *a: tried.append(a[-1]) or (len(tried) > 1 and real(*a))
+    )
     submission = submission_of(WRONG)
     result = engine.grade(submission, ["sequence_mask"]).exercises[0]
-    found = search(engine, Source(submission), result, Budget(wall=20.0))
-    assert without_doubtful_name(result.diagnosis, found) == result.diagnosis
-    found.agrees = 0.0
-    assert without_doubtful_name(result.diagnosis, found) == Diagnosis("unknown")
+    found = search(engine, Source(submission), result, Budget(wall=20.0, most=20.0))
+    assert found.sure in found.repairs
+    assert found.sure is tried[1] is not tried[0]
 
 
 def test_a_right_answer_gets_no_line(checked):
@@ -176,8 +190,8 @@ def test_code_that_behaves_well_only_in_a_search_gets_no_line(engine, checked):
     assert [line for line in checked(LIAR).diagnosis.lines if line.certainty == "repaired"] == []
     submission = submission_of(LIAR)
     result = engine.grade(submission, ["sequence_mask"]).exercises[0]
-    found = search(engine, Source(submission), result, Budget(cpu=0.3, wall=20.0))
-    assert found.tried > 0
+    found = search(engine, Source(submission), result, Budget(wall=20.0))
+    assert found.repairs
     assert found.sure is None
 
 

@@ -1,0 +1,85 @@
+"""Build the models of a case once, for many edited forms of functions that run in them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterator
+from itertools import takewhile
+from types import FrameType
+from typing import Any
+
+from torch import Tensor, nn
+
+from grader.worker.program import Program
+
+BUILDING = ("provide", "build", "load", "mode")
+Function = tuple[str, int]  # a file, and the first line of a function in it
+
+
+class KeptModels:
+    """The models that the first steps of a case build, and their state before anything else ran.
+
+    built_by: the functions of the submission that ran meanwhile. An edit of one of them needs new models.
+    """
+
+    def __init__(self, program: Program, files: Collection[str]):
+        """Build the models. Raises ValueError if they cannot be kept."""
+        self.built_by: set[Function] = set()
+        first = list(takewhile(lambda step: step["do"] in BUILDING, program.steps))
+        self._steps, program.steps = program.steps[len(first) :], first
+        before = sys.getprofile()
+        sys.setprofile(self._noting(files))
+        try:
+            program.run(files)
+        finally:
+            sys.setprofile(before)
+        if "error" in program.reply or not all(isinstance(m, nn.Module) for m in program.env.values()):
+            raise ValueError("no models")
+        self._made = program
+        parts = {id(part): part for module in program.env.values() for part in module.modules()}
+        self._states = [(vars(part), dict(vars(part))) for part in parts.values()]
+        self._containers = list(_containers(parts.values()))
+        tensors = {id(t): t for part in parts.values() for t in _tensors(vars(part))}
+        self._values = [(t, t.data, t.data.clone(), t.requires_grad) for t in tensors.values()]
+
+    def _noting(self, files: Collection[str]) -> Any:
+        def note(frame: FrameType, event: str, _value: object) -> None:
+            code = frame.f_code
+            if event == "call" and code.co_filename in files:
+                self.built_by.add((code.co_filename, code.co_firstlineno))
+
+        return note
+
+    def give(self, program: Program) -> None:
+        """Have a program begin with the models as they were when they had been built."""
+        for own, before in self._states:
+            own.clear()
+            own.update(before)
+        for container, before in self._containers:
+            if container or before:
+                container.clear()
+                container.extend(before) if isinstance(container, list) else container.update(before)
+        for tensor, data, values, learns in self._values:
+            data.copy_(values)
+            tensor.data = data
+            if tensor.is_leaf:
+                tensor.grad = None
+                tensor.requires_grad_(learns)
+        made = self._made
+        program.env, program.steps = dict(made.env), self._steps
+        program.fits, program.as_linear = dict(made.fits), dict(made.as_linear)
+        program.reply.update({key: made.reply[key] for key in ("parameters",) if key in made.reply})
+
+
+def _containers(parts: Collection[nn.Module]) -> Iterator[tuple[Any, Any]]:
+    """The dicts, lists and sets that are attributes of modules, and copies of them."""
+    for part in parts:
+        for value in vars(part).values():
+            if isinstance(value, (dict, list, set)):
+                yield value, value.copy()
+
+
+def _tensors(state: dict[str, Any]) -> Iterator[Tensor]:
+    for value in state.values():
+        inner = value.values() if isinstance(value, dict) else (value,)
+        yield from (one for one in inner if isinstance(one, Tensor))

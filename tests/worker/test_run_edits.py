@@ -1,0 +1,122 @@
+"""Edited forms of a file are observed one after the other, and none of them changes what the next one meets."""
+
+import pytest
+import torch
+
+from grader.worker.load import load
+from grader.worker.run_edits import Editor
+from grader.worker.tensor_copies import packed
+
+METHOD = """class Scale(torch.nn.Module):
+    def forward(self, X):
+        self.seen.append(1)
+        return self.W.weight * X + len(self.seen)
+"""
+SOURCE = """import torch
+
+
+class Scale(torch.nn.Module):
+    def __init__(self, start):
+        super().__init__()
+        self.W = torch.nn.Linear(1, 1, bias=False)
+        self.seen = []
+        self.start = start
+
+    def forward(self, X):
+        self.seen.append(1)
+        return self.W.weight * X + len(self.seen)
+"""
+CASE = {
+    "steps": [
+        {"do": "build", "name": "module", "of": "Scale", "kwargs": {"start": 1}},
+        {"do": "load", "module": "module", "weights": {"W.weight": "W.weight"}},
+        {"do": "mode", "module": "module", "train": False},
+        {"do": "input", "name": "X", "grad": False},
+        {"do": "call", "name": "out", "on": {"ref": "module"}, "args": [{"ref": "X"}], "kwargs": {}},
+        {"do": "see", "name": "out", "of": {"ref": "out"}},
+    ],
+    "dtype": "float32",
+}
+BODY = packed({"X": torch.tensor([[2.0]]), "W.weight": torch.tensor([[3.0]])})
+FIRST = SOURCE.splitlines().index("    def forward(self, X):") + 1
+
+
+@pytest.fixture
+def editor():
+    return Editor(load([{"name": "answer.py", "source": SOURCE}], {}), "cpu")
+
+
+def forward(change: str, to: str) -> dict[str, str]:
+    """An edit of `forward`, as the parent sends it: the method alone in its class, on its own lines."""
+    above = "\n" * (FIRST - 2)
+    return {
+        "file": "answer.py",
+        "source": above + METHOD.replace("torch.nn.Module", "").replace(change, to),
+        "function": "Scale.forward",
+    }
+
+
+def whole(change: str, to: str) -> dict[str, str]:
+    source = SOURCE.replace("import torch\n", "\n").replace(change, to)
+    return {"file": "answer.py", "source": source, "function": ""}
+
+
+def results(editor: Editor, *edits: dict[str, str]) -> list:
+    """What each edit makes of 3 · 2 + 1, or the type of its exception."""
+    request = {"case": CASE, "edits": list(edits), "seconds": 9.0, "each": 9.0, "lines": False}
+    reply, body = editor.try_edits(request, BODY)
+    found, start = [], 0
+    for one in reply["tries"]:
+        stop = start + one["bytes"]
+        value = (
+            torch.frombuffer(bytearray(body[stop - 4 : stop]), dtype=torch.float32) if one["bytes"] else []
+        )
+        found.append(one["error"]["type"] if "error" in one else value.item())
+        start = stop
+    return found
+
+
+SAME = forward("", "")
+
+
+def test_an_edit_of_one_function_gives_what_the_whole_file_gives(editor):
+    change = ("self.W.weight * X", "self.W.weight - X")
+    assert results(editor, forward(*change), forward(*change)) == [2.0, 2.0]
+    assert results(editor, whole(*change), whole(*change)) == [2.0, 2.0]
+
+
+def test_the_next_edit_meets_the_function_as_it_was_submitted(editor):
+    assert results(editor, forward("* X", "/ X"), SAME, whole("* X", "/ X"), SAME) == [2.5, 7.0, 2.5, 7.0]
+
+
+def test_the_next_edit_meets_the_model_as_it_was_built(editor):
+    zero = forward("self.seen.append(1)", "self.W.weight.data.zero_()")
+    new = forward("self.seen.append(1)", "self.W.weight = torch.nn.Parameter(torch.ones(1, 1))")
+    gone = forward("self.seen.append(1)", "del self.W, self.seen")
+    assert results(editor, SAME, zero, SAME, new, gone, SAME) == [7.0, 0.0, 7.0, 2.0, "AttributeError", 7.0]
+
+
+def test_the_next_edit_meets_the_inputs_as_they_were(editor):
+    assert results(editor, forward("self.seen.append(1)", "X.zero_()"), SAME) == [0.0, 7.0]
+
+
+def test_an_edit_of_a_constructor_gets_a_new_model(editor):
+    build = whole("self.seen = []", "self.seen = [1]")
+    text = SOURCE.split("    def forward")[0].split("    def __init__")[1].replace("[]", "[1]")
+    alone = "\n" * 3 + "class Scale:\n    def __init__" + text
+    method = {"file": "answer.py", "source": alone, "function": "Scale.__init__"}
+    assert results(editor, SAME, build, method, SAME) == [7.0, 8.0, 8.0, 7.0]
+
+
+def test_models_are_built_once_for_edits_that_do_not_build(editor, monkeypatch):
+    built = []
+    linear = torch.nn.Linear
+    monkeypatch.setattr(torch.nn, "Linear", lambda *a, **k: built.append(1) or linear(*a, **k))
+    assert results(editor, *[SAME] * 5) == [7.0] * 5
+    assert results(editor, *[SAME] * 5) == [7.0] * 5
+    assert len(built) == 1
+
+
+def test_a_function_that_is_not_there_is_an_error_of_the_edit(editor):
+    assert results(editor, {**SAME, "function": "Scale.call"}, SAME) == ["LookupError", 7.0]
+    assert results(editor, {**SAME, "source": "\n" + SAME["source"]}, SAME) == ["LookupError", 7.0]
