@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from grader.bundle.model import Exercise
 from grader.engine.grade_once import grade_once
-from grader.engine.result import blocked_by
+from grader.engine.result import blocked_by, built_where_it_failed
 from grader.engine.student_parts import content
 from grader.engine.submission_run import Block, SubmissionRun
 from grader.engine.when_to_cache import cached, keep
@@ -39,10 +39,10 @@ def _graded(run: SubmissionRun, exercise: Exercise) -> ExerciseResult:
 
 
 def _blocked(run: SubmissionRun, exercise: Exercise, result: ExerciseResult) -> ExerciseResult:
-    """A failed result as *blocked*, if the exercise uses another one that fails and that no block replaces."""
-    for name in run.used_exercises(exercise):
-        other = run.context.exercises[name]
-        if name not in exercise.given and grade_exercise(run, other).outcome in UNUSABLE:
+    """A failed result as *blocked*, if the exercise needs another one that fails and that no block replaces."""
+    for name in (*run.used_exercises(exercise), *built_where_it_failed(exercise, result)):
+        other = run.context.exercises.get(name)
+        if other and name not in exercise.given and grade_exercise(run, other).outcome in UNUSABLE:
             return blocked_by(result, run.done[name])
     return result
 

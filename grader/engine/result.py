@@ -54,12 +54,20 @@ def result_without_checks(
     )
 
 
+def built_where_it_failed(exercise: Exercise, result: ExerciseResult) -> list[str]:
+    """The classes of other exercises that every failed case builds: a test is also tried on the student's own class."""
+    failed = {check.id for check in result.checks if check.outcome == "failed"}
+    cases = [case for case in exercise.cases if any(check.id in failed for check in case.checks)]
+    built = [{step["of"] for step in case.steps if step["do"] == "build"} for case in cases]
+    return sorted(set.intersection(*built) - {exercise.name}) if built else []
+
+
 def blocked_by(result: ExerciseResult, other: ExerciseResult) -> ExerciseResult:
-    """A failed result as *blocked* by another exercise that it uses. Points that it reached stay."""
+    """A failed result as *blocked* by another exercise that it needs. Points that it reached stay."""
     if other.outcome == "not_started":
-        says = _("blocked by {other}, which it uses and which is not written yet: write {other} first")
+        says = _("blocked by {other}, which it needs and which is not written yet: write {other} first")
     else:
-        says = _("blocked by {other}, which it uses and which does not pass yet: fix {other} first")
+        says = _("blocked by {other}, which it needs and which does not pass yet: fix {other} first")
     return replace(
         result,
         outcome="blocked",

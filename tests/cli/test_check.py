@@ -212,3 +212,21 @@ def test_a_push_fails_only_for_what_was_begun(course):
     failed = run("check", "transpose_qkv", "--format", "github", cwd=course)
     assert failed.returncode == 1
     assert "::error file=04_heads/heads.py" in failed.stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "now", "says"),
+    [
+        ("return shape(X)", "return shpae(X)", "NameError"),
+        ("return shape(X)", "return shape(X", "was never closed"),
+        ("def transpose_qkv(X, num_heads):", "def transpose_qkv(X, num_heads)", "expected ':'"),
+    ],
+)
+def test_an_annotation_stands_at_the_line_of_an_error(course, line, now, says):
+    answer = "def shape(X):\n    return X\n\n\ndef transpose_qkv(X, num_heads):\n    return shape(X)\n"
+    (course / "04_heads" / "heads.py").write_text(answer.replace(line, now), "utf-8")
+    at = answer.splitlines().index(line if line.startswith("def") else f"    {line}") + 1
+    done = run("check", "transpose_qkv", "--format", "github", cwd=course)
+    (found,) = [text for text in done.stdout.splitlines() if text.startswith("::error")]
+    assert found.startswith(f"::error file=04_heads/heads.py,line={at},title=transpose_qkv%3A "), found
+    assert says in found
