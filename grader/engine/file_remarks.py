@@ -104,6 +104,9 @@ def _summary_of_skipped(notes: Iterable[Mapping[str, Any]], needed: frozenset[st
             continue
         if error is not None and error.ends_python:
             out.append(_("{place} ends Python: remove it; the grader skipped it").format(place=place))
+        elif error is not None and error.starts_debugger:
+            says = _("{place} starts a debugger: remove `breakpoint` or `set_trace`; the grader skipped it")
+            out.append(says.format(place=place))
         elif note.get("endless"):
             out.append(_("{place}: this statement timed out and was skipped").format(place=place))
         elif error is not None and needed.isdisjoint(texts(note.get("defines"))):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from grader.bundle.model import Exercise
+from grader.engine.file_remarks import file_remarks
 from grader.engine.grade_once import grade_once
 from grader.engine.result import blocked_by, built_where_it_failed
 from grader.engine.student_parts import content
@@ -33,7 +34,8 @@ def _graded(run: SubmissionRun, exercise: Exercise) -> ExerciseResult:
         result = _blocked(run, exercise, result)
     if run.lost > before or any(name in other.unsteady for name, other in run.blocks(exercise)):
         run.unsteady.add(exercise.name)
-    elif result.outcome in ("passed", "failed") and not result.partial:
+    elif result.outcome in ("passed", "failed") and not result.partial and not file_remarks(run, [exercise]):
+        # A cached result runs nothing, so it could not repeat what is said of the file.
         keep(run.context, content(run.submission, run.parts), exercise, result)
     return result
 

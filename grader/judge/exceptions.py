@@ -25,12 +25,19 @@ def raised(error: StudentError) -> str:
         return _("out of memory: the code asked for {size:,.1f} GiB at once").format(size=size)
     if error.ends_python:
         return _("the code ends Python: remove `exit`, `quit` or `sys.exit`")
+    if error.starts_debugger:
+        return debugger_message()
     said = _NUMPY.search(error.message)
     text = said[1] if said else error.message
     kind = sanitize(error.type, 100)
     what = _("raised {what}").format(what=f"{kind}: {sanitize(text, 500)}" if text else kind)
     advice = _advice(error)
     return f"{what.rstrip('.')}. {advice}" if advice else what
+
+
+def debugger_message() -> str:
+    """Return the sentence. It quotes nothing, as hidden cases need it."""
+    return _("the code starts a debugger: remove `breakpoint` or `set_trace`")
 
 
 def _advice(error: StudentError) -> str:

@@ -45,6 +45,11 @@ class StudentError:
         """Whether the code called `sys.exit`, or `exit` or `quit`, which a worker does not have."""
         return self.type == "SystemExit" or self.message in _NO_EXIT
 
+    @property
+    def starts_debugger(self) -> bool:
+        """Whether the code called `breakpoint` or `set_trace`: without a keyboard, the debugger ends the program."""
+        return self.type == "BdbQuit"
+
 
 @dataclass(frozen=True)
 class Observation:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from grader.bundle.check import Check
 from grader.bundle.model import Exercise, RecordedCase
 from grader.judge.advice import advice
+from grader.judge.exceptions import debugger_message
 from grader.judge.lost import lost_message
 from grader.judge.mistake_sentences import says_and_asks
 from grader.judge.out_of_memory import out_of_memory_message
@@ -107,6 +108,8 @@ def _passed(check: Check) -> str:
 def _message(check: Check, code: str, message: str) -> str:
     """Return a fixed sentence for a judge and a code; the message only helps to choose one."""
     word, _space, rest = code.partition(" ")
+    if word == "!BdbQuit":
+        return debugger_message()
     if word.startswith("!"):
         return _("raised {what}").format(what=word[1:]) if _is_builtin(word[1:]) else _("raised an exception")
     if word == "lost":

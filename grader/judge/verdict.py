@@ -183,7 +183,7 @@ def of_error(error: StudentError) -> Finding:
     A debugger that finds no keyboard stops on the line after the one that called it.
     """
     where = ""
-    if error.where is not None and error.type != "BdbQuit":
+    if error.where is not None and not error.starts_debugger:
         file, line, text = error.where
         where = _("{file}, line {line}").format(file=sanitize(file), line=line)
         where += f": {sanitize(text)}" if text else ""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
 
 import pytest
-from helpers.command_line import run, run_process
+from helpers.command_line import RIGHT, run, run_process
 
 
 @pytest.mark.parametrize(
@@ -33,6 +35,24 @@ def test_wrong_use_is_one_sentence_and_status_2(course, args, sentence):
     assert done.returncode == 2
     assert sentence in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("code", [errno.EROFS, errno.ENOSPC])
+@pytest.mark.parametrize(
+    "args", [["reset", "transpose_qkv"], ["check", "transpose_qkv", "--format", "json", "--output", "x.json"]]
+)
+def test_a_disk_that_takes_no_file_is_one_sentence(course, monkeypatch, args, code):
+    def refuse(*_args):
+        raise OSError(code, os.strerror(code))
+
+    path = course / "04_heads" / "heads.py"
+    path.write_text(RIGHT, "utf-8")
+    monkeypatch.setattr("grader.support.atomic_files._write", refuse)
+    done = run(*args, cwd=course)
+    assert done.returncode == 2
+    (sentence,) = done.stderr.strip().splitlines()
+    assert sentence.endswith(f" cannot be written: {os.strerror(code)}")
+    assert path.read_text("utf-8") == RIGHT
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1"])

@@ -61,6 +61,29 @@ def test_code_that_ends_python_at_the_top_is_named(engine, call):
     assert "m.py, line 3 ends Python: remove it; the grader skipped it" in report.remarks
 
 
+DEBUGGED = "def sequence_mask(X, valid_len, value=0):\n    return keep(X)\n"
+
+
+@pytest.mark.parametrize(
+    "start", ["breakpoint()", "import pdb as p; p.set_trace()", "from pdb import set_trace; set_trace()"]
+)
+def test_a_debugger_in_a_helper_is_to_be_removed(engine, start):
+    source = f"{HEAD}def keep(X):\n    {start}\n    return X\n\n\n{DEBUGGED}"
+    text = plain(engine.grade(submission_from(Path("m.py"), source.encode()), ["sequence_mask"]))
+    assert "the code starts a debugger: remove `breakpoint`" in " ".join(text.split())
+    assert "BdbQuit" not in text
+
+
+def test_a_debugger_at_the_top_is_skipped_and_reported(engine):
+    report = engine.grade(
+        submission_from(Path("m.py"), f"{HEAD}breakpoint()\n{MASK}".encode()), ["sequence_mask"]
+    )
+    assert report.exercises[0].outcome == "passed"
+    assert report.faulty
+    says = "m.py, line 3 starts a debugger: remove `breakpoint` or `set_trace`; the grader skipped it"
+    assert says in report.remarks
+
+
 @pytest.mark.parametrize("fault", ["1 / 0\n", "def g(:\n", "exit()\n", "x = F.relu(torch.ones(1))\n"])
 def test_a_file_with_a_fault_is_not_said_to_be_fine(engine, fault):
     source = HEAD + SOFTMAX.replace("X.softmax(-1)", "F.softmax(X, -1)" if "F." in fault else "X.softmax(-1)")

@@ -81,6 +81,15 @@ def test_other_files_and_damaged_results_are_graded_again(caching):
 WRONG = "def train(model, batches, steps): return None\n"
 
 
+@pytest.mark.parametrize("beside", ["1 / 0\n", "exit()\n"])
+def test_a_fault_of_the_file_is_reported_again_in_the_next_check(caching, beside):
+    source = WRONG + beside
+    submission = Submission(Path("capstone.py"), (Unit("capstone.py", source),))
+    first, again = (caching.grade(submission, ["train"]) for _check in range(2))
+    assert (first.faulty, first.remarks) == (again.faulty, again.remarks)
+    assert first.faulty and first.remarks
+
+
 def check(cached: dict[str, Any]) -> dict[str, Any]:
     return cached["checks"][0]
 

@@ -36,7 +36,11 @@ def test_advice_follows_what_python_says(type, message, advice):
 
 def test_an_exception_without_advice_is_quoted_alone():
     assert said("ValueError", "too large") == "raised ValueError: too large"
-    assert said("BdbQuit", "") == "raised BdbQuit"
+    assert said("KeyboardInterrupt", "") == "raised KeyboardInterrupt"
+
+
+def test_a_debugger_is_to_be_removed():
+    assert said("BdbQuit", "") == "the code starts a debugger: remove `breakpoint` or `set_trace`"
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,13 @@ def test_a_time_limit_is_shown_with_its_seconds():
     assert shown == "stopped after 10 seconds; is there a loop that never ends?"
 
 
+def test_a_debugger_is_named_on_hidden_cases():
+    check = CheckResult("c/values", "values", "", "failed", message=SECRET)
+    result = ExerciseResult("f", "01_a", "failed", 0.0, 1.0, checks=(check,))
+    shown = redact(result, Evidence(exercise_with("equal"), {"c/values": "!BdbQuit"})).checks[0].message
+    assert shown == "the code starts a debugger: remove `breakpoint` or `set_trace`"
+
+
 def test_the_place_of_a_wrong_value_is_shown():
     exercise = exercise_with("equal")
     for where, shown in (

@@ -6,7 +6,10 @@ import re
 import zipfile
 from pathlib import Path
 
+from grader.cli.main import STUDENT_COMMANDS
 from grader.release.wheel import write
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_a_kit_brings_what_watch_needs_and_nothing_of_instructors(tmp_path: Path):
@@ -22,3 +25,9 @@ def test_no_message_installs_our_own_name_from_an_index():
     package = Path(write.__code__.co_filename).parents[1]
     for file in package.rglob("*.py"):
         assert not re.search(r"pip install ['\"]?headway", file.read_text("utf-8")), file
+
+
+def test_the_readme_of_a_kit_shows_its_commands_and_check():
+    readme = (ROOT / "student_template" / "README.md").read_text("utf-8")
+    assert [name for name in STUDENT_COMMANDS if f"grader {name}" not in readme] == []
+    assert "from grader import check" in readme
