@@ -157,11 +157,17 @@ def place(result: ExerciseResult) -> str:
     if where.startswith(_line_in(code.file, "")):  # of an exception, or of code that was stopped
         bare = next((n for n in code.marked if where == _line_in(code.file, n)), 0)
         return _line_with_text(code, bare) if bare else where
-    line = _named_line(result, code) if code.marked else _entry(code) if first is not None else ""
+    has_output = first is not None and not _raised(first)
+    line = _named_line(result, code) if code.marked else _entry(code) if has_output else ""
     drawn = (
         result.picture is not None and result.picture.kind == "grids"
     )  # its title and its marks name the place
     return " · ".join(filter(None, (line, "" if drawn and line else where)))
+
+
+def _raised(check: CheckResult) -> bool:
+    """Whether a check failed by an exception, so that there is no output."""
+    return check.message.startswith(_("raised {what}").partition("{")[0])
 
 
 def _named_line(result: ExerciseResult, code: Code) -> str:

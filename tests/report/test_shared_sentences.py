@@ -48,8 +48,8 @@ CODE = Code(
 )
 
 
-def failing(where="", outcome="failed", code=CODE, message="", checks=True):
-    check = CheckResult("c/x", "values", "the result", "failed", where=where)
+def failing(where="", outcome="failed", code=CODE, message="", checks=True, problem=""):
+    check = CheckResult("c/x", "values", "the result", "failed", where=where, message=problem)
     return ExerciseResult(
         "A", "01_a", outcome, 0.0, 1.0, message=message, checks=(check,) if checks else (), code=code
     )
@@ -60,6 +60,8 @@ def failing(where="", outcome="failed", code=CODE, message="", checks=True):
     [
         (failing(), "output of `forward` (begins at a.py, line 4)"),
         (failing("row 1"), "output of `forward` (begins at a.py, line 4) · row 1"),
+        (failing(problem="raised TypeError: no such argument"), ""),
+        (failing("b.py, line 7: f()", problem="raised TypeError"), "b.py, line 7: f()"),
         (failing("row 1", code=None), "row 1"),
         (failing("row 1", code=replace(CODE, marked=(5,))), "a.py, line 5: return X · row 1"),
         (failing("a.py, line 5: return X"), "a.py, line 5: return X"),
