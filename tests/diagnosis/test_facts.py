@@ -48,3 +48,36 @@ def test_the_mask_is_named_as_the_boundary_only_where_it_is():
 def test_one_value_everywhere_is_named():
     assert [fact.says for fact in of_numbers(0 * WANT, WANT, AXES, 1e-5)] == ["all values are 0"]
     assert of_numbers(0 * WANT + 1, 0 * WANT, AXES, 1e-5) == []
+
+
+@pytest.mark.parametrize(
+    ("facet", "sentence"),
+    [
+        ("gradients", "outputs are correct, gradients are not"),
+        ("modes", "correct in one mode only: compare train(), eval() and step-by-step decoding"),
+        ("weights", "outputs are correct, `attention_weights` is not"),
+    ],
+)
+def test_a_facet_is_named_only_if_the_values_are_right(facet, sentence):
+    assert [fact.says for fact in of_facets({"values": False, facet: True})] == [sentence]
+    assert of_facets({"values": True, facet: True}) == []
+    assert of_facets({"values": False, facet: False}) == []
+
+
+def test_right_values_in_other_positions_are_named():
+    got = WANT[:, ::-1]
+    assert [fact.says for fact in of_numbers(got, WANT, AXES, 1e-5)] == [
+        "the values are right but in the wrong positions"
+    ]
+
+
+def test_a_common_factor_is_named():
+    assert [fact.says for fact in of_numbers(2 * WANT, WANT, AXES, 1e-5)] == [
+        "all values are 2 × the expected values"
+    ]
+
+
+def test_places_in_the_middle_of_an_axis_are_named():
+    got = WANT.copy()
+    got[..., 1:3] = got[..., 1:3] ** 2 + 3
+    assert [fact.says for fact in of_numbers(got, WANT, AXES, 1e-5)] == ["differences only from key 1 to 2"]
