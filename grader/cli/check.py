@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.shared_options import course_option, sandbox_option
+from grader.cli.shared_options import FILE, course_option, sandbox_option
 from grader.report.formats import FORMATS
 from grader.support.i18n import _
 
@@ -46,9 +46,7 @@ Exit status:
 @click.option(
     "--format", "form", type=click.Choice(list(FORMATS)), default="text", help=_("Format of the report.")
 )
-@click.option(
-    "--output", type=click.Path(path_type=Path, dir_okay=False), help=_("Write the report to a file.")
-)
+@click.option("--output", type=FILE, help=_("Write the report to a file."))
 @sandbox_option
 @click.option(
     "--device",

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from grader.cli.shared_options import FOLDER
 from grader.support.i18n import _
 
 EXAMPLES = """\b
@@ -49,7 +50,7 @@ def command() -> None:
 
 
 @command.command()
-@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("folder", type=FOLDER)
 @click.option(
     "--days", type=click.IntRange(1, 3650), default=365, show_default=True, help=_("How long they are valid.")
 )

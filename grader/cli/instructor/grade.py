@@ -16,6 +16,7 @@ from grader.cli.shared_options import (
     FOLDER,
     course_option,
     jobs_option,
+    only_option,
     sandbox_option,
     trusted_option,
 )
@@ -53,12 +54,7 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
 
 @click.command(epilog=EXAMPLES)
 @click.argument("submissions", type=click.Path(path_type=Path))
-@click.option(
-    "--only",
-    multiple=True,
-    metavar="EXERCISE",
-    help=_("Grade only this exercise or assignment; may be repeated."),
-)
+@only_option
 @click.option(
     "--since",
     metavar="WHEN",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from grader.cli.shared_options import FILE
 from grader.support.i18n import _
 
 EXAMPLES = """\b
@@ -30,7 +31,7 @@ Exit status: 0 done, 2 refused; then the store is as before.
 @click.option(
     "--store",
     required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     help=_("The store to write into; it is made if it is not there."),
 )
 def command(parts: tuple[Path, ...], store: Path) -> None:

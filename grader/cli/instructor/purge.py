@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from grader.cli.shared_options import course_option
+from grader.cli.shared_options import FILE, FOLDER, course_option
 from grader.support.i18n import _
 
 EXAMPLES = """\b
@@ -31,12 +31,12 @@ Exit status: 0 done, 2 wrong use, or nothing is stored.
 @click.argument("submissions", type=click.Path(path_type=Path))
 @click.option(
     "--store",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     help=_("The store, if it is not in your cache folder."),
 )
 @click.option(
     "--pages",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     help=_("The folder of `grader grade --pages`."),
 )
 @click.option("--yes", is_flag=True, help=_("Do not ask."))

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.cli.shared_options import FILE, course_option, jobs_option, sandbox_option, trusted_option
+from grader.cli.shared_options import (
+    FILE,
+    course_option,
+    jobs_option,
+    only_option,
+    sandbox_option,
+    trusted_option,
+)
 from grader.support.i18n import _, ngettext
 
 if TYPE_CHECKING:
@@ -35,9 +42,7 @@ Exit status: 0 nothing changes, 1 something changes, 2 wrong use, 3 something co
 
 @click.command(epilog=EXAMPLES)
 @click.argument("submissions", type=click.Path(path_type=Path))
-@click.option(
-    "--only", multiple=True, metavar="EXERCISE", help=_("Only this exercise or assignment; may be repeated.")
-)
+@only_option
 @click.option(
     "--store",
     type=FILE,
