@@ -88,7 +88,7 @@ class Checks:
         """The stored weights equal the expected ones. `optional`: none, or another layout, passes too."""
         self.check("weights", "kept_weights", [name], title, optional=optional)
 
-    def check_value(self, ref: Ref, want: Json, facet: str, title: str, says: str = "") -> None:
+    def check_value(self, ref: Ref, want: Json, facet: str, title: str, says: str) -> None:
         """A plain Python value is `want`. `says`: the sentence if it is not."""
         self.check(facet, "value", [self.see_value(ref)], title, want=want, says=says)
 

@@ -33,7 +33,7 @@ PRINTED_LINES, PRINTED_COLUMNS = 5, 200  # of what an answer printed
 def result_without_checks(
     exercise: Exercise,
     outcome: Outcome,
-    message: str = "",
+    message: str,
     *,
     remarks: Sequence[str] = (),
     seconds: float = 0.0,

@@ -34,7 +34,7 @@ def choose(
     return SandboxLauncher(name, program, ready=ready, warm=warm)
 
 
-def best_tier(asked: str = AUTO, *, trusted: bool = True) -> str:
+def best_tier(asked: str, *, trusted: bool = True) -> str:
     """Return the name of the tier to use: the best that works for "auto", else the one `asked` for.
 
     Raises SandboxError if the named tier does not work here, and BasicTierError if the tier would be `basic`
