@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
 
 import pytest
+from helpers.html_reader import assert_fetches_nothing
 
 from grader.report.html import fragment, page, sentence
 from grader.report.model import CheckResult, Diagnosis, ExerciseResult, Report
@@ -37,34 +37,9 @@ RESULT = ExerciseResult(
 REPORT = Report((RESULT,), sandbox="strict", torch="2", grader="0", remarks=(EVIL,))
 
 
-class Reader(HTMLParser):
-    """Tags that are opened and not closed, and all tags there are."""
-
-    def __init__(self, text: str):
-        super().__init__()
-        self.open: list[str] = []
-        self.seen: set[str] = set()
-        self.attributes: set[str] = set()
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.seen.add(tag)
-        self.attributes |= {name for name, _value in attrs}
-        if tag != "meta":
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-
 @pytest.mark.parametrize("text", [fragment(REPORT), page(REPORT), sentence(EVIL)])
 def test_texts_are_escaped_and_nothing_is_fetched(text):
-    reader = Reader(text)
-    assert reader.open == []
-    assert not reader.seen & {"script", "img", "link", "iframe", "object"}
-    assert not reader.attributes & {"src", "href", "style", "onclick"}
-    assert "url(" not in text
-    assert "@import" not in text
+    assert_fetches_nothing(text)
 
 
 def test_html_says_what_the_terminal_says():

@@ -1,0 +1,48 @@
+"""Read a page as a browser does: its tags, its attributes and its text."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+VOID = {"meta", "br"}
+FETCHING_TAGS = {"script", "img", "link", "iframe", "object"}
+FETCHING_ATTRIBUTES = {"src", "href", "style", "onclick", "onerror"}
+
+
+class HtmlReader(HTMLParser):
+    """Everything in a page. open: tags that are not closed. classes: (tag, class) of each tag that has one."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+        self.attributes: set[str] = set()
+        self.classes: list[tuple[str, str | None]] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.add(tag)
+        self.attributes |= {name for name, _value in attrs}
+        self.classes += [(tag, value) for name, value in attrs if name == "class"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+        self.text += " " * (tag in ("td", "th"))
+
+    def handle_data(self, data):
+        if "style" not in self.open:
+            self.text += data
+
+
+def assert_fetches_nothing(text: str) -> HtmlReader:
+    """Assert that every tag is closed, and that nothing runs or is fetched."""
+    reader = HtmlReader(text)
+    assert reader.open == []
+    assert not reader.seen & FETCHING_TAGS
+    assert not reader.attributes & FETCHING_ATTRIBUTES
+    assert "url(" not in text
+    assert "@import" not in text
+    return reader
