@@ -121,7 +121,7 @@ def _instead_of(
             return wanting
     masks = run.takes_mask(builder.exercise) if run.context.options.foreign else ""
     if masks and not result.diagnosis.alternatives:
-        return builder.without_checks("other_interface", masks, remarks[: builder.alias != result.name])
+        return builder.without_checks("other_interface", masks, _renamed(run, builder.exercise))
     return None
 
 
