@@ -253,3 +253,25 @@ def test_a_class_without_code_is_not_started(grade_one, base):
 def test_a_class_that_inherits_everything_is_graded(grade_one):
     source = dot().replace("DotProductAttention", "Mine") + "class DotProductAttention(Mine):\n    pass\n"
     assert grade_one(source, "DotProductAttention").outcome == "passed"
+
+
+MASKED = HEAD + DOT.format(parameters="dropout", rate="dropout", inputs="q, k, v, mask=None").replace(
+    "masked_softmax(scores, lens)",
+    "(scores if mask is None else scores.masked_fill(mask == 0, -1e9)).softmax(-1)",
+)
+
+
+@pytest.mark.parametrize("name", ["DotProductAttention", "DotproductAttention"])
+def test_a_mask_instead_of_lengths_is_another_interface_elsewhere(engine, name):
+    source = MASKED.replace("DotProductAttention", name)
+    submission = Submission(Path("theirs.py"), (Unit("theirs.py", source),))
+    elsewhere = engine.with_options(foreign=True)
+    (result,) = elsewhere.grade(submission, ["DotProductAttention"]).exercises
+    assert (result.outcome, result.score) == ("other_interface", 0.0)
+    assert result.message.startswith(f"this file defines `{name}.forward(q, k, v, mask=None)`; the course")
+    renamed = (
+        f"theirs.py, line 6 defines {name}; it was graded as DotProductAttention, the name in the course"
+    )
+    assert result.remarks == (() if name == "DotProductAttention" else (renamed,))
+    (in_the_course,) = engine.grade(submission, ["DotProductAttention"]).exercises
+    assert in_the_course.outcome == "failed"
