@@ -22,6 +22,7 @@ from grader.sandbox.base import SandboxError
 
 BATCH = 32  # candidates per request, at most
 SECONDS_PER_BATCH = 0.25
+SECONDS_FOR_SCREENS = 0.2  # after which no other failing case is looked at
 MORE_SECONDS = 0.4  # of CPU time after the first repair, to see whether another line repairs too
 MAX_REPAIRS = 12
 SECONDS_PER_EDIT = 0.25  # of CPU time, for one run of a case
@@ -89,6 +90,7 @@ class Search:
     ran: frozenset[tuple[str, int]] = frozenset()  # the lines that ran in the failing cases
     passing: float = 0.0  # CPU seconds that a repair took for all cases, at most
     passing_worker: float = 0.0  # those of the worker
+    own: float = 0.0  # CPU seconds of the submission itself for the first failing case
     each: float = SECONDS_PER_EDIT  # CPU seconds that one edit may take for the first failing case
     until: float = inf  # CPU seconds at which the search ends
 
@@ -143,6 +145,8 @@ class Search:
         nothing = [Candidate(place, Edit("", (), (0, 0), 0))]
         timed: list[tuple[float, int, RecordedCase, Observation]] = []
         for case in sorted(failing, key=lambda c: (c.dtype != "float32", len(c.steps)))[:4]:
+            if timed and self.budget.spent > SECONDS_FOR_SCREENS:
+                break
             for own in self._observe(case, nothing, lines=True):
                 short = up_to_first_failure(case, own)
                 before = self.budget.worker
@@ -151,9 +155,9 @@ class Search:
                     timed.append((self.budget.worker - before, len(timed), short, seen[0]))
         if not timed:
             return []
-        seconds, _number, case, own = min(timed, key=lambda one: one[:2])
+        self.own, _number, case, own = min(timed, key=lambda one: one[:2])
         if own.error is None:
-            self.each = min(SECONDS_PER_EDIT, TIMES_OWN * seconds + 0.02)
+            self.each = min(SECONDS_PER_EDIT, TIMES_OWN * self.own + 0.02)
         self.at_first = distance(case, own)
         return [case]
 
@@ -163,12 +167,12 @@ class Search:
         """The candidates that pass the first failing case."""
         if not screens:
             return
-        start, each, began = 0, 0.02, self.budget.spent
+        start, each, began = 0, max(0.02, self.own), self.budget.spent
         while start < len(candidates):
             left = min(self.budget.cpu_left, self.budget.wall_left, self.until - self.budget.spent)
-            if left < each:
+            if left < max(each, self.own):
                 return
-            size = int(min(left, SECONDS_PER_BATCH) / each)
+            size = int(min(left, SECONDS_PER_BATCH) / max(each, self.own))
             batch = candidates[start : start + min(max(size, 1), BATCH)]
             seen = self._observe(screens[0], batch, each=self.each)
             start += max(len(seen), 1)
