@@ -1,0 +1,130 @@
+"""What a search runs is as little as shows that an edit fails; what it counts is what the cases count."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from grader.intake.names import read_names
+from grader.judge.observation import Observation, StudentError
+from grader.judge.right_answer import right_answer
+from grader.judge.verdict import judge_case
+from grader.lines.candidates import places
+from grader.lines.search import passes, runnable, up_to_first_failure
+from tests.helpers.minimal import submission_of
+
+
+@pytest.fixture(scope="module")
+def exercise(bundles):
+    return next(e for b in bundles for e in b.exercises if e.name == "MultiHeadAttention")
+
+
+@pytest.fixture
+def case(exercise):
+    """A case that sees a result, then gradients, then its inputs."""
+    return next(case for case in runnable(exercise) if case.id == "per-sequence")
+
+
+def wrong_in(case, name: str) -> Observation:
+    """The right observation with one wrong tensor."""
+    right = right_answer(case)
+    seen = right.seen[name]
+    return replace(right, seen={**right.seen, name: replace(seen, array=seen.array + np.float32(1))})
+
+
+def gradient(case) -> str:
+    return next(name for check in case.checks for name in check.of if name.startswith("grad "))
+
+
+def test_a_wrong_result_is_seen_before_gradients(case):
+    result = next(step["name"] for step in case.steps if step["do"] == "see")
+    short = up_to_first_failure(case, wrong_in(case, result))
+    assert short.steps[-1] == {**short.steps[-1], "do": "see", "name": result}
+    assert len(short.steps) < len(case.steps)
+    assert not passes(short, wrong_in(case, result))
+    assert passes(short, right_answer(case))
+
+
+def test_a_wrong_gradient_keeps_the_steps_up_to_gradients(case):
+    short = up_to_first_failure(case, wrong_in(case, gradient(case)))
+    assert short.steps[-1]["do"] == "gradients"
+    assert not passes(short, wrong_in(case, gradient(case)))
+
+
+def test_a_case_that_asks_for_an_exception_is_run_as_it_is(bundles):
+    prune = next(e for b in bundles for e in b.exercises if e.name == "prune_heads")
+    raising = next(c for c in runnable(prune) if any(check.judge == "raises" for check in c.checks))
+    assert up_to_first_failure(raising, Observation({})) is raising
+
+
+def test_stages_are_not_watched_in_a_search(exercise):
+    assert any(step["do"] == "stages" for case in exercise.cases for step in case.steps)
+    assert not any(step["do"] == "stages" for case in runnable(exercise) for step in case.steps)
+
+
+def test_what_passes_in_a_search_is_what_the_grader_passes(case):
+    case = replace(case, checks=tuple(check for check in case.checks if check.judge == "equal"))
+    error = StudentError("ValueError", "", None, "call")
+    seen = [
+        right_answer(case),
+        wrong_in(case, gradient(case)),
+        Observation({}, error),
+        replace(right_answer(case), error=error),
+    ]
+    judged = [all(c.outcome in ("passed", "advice") for c in judge_case(case, one).checks) for one in seen]
+    assert [passes(case, one) for one in seen] == judged
+    assert judged == [True, False, False, True]
+
+
+MODULE = """from __future__ import annotations
+
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self, size=4):
+        super().__init__()
+        self.size = size
+
+    def forward(self, X):
+        return X + self.size
+
+    @property
+    def half(self):
+        return self.size // 2
+"""
+
+
+def forms(wanted: str):
+    """The edited forms whose new text contains something, as a worker takes them."""
+    submission = submission_of(MODULE)
+    (place,) = places(submission, read_names(submission), "Block", ())
+    found = [place.edited(edit) for edit in place.edits()]
+    return [one for one in found if wanted in one.source]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "functions"),
+    [
+        ("return (X - self.size)", {"Block.forward"}),
+        ("size=5", {""}),  # a default value is not code of the function
+        ("self.size % 2", {""}),  # a decorated function is something else than its code
+    ],
+)
+def test_a_function_is_sent_alone_if_its_code_is_all_that_changes(wanted, functions):
+    assert {one.function for one in forms(wanted)} == functions
+
+
+def test_a_constructor_without_super_is_sent_as_a_whole():
+    dropped = [one for one in forms("def __init__") if "super" not in one.source]
+    assert dropped
+    assert {one.function for one in dropped} == {""}
+
+
+def test_a_function_that_is_sent_alone_stands_on_its_own_lines():
+    (one,) = forms("return (X - self.size)")
+    line = MODULE.splitlines().index("        return X + self.size")
+    assert one.source.splitlines()[line] == "        return (X - self.size)"
+    assert one.source.startswith("from __future__ import annotations\n")
