@@ -17,6 +17,7 @@ REPAIRS = {
     "name for constant": 8.0,
     "name for argument": 3.0,
     "insert statement": 4.0,
+    "insert store": 4.0,
     "drop method": 10.0,
     "axis": 8.0,
     "drop side": 8.0,

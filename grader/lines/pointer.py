@@ -30,7 +30,7 @@ OPERATIONS = (
     "drop sign",
     "factor",
 )
-RESULTS = ("target", "assignment", "return")
+RESULTS = ("target", "assignment", "insert store", "return")
 IMITATES = ("size by one", "copy")  # what they repair was often wrong elsewhere: alone they prove too little
 
 

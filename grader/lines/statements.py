@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from grader.lines.operators import Operator, edit, whole_text
@@ -170,6 +170,42 @@ def _again_in_loop(scope: Scope) -> Iterator[Edit]:
                     yield Edit("statement order", ((at, at, new),), span, one.lineno)
 
 
+def _stored(scope: Scope) -> Iterator[Edit]:
+    """Store a name in an entry, such as a cache, that the function compares with None and never writes."""
+    if scope.is_constructor or scope.function is None:
+        return
+    inside = list(ast.walk(scope.function))
+    written = {
+        scope.text.of(n) for n in inside if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)
+    }
+    entries = [entry for entry in dict.fromkeys(_asked_for(scope, inside)) if entry not in written]
+    for statement in scope.body if entries else ():
+        start, stop = scope.text.span(statement)
+        stored = (
+            n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        )
+        for name in dict.fromkeys(stored):
+            for entry in entries if name not in scope.sizes else ():
+                new = f"\n{' ' * statement.col_offset}{entry} = {name}"
+                yield Edit("insert store", ((stop, stop, new),), (start, stop), statement.lineno, True)
+
+
+def _asked_for(scope: Scope, inside: Sequence[ast.AST]) -> Iterator[str]:
+    """The entries of lists that are compared with None, directly or under a name."""
+    named = {
+        n.targets[0].id: n.value
+        for n in inside
+        if isinstance(n, ast.Assign)
+        and isinstance(n.targets[0], ast.Name)
+        and isinstance(n.value, ast.Subscript)
+    }
+    for node in inside:
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+            left = named.get(node.left.id) if isinstance(node.left, ast.Name) else node.left
+            if isinstance(left, ast.Subscript):
+                yield scope.text.of(left)
+
+
 STATEMENTS: tuple[Operator, ...] = (
     _dropped,
     _conditions,
@@ -178,4 +214,5 @@ STATEMENTS: tuple[Operator, ...] = (
     _added,
     _unused_layers,
     _again_in_loop,
+    _stored,
 )

@@ -58,6 +58,15 @@ class Block(nn.Module):
 """
 
 
+CACHED = """def step(X, state, place):
+    if state[1][place] is None:
+        seen = X
+    else:
+        seen = X + state[1][place]
+    return seen, state
+"""
+
+
 def one_place(source: str, name: str):
     submission = submission_of(source)
     (found,) = places(submission, read_names(submission), name, ())
@@ -177,3 +186,21 @@ def test_a_very_long_statement_is_not_searched():
     source = "def f(X):\n" + "    X = X + 1\n" * (MAX_BYTES // 10) + "    return X\n"
     submission = submission_of(source)
     assert places(submission, read_names(submission), "f", ()) == []
+
+
+def stores(source: str) -> list[str]:
+    """Every edit that stores a name in an entry of a list."""
+    found = one_place(source, "step")
+    edits = [edit for edit in found.edits() if edit.operator == "insert store"]
+    return [found.edited(edit).source + "\n" for edit in edits]
+
+
+def test_what_is_read_and_never_written_is_stored():
+    after = CACHED.replace("\n    return", "\n    state[1][place] = seen\n    return")
+    assert stores(CACHED) == [after]
+    named = CACHED.replace("if state[1][place]", "old = state[1][place]\n    if old")
+    assert after.replace("if state[1][place]", "old = state[1][place]\n    if old") in stores(named)
+
+
+def test_an_entry_that_is_written_is_not_stored_again():
+    assert stores(CACHED.replace("    return", "    state[1][place] = X\n    return")) == []
