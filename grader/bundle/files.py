@@ -36,8 +36,17 @@ _EXERCISE_KEYS = (
 def digest(exercise: Exercise) -> str:
     """Changes whenever anything changes by which the exercise is graded."""
     arrays: dict[str, Array] = {}
-    manifest = json.dumps(_exercise_fields(exercise, arrays))
-    return hashlib.sha256(manifest.encode() + encode(arrays)).hexdigest()
+    return _digest(_exercise_fields(exercise, arrays), arrays)
+
+
+def digest_of_cases(exercise: Exercise) -> str:
+    """Changes whenever a case of the exercise changes: then equal wrong answers may get another fingerprint."""
+    arrays: dict[str, Array] = {}
+    return _digest([_case_fields(case, arrays) for case in exercise.cases], arrays)
+
+
+def _digest(fields: Any, arrays: Mapping[str, Array]) -> str:
+    return hashlib.sha256(json.dumps(fields).encode() + encode(arrays)).hexdigest()
 
 
 def dump(bundle: Bundle) -> tuple[str, bytes]:

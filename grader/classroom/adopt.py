@@ -9,6 +9,7 @@ from pathlib import Path
 
 from grader.authoring.bank import apply
 from grader.authoring.content import read
+from grader.bundle.files import digest_of_cases
 from grader.bundle.model import Bundle, bundle_of
 from grader.classroom.bounded_grading import BoundedGrading
 from grader.classroom.grade_folder import Classroom
@@ -40,6 +41,7 @@ def adopt(room: Classroom, group: str, named: Named, progress: Progress) -> tupl
             else _("a mistake is called {id} already; choose another --id").format(id=named.id)
         )
     proved = _prove(room, exercise, fingerprint, progress)
+    named = replace(named, cases=digest_of_cases(bundle_of(room.bundles, exercise).exercise(exercise)))
     return write_groups(room.home, Groups({**bank.named, group: named}, bank.comments)), proved
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -99,8 +99,11 @@ def classroom(options: GradeOptions) -> Classroom:
     return Classroom(found, solutions, cases, bundles, tier, store_key(cases, tier, found.rules))
 
 
-def grade_folder(root: Path, options: GradeOptions) -> list[GradedSubmission]:
-    """Grade every submission below `root`, as reports show it. Raises what `grade_class` does."""
+def grade_folder(root: Path, options: GradeOptions, warn: Callable[[str], None]) -> list[GradedSubmission]:
+    """Grade every submission below `root`, as reports show it. Raises what `grade_class` does.
+
+    warn: gets a sentence for each adopted group that the cases no longer fit.
+    """
     roster = read_roster(options.students) if options.students is not None else {}
     if options.shard and roster:
         raise UsageError(_("--students needs the whole class: leave it out with --shard"))
@@ -112,6 +115,8 @@ def grade_folder(root: Path, options: GradeOptions) -> list[GradedSubmission]:
         )
     room = classroom(options)
     groups = read_groups(room.home)
+    for sentence in groups.stale(room.bundles):
+        warn(sentence)
     graded = [
         replace(
             one, report=replace(one.report, exercises=groups.apply(one.report.exercises, room.rules.level))

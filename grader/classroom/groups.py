@@ -2,17 +2,19 @@
 
 It is `groups.json` beside `solutions/`. It holds hashes of wrong values and the instructor's sentences: no code and
 no names of students. A group without a name is called "exercise:fingerprint", a known mistake by its id. If the cases
-change, the wrong values change, and the entry names nothing any more.
+change, the wrong values change, and the entry names nothing any more: the bank holds a digest of the cases, and says so.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+from grader.bundle.files import digest_of_cases
+from grader.bundle.model import Bundle
 from grader.bundle.rules import NAME, PAGE, QUESTION
 from grader.report.model import ExerciseResult
 from grader.support.atomic_files import write_atomically
@@ -24,16 +26,21 @@ from grader.support.sanitize import sanitize
 FILE = "groups.json"
 MAX_BYTES, MAX_TEXT = 1 << 20, 600
 GROUP = re.compile(r"(\w{1,100}):([0-9a-f]{16})")
+DIGEST = re.compile(r"([0-9a-f]{64})?")
 ID = re.compile(r"(?=.{1,100}$)[a-z0-9]+(-[a-z0-9]+)*")
 
 
 @dataclass(frozen=True)
 class Named:
-    """The instructor's name for a group: a short id, a sentence, and a question."""
+    """The instructor's name for a group: a short id, a sentence, and a question.
+
+    cases: the digest of the exercise's cases when the group was adopted; "" in a bank of an earlier version.
+    """
 
     id: str
     says: str
     asks: str
+    cases: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,20 @@ class Groups:
     def apply(self, results: Sequence[ExerciseResult], level: int = PAGE) -> tuple[ExerciseResult, ...]:
         """Name wrong answers that have no name yet, and add the comments. level: see `Rules`."""
         return tuple(self._result(result, level) for result in results)
+
+    def stale(self, bundles: Iterable[Bundle]) -> list[str]:
+        """A sentence for each group that was adopted with other cases than those of the bundles."""
+        exercises = {exercise.name: exercise for bundle in bundles for exercise in bundle.exercises}
+        says = _(
+            "{group} was adopted as {id}, and the cases of {exercise} have changed since, so it may name no answer"
+            " any more: adopt it again, or remove it with `grader adopt {group} --remove`"
+        )
+        return [
+            says.format(group=group, id=named.id, exercise=exercise.name)
+            for group, named in self.named.items()
+            if named.cases and (exercise := exercises.get(group.partition(":")[0]))
+            if digest_of_cases(exercise) != named.cases
+        ]
 
     def _result(self, result: ExerciseResult, level: int) -> ExerciseResult:
         group = group_of(result)
@@ -75,11 +96,14 @@ def read_groups(folder: Path) -> Groups:
         named = {key: Named(**fields) for key, fields in record["named"].items()}
         texts = [
             *record["comments"].items(),
-            *((key, text) for key, one in named.items() for text in vars(one).values()),
+            *((key, text) for key, one in named.items() for text in (one.id, one.says, one.asks)),
         ]
         if not all(isinstance(text, str) and 0 < len(text) <= MAX_TEXT for pair in texts for text in pair):
             raise ValueError(_("a text is empty or has more than {n} characters").format(n=MAX_TEXT))
-        if not all(GROUP.fullmatch(key) and ID.fullmatch(one.id) for key, one in named.items()):
+        if not all(
+            GROUP.fullmatch(key) and ID.fullmatch(one.id) and DIGEST.fullmatch(one.cases)
+            for key, one in named.items()
+        ):
             raise ValueError(_("a group or an id is not written as `grader adopt` writes it"))
         return Groups(named, dict(record["comments"]))
     except FileNotFoundError:

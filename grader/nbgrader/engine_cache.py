@@ -59,6 +59,7 @@ class CourseGrader:
     grading: BoundedGrading
     groups: Groups = field(default_factory=Groups)
     level: int = PAGE  # of diagnosis
+    stale: list[str] = field(default_factory=list)  # what is to be said of the groups, once
 
     @property
     def exercises(self) -> dict[str, Exercise]:
@@ -71,6 +72,8 @@ class CourseGrader:
 
         Raises SandboxError if the tier is not available.
         """
+        while self.stale:
+            warn(self.stale.pop(0))
         stored = self._stored(answer, wanted, store, warn)
         missing = tuple(name for name in wanted if name not in stored.results)
         fresh = self._graded(answer, missing) if missing else TaskResult()
@@ -164,8 +167,15 @@ def _made(settings: Headway, asked: Sequence[str]) -> CourseGrader:
     bundles = rules.apply(load_all(cases))
     config = RunConfig(cases, None, key, rules=rules, warm="full")
     grading = BoundedGrading(bundles, config, jobs=1)
+    groups = read_groups(_home(settings))
     return CourseGrader(
-        bundles, key, settings.trusted_submissions, grading, read_groups(_home(settings)), rules.level
+        bundles,
+        key,
+        settings.trusted_submissions,
+        grading,
+        groups,
+        rules.level,
+        groups.stale(bundles),
     )
 
 

@@ -11,6 +11,7 @@ from helpers.browser.samples import KNOWN, UNKNOWN, entry, failed, result
 from helpers.files import fill
 from helpers.school import ANSWER, SHARED, WRONG, make_school, run
 
+from grader.bundle.files import digest_of_cases
 from grader.bundle.rules import FACTS, NAME, PAGE
 from grader.classroom.groups import (
     FILE,
@@ -85,6 +86,25 @@ def test_the_level_of_the_course_holds_for_its_own_bank_too():
     assert (name.says, name.asks, page.asks) == (NAMED.says, "", NAMED.asks)
 
 
+def test_a_bank_of_an_earlier_version_is_read_and_never_stale(tmp_path, bundles):
+    named = {"id": NAMED.id, "says": NAMED.says, "asks": NAMED.asks}
+    (tmp_path / FILE).write_text(json.dumps({"named": {GROUP: named}, "comments": {}}), "utf-8")
+    read = read_groups(tmp_path)
+    assert read.named == {GROUP: NAMED}
+    assert read.stale(bundles) == []
+
+
+def test_a_group_is_stale_if_its_digest_is_of_other_cases(bundles):
+    masking = next(b.exercise("sequence_mask") for b in bundles if b.assignment == "02_masking")
+    adopted = Groups({GROUP: replace(NAMED, cases=digest_of_cases(masking))})
+    assert adopted.stale(bundles) == []
+    fewer = replace(masking, cases=masking.cases[1:])
+    other = [replace(b, exercises=(fewer,)) for b in bundles if b.assignment == "02_masking"]
+    (sentence,) = adopted.stale(other)
+    assert f"{GROUP} was adopted as too-small" in sentence
+    assert adopted.stale([]) == []
+
+
 def test_the_bank_is_read_as_it_was_written(tmp_path):
     assert read_groups(tmp_path) == Groups()
     write_groups(tmp_path, BANK)
@@ -104,6 +124,8 @@ def test_the_bank_is_read_as_it_was_written(tmp_path):
         json.dumps({"named": {GROUP: {"id": "A b", "says": "s", "asks": "a"}}, "comments": {}}),
         json.dumps({"named": {GROUP: {"id": "a", "says": "s" * 601, "asks": "a"}}, "comments": {}}),
         json.dumps({"named": {GROUP: {"id": "a", "says": "s"}}, "comments": {}}),
+        json.dumps({"named": {GROUP: {"id": "a", "says": "s", "asks": "a", "cases": "x"}}, "comments": {}}),
+        json.dumps({"named": {GROUP: {"id": "a", "says": "s", "asks": "a", "cases": 1}}, "comments": {}}),
         "[" * 100_000,
         " " * (MAX_BYTES + 1),
     ],
@@ -154,6 +176,28 @@ def test_a_group_is_adopted_named_commented_and_removed(school):
     assert groups(school) == []
     run(school, "adopt", group, "--remove")
     assert groups(school) == [group]
+
+
+@pytest.mark.slow
+def test_a_group_is_stale_once_the_cases_have_changed(school):
+    (group,) = groups(school)
+    adopt(school, group, "--id", "third-too-large")
+    cases = school / "solutions" / "04_heads" / "cases.py"
+    before = cases.read_text("utf-8")
+    assert "was adopted as" not in run(school, "grade", "class").stderr
+    cases.write_text(f"{before}\n\nTITLE = 'changes no case'\n", "utf-8")
+    assert "was adopted as" not in run(school, "grade", "class").stderr
+    assert "low=2, high=6" in before
+    cases.write_text(before.replace("low=2, high=6", "low=3, high=7"), "utf-8")
+    try:
+        said = run(school, "grade", "class").stderr
+    finally:
+        cases.write_text(before, "utf-8")
+    assert (
+        f"{group} was adopted as third-too-large, and the cases of transpose_qkv have changed since" in said
+    )
+    assert said.count("was adopted as") == 1
+    run(school, "adopt", group, "--remove")
 
 
 def test_a_group_that_claims_a_right_answer_is_refused(school):

@@ -82,7 +82,7 @@ def test_a_part_of_the_class_takes_no_list(tmp_path):
     roster(tmp_path)
     options = GradeOptions(students=tmp_path / "students.csv", since="2d")
     with pytest.raises(UsageError, match="leave it out with --since"):
-        grade_folder(tmp_path, options)
+        grade_folder(tmp_path, options, print)
 
 
 def test_students_without_a_submission_are_listed(tmp_path):

@@ -20,6 +20,7 @@ from grader.authoring.scaffold import scaffold
 from grader.classroom import bounded_grading
 from grader.classroom.bounded_grading import BoundedGrading
 from grader.classroom.grading_process import PLAIN_FILE, RunConfig, Task, TaskResult
+from grader.classroom.groups import Groups, Named, write_groups
 from grader.classroom.store import Store
 from grader.intake.neighbours import among, content_of
 from grader.intake.read import Blocked
@@ -105,6 +106,22 @@ def test_stored_results_need_no_process_and_damaged_rows_do(grader, tmp_path):
         database.execute("UPDATE results SET result = '{'")
     assert grader.grade(answer(), ["transpose_qkv"], path, print).exercises[0].outcome == "passed"
     assert grader.grading._pool._workers
+
+
+def test_a_stale_group_is_told_once(settings, tmp_path):
+    adopted = Named("too-small", "every value is too small", "By what do you multiply?", cases="0" * 64)
+    group = f"transpose_qkv:{'0' * 16}"
+    bank = write_groups(Path(settings.solutions).parent, Groups({group: adopted}))
+    said: list[str] = []
+    try:
+        grader = engine_cache.course_grader(settings, WANTED)
+        path = stored(tmp_path / "grades.sqlite", grader)
+        for _submission in range(2):
+            grader.grade(answer(), ["transpose_qkv"], path, said.append)
+    finally:
+        bank.unlink()
+        engine_cache.close()
+    assert [sentence.partition(",")[0] for sentence in said] == [f"{group} was adopted as too-small"]
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -106,7 +107,7 @@ def command(
     from grader.classroom.class_run import exit_status
     from grader.classroom.grade_folder import GradeOptions, grade_folder, ignored_store
 
-    graded = grade_folder(submissions, GradeOptions(**options))
+    graded = grade_folder(submissions, GradeOptions(**options), partial(click.echo, err=True))
     if pseudonyms:
         from grader.authoring.hidden_cases import derived_key
         from grader.classroom.pseudonyms import PURPOSE, pseudonymous
