@@ -197,7 +197,9 @@ def in_order(check: Check, case: RecordedCase, observation: Observation) -> Find
                 _("the order `{order}` removes strong heads first").format(order=order)
                 if sign > 0
                 else _("the order `{order}` removes weak heads first").format(order=order),
-                where=_("rank correlation {found:.2f}").format(found=min(found) if sign > 0 else max(found)),
+                where=_(
+                    "rank correlation of the order of removal with the strength of the heads: {found:.2f}"
+                ).format(found=min(found) if sign > 0 else max(found)),
             )
     return PASSED
 

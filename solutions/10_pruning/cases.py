@@ -551,7 +551,7 @@ def experiment(draw, id, train):
             "pruning",
             "in_order",
             [rows],
-            "weak heads are removed first by importance, strong ones in reverse",
+            "the order `importance` removes weak heads first, the order `reverse` strong ones",
             **ranked,
         )
         case.check("pruning", "drawn", [rows], "the random order depends on the seed")

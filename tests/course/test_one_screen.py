@@ -23,7 +23,12 @@ TYPICAL = [
     ("DotProductAttention", "dot-not-scaled", "grids", "Values"),
     ("MultiHeadAttention", "mha-keys-and-values-through-wq", "grids", "The keys split into heads"),
     ("masked_softmax", "softmax-one-key-too-many", "grids", "│: the end of the valid length"),
-    ("MultiHeadAttention", "mha-lens-tiled", "grids", "The lengths for the heads"),
+    (
+        "MultiHeadAttention",
+        "mha-lens-tiled",
+        "grids",
+        "The valid lengths, for each sequence and head, index across",
+    ),
     ("masked_softmax", "softmax-detached", "grids", "none✗"),
     ("MultiHeadAttention", "mha-keys-cut-off", "grids", "none✗"),
     ("DotProductAttention", "dot-dropout-rate-fixed", "bars", "measured"),
