@@ -15,7 +15,7 @@ from grader.authoring.observe import definitions, observe
 from grader.bundle.check import PRECISION
 from grader.bundle.model import RecordedCase, Signatures
 from grader.bundle.safetensors import Array
-from grader.diagnosis.signature import ANY, only_precision, signature, slots
+from grader.diagnosis.signature import ANY, only_precision, signature, slots, tells_apart
 from grader.judge.verdict import judge_all
 
 RNG_REPEATS = 4  # runs of a mistake that draws random values: it is known by what it gives every time
@@ -44,9 +44,10 @@ def signatures(
     for pair in combinations([m for m in mistakes if m.steady and m.id in paired], 2):
         if _independent(*pair, reference):
             rows += [table.row(pair, source, right) for source in _forms(pair, reference, others)]
-    kept = list(_distinct(rows))
+    places = slots(cases)
+    kept = _opened(list(_distinct(rows)), [tells_apart(place) for place in places])
     return Signatures(
-        slots=slots(cases),
+        slots=places,
         explains=tuple(row.explains for row in kept),
         states=np.array([row.states + row.dtype_states for row in kept], dtype=object),
         numbers=np.array(
@@ -141,6 +142,26 @@ def _distinct(rows: Sequence[_Row]) -> Iterator[_Row]:
     for row in rows:
         if len(row.explains) < 2 or not any(_alike(row, single) for single in singles):
             yield row
+
+
+def _opened(rows: Sequence[_Row], apart: Sequence[bool]) -> Sequence[_Row]:
+    """Leave the slots that only tell mistakes apart open, except in rows of mistakes that agree in all other slots."""
+    if not any(apart):
+        return rows
+    opened = [_without(row, np.array(apart[: len(row.states)])) for row in rows]
+    singles = [pair for pair in zip(rows, opened, strict=True) if len(pair[0].explains) == 1]
+    agree = {
+        id
+        for (one, one_opened), (other, other_opened) in combinations(singles, 2)
+        if _alike(one_opened, other_opened) and not _alike(one, other)
+        for id in (*one.explains, *other.explains)
+    }
+    return [row if agree & set(row.explains) else free for row, free in zip(rows, opened, strict=True)]
+
+
+def _without(row: _Row, left_out: Array) -> _Row:
+    states = tuple(ANY if out else state for state, out in zip(row.states, left_out, strict=True))
+    return row._replace(states=states, numbers=np.where(left_out[:, None], 0.0, row.numbers))
 
 
 def _forms(mistakes: Sequence[KnownAnswer], source: str, others: Sequence[KnownAnswer]) -> list[str]:

@@ -11,7 +11,7 @@ from grader.bundle.safetensors import Array
 from grader.bundle.steps import unused_inputs
 
 # What is neither on the way to the result nor the result itself.
-_ASIDE = frozenset(("gradients", "after", "weights", "stages", "see", "see_value"))
+_ASIDE = frozenset(("gradients", "after", "weights", "stages", "see", "see_value", "none"))
 
 Step = Mapping[str, Any]
 

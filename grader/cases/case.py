@@ -241,6 +241,14 @@ class Case(Measures, Checks):
         self._step("see_value", name=name, of=ref.to_json())
         return name
 
+    def see_none(self, ref: Ref, name: str) -> None:
+        """Observe 1 if a value is None, 0 if it is not, and nothing if it cannot be read.
+
+        For diagnosis only: it tells mistakes apart that agree in everything else. A right answer may store the value
+        elsewhere.
+        """
+        self._step("none", name=f"none {name}", of=ref.to_json())
+
     def weights(
         self,
         module: Ref,

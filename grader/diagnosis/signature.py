@@ -28,6 +28,9 @@ MAX_PROJECTED = (
 _BY_CODE = ("parameters", "raises", "value", "unchanged", "shape", "same", "cost", "trained", "moved")
 NUMBERS = "#"
 ANY = "*"  # agrees with every other state
+TELLS_APART = (
+    "none "  # begins what only tells apart mistakes that agree in everything else; see `Case.see_none`
+)
 
 
 def named_by(cases: Sequence[RecordedCase]) -> tuple[RecordedCase, ...]:
@@ -35,6 +38,11 @@ def named_by(cases: Sequence[RecordedCase]) -> tuple[RecordedCase, ...]:
     mistake.
     """
     return tuple(case for case in cases if case.exam is None)
+
+
+def tells_apart(slot: str) -> bool:
+    """Whether a slot only tells apart mistakes that agree in everything else."""
+    return slot.partition("|")[2].startswith(TELLS_APART)
 
 
 def slots(cases: Sequence[RecordedCase]) -> tuple[str, ...]:
@@ -119,9 +127,13 @@ def fingerprint(cases: Sequence[RecordedCase], judged: Mapping[str, JudgedCase])
 
 
 def _left_open(name: str, case: RecordedCase, observation: Observation | None) -> bool:
-    """Whether a module may have other stored weights, or none: the check that asks for them says so."""
-    optional = any(check.params.get("optional") and name in check.of for check in case.checks)
+    """Whether an answer may have another result: stored weights of another shape if the check says so, or a value
+    that cannot be read and only tells mistakes apart.
+    """
     seen = None if observation is None else observation.seen.get(name)
+    if name.startswith(TELLS_APART):
+        return seen is None
+    optional = any(check.params.get("optional") and name in check.of for check in case.checks)
     return optional and (seen is None or seen.array is None or seen.shape != case.headers[name].shape)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import partial
 from typing import Any
 
@@ -293,6 +293,11 @@ class Program(Measures):
             self.reply.setdefault("values", {})[step["name"]] = value
         else:
             self.reply["odd"][step["name"]] = {"is": kind_of(value)}
+
+    def _do_none(self, step: Step) -> None:
+        """Observe whether a value is None; nothing if the answer's objects have no such part."""
+        with suppress(Exception):
+            self._observe(step["name"], torch.tensor(float(self._value(step["of"]) is None)))
 
     def _do_state(self, step: Step) -> None:
         """Observe the weights of a state dict under the contract's names; a module is accepted in its place."""

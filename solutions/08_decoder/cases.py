@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.authoring import Case, block_arguments, eye, filled, weights, zeros
+from grader.authoring import Case, Ref, block_arguments, eye, filled, weights, zeros
 
 AXES = ("batch", "step", "feature")
 WORDS = ("batch", "step", "word")
@@ -138,6 +138,7 @@ def block_step_by_step(draw, B, T, S):
         "decoding the same sequence a second time gave a different result",
     )
     case.check_unchanged(enc, *steps, title="decoding does not change the arguments")
+    case.see_none(Ref("first0", (1, 2, LAYER)), "this layer's entry after a step")
     return case
 
 

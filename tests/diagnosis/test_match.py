@@ -56,7 +56,7 @@ FAMOUS = [
     ("heads-cut-straight", "transpose_qkv/wrong_straight_reshape"),
     ("heads-joined-straight", "transpose_output/wrong_no_permute_back"),
     ("mha-no-output-layer", "MultiHeadAttention/wrong_no_w_o"),
-    ("decblock-cache-unused", "DecoderBlock/wrong_cache_never_written"),
+    ("decblock-cache-not-written", "DecoderBlock/wrong_cache_never_written"),
     ("decblock-cache-shared-by-layers", "DecoderBlock/wrong_slot_zero"),
     ("decblock-cross-without-lengths", "DecoderBlock/wrong_cross_without_lens"),
 ]
@@ -97,6 +97,60 @@ def test_two_mistakes_at_once_are_both_named(answer, exercise, ids):
     assert found.kind == "exact"
     assert [set(names) for names in found.alternatives] == [set(ids)]
     assert "In addition:" in found.says
+
+
+READ = "key_values = torch.cat((box['seen'], X), dim=1)"
+RETURNED = "return self.addnorm3(Z, self.ffn(Z)), state"
+
+
+def cached(*changes: tuple[str, str]) -> str:
+    """A right block, whose cache is a dictionary, with changes."""
+    source = (ROOT / "tests" / "answers" / "DecoderBlock" / "right_dictionary_cache.py").read_text("utf-8")
+    for old, new in changes:
+        assert source.count(old) == 1
+        source = source.replace(old, new)
+    return source
+
+
+UNREAD = cached((READ, "X; key_values = X"))
+HIDDEN = (RETURNED, "return self.addnorm3(Z, self.ffn(Z)), Hidden(state)")
+HIDING = """
+class Hidden(list):
+    def __getitem__(self, index):
+        raise TypeError("ask by unpacking")
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        (UNREAD, (("decblock-cache-unused",),)),
+        (UNREAD.replace("state[2][self.i] = box", "pass"), (("decblock-cache-not-written",),)),
+    ],
+    ids=["stored and not read", "not stored"],
+)
+def test_a_cache_that_is_not_read_is_told_from_one_never_written(grade_one, source, names):
+    """Both give the same values. The form of what is stored does not matter."""
+    result = grade_one(source, "DecoderBlock")
+    assert (result.outcome, result.diagnosis.alternatives) == ("failed", names)
+
+
+def test_a_state_that_cannot_be_looked_into_leaves_both_names(grade_one):
+    unpacked = "enc_outputs, enc_valid_lens, boxes = state"
+    source = HIDING + UNREAD.replace("enc_outputs, enc_valid_lens = state[0], state[1]", unpacked)
+    source = source.replace("state[2]", "boxes").replace(*HIDDEN)
+    found = grade_one(source, "DecoderBlock").diagnosis
+    assert found.kind == "one_of"
+    assert set(found.alternatives) == {("decblock-cache-unused",), ("decblock-cache-not-written",)}
+
+
+def test_what_is_stored_matters_to_no_other_mistake(answer):
+    """Without self-attention nothing need be stored: the name is the same with and without a cache."""
+    for ids in (
+        ("decblock-no-self-attention",),
+        ("decblock-no-self-attention", "decblock-cache-not-written"),
+    ):
+        assert answer("DecoderBlock", *ids).diagnosis.alternatives == (("decblock-no-self-attention",),)
 
 
 def test_no_name_when_another_mistake_is_close(monkeypatch, answer):

@@ -206,6 +206,18 @@ def test_plain_values_are_reported_and_others_named():
     assert program.reply["odd"]["v"]["is"] == "a str"
 
 
+@pytest.mark.parametrize(
+    ("value", "observed"),
+    [([None], {"none entry": 1.0}), ([0], {"none entry": 0.0}), ([], {}), (3, {}), (None, {})],
+    ids=["None", "something", "too short", "no list", "nothing"],
+)
+def test_an_entry_is_none_or_not_or_cannot_be_read(value, observed):
+    entry = {"do": "none", "name": "none entry", "of": {"ref": "out", "at": [0]}}
+    program = run(lambda: value, CALL, entry)
+    assert {name: tensor.item() for name, tensor in program.observed.items()} == observed
+    assert "error" not in program.reply
+
+
 def test_a_class_under_another_name_is_built_by_its_alias():
     case = {
         "steps": [{"do": "build", "name": "m", "of": "Net", "kwargs": {}}],

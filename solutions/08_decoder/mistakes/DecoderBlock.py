@@ -108,12 +108,21 @@ MISTAKES = [
         edit("key_values = torch.cat((cache[self.i], X), dim=1)", "key_values = X"),
         says=(
             "in prediction, every new step attends only to itself: "
-            "earlier steps are not stored in the state, or not read from it"
+            "what is stored in this layer's entry of the state is not used"
         ),
         asks=(
             "After the second step of a prediction, what is in the state for this layer, and which code "
             "reads it?"
         ),
+    ),
+    mistake(
+        "decblock-cache-not-written",
+        edit("cache[self.i] = key_values", "pass"),
+        says=(
+            "in prediction, nothing is stored in this layer's entry of the state: it stays `None`, so every "
+            "new step attends only to itself"
+        ),
+        asks="Which line of your code puts the new step into the state, so that the next call finds it there?",
     ),
     mistake(
         "decblock-cache-first-step-only",
