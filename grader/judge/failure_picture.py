@@ -203,7 +203,8 @@ def _at(title: str, index: Sequence[int], axes: Sequence[str], ndim: int) -> str
     """A title with the place along the axes that are not drawn."""
     named = axes if len(axes) == ndim else ()
     where = place(index[:-2], named[:-2])
-    across = columns_across(*named[-2:]) if named else _("index across") if ndim == 1 else ""
+    shown = named[-2:] or ((_("index"),) if ndim == 1 else ())
+    across = columns_across(*shown) if shown else ""
     return ", ".join(filter(None, (title[:1].upper() + title[1:], where, across)))
 
 
