@@ -27,7 +27,7 @@ TYPICAL = [
         "MultiHeadAttention",
         "mha-lens-tiled",
         "grids",
-        "The valid lengths, for each sequence and head, columns: index",
+        "The valid lengths for each sequence and head, columns: index",
     ),
     ("masked_softmax", "softmax-detached", "grids", "none✗"),
     ("MultiHeadAttention", "mha-keys-cut-off", "grids", "none✗"),
