@@ -37,7 +37,7 @@ class KeptModels:
             raise ValueError("no models")
         self._made = program
         parts = {id(part): part for module in program.env.values() for part in module.modules()}
-        self._states = [(vars(part), dict(vars(part))) for part in parts.values()]
+        self._states = [(part, type(part), dict(vars(part))) for part in parts.values()]
         self._containers = list(_containers(parts.values()))
         tensors = {id(t): t for part in parts.values() for t in _tensors(vars(part))}
         self._values = [(t, t.data, t.data.clone(), t.requires_grad) for t in tensors.values()]
@@ -52,9 +52,10 @@ class KeptModels:
 
     def give(self, program: Program) -> None:
         """Have a program begin with the models as they were when they had been built."""
-        for own, before in self._states:
-            own.clear()
-            own.update(before)
+        for part, kind, before in self._states:
+            part.__class__ = kind  # a lazy layer becomes another one in its first call
+            vars(part).clear()
+            vars(part).update(before)
         for container, before in self._containers:
             if container or before:
                 container.clear()

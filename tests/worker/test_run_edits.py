@@ -108,6 +108,14 @@ def test_an_edit_of_a_constructor_gets_a_new_model(editor):
     assert results(editor, SAME, build, method, SAME) == [7.0, 8.0, 8.0, 7.0]
 
 
+def test_the_next_edit_meets_lazy_layers_as_they_were_built():
+    lazy = SOURCE.replace("Linear(1, 1, bias=False)", "LazyLinear(1, bias=False)")
+    lazy = lazy.replace("self.W.weight * X", "self.W(X)")
+    editor = Editor(load([{"name": "answer.py", "source": lazy}], {}), "cpu")
+    call = forward("self.W.weight * X", "self.W(X)")
+    assert results(editor, call, call, SAME) == [7.0] * 3
+
+
 def test_models_are_built_once_for_edits_that_do_not_build(editor, monkeypatch):
     built = []
     linear = torch.nn.Linear
