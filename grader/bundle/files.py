@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from grader.bundle.repeat import in_dtype, in_short
 from grader.bundle.safetensors import Array, decode, encode
 from grader.support.atomic_files import write_atomically
 
+Arrays = Mapping[str, dict[str, Array]]  # folder → name → array; see `_by_folder`
 SCHEMA = 3
 MANIFEST_FILE, TENSORS_FILE = "bundle.json", "bundle.safetensors"
 _BUNDLE_KEYS = ("assignment", "module", "title", "summary", "minutes", "seed", "stub")
@@ -73,7 +75,7 @@ def loads(text: str, data: bytes, where: str = "this") -> Bundle:
     manifest = json.loads(text)
     if manifest.pop("schema", None) != SCHEMA:
         raise ValueError(f"{where} was written by another version of the grader")
-    arrays = decode(data)
+    arrays = _by_folder(decode(data))
     exercises = tuple(
         _exercise(fields, manifest["assignment"], arrays) for fields in manifest.pop("exercises")
     )
@@ -121,9 +123,9 @@ def _signature_fields(name: str, table: Signatures, arrays: dict[str, Array]) ->
     return {"slots": table.slots, "explains": table.explains, "vocabulary": vocabulary.tolist()}
 
 
-def _signatures(name: str, fields: Mapping[str, Any], arrays: Mapping[str, Array]) -> Signatures:
-    places, differs = arrays[f"{name}/signatures/states"], arrays[f"{name}/signatures/departs"]
-    packed = arrays[f"{name}/signatures/numbers"].astype(np.float64)
+def _signatures(name: str, fields: Mapping[str, Any], arrays: Arrays) -> Signatures:
+    table = arrays[f"{name}/signatures"]
+    places, differs, packed = table["states"], table["departs"], table["numbers"].astype(np.float64)
     unpacked = np.broadcast_to(packed[: differs.shape[1]], (*differs.shape, packed.shape[1])).copy()
     unpacked[differs] = packed
     vocabulary = np.array(fields["vocabulary"], dtype=object)
@@ -153,7 +155,7 @@ def _case_fields(case: RecordedCase, arrays: dict[str, Array]) -> dict[str, Any]
     return fields
 
 
-def _exercise(fields: dict[str, Any], assignment: str, arrays: Mapping[str, Array]) -> Exercise:
+def _exercise(fields: dict[str, Any], assignment: str, arrays: Arrays) -> Exercise:
     name = fields["name"]
     cases: dict[str, RecordedCase] = {}
     for case in fields.pop("cases"):
@@ -170,14 +172,12 @@ def _exercise(fields: dict[str, Any], assignment: str, arrays: Mapping[str, Arra
     )
 
 
-def _case(
-    fields: dict[str, Any], exercise: str, arrays: Mapping[str, Array], base: RecordedCase | None
-) -> RecordedCase:
+def _case(fields: dict[str, Any], exercise: str, arrays: Arrays, base: RecordedCase | None) -> RecordedCase:
     """`base`: the case that this one repeats in another dtype, if it is one of those."""
     stem = f"{exercise}/{fields['id']}"
     checks = tuple(_checks(fields["checks"]))
     if base is None:
-        steps, tensors = fields["steps"], _under(arrays, f"{stem}/in/")
+        steps, tensors = fields["steps"], arrays[f"{stem}/in"]
     else:
         steps = in_short(base.steps, checks[0].of[0])
         tensors = in_dtype(base.tensors, steps, fields["dtype"])
@@ -189,8 +189,8 @@ def _case(
         checks=checks,
         tensors=tensors,
         headers={n: Header(tuple(s), d, tuple(a)) for n, (s, d, a) in fields["headers"].items()},
-        expected=_under(arrays, f"{stem}/want/"),
-        for_judge=_under(arrays, f"{stem}/judge/"),
+        expected=arrays[f"{stem}/want"],
+        for_judge=arrays[f"{stem}/judge"],
         like=fields.get("like", ""),
         exam=_case(fields["exam"], exercise, arrays, None) if "exam" in fields else None,
         costly=fields.get("costly", False),
@@ -202,5 +202,10 @@ def _checks(rows: Iterable[Any]) -> Iterable[Check]:
         yield Check(id, facet, title, judge, tuple(of), params, *policy)
 
 
-def _under(arrays: Mapping[str, Array], stem: str) -> dict[str, Array]:
-    return {name[len(stem) :]: array for name, array in arrays.items() if name.startswith(stem)}
+def _by_folder(arrays: Mapping[str, Array]) -> Arrays:
+    """Sort arrays by all but the last part of their names: "exercise/case/in". Others are empty."""
+    found: defaultdict[str, dict[str, Array]] = defaultdict(dict)
+    for path, array in arrays.items():
+        *folder, name = path.split("/", 3)
+        found["/".join(folder)][name] = array
+    return found

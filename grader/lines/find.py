@@ -9,12 +9,11 @@ from typing import Any
 
 from grader.bundle.model import Exercise
 from grader.engine.engine import Engine
-from grader.engine.student_parts import Part
 from grader.engine.submission_run import SubmissionRun
 from grader.intake.names import read_names
-from grader.intake.read import Submission
 from grader.lines.candidates import Place, places
 from grader.lines.certify import certified
+from grader.lines.graded_source import Source
 from grader.lines.order import ordered
 from grader.lines.pointer import MAX_LINES, certain, point
 from grader.lines.search import Budget, Candidate, Search, runnable
@@ -41,14 +40,6 @@ class Found:
     tried: int = 0
     first_at: float = 0.0
     seconds: float = 0.0
-
-
-@dataclass(frozen=True)
-class Source:
-    """The submission that an exercise was graded from, and the earlier parts that it used."""
-
-    submission: Submission
-    parts: tuple[Part, ...] = ()
 
 
 def add_lines(

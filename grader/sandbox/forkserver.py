@@ -119,14 +119,14 @@ class _Server:
         tier.enclose()
         sys.path[:] = config["path"] = list(tier.layout.path)
         sys.argv[:] = ["worker"]
-        self._entry = _load(config["entry"])
-        if config["prepare"]:
-            _load(config["prepare"])()
+        with preload.kept_heap():
+            self._entry = _load(config["entry"])
+            if config["prepare"]:
+                _load(config["prepare"])()
         _close_the_package()
         self._own_modules = [
             name for name in sys.modules if name.startswith(("grader.sandbox", "grader.support"))
         ]
-        preload.freeze_heap()
         kernel.hide_from_tracers()
 
     def serve(self) -> None:

@@ -20,7 +20,7 @@ from grader.intake.course import BUNDLED, Course, find, find_for_file, wanted_ex
 from grader.intake.names import read_names
 from grader.intake.neighbours import with_neighbours
 from grader.intake.read import Blocked, Submission, read_submission
-from grader.lines.find import Source, add_lines
+from grader.lines.graded_source import Source
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.base import Launcher
 from grader.sandbox.choose import choose as choose_tier
@@ -85,8 +85,11 @@ def check(
             report = grading.grade_course(where, wanted)
         if on_report is not None:
             on_report(report)
-        searches = lines and where.settings.names_lines
-        return add_lines(grading.engine, report, grading.sources) if searches else report
+        if not (lines and where.settings.names_lines and report.exit_status):
+            return report
+        from grader.lines.find import add_lines  # most runs need no search
+
+        return add_lines(grading.engine, report, grading.sources)
 
 
 def _other_devices(device: str, sandbox: str, opened: ExitStack) -> list[tuple[str, Launcher]]:

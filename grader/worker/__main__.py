@@ -10,7 +10,7 @@ import sys
 import time
 
 from grader.worker.frames import read_exactly
-from grader.worker.preload import warm
+from grader.worker.preload import kept_heap, warm
 
 _LIMITS = struct.Struct("<QQQ")  # bytes of memory, seconds of processor time, bytes of a file
 
@@ -61,7 +61,8 @@ def _address_space() -> int:
 def main() -> None:
     request, reply, parent = map(int, sys.argv[1:4])
     _end_with_parent(parent)
-    from grader.worker.main import serve
+    with kept_heap():
+        from grader.worker.main import serve
 
     if sys.argv[4] == "full":
         warm()

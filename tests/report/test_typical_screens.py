@@ -15,7 +15,8 @@ from rich.console import Console
 
 from grader.bundle.check import FACETS
 from grader.intake.read import submission_from
-from grader.lines.find import Source, add_lines
+from grader.lines.find import add_lines
+from grader.lines.graded_source import Source
 from grader.report.model import Report
 from grader.report.terminal import show, show_lines
 
