@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from grader.intake.read import Submission, Unit
-from grader.intake.syntax import CannotParse, parse
+from grader.intake.syntax import CannotParse, parse, walk
 
 IMPORTS = {
     "torch": "import torch",
@@ -62,7 +62,7 @@ def _unbound(units: tuple[Unit, ...]) -> dict[str, tuple[str, int]]:
 def _nodes(units: Iterable[Unit]) -> Iterator[tuple[Unit, ast.AST]]:
     for unit in units:
         try:
-            yield from ((unit, node) for node in ast.walk(parse(unit.source)))
+            yield from ((unit, node) for node in walk(parse(unit.source)))
         except CannotParse:
             continue
 

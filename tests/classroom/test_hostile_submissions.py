@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sqlite3
 import sys
@@ -14,8 +13,7 @@ import pytest
 from helpers.command_line import WRONG as KNOWN
 from helpers.files import fill
 from helpers.hostile_archives import HOSTILE as HOSTILE_ARCHIVES
-from helpers.hostile_class import COSTLY, INSIDE, PACKED, costly, plant_stores
-from helpers.hostile_sources import READS_THE_ANSWER
+from helpers.hostile_class import COSTLY, INSIDE, PACKED, costly, hostile_class
 from helpers.peak_memory import run_measured
 from helpers.school import (
     ANSWER,
@@ -36,27 +34,6 @@ from grader.sandbox.tiers import CONFINED
 def school(tmp_path_factory) -> Path:
     """A checkout with the two assignments that the hostile class is graded in."""
     return make_school(tmp_path_factory.mktemp("school"), "04_heads", "06_positions")
-
-
-def hostile_class(folder: Path) -> Path:
-    """Make a folder of hostile submissions of every kind beside two honest ones."""
-    for kind in COSTLY:
-        fill(folder / kind, {"heads.py": costly(kind)})
-        (folder / kind / "heads.ipynb").write_text("{}", "utf-8")
-        os.utime(folder / kind / "heads.ipynb", (1, 1))
-    for kind, (source, _sentence) in INSIDE.items():
-        fill(folder / kind, {"heads.py": source})
-    half = {"cells": [{"cell_type": "markdown", "source": "\ud800"}, {"cell_type": "code", "source": KNOWN}]}
-    fill(folder / "half", {"heads.ipynb": json.dumps(half)})
-    fill(folder / "planted", {"heads.py": KNOWN, "conftest.py": f"open({str(folder / 'ran')!r}, 'w')\n"})
-    fill(folder / "reads", {"06_positions/positions.py": READS_THE_ANSWER})
-    plant_stores(folder)
-    (folder / "linked").symlink_to(folder / "zoe")
-    (folder / "linked inside").mkdir()
-    (folder / "linked inside" / "04_heads").symlink_to(folder / "zoe")
-    for name in PACKED:
-        HOSTILE_ARCHIVES[name][0](folder / name)
-    return fill(folder, {"ada.py": ANSWER, "zoe/heads.py": ANSWER})
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="measures processes as Linux does")

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 from attacks.forging import FORGE
 
+from helpers.command_line import RIGHT
+from helpers.command_line import WRONG as KNOWN
+from helpers.files import fill
+from helpers.hostile_archives import HOSTILE as HOSTILE_ARCHIVES
 from helpers.hostile_sources import HOSTILE as HOSTILE_SOURCES
+from helpers.hostile_sources import READS_THE_ANSWER
 
 # Source that costs much to read, and a part of the sentence that refuses it; "" if it is read.
 COSTLY = {
@@ -71,3 +78,24 @@ def plant_stores(folder: Path) -> None:
         (place / ".headway").mkdir(parents=True)
         with closing(sqlite3.connect(place / ".headway" / "grades.sqlite")) as database:
             database.executescript(FORGED.format(version=version))
+
+
+def hostile_class(folder: Path) -> Path:
+    """Make a folder of hostile submissions of every kind beside two honest ones."""
+    for kind in COSTLY:
+        fill(folder / kind, {"heads.py": costly(kind)})
+        (folder / kind / "heads.ipynb").write_text("{}", "utf-8")
+        os.utime(folder / kind / "heads.ipynb", (1, 1))
+    for kind, (source, _sentence) in INSIDE.items():
+        fill(folder / kind, {"heads.py": source})
+    half = {"cells": [{"cell_type": "markdown", "source": "\ud800"}, {"cell_type": "code", "source": KNOWN}]}
+    fill(folder / "half", {"heads.ipynb": json.dumps(half)})
+    fill(folder / "planted", {"heads.py": KNOWN, "conftest.py": f"open({str(folder / 'ran')!r}, 'w')\n"})
+    fill(folder / "reads", {"06_positions/positions.py": READS_THE_ANSWER})
+    plant_stores(folder)
+    (folder / "linked").symlink_to(folder / "zoe")
+    (folder / "linked inside").mkdir()
+    (folder / "linked inside" / "04_heads").symlink_to(folder / "zoe")
+    for name in PACKED:
+        HOSTILE_ARCHIVES[name][0](folder / name)
+    return fill(folder, {"ada.py": RIGHT, "zoe/heads.py": RIGHT})

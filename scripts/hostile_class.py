@@ -1,0 +1,99 @@
+"""Grade a class of hostile submissions beside two honest ones; report time, memory and outcomes.
+
+    python scripts/hostile_class.py                       in the best sandbox of this machine
+    python scripts/hostile_class.py --sandbox landlock
+
+Workers are left out of the memory: they run student code, and have limits of their own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import psutil
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from helpers.hostile_class import hostile_class  # noqa: E402 (it lies beside the tests)
+from helpers.school import GRADER, environment, make_school  # noqa: E402
+
+SERVER = "grader.sandbox.forkserver"  # in the command line of a server, its supervisor and its workers
+SLICE = 0.02  # seconds between two looks at the processes
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sandbox", default="auto")
+    sandbox = parser.parse_args().sandbox
+    with tempfile.TemporaryDirectory(prefix="hostile-") as made:
+        root = make_school(Path(made), "04_heads", "06_positions")
+        command = [GRADER, "grade", hostile_class(root / "class"), "--jobs", "1", "--format", "jsonl"]
+        started = time.monotonic()
+        with open(root / "report", "w+", encoding="utf-8") as report:
+            process = subprocess.Popen(
+                [*command, "--sandbox", sandbox], cwd=root, env=environment(root), stdout=report
+            )
+            peaks = memory(process)
+            report.seek(0)
+            records = [json.loads(line) for line in report]
+    print(f"{len(records)} submissions, {time.monotonic() - started:.0f} s, exit status {process.returncode}")
+    for what, peak in peaks.items():
+        print(f"{peak >> 20:5d} MiB at most  {what}")
+    for record in records:
+        print(told(record))
+
+
+def memory(process: subprocess.Popen[bytes]) -> dict[str, int]:
+    """Return the largest resident memory of each kind of trusted process, until the first one ends."""
+    peaks: defaultdict[str, int] = defaultdict(int)
+    while process.poll() is None:
+        try:
+            main = psutil.Process(process.pid)
+            for one in (main, *main.children(recursive=True)):
+                kind = role(one, main)
+                if kind:
+                    peaks[kind] = max(peaks[kind], most(one.pid))
+        except (psutil.Error, OSError):
+            continue
+        finally:
+            time.sleep(SLICE)
+    return dict(peaks)
+
+
+def role(one: psutil.Process, main: psutil.Process) -> str:
+    """Name the kind of a process; "" for a worker, which is the child of a server."""
+    if one == main:
+        return "grader grade"
+    above = [parent for parent in one.parents() if SERVER in " ".join(parent.cmdline())]
+    if SERVER not in " ".join(one.cmdline()):
+        return "processes that read and judge submissions"
+    return ("supervisors of servers", "servers of workers", "")[min(len(above), 2)]
+
+
+def most(pid: int) -> int:
+    """Return the largest resident memory that a process has had so far."""
+    status = Path(f"/proc/{pid}/status").read_text("ascii", "replace")
+    return next((int(line.split()[1]) << 10 for line in status.splitlines() if line.startswith("VmHWM")), 0)
+
+
+def told(record: dict) -> str:
+    """One line on a submission: its outcomes, its points, and the first sentence about it."""
+    results = sorted(record["exercises"], key=lambda result: result["outcome"] == "blocked")
+    said = [result["message"] for result in results]
+    said += [check["message"] for result in results for check in result["checks"]] + record["remarks"]
+    outcomes = ", ".join(dict.fromkeys(result["outcome"] for result in results)) or "not graded"
+    return f"{record['submission']}: {outcomes}, {record['score']:g} points. {next(filter(None, said), '')[:150]}"
+
+
+if __name__ == "__main__":
+    main()
