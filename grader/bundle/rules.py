@@ -18,7 +18,7 @@ class Rules:
     """The rules of one course; without any, the exercises are as they were recorded.
 
     counted: policies that cost points. points: exercise → points. weights: facet → weight, in every exercise.
-    own_weights: exercise → facet → weight, before `weights`. level: what a diagnosis may say at most.
+    own_weights: exercise → facet → weight; it overrides `weights`. level: what a diagnosis may say at most.
     """
 
     counted: tuple[str, ...] = ()

@@ -39,8 +39,8 @@ def one_of_each(entries: Sequence[GradedSubmission], keep: str) -> list[GradedSu
 
 
 def _rank(entry: GradedSubmission, result: ExerciseResult, keep: str) -> tuple[object, ...]:
-    """Return the rank of a result. One that could not be graded may be worth all points, so only a right answer
-    ranks above it.
+    """Return the rank of a result. One that could not be graded counts as full points: with "best", only a right
+    answer ranks above it.
     """
     score = result.points if result.score is None else result.score
     better = (score, result.score is not None)

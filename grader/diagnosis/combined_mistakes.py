@@ -1,8 +1,8 @@
 """Name several known mistakes that occur together, although their pair was not recorded.
 
 A slot is one result of one case. Every slot of the answer must be explained: it has the expected result, or that of
-the one mistake that changes this slot. If several mistakes change it, it may have the result of one of them, or any
-wrong result. Each named mistake must explain a slot that no other one explains.
+the one mistake that changes this slot. If several mistakes change it, it must have the result of one of them; in one
+case it may have any wrong result. Each named mistake must explain a slot that no other one explains.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from grader.judge.verdict import Budget
 
 TOGETHER = 3  # rows of the table, each one mistake or a recorded pair
 MIXED = 1  # cases in which two mistakes may give together what neither gives alone
-CANDIDATES = 24  # rows that may take part; an answer that equals more of them here and there is like none
+CANDIDATES = 24  # rows that may take part; if more of them match in parts, no mistake is named
 VAGUE = "values"  # a finding that many mistakes have
 
 
@@ -54,7 +54,7 @@ class _Answer:
 def together(answer: Compared, cases: Sequence[RecordedCase], budget: Budget) -> tuple[tuple[str, ...], ...]:
     """Return the fewest known mistakes that together explain an answer which equals no row of the table.
 
-    If there are none, checks that ended in an exception are left out. Raises JudgingTimeoutError if the budget is
+    If none do, and fewer than half of the wrong slots are exceptions, search again without these. Raises JudgingTimeoutError if the budget is
     spent.
     """
     wrong, rows = _slots(answer.wrong), list(_rows(answer))
@@ -85,8 +85,9 @@ def _rows(answer: Compared) -> Iterator[_Row]:
 
 
 def _explained(rows: Iterable[_Row], answer: _Answer, budget: Budget) -> tuple[tuple[str, ...], ...]:
-    """Return the smallest sets of mistakes that explain all slots but the open ones; of several sets, their common
-    part.
+    """Return the smallest sets of mistakes that explain all slots but the open ones.
+
+    If several sets fit, return the mistakes that all contain; if there are none, return all sets.
     """
     able = [
         row
@@ -124,7 +125,7 @@ def _explain(chosen: Sequence[_Row], answer: _Answer) -> bool:
 
 
 def _contradict(table: Signatures, one: _Row, other: _Row) -> bool:
-    """Whether one check finds different things in two mistakes. Then no answer can show both."""
+    """Return whether one check finds different things in two mistakes. Then no answer can show both."""
     for slot in one.changes & other.changes:
         found = {table.states[row.number][slot] for row in (one, other)} - {VAGUE}
         if "|check:" in table.slots[slot] and len(found) == 2 and not any(s.startswith("!") for s in found):
@@ -133,7 +134,7 @@ def _contradict(table: Signatures, one: _Row, other: _Row) -> bool:
 
 
 def _is_seen(row: _Row, others: Sequence[_Row], answer: _Answer) -> bool:
-    """Whether the answer has everything that only this row changes, in two cases of different sizes.
+    """Return whether the answer has everything that only this row changes, in two cases of different sizes.
 
     A mistake that changes cases of one size only must be seen in these.
     """
@@ -147,7 +148,7 @@ def _is_seen(row: _Row, others: Sequence[_Row], answer: _Answer) -> bool:
 
 
 def _enough(row: _Row, shown: frozenset[int], answer: _Answer) -> bool:
-    """Whether these slots show a row in two cases of different sizes, or in all sizes if it changes only one.
+    """Return whether these slots show a row in two cases of different sizes; one case is enough if it changes one size only.
 
     That a value is wrong shows no mistake; that something raised shows one only if it changes nothing else.
     """
@@ -162,7 +163,7 @@ def _enough(row: _Row, shown: frozenset[int], answer: _Answer) -> bool:
 
 
 def _alike(table: Signatures, row: _Row, other: _Row, slots: frozenset[int]) -> frozenset[int]:
-    """Those of the slots in which two rows have the same."""
+    """Return the slots in which both rows have the same result."""
     if not slots:
         return slots
     apart = distances(table, table.states[other.number], table.numbers[other.number], [row.number])[0]

@@ -1,4 +1,4 @@
-"""Report one cause instead of its many effects, after an answer was judged and no mistake has a name."""
+"""Report one cause instead of its many effects, after an answer was judged and no known mistake was found."""
 
 from __future__ import annotations
 
@@ -26,13 +26,16 @@ class Cause:
 
 
 def cause(judged: Sequence[JudgedCase]) -> Cause:
-    """The checks with one cause first, and those that only show its effect as skipped."""
+    """Return the checks with their common cause first. Checks that fail only because of it are skipped."""
     checks = tuple(check for one in judged for check in one.checks)
     return _one_exception(judged, checks) or _weights(judged, checks) or Cause(checks)
 
 
 def _one_exception(judged: Sequence[JudgedCase], checks: tuple[CheckResult, ...]) -> Cause | None:
-    """If every case ended in the same exception: its first failed check alone. Cases of advice do not count."""
+    """If every case raised the same exception, keep the first failed check and skip the others.
+
+    Cases of advice do not count.
+    """
     counting = [one for one in judged if not any(check.outcome == "advice" for check in one.checks)]
     errors = [one.observation.error if one.observation else None for one in counting]
     same = {(e.type, e.message, e.where) if e else None for e in errors}
@@ -49,7 +52,7 @@ def _one_exception(judged: Sequence[JudgedCase], checks: tuple[CheckResult, ...]
 
 
 def _weights(judged: Sequence[JudgedCase], checks: tuple[CheckResult, ...]) -> Cause | None:
-    """If weights could not be loaded: the check of the parameters first, and no values of random weights."""
+    """If weights could not be loaded, put the check of the parameters first and skip values of random weights."""
     of_weights = {
         check.id
         for one in judged
@@ -76,13 +79,13 @@ def _weights(judged: Sequence[JudgedCase], checks: tuple[CheckResult, ...]) -> C
 
 
 def _unmatched(observation: Observation) -> bool:
-    """Whether a parameter of the module has another value than the case asks for."""
+    """Return whether a parameter of the case is missing in the module or has another shape there."""
     found = observation.parameters or {}
     return bool(found.get("missing") or found.get("misshapen"))
 
 
 def _skipping(checks: Sequence[CheckResult], ids: set[str], why: str) -> tuple[CheckResult, ...]:
-    """The checks, with those of `ids` as skipped."""
+    """Return the checks, with those of `ids` skipped."""
     return tuple(
         replace(c, outcome="skipped", message=why, expected="", got="", where="") if c.id in ids else c
         for c in checks

@@ -37,14 +37,17 @@ _OF_TORCH = frozenset({"torch", "nn", "F", "functional"})
 
 
 def near(name: str, names: Iterable[str]) -> str:
-    """The only name that is nearly this one; "" if there is none, or more than one."""
+    """Return the only similar name; "" if there is none, if there are several, or for a name of one or two letters."""
     same = [other for other in names if plain(other) == plain(name)]
     found = same or get_close_matches(name[:100], sorted(names), n=2, cutoff=NEAR)
     return found[0] if len(found) == 1 and len(name) > 2 else ""
 
 
 def nearest(unknown: Collection[tuple[int, str]], names: Collection[str]) -> Iterator[tuple[int, str, str]]:
-    """Line, unknown name and the name near to it, for those that have one. Beyond the limits, none has one."""
+    """Yield the line, the unknown name and the similar name, for the first MAX_UNKNOWN unknown names.
+
+    Yield nothing if there are more than MAX_NAMES known names.
+    """
     if len(names) > MAX_NAMES:
         return
     for line, name in sorted(unknown)[:MAX_UNKNOWN]:
@@ -54,7 +57,7 @@ def nearest(unknown: Collection[tuple[int, str]], names: Collection[str]) -> Ite
 
 
 def is_misspelt(name: str, right: str) -> bool:
-    """Whether a name lacks one letter or one underscore of the right one, or has two letters swapped."""
+    """Return whether a name lacks one letter or one underscore of the right one, or has two letters swapped."""
     if name == right:
         return False
     if len(name) == len(right) - 1:
@@ -65,7 +68,7 @@ def is_misspelt(name: str, right: str) -> bool:
 
 
 def keywords(call: ast.Call) -> Iterator[tuple[int, str]]:
-    """A keyword that a function of torch does not have, where it has one with nearly that name."""
+    """Yield line and message for each keyword that looks like a misspelt parameter of a function of torch."""
     if not (isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name | ast.Attribute)):
         return
     owner = call.func.value
@@ -82,7 +85,7 @@ def keywords(call: ast.Call) -> Iterator[tuple[int, str]]:
 
 
 def variables_of_the_file(function: ast.FunctionDef, variables: Collection[str]) -> Iterator[tuple[int, str]]:
-    """A variable of the file that a function reads, where a parameter has nearly that name.
+    """Yield line and message for each variable of the file that a function reads, if a parameter has a similar name.
 
     The function works only as long as the file sets that variable.
     """

@@ -280,8 +280,7 @@ def _gradients(check: Check, case: RecordedCase, observation: Observation) -> Pi
     for name in (name for name in check.of if name in case.expected):
         got, want = _array(name, case, observation), case.expected[name]
         wrong = got is None or bool(differs(got, want, _tolerance(check, case)).any())
-        is_there = got is not None and (got.any() or not want.any())
-        text, expected = _largest(got) if got is not None and is_there else _("none"), _largest(want)
+        text, expected = _largest(got) if got is not None else _("none"), _largest(want)
         if got is not None and wrong and want.ndim and text == expected and not any(row[3] for row in rows):
             title = _("Gradient of {name}").format(name=name.removeprefix("grad "))
             return _compared(case, name, got, want, _tolerance(check, case), what=title)

@@ -1,4 +1,4 @@
-"""Recognise answers that compute nothing: constants, inputs returned, means of inputs."""
+"""Recognise answers that compute nothing: constants, inputs returned, means of inputs, copied tokens."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from grader.judge.tolerance import differs
 
 
 def is_trivial(observations: Iterable[tuple[RecordedCase, Observation]]) -> bool:
-    """Whether every result with judged values was computed without effort: see `_computed_nothing`.
+    """Return whether every judged result is trivial: see `_computed_nothing`.
 
-    Only asked about answers with wrong values. Results that the reference gives without effort too, as with a
-    single head, do not count.
+    Call it for answers with wrong values only. Results whose expected output is trivial too are skipped.
     """
     judged = 0
     for case, observation in observations:
@@ -37,7 +36,7 @@ def is_trivial(observations: Iterable[tuple[RecordedCase, Observation]]) -> bool
 
 
 def _computed_nothing(array: Array, case: RecordedCase) -> bool:
-    """Whether a result is a constant, one of the inputs, or the mean of one over an axis."""
+    """Return whether a result is a constant, an input, the mean of an input over an axis, or copied tokens."""
     if array.size > 0 and np.ptp(np.nan_to_num(array.astype(np.float64))) == 0:
         return True
     return any(
@@ -47,7 +46,7 @@ def _computed_nothing(array: Array, case: RecordedCase) -> bool:
 
 
 def _is_returned(array: Array, tensor: Array) -> bool:
-    """Whether a result is an input, in any shape, or the beginning of one. A case may observe the first steps only."""
+    """Return whether a result is an input, in any shape, or the beginning of one. A case may observe the first steps only."""
     parts = [tensor]
     if array.ndim == tensor.ndim:
         parts.append(tensor[tuple(slice(size) for size in array.shape)])
@@ -55,7 +54,7 @@ def _is_returned(array: Array, tensor: Array) -> bool:
 
 
 def _is_copied(array: Array, tensor: Array) -> bool:
-    """Whether sentences repeat the tokens of an input."""
+    """Return whether sentences repeat the tokens of an input."""
     if array.ndim != 2 or tensor.ndim != 2 or len(array) != len(tensor) or array.dtype.kind != "i":
         return False
     width = min(array.shape[1], tensor.shape[1])
@@ -72,5 +71,5 @@ def _is_mean(array: Array, tensor: Array) -> bool:
 
 
 def _fits(small: Sequence[int], large: Sequence[int]) -> bool:
-    """Whether a shape can be broadcast to another with the same number of axes."""
+    """Return whether a shape can be broadcast to another with the same number of axes."""
     return len(small) == len(large) and all(s in (1, n) for s, n in zip(small, large, strict=True))

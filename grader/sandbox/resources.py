@@ -1,5 +1,5 @@
-"""Resource limits of one worker. Soft and hard limit are equal: the first process of a namespace ignores the
-signals of a soft limit.
+"""Resource limits of one worker. A soft limit sends a signal, which the first process of a namespace ignores.
+So soft and hard limits are equal.
 """
 
 from __future__ import annotations
@@ -43,9 +43,7 @@ def apply(limits: Limits, tasks_of_others: int = 0) -> None:
 
 
 def lift_memory_limit() -> None:
-    """Raise the soft limit of address space to the hard one, since a process that grades sets a soft limit for
-    itself.
-    """
+    """Undo the soft limit of address space that this process inherited from the process that grades."""
     import resource
 
     _soft, hard = resource.getrlimit(resource.RLIMIT_AS)

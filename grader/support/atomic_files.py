@@ -13,9 +13,9 @@ from grader.support.i18n import _
 
 
 def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
-    """Replace `path` by `data` in one step. A killed writer leaves nothing half-written behind.
+    """Replace `path` by `data` in one step: `path` has its old or its new content, never a part.
 
-    On Linux the new file has no name until it is complete; elsewhere it carries a temporary one.
+    A killed process may leave a temporary file beside it; on most file systems of Linux it leaves none.
     Raises CannotWrite with a sentence.
     """
     try:

@@ -8,7 +8,11 @@ from typing import Any
 import torch
 from torch import nn
 
-_INPUTS = ("key_size", "query_size", "value_size")  # parameters that are only the size of an input
+_INPUTS = (
+    "key_size",
+    "query_size",
+    "value_size",
+)  # arguments of a constructor that give the size of an input
 Build = Callable[[Mapping[str, Any]], nn.Module]
 
 
@@ -34,7 +38,7 @@ def held_as_linear(module: nn.Module, build: Build, kwargs: Mapping[str, Any]) -
 
 
 def is_bare(name: str) -> bool:
-    """Whether a parameter belongs to no layer of torch."""
+    """Return whether the name does not end with `weight` or `bias`, as parameters of most layers of torch do."""
     return not name.endswith(("weight", "bias"))
 
 

@@ -19,7 +19,7 @@ each_page = pytest.mark.parametrize("page", PAGES, ids=[p.parent.name for p in P
 FORMULA = re.compile(r"\$\$(?P<display>.+?)\$\$|\$(?P<inline>[^$]+?)\$", re.DOTALL)
 # Rendered without a complaint by KaTeX in its strict mode and by MathJax; try a new one in both before it joins.
 KNOWN = re.compile(
-    r"""\\(alpha|approx|beta|bigl|bigr|cdot|cos|dots|epsilon|exp|frac|gamma|ge|in|infty|le|left|ln|lvert|mathrm|max|min
+    r"""\\(alpha|approx|beta|bigl|bigr|cdot|cos|dots|ell|epsilon|exp|frac|gamma|ge|in|infty|le|left|ln|lvert|mathrm|max|min
     |mu|odot|partial|pi|qquad|quad|right|rvert|sigma|sin|sqrt|sum|tanh|text|tfrac|times|top|xi)""",
     re.VERBOSE,
 )

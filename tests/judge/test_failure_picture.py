@@ -185,7 +185,7 @@ def test_inputs_without_a_gradient_come_first():
     del got["grad W_k.weight"]
     made = drawn("equal", {**want}, {**got, "grad W_k.weight": Seen()})
     assert made.form.rows == ("keys", "W_k.weight", "queries")
-    assert [row[0].text for row in made.form.panels[1].rows[:2]] == ["none", "none"]
+    assert [row[0].text for row in made.form.panels[1].rows[:2]] == ["0", "none"]
     assert wrong_cells(made.form) == {("keys", ""), ("W_k.weight", "")}
 
 
