@@ -103,7 +103,12 @@ def test_check_without_a_name_grades_all_that_is_defined(cells):
 
 
 def test_the_cell_shows_the_report(cells):
-    assert "not defined in this notebook" in shown(cells["nothing yet"])
+    for form in ("text/plain", "text/html"):
+        assert "not defined in this notebook" in shown(cells["nothing yet"], form)
+        assert "Run the cell that defines transpose_qkv, then this cell again." in shown(
+            cells["nothing yet"], form
+        )
+    assert "Run the cell" not in shown(cells["wrong"])
     assert "known mistake" in shown(cells["wrong"])
     assert "known mistake" in shown(cells["wrong"], "text/html")
     assert "public cases" in shown(cells["right"], "text/html")
