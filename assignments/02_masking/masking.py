@@ -65,8 +65,8 @@ import torch
 # %% [markdown]
 # ## Exercise: `sequence_mask`
 #
-# Replace every step at or beyond the length of its row by `value`. `X` may have the shape `(N, T)` or further
-# axes. With further axes, replace all features of a step. You may write into `X` or return a new tensor.
+# Replace every step at or beyond the length of its row by `value`. `X` has the shape `(N, T)`, or `(N, T, …)`
+# with axes of features. Replace all features of a step. You may write into `X` or return a new tensor.
 
 
 # %% exercise="sequence_mask"

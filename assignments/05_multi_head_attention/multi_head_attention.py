@@ -77,7 +77,7 @@
 #
 # - The lengths are repeated in the order `[2, 3, 2, 3]`. The shape fits, but sequences get each other's
 #   lengths.
-# - All axes of lengths *per query* are repeated. Only the first axis may be.
+# - Lengths of shape `(B, T)` are repeated along both axes. Repeat only the first axis.
 # - A layer is created in `forward`. Then it has new random weights at each call and never learns.
 # - All layers take `num_hiddens` features. This works until an input has another size.
 # - `bias` is passed to some layers only. It is an argument for all four.
@@ -94,8 +94,9 @@ from grader.given import DotProductAttention, transpose_output, transpose_qkv
 # ## Exercise: `MultiHeadAttention`
 #
 # Create the four layers and the attention in `__init__`. In `forward`: project, split, attend, merge,
-# project. Any code with the right result passes. The functions imported above make it short. `nn.MultiheadAttention` passes
-# too; the report notes that it leaves nothing for you to write.
+# project. Any code with the right result passes. `DotProductAttention`, `transpose_qkv` and
+# `transpose_output` from `grader.given` make it short. `nn.MultiheadAttention` passes too; the report notes
+# that it leaves nothing for you to write.
 
 
 # %% exercise="MultiHeadAttention"
@@ -204,8 +205,8 @@ except NotImplementedError as unwritten:
 # returns `True` when the module has a fault and `False` when the module is correct. Such a test is worth more
 # than the repair, because it also checks the next version.
 #
-# - The test must accept *every* correct module, of any size, in training or evaluation mode. It may switch
-#   the mode.
+# - The test must return `False` for *every* correct module, of any size, in training or evaluation mode.
+#   It may switch the mode.
 # - A module that raises an error for a valid input is faulty.
 # - The test must judge what the module *does*. It must not read the source code.
 #
@@ -349,10 +350,11 @@ def catches_tangled(attention: nn.Module) -> bool:
 # ## Repair 3: `TransparentSelfAttention`
 #
 # This class is causal self-attention again, and it also returns its weights. It should return two tensors:
-# the output `(B, T, D)`, and the attention weights `(B, H, T, T)`, so that they can be drawn. `attention[b, h, t]` is
-# the row of weights with which head `h` of sequence `b` averages the values for step `t`. Such a row has no
-# weight on a later step and sums to one, in training mode and in evaluation mode. In training, dropout acts
-# on the attention as in lesson 03. The output is the concatenated results of the heads, passed through
+# the output `(B, T, D)`, and the attention weights `(B, H, T, T)`, so that they can be drawn. Call the second
+# tensor `attention`: `attention[b, h, t]` is the row of weights with which head `h` of sequence `b` averages
+# the values for step `t`. It holds the weights before dropout. So a row has no weight on a later step and
+# sums to one, in training mode and in evaluation mode. In training, the values are averaged with the weights
+# after dropout, as in lesson 03. The output is the concatenated results of the heads, passed through
 # `fc_out`.
 
 

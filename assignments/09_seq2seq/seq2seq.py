@@ -6,17 +6,18 @@
 # Their decoder wrote the translation from the last of these states alone. That is one vector for the whole
 # source, and the longer the sentence, the worse the result. Bahdanau et al. (2015) let the decoder look back
 # at the source. Before each word it compares its own state with all states of the encoder. Then it uses a
-# weighted mean of them that is computed *for this word*. This assignment uses your additive attention for the
-# purpose for which it was invented.
+# weighted mean of them that is computed *for this word*. This assignment uses the additive attention of
+# lesson 03 for the purpose for which it was invented.
 #
-# A **GRU** is a recurrent layer: at each step it takes an input and its last hidden state, and returns an
-# output and a new hidden state. `nn.GRU` implements it. With `L` layers, each layer reads the output of the
-# layer below, and there are `L` hidden states. The output is the new hidden state of the last layer.
+# A **GRU** is a recurrent layer: at each step it takes an input and the hidden state of the previous step,
+# and returns an output and a new hidden state. `nn.GRU` implements it. With `L` layers, each layer reads
+# the output of the layer below, and there are `L` hidden states. The output is the new hidden state of the
+# last layer.
 #
 # After this lesson you can
 #
 # - write a decoder loop that attends to the source before each word;
-# - choose the right query: the last layer's state of the step before;
+# - choose the right query: the state of the last layer after the previous step;
 # - keep track of tensors with time first and with batch first.
 #
 # | name | shape | meaning |
@@ -31,7 +32,7 @@
 # | input of the GRU | `(1, B, D + E)` | one step, the context and the word concatenated |
 # | scores | `(B, T, V)` | one for each word of the vocabulary, no softmax |
 #
-# **One step.** Let $s_{t-1}$ be the hidden state of the *last* layer after the step before, and let
+# **One step.** Let $s_{t-1}$ be the hidden state of the *last* layer after the previous step, and let
 # $h_1, \dots, h_S$ be the outputs of the encoder. The context is their weighted sum (Bahdanau et al. 2015,
 # section 3.1):
 #
@@ -39,8 +40,7 @@
 #
 # The weights $\alpha$ come from additive attention with $s_{t-1}$ as the query and the $h_j$ as keys and as
 # values. Padding gets weight zero. Then the context $c_t$ and the embedded word $x_t$ are concatenated, in
-# this order. They are the input of the GRU, which returns the next state. A linear layer maps its output to
-# scores:
+# this order. They are the input of the GRU, which returns the next state. With one layer:
 #
 # $$s_t = \mathrm{GRU}\bigl([c_t, x_t], s_{t-1}\bigr)$$
 #
@@ -49,8 +49,9 @@
 # Context and word, concatenated, go into the GRU, which also gets the state before. Its output passes a
 # linear layer and becomes scores; its new state is kept for the next step.](pictures/one_step.svg)
 #
-# Why $s_{t-1}$ and not $s_t$? Because $s_t$ is computed *from* the context. The query can only use what is
-# known before the context. Before the first word, the state is the encoder's last one.
+# With `L` layers the GRU takes and returns the states of all layers. A linear layer maps its output to
+# scores. Why $s_{t-1}$ and not $s_t$? Because $s_t$ is computed *from* the context. The query can only use
+# what is known before the context. Before the first word, use the encoder's state after its final step.
 #
 # **By hand.** One feature, two source steps, $h_1 = 2$ and $h_2 = 6$. Suppose that the additive attention
 # gives them the scores 0 and $\ln 3$. The exponentials are 1 and 3, the weights are $\tfrac14$ and
