@@ -16,6 +16,8 @@ import torch
 from helpers.lanes import mark_slow
 from helpers.leftovers import isolate, left_since, traces
 
+import grader
+import grader.given  # the real one, for OWN
 from grader.bundle.files import load_all
 from grader.bundle.model import Bundle
 from grader.engine.engine import Engine
@@ -35,22 +37,28 @@ NBGRADER = "tests/nbgrader/"
 
 
 STAND_INS = ("grader.given", "d2l", "submission")
+OWN = {name: module for name, module in sys.modules.items() if name.startswith(STAND_INS)}
 
 
 @pytest.fixture(autouse=True)
-def modules_as_before() -> Iterator[None]:
-    """Remove the stand-ins that loading a submission in this process puts among the modules."""
-    import grader
+def no_stand_ins() -> Iterator[None]:
+    """Remove the stand-ins that loading a submission in this process puts among the modules.
 
-    before, attributes = dict(sys.modules), dict(vars(grader))
+    Before a test too: a fixture of its file may have loaded one.
+    """
+    _remove_stand_ins()
     yield
-    if sys.modules.get("grader.given") is before.get("grader.given"):
+    _remove_stand_ins()
+
+
+def _remove_stand_ins() -> None:
+    if sys.modules.get("grader.given") is OWN["grader.given"]:
         return
     for name in [n for n in sys.modules if n.startswith(STAND_INS)]:
         del sys.modules[name]
-    sys.modules.update({n: m for n, m in before.items() if n.startswith(STAND_INS)})
-    vars(grader).clear()
-    vars(grader).update(attributes)
+    sys.modules.update(OWN)
+    vars(grader).pop("check", None)  # `grader` loads its own on first use
+    grader.given = OWN["grader.given"]
 
 
 def pytest_configure() -> None:
