@@ -76,14 +76,13 @@ class _NotebookGrader:
         engine = self._ready(course)
         known = {e.name: e for bundle in engine.bundles for e in bundle.exercises}
         submission = with_neighbours(Submission(Path(_("this notebook")), units), inside(Path.cwd()))
-        defined = engine.known(submission)
-        names = [name] if name else list(defined)
+        names = [name] if name else list(engine.known(submission))
         if not names:
             raise _CannotGrade(_("this notebook defines no exercise yet; execute the cells that define them"))
         if name and name not in known:
             raise _CannotGrade(_unknown(name, list(known)))
         report: Report = engine.grade(submission, names, self._parts(engine, course, names))
-        if name and name not in defined and report.exercises[0].outcome == "blocked":
+        if name and report.exercises[0].outcome == "blocked" and name not in engine.known(submission):
             remark = _("Run the cell that defines {name}, then this cell again.").format(name=name)
             report = replace(report, remarks=(*report.remarks, remark))
         if os.environ.get(EXECUTION) == "autograde":
