@@ -29,10 +29,9 @@
 #
 # $$P_{i,2j+1} = \cos\left(\frac{i}{10000^{2j/D}}\right)$$
 #
-# The first pair ($j = 0$) repeats after $2\pi \approx 6$ positions. The last pair repeats after almost
-# $10000 \cdot 2\pi$ positions if $D$ is large. Both columns of a pair have the *same* frequency: the $2j$ in
-# the exponent counts pairs, it is not the index of the column. If $D$ is odd, the last pair has a sine and no
-# cosine.
+# The first pair ($j = 0$) repeats after $2\pi \approx 6$ positions. The last pair repeats after almost $10000
+# \cdot 2\pi$ positions if $D$ is large. Both columns of a pair have the *same* frequency: the exponent has
+# $2j$ in column $2j + 1$ too. If $D$ is odd, the last pair has a sine and no cosine.
 #
 # ![The table of positions for D = 8 and the positions 0 to 31, a strip for each column, with its curve. The
 # sine and the cosine of pair 0 have five periods. Those of pair 1 make half a period. In pair 2 the sine has
@@ -63,8 +62,8 @@
 # **embedding** is a table whose row $k$ is the vector of token $k$. The token that pads short sentences has a
 # row too, but the model should learn nothing from it. In this assignment token **1** is padding: its row
 # starts as zeros and gets no gradient. Which token is padding is a convention of each vocabulary, and no
-# layer can guess it. Many vocabularies use 0, and so does lesson 11. Published notebooks with this class use
-# 1, so we use 1 here.
+# layer can guess it. Many vocabularies use 0, and so does lesson 11. Published notebooks with a
+# `TokenEmbedding` use 1, so we use 1 here.
 #
 # **What goes wrong.** `PositionalEncoding` also has pitfalls that do not change the output values.
 #

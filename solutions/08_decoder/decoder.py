@@ -12,9 +12,10 @@
 # $$\mathrm{Block}(X) = \mathrm{AddNorm}_3\bigl(Z, \mathrm{FFN}(Z)\bigr)$$
 #
 # The arguments of each attention are queries, keys and values, in that order. $X$ holds the steps of this
-# call. $C$ holds the target steps that the queries may attend to; it is the subject of this lesson. $E$ holds
-# the outputs of the encoder, some of which belong to padding. Attention within the target is called
-# *self-attention*. Attention from the target to the source is called *cross-attention*.
+# call. $C$ holds the target steps whose keys and values are used: all of $X$ in training, the cached steps
+# and the new one in prediction. It is the subject of this lesson. $E$ holds the outputs of the encoder, some
+# of which belong to padding. Attention within the target is called *self-attention*. Attention from the
+# target to the source is called *cross-attention*.
 #
 # After this lesson you can
 #
@@ -100,8 +101,9 @@
 # - A `LayerNorm` over steps and features together (`norm_shape = [T, D]`) leaks the future through the mean.
 #   Here `norm_shape` is `[D]`, or simply `D`.
 #
-# These blocks of earlier assignments are ready to use. After a call, `MultiHeadAttention` keeps its weights
-# in `.attention.attention_weights`, of shape `(B·H, T, S)`.
+# `AddNorm`, `MultiHeadAttention`, `PositionalEncoding` and `PositionWiseFFN` of earlier assignments are
+# ready to use. After a call, `MultiHeadAttention` keeps its weights in `.attention.attention_weights`, of
+# shape `(B·H, queries, keys)`.
 
 # %%
 import math
