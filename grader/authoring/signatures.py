@@ -30,7 +30,7 @@ def signatures(
     *,
     paired: Sequence[str],
 ) -> Signatures:
-    """Record the results of the reference (first row), of answers made with `also`, of each mistake, and of each
+    """Record the results of the reference (first row), of right answers that differ on purpose (`bank.also`), of each mistake, and of each
     independent pair among `paired`.
     """
     reference = definitions(assignment.source)
@@ -84,8 +84,9 @@ class _Table:
     def _run(
         self, mistakes: Sequence[KnownAnswer], source: str, right: Sequence[_Row], rng_seed: int
     ) -> _Row:
-        """Run a mistake. If it already fails in float32, its results in other dtypes are left open, so that it
-        keeps its name.
+        """Run a mistake. If it fails in cases that are not about precision, its results in those that are stay open.
+
+        So it keeps its name. All but mistakes of precision are run in float64.
         """
         explains = tuple(mistake.id for mistake in mistakes)
         if all(m.policy == PRECISION for m in mistakes):
@@ -127,7 +128,7 @@ def _alike(one: _Row, other: _Row) -> bool:
 
 
 def _independent(one: KnownAnswer, other: KnownAnswer, source: str) -> bool:
-    """Whether two mistakes change different places, so that their order does not matter."""
+    """Return whether two edits, at least one of them a mistake, change different places: their order does not matter."""
     if one.code or other.code or "mistake" not in (one.kind, other.kind):
         return False
     try:
@@ -145,7 +146,7 @@ def _distinct(rows: Sequence[_Row]) -> Iterator[_Row]:
 
 
 def _opened(rows: Sequence[_Row], apart: Sequence[bool]) -> Sequence[_Row]:
-    """Leave the slots that only tell mistakes apart open, except in rows of mistakes that agree in all other slots."""
+    """Leave slots open that serve only to distinguish mistakes, except in rows of mistakes that agree in all other slots."""
     if not any(apart):
         return rows
     opened = [_without(row, np.array(apart[: len(row.states)])) for row in rows]
@@ -170,6 +171,6 @@ def _forms(mistakes: Sequence[KnownAnswer], source: str, others: Sequence[KnownA
     """
     forms = [apply(mistakes, source, exactly=len(mistakes) == 1)]
     for other in others if all(m.edits for m in mistakes) else ():
-        with contextlib.suppress(ValueError):  # a piece that is not there: the mistake is about it
+        with contextlib.suppress(ValueError):  # this answer lacks the code that the mistake edits
             forms.append(apply([other, *mistakes], source, exactly=False))
     return forms

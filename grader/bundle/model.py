@@ -85,7 +85,7 @@ class Signatures:
     slots: tuple[str, ...]
     explains: tuple[tuple[str, ...], ...]
     states: Array  # (rows, slots) of texts
-    numbers: Array  # (rows, slots, PROJECTIONS); NaN where the mistake draws them
+    numbers: Array  # (rows, slots, PROJECTIONS); NaN where they vary from run to run
 
 
 @dataclass(frozen=True)

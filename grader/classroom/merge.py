@@ -34,7 +34,7 @@ class Merged:
 def merge(parts: Sequence[Path], target: Path, secret: bytes) -> Merged:
     """Copy the rows of `parts` into the store `target`, all or none. Merging again changes nothing.
 
-    Of several versions of the grader, the newest that graded a submission's exercise stays. secret: signs the rows.
+    If several versions of the grader graded an exercise of a submission, the result of the newest stays. secret: signs the rows.
     Raises BadStore for parts that cannot be read, or are of different seeds, cases or sandboxes.
     """
     rejected: dict[Path, int] = {}

@@ -86,7 +86,7 @@ def known_rows(
 ) -> tuple[tuple[str, ...], ...]:
     """Return the mistakes and pairs whose signature the answer has; else several mistakes that explain it together.
 
-    None if another known mistake is too similar to be sure: no name is better than a wrong one. Raises
+    Return () if another known mistake or a right answer is too similar: no name is better than a wrong one. Raises
     JudgingTimeoutError if the budget is spent.
     """
     answer = Compared(table, states, numbers)
@@ -98,7 +98,7 @@ def known_rows(
     doubtful = {table.explains[row] for row in np.flatnonzero((whole >= NEAR) & (whole < FAR))}
     if not near and not doubtful:
         return together(answer, cases, budget or Budget())
-    # A pair that hardly moves what one of its mistakes alone explains puts that one in no doubt.
+    # A doubtful pair does not count if one of its mistakes is near alone: the other hardly changes the values.
     sure = all(any(set(one) <= set(ids) for one in near) for ids in doubtful)
     return tuple(sorted(near, key=len)) if sure and () not in near else ()
 

@@ -42,7 +42,7 @@ def contract(keywords: frozenset[str] | None, stub: Definition | None) -> Contra
 
 
 def match(contracts: Mapping[str, Contract], names: Names) -> dict[str, str]:
-    """Exercise → its name in the submission: the name that the contract asks for, else a near one.
+    """Exercise → its name in the submission: the exercise's own name, else a near one.
 
     A class under another name is taken for an exercise if its constructor takes the keywords of that exercise,
     and a second witness agrees: its name is nearly the same, or its `forward` takes as many arguments. After these
@@ -143,7 +143,7 @@ def is_near(exercise: str, name: str) -> bool:
 
 
 def likeness(exercise: str, name: str, least: float = 0.0) -> float:
-    """Return the similarity of two names, from 0 to 1; if it is below `least`, a bound below that, in less time."""
+    """Return the similarity of two names, from 0 to 1; if it is below `least`, perhaps an upper bound that is also below `least`, which is quicker."""
     one, other = plain(exercise), plain(name[:100])
     at_most = 2 * min(len(one), len(other)) / (len(one) + len(other) or 1)
     if at_most < least:
@@ -164,5 +164,5 @@ def other_family(exercise: str, name: str) -> bool:
 
 
 def family(name: str) -> frozenset[str]:
-    """Return the words of a name that say what a class is for; a `Seq2SeqDecoder` has no attention."""
+    """Return the words of a name that say what a class is for: of `Seq2SeqDecoder` only "decoder"."""
     return frozenset(word for word in FAMILIES if word in plain(name))

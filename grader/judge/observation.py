@@ -1,4 +1,4 @@
-"""Read the reply of a worker as an observation. Anything that was not requested is refused."""
+"""Read the reply of a worker as an observation. A tensor that was not requested is refused."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.support.errors import GraderError
 MAX_LINE = 1 << 20
 MAX_KEPT = 1 << 22  # values of one tensor that the judge ever looks at
 _NO_EXIT = frozenset(("name 'exit' is not defined", "name 'quit' is not defined"))
-MAX_EMPTY_AXIS = 1 << 16  # of a tensor without values: its size bounds no other axis
+MAX_EMPTY_AXIS = 1 << 16  # of a tensor without values, whose number of bytes does not limit its axes
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def read_observation(
     asked: frozenset[str],
     files: frozenset[str] | None = None,
 ) -> Observation:
-    """Turn a reply into an observation. Raises BadReply for anything that was not requested.
+    """Turn a reply into an observation. Raises BadReply for a tensor that was not requested; other such entries are left out.
 
     files: names of the submission's files; an error in any other file gets no place. A BadReply quotes nothing of
     the reply, which may contain inputs of a hidden case.

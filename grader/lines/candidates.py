@@ -43,7 +43,7 @@ class Place:
 
     @cached_property
     def in_functions(self) -> dict[int, range]:
-        """First line → lines, for the statements inside functions that define nothing."""
+        """First line → lines, for the statements inside functions, except definitions."""
         functions = [part for part in ast.walk(self.node) if isinstance(part, FUNCTIONS)]
         inner = [part for one in functions for part in ast.walk(one) if isinstance(part, ast.stmt)]
         return {
@@ -92,7 +92,7 @@ class Place:
         return EditedStatement(self.unit, self._above(self.text.line(self.start) - 1) + source)
 
     def _above(self, lines: int) -> str:
-        """What stands above an edited text, so that it stands on its own lines."""
+        """Return the lines to put above an edited text, so that it keeps its line numbers."""
         future = "from __future__ import annotations" if self.future and lines else ""
         return future + "\n" * lines
 

@@ -77,7 +77,7 @@ class Channel:
     def read(self, size: int, deadline: float) -> bytes:
         """Return exactly `size` bytes of replies.
 
-        Raises EOFError if the worker closed one of its pipes, TimeoutError at the deadline (of
+        Raises EOFError if the worker closed its pipe of requests or of replies, TimeoutError at the deadline (of
         `time.monotonic`), TooMuchOutput, and Stopped.
         """
         taken = bytearray()
@@ -97,7 +97,7 @@ class Channel:
                 self._changed.wait(min(left, SLICE))
 
     def settle(self) -> None:
-        """Wait until `log` has all that the worker has printed so far. Raises TooMuchOutput.
+        """Wait, at most SETTLE_SECONDS, until `log` has all that the worker has printed so far. Raises TooMuchOutput.
 
         A mark is written into the worker's pipe from this side; what was printed before comes before it.
         """

@@ -1,7 +1,8 @@
 """Match the parts of a module with those of the contract by their structure, whatever their names are.
 
 `blks.0.attn.q.weight` may be the contract's `blks.block0.attention.W_q.weight`: both modules are trees of the same
-form. Parts are paired by name, or else in their order if they have equally many values.
+form. Parts are paired by name; the rest in order, if all can be paired: by role and size, else by size, else by
+the names of their parameters.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ def _renamed(own: _Part, wanted: _Part, role: Role) -> Iterator[tuple[str, str]]
 
 
 def _pairs(own: Mapping[str, _Part], wanted: Mapping[str, _Part], role: Role) -> dict[str, str]:
-    """Pair the parts of two modules: by name; then in order if they are alike in role and size, or in names."""
+    """Pair the parts of two modules by name; the rest in order, by role and size, by size, or by names of parameters."""
     pairs = {segment: segment for segment in own if segment in wanted}
     free = [segment for segment in own if segment not in pairs]
     left = [segment for segment in wanted if segment not in pairs]
