@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 ATTACK = "attacks/test_attacks.py::test_an_attack_gains_nothing_and_harms_nobody"
 SENT = "cases/test_nothing_extra_travels.py::test_no_expected_tensor_follows_from_what_is_sent"
-COSTLY = "classroom/test_grade.py::test_check_reads_a_costly_file_within_bounds"
-CLASS = "classroom/test_grade.py::test_hostile_submissions_leave_their_neighbours_alone"
-PLANTED = "classroom/test_grade.py::test_nothing_is_written_into_a_folder_of_submissions"
+COSTLY = "classroom/test_hostile_submissions.py::test_check_reads_a_costly_file_within_bounds"
+CLASS = "classroom/test_hostile_submissions.py::test_hostile_submissions_leave_their_neighbours_alone"
+PLANTED = "classroom/test_hostile_submissions.py::test_nothing_is_written_into_a_folder_of_submissions"
 BOOK = "nbgrader/test_odd_files.py::test_a_hostile_notebook_gets_no_full_marks_and_no_excuse"
 MARKS = "nbgrader/test_odd_files.py::test_an_odd_notebook_gets_its_marks"
 LINK = "nbgrader/test_odd_files.py::test_a_symbolic_link_is_no_submission"
