@@ -21,7 +21,7 @@ from grader.intake.notebook import plain_python
 from grader.intake.syntax import parse
 
 _QUOTE = re.compile(r"^[ \t]{0,3}> ?")
-_FENCE = re.compile(r"(?P<quotes>(?:[ \t]{0,3}> ?)*)[ \t]*(?P<mark>`{3,}|~{3,})(?P<info>[^`\n]*)$")
+_FENCE = re.compile(r"(?P<quotes>(?:[ \t]{0,4}>)*)[ \t]*(?P<mark>`{3,}|~{3,})(?P<info>[^`\n]*)$")
 _CELL = re.compile(r"In ?\[(?:None|[\d *]{0,9})\]:[ \t]*(?P<source>.*)$")
 _OUTPUT = re.compile(r"Out ?\[\d{1,9}\]:")
 _LANGUAGE = re.compile(r"\{?\.?(?:code-cell\}?[ \t]*)?(?P<name>[\w+#-]*)")
@@ -30,6 +30,7 @@ _PROMPT = re.compile(r"(?:>>>|\.\.\.)(?: |$)")
 _PYTHON = frozenset(
     {"python", "python3", "py", "py3", "ipython", "ipython3", "jupyter-python", "pycon", "doctest"}
 )
+MAX_QUOTES = 8  # nested quotations
 _FIRST_WORDS = re.compile(r"^(?:class|def|import|from)\b", re.M)
 
 
@@ -86,10 +87,10 @@ def _blocks(text: str) -> Iterator[Block]:
     for number, line in enumerate(text.split("\n")):
         begins, ends = _begin(line, number), bool(_OUTPUT.match(line))
         if fence and block is not None:
-            for _mark in range(block.quotes):
-                line = _QUOTE.sub("", line, count=1)
+            line, quoted = _unquoted(line, block.quotes)
             mark = _FENCE.match(line)
-            begins, ends = None, bool(mark and mark["mark"].startswith(fence) and not mark["info"].strip())
+            closed = bool(mark and mark["mark"].startswith(fence) and not mark["info"].strip())
+            begins, ends = (None, closed) if quoted else (begins, True)  # a block ends with its quotation
         if block is not None and (begins is not None or ends):
             yield block
             block, fence = None, ""
@@ -99,6 +100,16 @@ def _blocks(text: str) -> Iterator[Block]:
             block, fence = begins
     if block is not None:
         yield block
+
+
+def _unquoted(line: str, quotes: int) -> tuple[str, bool]:
+    """Return a line without this many marks `>`, and whether it has that many."""
+    for _mark in range(quotes):
+        mark = _QUOTE.match(line)
+        if mark is None:
+            return line, False
+        line = line[mark.end() :]
+    return line, True
 
 
 def _without_prompts(text: str) -> str:
@@ -113,9 +124,8 @@ def _begin(line: str, number: int) -> tuple[Block, str] | None:
     fence, cell = _FENCE.match(line), _CELL.match(line)
     if fence:
         named = _LANGUAGE.match(fence["info"].strip())
-        return Block(number + 1, named["name"].lower() if named else "", fence["quotes"].count(">")), fence[
-            "mark"
-        ]
+        quotes = min(fence["quotes"].count(">"), MAX_QUOTES)
+        return Block(number + 1, named["name"].lower() if named else "", quotes), fence["mark"]
     return (Block(number, None, lines=[cell["source"]]), "") if cell else None
 
 

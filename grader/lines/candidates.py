@@ -77,7 +77,8 @@ class Place:
             found = [one_function(self.text, method, self.node.name) for method in methods]
         else:
             found = []
-        return [one for one in found if one.is_plain]
+        paths = [one.path for one in found]
+        return [one for one in found if one.is_plain and paths.count(one.path) == 1 and not one.is_mangled]
 
     def edited(self, edit: Edit) -> EditedStatement:
         """The statement with an edit, or one function of it if nothing else changes, as a worker takes it."""
@@ -120,6 +121,11 @@ class OneFunction:
     @property
     def path(self) -> str:
         return f"{self.owner}.{self.name}" if self.owner else self.name
+
+    @property
+    def is_mangled(self) -> bool:
+        """Return whether Python stores the method under another name, as `_Model__split` for `__split`."""
+        return bool(self.owner) and self.name.startswith("__") and not self.name.endswith("__")
 
     def holds(self, pieces: Iterable[Piece]) -> bool:
         """Whether all pieces are in its body."""

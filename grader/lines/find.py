@@ -22,6 +22,7 @@ from grader.lines.suspects import Statement, agreement, prior, ranked
 from grader.report.model import Diagnosis, ExerciseResult, Report
 
 DOUBTFUL = 0.05  # agreement of a certified line with a named mistake, below which the line is not shown
+MAX_CERTIFICATIONS = 3
 WALL_SECONDS = 2.0  # that a command waits for lines
 
 
@@ -113,7 +114,10 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
     found.repairs = one.run(candidates, cases, failing)
     engine.close()  # edits may have changed what the worker holds: it grades nothing after a search
     left = list(found.repairs)
-    while (sure := certain(left)) and one.may_certify():
+    for _round in range(MAX_CERTIFICATIONS):
+        sure = certain(left)
+        if not sure or not one.may_certify():
+            break
         if certified(engine.context, run, exercise, result, sure):
             agrees = agreement(there, _named(exercise, result), sure.statement, sure.neighbours)
             found.sure, found.doubted = (sure, None) if agrees >= DOUBTFUL else (None, sure)

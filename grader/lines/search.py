@@ -123,11 +123,11 @@ class Search:
         return found
 
     def may_certify(self) -> bool:
-        """Whether all cases can be run once more in the time that is left.
+        """Return whether all cases can be run once more in the time that is left.
 
         If so, what they took in this worker is counted for the fresh one.
         """
-        if self.budget.spent + self.passing > self.budget.most:
+        if self.budget.spent + self.passing > self.budget.most or self.budget.wall_left <= 0:
             return False
         self.budget.worker += self.passing_worker
         return True

@@ -40,7 +40,11 @@ class KeptModels:
         self._states = [(part, type(part), dict(vars(part))) for part in parts.values()]
         self._containers = list(_containers(parts.values()))
         tensors = {id(t): t for part in parts.values() for t in _tensors(vars(part))}
-        self._values = [(t, t.data, t.data.clone(), t.requires_grad) for t in tensors.values()]
+        self._values = [(t, t.data, t.data.clone(), t.requires_grad, t.is_leaf) for t in tensors.values()]
+        try:
+            self.give(program)
+        except Exception:  # a lazy layer without values, an expanded buffer
+            raise ValueError("models that cannot be restored") from None
 
     def _noting(self, files: Collection[str]) -> Any:
         def note(frame: FrameType, event: str, _value: object) -> None:
@@ -60,9 +64,11 @@ class KeptModels:
             if container or before:
                 container.clear()
                 container.extend(before) if isinstance(container, list) else container.update(before)
-        for tensor, data, values, learns in self._values:
+        for tensor, data, values, learns, was_leaf in self._values:
             data.copy_(values)
             tensor.data = data
+            if was_leaf and not tensor.is_leaf:
+                tensor.detach_()  # an edit changed it in place
             if tensor.is_leaf:
                 tensor.grad = None
                 tensor.requires_grad_(learns)

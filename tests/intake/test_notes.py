@@ -54,7 +54,7 @@ def test_code_typed_at_the_prompt_is_read_without_its_output(info):
 def test_a_fence_in_a_quotation_is_read_without_its_marks():
     text = "> [!note]\n> ```python\n> def f(x):\n>     return x > 1\n>\n> y = f(2)\n> ```\n> text\n"
     assert code(text) == {3: "def f(x):", 4: "    return x > 1", 6: "y = f(2)"}
-    assert code(">> ```python\n>> x = 1\ny = 2 > x\n>> ```\n") == {2: "x = 1", 3: "y = 2 > x"}
+    assert code(">> ```python\n>> x = 1\n>> y = 2 > x\n>> ```\n") == {2: "x = 1", 3: "y = 2 > x"}
 
 
 def test_a_fence_ends_at_a_mark_of_its_kind():
@@ -69,6 +69,10 @@ def test_a_fence_in_a_list_and_one_that_never_ends_count():
         4: "    y = 1",
         7: "z = 1",
     }
+
+
+def test_a_block_in_a_quotation_ends_with_it():
+    assert code("> ```python\n> x = 1\n\nSo it is.\n```python\ny = 2\n```") == {2: "x = 1", 6: "y = 2"}
 
 
 def test_a_block_that_does_not_parse_costs_itself_only():
@@ -120,6 +124,12 @@ def test_notes_are_read_as_a_submission(tmp_path, kind):
 
 
 @pytest.mark.timeout(20)
-@pytest.mark.parametrize("text", ["`" * 200_000, "```\n" * 30_000, "In [1]:\n" * 30_000, "~~~\n(\n" * 10_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("`" * 200_000, "```\n" * 30_000, "In [1]:\n" * 30_000, "~~~\n(\n" * 10_000),
+        *("> " * 100_000 + "x", ">" * 50_000 + "```python\n" + "\n" * 50_000),
+    ],
+)
 def test_hostile_notes_are_read_quickly(text):
     code_of_notes(text, "notes.md")
