@@ -206,7 +206,7 @@ def test_an_entry_that_is_written_is_not_stored_again():
     assert stores(CACHED.replace("    return", "    state[1][place] = X\n    return")) == []
 
 
-def test_a_function_that_a_worker_cannot_find_by_name_is_sent_in_its_class():
+def test_a_function_without_its_own_name_is_sent_in_its_class():
     source = "class Attention:\n    def __f(self, x):\n        return x + 1\n\n    def g(self, x):\n        return x * 2\n"
     found = one_place(source, "Attention")
     assert {function.path for function in found.functions} == {"Attention.g"}

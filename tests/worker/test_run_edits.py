@@ -130,7 +130,7 @@ def test_a_function_that_is_not_there_is_an_error_of_the_edit(editor):
     assert results(editor, {**SAME, "source": "\n" + SAME["source"]}, SAME) == ["LookupError", 7.0]
 
 
-def test_models_that_cannot_be_restored_are_built_for_each_edit():
+def test_models_that_cannot_be_kept_are_built_for_each_edit():
     wide = SOURCE.replace(
         "self.seen = []", 'self.seen = []; self.register_buffer("b", torch.ones(1).expand(4))'
     )
@@ -138,7 +138,7 @@ def test_models_that_cannot_be_restored_are_built_for_each_edit():
     assert results(editor, SAME, SAME) == [7.0, 7.0]
 
 
-def test_a_buffer_that_an_edit_changes_in_place_is_a_leaf_again():
+def test_a_buffer_changed_in_place_is_a_leaf_again():
     held = SOURCE.replace("self.seen = []", 'self.seen = []; self.register_buffer("b", torch.ones(1))')
     editor = Editor(load([{"name": "answer.py", "source": held}], {}), "cpu")
     leaf = forward("return", "assert self.b.is_leaf; self.b *= self.W.weight[0]; return")
