@@ -29,10 +29,10 @@ def distances(
     row_numbers = table.numbers if rows is None else table.numbers[list(rows)]
     anything = (row_states == ANY) | (mine == ANY)
     free = anything | np.isnan(row_numbers).any(axis=2)
-    departs = np.abs(row_numbers - numbers).max(axis=2, initial=0.0)
-    departs = departs / (1 + np.abs(row_numbers).max(axis=2, initial=0.0))
-    departs = np.where(free, 0.0, np.nan_to_num(departs, nan=np.inf))
-    return np.where((row_states == mine) | anything, departs, np.inf)
+    difference = np.abs(row_numbers - numbers).max(axis=2, initial=0.0)
+    difference = difference / (1 + np.abs(row_numbers).max(axis=2, initial=0.0))
+    difference = np.where(free, 0.0, np.nan_to_num(difference, nan=np.inf))
+    return np.where((row_states == mine) | anything, difference, np.inf)
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ def _values(report: Report) -> dict[str, Any]:
 def _about(report: Report) -> str:
     """Return whose work it is, the file and the assignment, as far as the report knows them.
 
-    A page is also read where nobody knows the folder that it came from. A class report with pseudonyms has them here.
+    A page may be read far from its folder, so it names them. A class report with pseudonyms has the pseudonyms here.
     """
     graded = report.extra.get("submission") or PurePath(report.file).name
     files = [graded] if graded else [result.code.file for result in report.exercises if result.code]

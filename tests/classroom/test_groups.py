@@ -12,7 +12,7 @@ from helpers.files import fill
 from helpers.school import ANSWER, SHARED, WRONG, make_school, run
 
 from grader.bundle.files import digest_of_cases
-from grader.bundle.rules import FACTS, NAME, PAGE
+from grader.bundle.rules import FACTS, NAME, PAGE, Rules
 from grader.classroom.groups import (
     FILE,
     ID,
@@ -103,6 +103,14 @@ def test_a_group_is_stale_if_its_digest_is_of_other_cases(bundles):
     (sentence,) = adopted.stale(other)
     assert f"{GROUP} was adopted as too-small" in sentence
     assert adopted.stale([]) == []
+
+
+def test_a_group_is_not_stale_for_another_rule_of_the_course(bundles):
+    masking = next(b.exercise("masked_softmax") for b in bundles if b.assignment == "02_masking")
+    assert any(check.policy for case in masking.cases for check in case.checks)
+    group = GROUP.replace("sequence_mask", "masked_softmax")
+    adopted = Groups({group: replace(NAMED, cases=digest_of_cases(masking))})
+    assert adopted.stale(Rules(counted=("precision",), points={"masked_softmax": 9}).apply(bundles)) == []
 
 
 def test_the_bank_is_read_as_it_was_written(tmp_path):

@@ -61,7 +61,7 @@ def test_a_file_that_imports_its_names_gets_no_remark(engine):
 
 
 def test_a_missing_import_of_a_foreign_file_is_a_fact(engine):
-    """Whoever grades a file with `--file` need not be its author, so the remark gives no advice."""
+    """The reader of a report on a `--file` may not be its author, so the remark gives no advice."""
     foreign = engine.with_options(foreign=True)
     source = SCORING.replace("from grader.given import masked_softmax\n", "")
     (remark,) = foreign.grade(submission_from(Path("scoring.py"), source.encode())).remarks

@@ -96,7 +96,7 @@ def assert_places_are_true(
 
 
 def assert_facts_are_true(exercise: Exercise, observations: Mapping[str, Observation], says: str) -> None:
-    """The pattern that is told is the pattern of the first result that departs."""
+    """The pattern in the report is that of the first result that differs."""
     for case in exercise.cases:
         for name in (n for c in case.checks if c.judge == "equal" for n in c.of):
             tensor = observations[case.id].seen.get(name) if case.id in observations else None
