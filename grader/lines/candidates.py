@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -79,6 +80,11 @@ class Place:
             found = []
         paths = [one.path for one in found]
         return [one for one in found if one.is_plain and paths.count(one.path) == 1 and not one.is_mangled]
+
+    def touched(self, edit: Edit) -> set[int]:
+        """The places, in order, of the statements that an edit changes."""
+        lines = {edit.statement, *(self.text.line(start) for start, _stop, _new in edit.pieces)}
+        return {bisect_right(self.statements, line) - 1 for line in lines}
 
     def edited(self, edit: Edit) -> EditedStatement:
         """The statement with an edit, or one function of it if nothing else changes, as a worker takes it."""

@@ -34,6 +34,7 @@ FAMILIES = (
     ("clamp_min", "clamp_max"),
     ("masked_fill", "masked_fill_"),
 )
+UNNORMALISED = ("exp", "relu", "sigmoid", "tanh")
 COMPARISONS = {
     ast.Lt: ("<=", ">=", ">"),
     ast.LtE: ("<", ">", ">="),
@@ -119,17 +120,16 @@ def _comparisons(scope: Scope) -> Iterator[Edit]:
                 scope.text.span(node.left)[1] : scope.text.span(node.comparators[0])[0]
             ].decode()
             symbol = between.strip("() ")
-            for new in (
-                f"{left} {symbol} {right} + 1",
-                f"{left} {symbol} {right} - 1",
-                f"{right} {symbol} {left}",
-            ):
+            is_text = isinstance(getattr(node.comparators[0], "value", None), str)
+            shifted = () if is_text else (f"{left} {symbol} {right} + 1", f"{left} {symbol} {right} - 1")
+            for new in (*shifted, f"{right} {symbol} {left}"):
                 yield edit(scope, "comparison", node, f"({new})", statement)
 
 
 def _functions_of_a_family(scope: Scope) -> Iterator[Edit]:
     """Another function of the same family, or a name without its underscore at the end."""
     for node, statement in scope.expressions():
+        yield from _instead_of_values(scope, node, statement)
         if isinstance(node, ast.Attribute):
             name, before = node.attr, scope.text.of(node)[: -len(node.attr)]
         elif isinstance(node, ast.Name) and node.id not in scope.names:
@@ -139,12 +139,34 @@ def _functions_of_a_family(scope: Scope) -> Iterator[Edit]:
         others = [other for family in FAMILIES if name in family for other in family if other != name]
         if name.endswith("_") and not name.endswith("__"):
             others.append(name[:-1])
+        if name in UNNORMALISED:
+            yield from _normalised(scope, node, statement)
         for other in dict.fromkeys(others):
             yield edit(scope, "function", node, before + other, statement)
 
 
+def _normalised(scope: Scope, function: ast.expr, statement: ast.stmt) -> Iterator[Edit]:
+    """`torch.exp(X)` → `torch.softmax(X, dim=-1)`, `X.exp()` → `X.softmax(dim=-1)`."""
+    for node, within in scope.expressions():
+        if isinstance(node, ast.Call) and node.func is function and within is statement and not node.keywords:
+            owner = scope.text.of(function).rpartition(".")[0]
+            inside = "".join(f"{scope.text.of(part)}, " for part in node.args)
+            if owner:
+                yield edit(scope, "function", node, f"{owner}.softmax({inside}dim=-1)", statement)
+
+
+def _instead_of_values(scope: Scope, node: ast.expr, statement: ast.stmt) -> Iterator[Edit]:
+    """`X.max(…).values` → `X.sum(…)` and the like."""
+    called = node.value if isinstance(node, ast.Attribute) and node.attr == "values" else None
+    if isinstance(called, ast.Call) and isinstance(called.func, ast.Attribute):
+        start, stop = scope.text.span(called.func)[1], scope.text.span(called)[1]
+        owner, arguments = scope.text.of(called.func.value), scope.text.raw[start:stop].decode()
+        for other in ("sum", "mean") if called.func.attr in ("max", "min") else ():
+            yield edit(scope, "function", node, f"{owner}.{other}{arguments}", statement)
+
+
 def _swapped_functions(scope: Scope) -> Iterator[Edit]:
-    """Exchange two functions of a family wherever the function calls them."""
+    """Exchange two functions of a family wherever the function calls them, or call another one instead."""
     calls: dict[str, list[tuple[int, int, ast.stmt]]] = {}
     for node, statement in scope.expressions():
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -152,6 +174,11 @@ def _swapped_functions(scope: Scope) -> Iterator[Edit]:
             name = node.func.attr
             calls.setdefault(name, []).append((stop - len(name.encode()), stop, statement))
     for family in FAMILIES:
+        for one in [name for name in family if len(calls.get(name, ())) > 1]:
+            start, stop, statement = calls[one][0]
+            for other in [name for name in family if name != one]:
+                pieces = [(first, last, other) for first, last, _s in calls[one]]
+                yield Edit("everywhere", tuple(pieces), (start, stop), statement.lineno)
         for one, other in combinations([name for name in family if name in calls], 2):
             pieces = [(start, stop, other) for start, stop, _s in calls[one]]
             pieces += [(start, stop, one) for start, stop, _s in calls[other]]
@@ -190,6 +217,22 @@ def _arguments(scope: Scope) -> Iterator[Edit]:
                 yield Edit("drop argument", ((*scope.text.span(node), new),), span, statement.lineno)
 
 
+def _ranges(scope: Scope) -> Iterator[Edit]:
+    """Let a range end one later or one earlier, and begin so too."""
+    for node, statement in scope.expressions():
+        called = scope.text.of(node.func).split(".")[-1] if isinstance(node, ast.Call) else ""
+        if isinstance(node, ast.Call) and called in ("range", "arange") and 0 < len(node.args) < 3:
+            start, stop = scope.text.span(node.args[0])[0], scope.text.span(node.args[-1])[1]
+            ends = ["0", *(whole_text(scope, part) for part in node.args)][-2:]
+            if isinstance(node.args[-1], ast.Constant):
+                for name in [name for name in scope.names if name not in scope.sizes][:8]:
+                    yield edit(scope, "range", node.args[-1], f"len({name})", statement)
+            for sign in "+-":
+                last = f"{ends[1]} {sign} 1"
+                for first in (ends[0], f"{ends[0]} {sign} 1"):
+                    yield Edit("range", ((start, stop, f"{first}, {last}"),), (start, stop), statement.lineno)
+
+
 def _permutations(scope: Scope, node: ast.Call, statement: ast.stmt) -> Iterator[Edit]:
     """Every other order of the arguments of `permute`."""
     texts = [scope.text.of(a) for a in node.args]
@@ -208,6 +251,9 @@ def _subscripts(scope: Scope) -> Iterator[Edit]:
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         texts = [scope.text.of(part) for part in parts]
         before = whole_text(scope, node.value)
+        if not isinstance(parts[0], (ast.Constant, ast.UnaryOp)):
+            moved = texts[1:] if texts[0] == ":" and len(texts) > 1 else [":", *texts]
+            yield edit(scope, "slice axis", node, f"{before}[{', '.join(moved)}]", statement)
         for i in range(len(texts) - 1):
             swapped = [*texts[:i], texts[i + 1], texts[i], *texts[i + 2 :]]
             if swapped != texts:
@@ -240,5 +286,6 @@ EXPRESSIONS: tuple[Operator, ...] = (
     _functions_of_a_family,
     _swapped_functions,
     _arguments,
+    _ranges,
     _subscripts,
 )

@@ -18,7 +18,7 @@ from grader.lines.order import ordered
 from grader.lines.pointer import MAX_LINES, certain, point
 from grader.lines.search import Budget, Candidate, Search, runnable
 from grader.lines.statement_words import Words
-from grader.lines.suspects import Statement, agreement, prior, ranked
+from grader.lines.suspects import Statement, agreement, likeness, prior, ranked
 from grader.report.model import Diagnosis, ExerciseResult, Report
 
 DOUBTFUL = 0.05  # agreement of a certified line with a named mistake, below which the line is not shown
@@ -113,14 +113,16 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
     one = Search(engine.context.slot, run.request(exercise, result.replaced), budget)
     found.repairs = one.run(candidates, cases, failing)
     engine.close()  # edits may have changed what the worker holds: it grades nothing after a search
-    left = list(found.repairs)
+    alike = likeness(there, _named(exercise, result))
+    agreeing = [one for one in found.repairs if agreement(alike, one.statement, one.neighbours) >= DOUBTFUL]
+    # Where a repair has something in common with the named mistake, one that has nothing may only imitate it.
+    left = agreeing or list(found.repairs)
     for _round in range(MAX_CERTIFICATIONS):
         sure = certain(left)
         if not sure or not one.may_certify():
             break
         if certified(engine.context, run, exercise, result, sure):
-            agrees = agreement(there, _named(exercise, result), sure.statement, sure.neighbours)
-            found.sure, found.doubted = (sure, None) if agrees >= DOUBTFUL else (None, sure)
+            found.sure, found.doubted = (sure, None) if sure in agreeing else (None, sure)
             break
         left.remove(sure)  # it repairs only where the edits before it ran too
     found.suspects = suspects(

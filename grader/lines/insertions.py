@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from grader.lines.operators import Operator, edit, whole_text
+from grader.lines.operators import MODELS, Operator, edit, whole_text
 from grader.lines.scope import Scope
 from grader.lines.source_edit import Edit
 
@@ -186,7 +186,7 @@ def _added_arguments(scope: Scope) -> Iterator[Edit]:
         new = list(KEYWORDS.get(name, ()))
         if name in MAKERS:
             new += [f"{k}={n}.{k}" for n in tensors[:2] for k in ("device", "dtype")]
-        if isinstance(node.func, ast.Name) or scope.text.of(node.func).startswith("self."):
+        if isinstance(node.func, ast.Name) or scope.text.of(node.func).split(".")[0] in ("self", *MODELS):
             new += scope.names[:10]
         there = {k.arg for k in node.keywords}
         stop = scope.text.span(node)[1] - 1
@@ -197,10 +197,29 @@ def _added_arguments(scope: Scope) -> Iterator[Edit]:
             key = text.split("=")[0]
             if key not in there and ("=" in text or not there):
                 pieces = ((stop, stop, comma + text),)
-                yield Edit("add argument", pieces, scope.text.span(node), statement.lineno, True)
+                imitates = "=" not in text  # a keyword with its value is not said anywhere else
+                yield Edit("add argument", pieces, scope.text.span(node), statement.lineno, imitates)
             elif key in scope.names and key == text:
                 pieces = ((stop, stop, f"{comma}{key}={key}"),)
                 yield Edit("add argument", pieces, scope.text.span(node), statement.lineno, True)
+
+
+def _added_everywhere(scope: Scope) -> Iterator[Edit]:
+    """Pass one more keyword to every call of one function, such as `bias=False` to each layer."""
+    calls: dict[str, list[tuple[ast.Call, ast.stmt]]] = {}
+    for node, statement in scope.expressions():
+        if isinstance(node, ast.Call) and node.args:
+            calls.setdefault(scope.text.of(node.func).split(".")[-1], []).append((node, statement))
+    for name, places in calls.items():
+        for text in KEYWORDS.get(name, ()) if len(places) > 1 else ():
+            lacking = [
+                (node, s) for node, s in places if text.split("=")[0] not in {k.arg for k in node.keywords}
+            ]
+            stops = [scope.text.span(node)[1] - 1 for node, _s in lacking]
+            if len(stops) > 1 and not any(scope.text.raw[:stop].rstrip().endswith(b",") for stop in stops):
+                first, statement = lacking[0]
+                pieces = tuple((stop, stop, f", {text}") for stop in stops)
+                yield Edit("add arguments", pieces, scope.text.span(first), statement.lineno)
 
 
 def _clones(scope: Scope) -> Iterator[Edit]:
@@ -219,5 +238,6 @@ INSERTIONS: tuple[Operator, ...] = (
     _factors,
     _terms,
     _added_arguments,
+    _added_everywhere,
     _clones,
 )

@@ -8,10 +8,13 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable, Iterator
+from itertools import combinations
 
 from grader.lines.scope import Scope
 from grader.lines.source_edit import Edit, Piece
 
+MODELS = ("model", "mha", "net", "module")  # usual names of a parameter that is a model
+MAX_EXCHANGED = 12
 Operator = Callable[[Scope], Iterator[Edit]]
 
 
@@ -59,10 +62,10 @@ def _constants(scope: Scope) -> Iterator[Edit]:
         else:
             for text in dict.fromkeys(
                 (
+                    "float('-inf')",  # fits into every dtype
                     repr(-value),
                     repr(1 - value),
                     "-1e6",
-                    "float('-inf')",
                     "10000.0",
                     "1e-5",
                     "0.0",
@@ -218,21 +221,21 @@ def _swapped_attributes(scope: Scope) -> Iterator[Edit]:
     reads: dict[str, list[tuple[ast.expr, ast.stmt]]] = {}
     for node, statement in scope.expressions():
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
-            if node.attr in scope.attributes:
+            if (
+                node.attr in scope.attributes or node.attr in scope.layers
+            ):  # made by `setattr` or a base class
                 reads.setdefault(f"self.{node.attr}", []).append((node, statement))
         elif isinstance(node, ast.Name) and node.id in scope.names:
             reads.setdefault(node.id, []).append((node, statement))
-    names = list(reads)
-    for i, one in enumerate(names):
-        for other in names[i + 1 :]:
-            if one.startswith("self.") != other.startswith("self.") or len(names) > 14:
-                continue
+    own, names = [n for n in reads if n.startswith("self.")], [n for n in reads if not n.startswith("self.")]
+    for kind, few in (("exchange layers", own), ("exchange", names)):
+        for one, other in combinations(few, 2) if len(few) <= MAX_EXCHANGED else ():
             pieces: list[Piece] = [(*scope.text.span(node), other) for node, _s in reads[one]]
             pieces += [(*scope.text.span(node), one) for node, _s in reads[other]]
             first, statement = min((*reads[one], *reads[other]), key=lambda pair: scope.text.span(pair[0]))
             lines = {s.lineno for _n, s in (*reads[one], *reads[other])}
-            if len(pieces) > 2 or len(lines) == 1 or one.startswith("self."):
-                yield Edit("exchange", tuple(pieces), scope.text.span(first), statement.lineno)
+            if len(pieces) > 2 or len(lines) == 1 or few is own or scope.is_constructor:
+                yield Edit(kind, tuple(pieces), scope.text.span(first), statement.lineno)
 
 
 def _everywhere(scope: Scope) -> Iterator[Edit]:

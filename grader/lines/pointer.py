@@ -15,9 +15,27 @@ MAX_TEXT = 200
 # Operators by the words for their edits.
 CONSTANTS = ("truth value", "axis", "whole number", "large number", "decimal number", "size by one")
 VALUES = (
-    *("none", "name", "everywhere", "exchange", "unknown name", "unknown attribute", "attribute"),
+    *(
+        "none",
+        "name",
+        "everywhere",
+        "exchange",
+        "exchange layers",
+        "unknown name",
+        "unknown attribute",
+        "attribute",
+    ),
     *("name for constant", "names for constants", "name for argument"),
-    *("argument order", "drop argument", "add argument", "subscript", "slice"),
+    *(
+        "argument order",
+        "range",
+        "drop argument",
+        "add argument",
+        "add arguments",
+        "subscript",
+        "slice",
+        "slice axis",
+    ),
 )
 OPERATIONS = (
     "sides",
@@ -30,7 +48,7 @@ OPERATIONS = (
     "drop sign",
     "factor",
 )
-RESULTS = ("target", "assignment", "insert store", "return")
+RESULTS = ("target", "target order", "assignment", "insert store", "insert assignment", "return")
 IMITATES = ("size by one", "copy")  # what they repair was often wrong elsewhere: alone they prove too little
 
 
@@ -61,13 +79,25 @@ def certain(repairs: Sequence[Candidate]) -> Candidate | None:
     # A result stored elsewhere may only imitate another name where it is read: the line that reads it comes first.
     kept.sort(key=_stores_elsewhere)
     kept = kept or [one for one in repairs if one.edit.operator not in IMITATES]
-    for other in kept[1:]:
-        order = kept[0].place.statements
+    # One line that may be put in at several places is one repair: the place that was tried first is the likeliest.
+    for other in [one for one in kept[1:] if not _same_new_line(one, kept[0])]:
         if other.place is not kept[0].place:
             return None
-        if abs(order.index(other.edit.statement) - order.index(kept[0].edit.statement)) > 1:
+        here, there = (one.place.touched(one.edit) for one in (kept[0], other))
+        if min(abs(place - beside) for place in here for beside in there) > 1:
             return None
     return kept[0] if kept else None
+
+
+def _same_new_line(one: Candidate, other: Candidate) -> bool:
+    """Whether two edits put the same line in, and change nothing else."""
+    lines = []
+    for edit in (one.edit, other.edit):
+        start, stop, new = edit.pieces[0]
+        if len(edit.pieces) > 1 or start != stop or "\n" not in new:
+            return False
+        lines.append(new.strip())
+    return lines[0] == lines[1]
 
 
 def _stores_elsewhere(one: Candidate) -> bool:

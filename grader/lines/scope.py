@@ -147,14 +147,22 @@ def _attributes(owner: ast.ClassDef | None) -> tuple[list[str], set[str]]:
         if isinstance(node, ast.Call) and _is_of_self(node.func):
             called.add(node.func.attr)  # type: ignore[attr-defined]
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-            modules = ast.unparse(node.value.func).startswith(("nn.", "torch.nn."))
-            made_here = {t.attr for t in node.targets if isinstance(t, ast.Attribute) and _is_of_self(t)}
-            called |= made_here if modules or _calls_a_class(node.value) else set()
+            called |= _of_self(node.targets) if _makes_a_module(node.value) else set()
+        if isinstance(node, ast.Assign) and isinstance(node.value, (ast.GeneratorExp, ast.Tuple)):
+            calls = (part for part in ast.walk(node.value) if isinstance(part, ast.Call))
+            called |= _of_self(node.targets) if any(map(_makes_a_module, calls)) else set()
     return list(dict.fromkeys(made)), called
 
 
-def _calls_a_class(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Name) and call.func.id[:1].isupper()
+def _of_self(targets: list[ast.expr]) -> set[str]:
+    """The attributes of `self` among targets, those in tuples included."""
+    parts = (part for target in targets for part in ast.walk(target))
+    return {part.attr for part in parts if isinstance(part, ast.Attribute) and _is_of_self(part)}
+
+
+def _makes_a_module(call: ast.Call) -> bool:
+    a_class = isinstance(call.func, ast.Name) and call.func.id[:1].isupper()
+    return a_class or ast.unparse(call.func).startswith(("nn.", "torch.nn."))
 
 
 def _unused(owner: ast.ClassDef | None, layers: set[str]) -> list[str]:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from grader.lines.operators import Operator, edit, whole_text
+from grader.lines.operators import MODELS, Operator, edit, whole_text
 from grader.lines.scope import Scope
 from grader.lines.source_edit import Edit, Text
 
@@ -75,7 +75,7 @@ def _target_order(scope: Scope, statement: ast.Assign, target: ast.Tuple) -> Ite
         for j in range(i + 1, len(texts)):
             new = list(texts)
             new[i], new[j] = new[j], new[i]
-            yield edit(scope, "target", target, ", ".join(new), statement)
+            yield edit(scope, "target order", target, ", ".join(new), statement)
 
 
 def _returned(scope: Scope, statement: ast.Return, value: ast.expr) -> Iterator[Edit]:
@@ -127,32 +127,52 @@ def _out_of_block(scope: Scope, last: ast.stmt) -> Iterator[Edit]:
 
 
 def _added(scope: Scope) -> Iterator[Edit]:
-    """Return a name at the end; evaluate a model that is a parameter."""
+    """Return a name at the end; evaluate or train a model that is a parameter."""
     if scope.function is None or scope.is_constructor or scope.body[0].lineno == scope.function.lineno:
         return
     last = scope.body[-1]
     if not isinstance(last, (ast.Return, ast.Raise)):
+        # The new line follows the last line of a block, so a report names that one and not the block's head.
+        above = max((one for one in ast.walk(last) if isinstance(one, ast.stmt)), key=lambda one: one.lineno)
         stop = scope.text.span(last)[1]
         for name in [n for n in scope.names if n not in scope.sizes]:
             new = f"\n{' ' * scope.body[0].col_offset}return {name}"
-            yield Edit("return", ((stop, stop, new),), scope.text.span(last), last.lineno, True)
-    body = [one for one in scope.body if not _is_text(one)][:1]
-    for argument in scope.function.args.args[:3] if body else ():
-        for mode in ("eval", "train") if argument.arg in ("model", "mha", "net", "module") else ():
-            first = scope.text.span(body[0])
-            new = f"{argument.arg}.{mode}()\n{' ' * body[0].col_offset}"
-            yield Edit("insert statement", ((first[0], first[0], new),), first, body[0].lineno, True)
+            yield Edit("return", ((stop, stop, new),), scope.text.span(above), above.lineno, True)
+    for argument in scope.function.args.args[:3]:
+        if argument.arg in MODELS:
+            for statement in _before_use(scope, argument.arg):
+                start, stop = scope.text.span(statement)
+                for mode in ("eval", "train"):
+                    new = f"{argument.arg}.{mode}()\n{' ' * statement.col_offset}"
+                    yield Edit(
+                        "insert statement", ((start, start, new),), (start, stop), statement.lineno, True
+                    )
+
+
+def _before_use(scope: Scope, model: str) -> list[ast.stmt]:
+    """The statement that first passes something to a model, and each `pass` before it; the first one if none does."""
+    body = [one for one in scope.body if not _is_text(one)]
+    for place, statement in enumerate(body):
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Call) and node.args and scope.text.of(node.func).split(".")[0] == model:
+                return [statement, *(one for one in body[:place] if isinstance(one, ast.Pass))]
+    return body[:1]
 
 
 def _unused_layers(scope: Scope) -> Iterator[Edit]:
     """Put a line before a statement that sends a name through a layer which the class never reads."""
     tensors = [name for name in scope.names if name not in scope.sizes][:6]
     for layer in scope.unused[:2] if not scope.is_constructor else ():
-        for statement in scope.body[:12]:
-            start, stop = scope.text.span(statement)
-            for name in tensors if not _is_text(statement) else ():
+        for before, statement in pairwise([None, *scope.body[:12]]):
+            if statement is None or _is_text(statement):
+                continue
+            start = scope.text.span(statement)[0]
+            for name in tensors:
                 new = f"{name} = self.{layer}({name})\n{' ' * statement.col_offset}"
-                yield Edit("unused layer", ((start, start, new),), (start, stop), statement.lineno, True)
+                # A line that continues the one above could be part of it, unless `pass` marks the gap.
+                made_above = isinstance(before, ast.Assign) and scope.text.of(before.targets[0]) == name
+                at = before if before and made_above and not isinstance(statement, ast.Pass) else statement
+                yield Edit("unused layer", ((start, start, new),), scope.text.span(at), at.lineno, True)
 
 
 def _again_in_loop(scope: Scope) -> Iterator[Edit]:
@@ -168,6 +188,38 @@ def _again_in_loop(scope: Scope) -> Iterator[Edit]:
                     new = f"{scope.text.of(one)}\n{' ' * head.col_offset}"
                     span = scope.text.span(one)
                     yield Edit("statement order", ((at, at, new),), span, one.lineno)
+
+
+def _own_layers(scope: Scope) -> Iterator[Edit]:
+    """`self.a = self.b` → `self.a = Layer(…)`, as `self.b` was made."""
+    made: dict[str, str] = {}
+    for statement in scope.statements() if scope.is_constructor else ():
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Attribute):
+            value = scope.text.of(statement.value)
+            if value in made:
+                yield edit(scope, "own layer", statement.value, made[value], statement)
+            if isinstance(statement.value, ast.Call):
+                made[scope.text.of(statement.targets[0])] = value
+
+
+def _updated_in_loop(scope: Scope) -> Iterator[Edit]:
+    """At the end of a loop, store a result of it in a name that it reads and never assigns."""
+    targets = (part for one in scope.statements() if isinstance(one, ast.Assign) for part in one.targets)
+    assigned = {part.id for part in targets if isinstance(part, ast.Name)} - scope.sizes
+    for loop in scope.statements():
+        if not isinstance(loop, (ast.For, ast.While)) or loop.body[0].lineno == loop.lineno:
+            continue
+        inside = [node for one in loop.body for node in ast.walk(one)]
+        called = {id(node.func) for node in inside if isinstance(node, ast.Call)}
+        names = [node for node in inside if isinstance(node, ast.Name) and id(node) not in called]
+        stored = {node.id for node in names if isinstance(node.ctx, ast.Store)}.intersection(scope.names)
+        read = {node.id for node in names} & assigned - stored
+        last = loop.body[-1]
+        start, stop = scope.text.span(last)
+        for name in sorted(read):
+            for result in sorted(stored - scope.sizes):
+                new = f"\n{' ' * last.col_offset}{name} = {result}"
+                yield Edit("insert assignment", ((stop, stop, new),), (start, stop), last.lineno, True)
 
 
 def _stored(scope: Scope) -> Iterator[Edit]:
@@ -214,5 +266,7 @@ STATEMENTS: tuple[Operator, ...] = (
     _added,
     _unused_layers,
     _again_in_loop,
+    _own_layers,
+    _updated_in_loop,
     _stored,
 )

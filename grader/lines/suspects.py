@@ -92,16 +92,20 @@ def ranked(
     return sorted(before, key=score, reverse=True)
 
 
-def agreement(
-    places: Iterable[Place], named: Sequence[Words], statement: Statement, neighbours: Collection[Statement]
-) -> float:
-    """Return how many words a statement, or one beside it, shares with the named mistakes, divided by the most of all; 1.0 if none shares any."""
+def likeness(places: Iterable[Place], named: Sequence[Words]) -> dict[Statement, float]:
+    """Return how many words each statement shares with the named mistakes, from 0 to 1."""
     words = {
         (place.unit, line): found for place in places for line, found in words_by_line(place.node).items()
     }
-    shared = _alike(words, named)
-    most = max(shared.values(), default=0.0)
-    return max(shared.get(one, 0.0) for one in (statement, *neighbours)) / most if most else 1.0
+    return _alike(words, named)
+
+
+def agreement(
+    alike: Mapping[Statement, float], statement: Statement, neighbours: Collection[Statement]
+) -> float:
+    """Return the likeness of a statement, or of one beside it, divided by the largest; 1.0 if none has any."""
+    most = max(alike.values(), default=0.0)
+    return max(alike.get(one, 0.0) for one in (statement, *neighbours)) / most if most else 1.0
 
 
 def distance(case: RecordedCase, observation: Observation) -> float:

@@ -29,6 +29,15 @@ def sequence_mask(X, valid_len, value=0):
 RIGHT = WRONG.replace("<=", "<")
 TWO_PLACES = WRONG.replace("= value", "= value + 1")
 UNKNOWN = RIGHT.replace("torch.arange(X.shape[1])[None, :]", "torch.arange(X.shape[1])[None, :] * 3")
+TURNED = """import torch
+
+
+def sequence_mask(X, valid_len, value=0):
+    steps = torch.arange(X.shape[1], device=X.device)
+    keep = steps[None, :] < valid_len[:, None]
+    keep = keep.reshape(keep.shape + (1,) * (X.dim() - 2))
+    return X.masked_fill(keep, value)
+"""
 IDLE = TWO_PLACES.replace(
     "    X = X.clone()", "    if X.dim() > 9:\n        raise ValueError(X)\n    X = X.clone()"
 )
@@ -159,6 +168,17 @@ def test_another_repair_is_certified_if_the_first_is_not(engine, monkeypatch):
     found = search(engine, Source(submission), result, Budget(wall=20.0, most=20.0))
     assert found.sure in found.repairs
     assert found.sure is tried[1] is not tried[0]
+
+
+def test_a_repair_that_fits_the_name_comes_first(engine):
+    """A mask may be turned where it is made too, but the named mistake is where it is used."""
+    submission = submission_of(TURNED)
+    result = engine.grade(submission, ["sequence_mask"]).exercises[0]
+    assert result.diagnosis.alternatives == (("mask-keeps-the-padding",),)
+    found = search(engine, Source(submission), result, Budget(wall=20.0))
+    assert any(not one.edit.inserts and one.edit.statement == 6 for one in found.repairs)
+    assert found.sure is not None
+    assert (found.sure.edit.statement, found.doubted) == (8, None)
 
 
 def test_a_right_answer_gets_no_line(checked):

@@ -145,6 +145,107 @@ def test_an_edit_that_authors_know_is_offered(line):
     )
 
 
+PREFIX = "import torch\nfrom torch import nn\n\n\n"
+TWO_LAYERS = """class Block(nn.Module):
+    def __init__(self, size, width):
+        super().__init__()
+        self.a = nn.Linear(size, 4)
+        self.b = nn.Linear(width, 4)
+        self.c = self.a
+"""
+SHARED = """class Block(nn.Module):
+    def __init__(self):
+        self.W_k, self.W_q = (nn.LazyLinear(4) for _ in range(2))
+
+    def forward(self, X, Y):
+        return self.W_q(X) + self.W_q(Y)
+"""
+SET_BY_NAME = """class Block(nn.Module):
+    def forward(self, X, a, b, c, d, e, f, g, h, i, j, k, l, m):
+        X = self.one(X, a + b + c + d + e + f)
+        return self.two(X, g + h + i + j + k + l + m)
+"""
+IN_A_LOOP = """def step(model, X):
+    word = X[0]
+    for _ in range(1):
+        best = model.read(word)
+        X = X + 1
+    return X
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "old", "new"),
+    [
+        (
+            TWO_LAYERS,
+            "size, 4)\n        self.b = nn.Linear(width, 4)",
+            "width, 4)\n        self.b = nn.Linear(size, 4)",
+        ),
+        (TWO_LAYERS, "self.c = self.a", "self.c = nn.Linear(size, 4)"),
+        (SHARED, "self.W_q(X) + self.W_q(Y)", "self.W_k(X) + self.W_q(Y)"),
+        (IN_A_LOOP, "X = X + 1", "X = X + 1\n        word = best"),
+        (IN_A_LOOP, "range(1)", "range(len(X))"),
+        (IN_A_LOOP, "range(1)", "range(0, 1 + 1)"),
+        (IN_A_LOOP, "model.read(word)", "model.read(word, X)"),
+        (IN_A_LOOP, "    for", "    model.eval()\n    for"),
+        ("def f(n):\n    return torch.arange(1, n + 1)\n", "1, n + 1", "1 - 1, (n + 1) - 1"),
+        ("def f(X):\n    return X / X.max(dim=1).values\n", "X.max(dim=1).values", "X.sum(dim=1)"),
+        ("def f(X):\n    return torch.exp(-X)\n", "torch.exp(-X)", "torch.softmax(-X, dim=-1)"),
+        ("def f(X):\n    return X.relu()\n", "X.relu()", "X.softmax(dim=-1)"),
+        ("def f(X):\n    return X.sum(0) + X.sum(1)\n", "X.sum(0) + X.sum(1)", "X.mean(0) + X.mean(1)"),
+        ("def f(X, i):\n    return X[i:]\n", "X[i:]", "X[:, i:]"),
+        ("def f(X, i):\n    return X[:, i:]\n", "X[:, i:]", "X[i:]"),
+    ],
+)
+def test_an_edit_of_a_common_mistake_is_offered(source, old, new):
+    found = one_place(PREFIX + source, source.split("(")[0].split()[1])
+    forms = [found.text.changed(edit.pieces) for edit in found.edits()]
+    assert source.count(old) == 1
+    assert PREFIX + source.replace(old, new) in forms
+
+
+def test_a_large_number_becomes_what_fits_every_dtype_first():
+    found = one_place("def f(X, keep):\n    return X.masked_fill(keep, 1e6)\n", "f")
+    texts = [edit.pieces[0][2] for edit in found.edits() if edit.operator == "decimal number"]
+    assert texts[:2] == ["float('-inf')", "(-1000000.0)"]
+
+
+def test_one_keyword_is_offered_for_all_layers():
+    found = one_place(PREFIX + TWO_LAYERS, "Block")
+    (edit,) = [edit for edit in found.edits() if edit.operator == "add arguments"]
+    assert found.text.changed(edit.pieces).count(", 4, bias=False)") == 2
+
+
+def test_two_layers_are_exchanged_beside_many_names():
+    found = one_place(PREFIX + SET_BY_NAME, "Block")
+    (edit,) = [edit for edit in found.edits() if edit.operator == "exchange layers"]
+    assert "X = self.two(X" in found.text.changed(edit.pieces)
+
+
+def test_a_missing_return_names_the_last_line():
+    found = one_place("def f(X):\n    for x in X:\n        X = X + x\n", "f")
+    (edit,) = {edit.statement for edit in found.edits() if edit.pieces[0][2] == "\n    return X"}
+    assert edit == 3
+
+
+def test_a_missing_layer_names_the_line_that_it_continues():
+    source = PREFIX + SHARED.replace(
+        "return self.W_q(X) + self.W_q(Y)", "X = self.W_q(X)\n        return X, Y"
+    )
+    wanted = {"X = self.W_k(X)\n        ": "X = self.W_q(X)", "Y = self.W_k(Y)\n        ": "return X, Y"}
+    for gap in ("", "        pass\n"):
+        text = source.replace("        return", gap + "        return")
+        found = one_place(text, "Block")
+        named = {
+            (new, text.splitlines()[edit.statement - 1].strip())
+            for edit in found.edits()
+            if (new := edit.pieces[0][2]) in wanted
+        }
+        assert set(wanted.items()) <= named
+        assert ((("X = self.W_k(X)\n        "), "pass") in named) == bool(gap)
+
+
 def test_an_edited_statement_keeps_its_lines(place):
     edited = place.edited(next(place.edits()))
     assert ast.parse(edited.source).body[-1].lineno == place.node.lineno

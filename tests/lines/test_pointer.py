@@ -1,0 +1,77 @@
+"""Which of several repairs is certain: those that say the same line, or one line that could be put in at several places."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.intake.names import read_names
+from grader.lines.candidates import places
+from grader.lines.pointer import certain
+from grader.lines.search import Candidate
+from tests.helpers.minimal import submission_of
+
+MODULE = """from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self, size, width):
+        super().__init__()
+        self.layer = nn.Linear(size, size)
+        self.norm = nn.LayerNorm(size)
+        self.wide = nn.Linear(width, size)
+
+    def forward(self, model, pairs):
+        one, other = pairs
+        Y = self.layer(one)
+        total = 0
+        for step in range(2):
+            total = total + step
+        return model(Y, other)
+"""
+
+
+@pytest.fixture(scope="module")
+def repair():
+    """Return the repair of a kind on a line whose new text contains something."""
+    submission = submission_of(MODULE)
+    (place,) = places(submission, read_names(submission), "Block", ())
+    lines = MODULE.splitlines()
+
+    def find(operator: str, line: str, new: str = "") -> Candidate:
+        return next(
+            Candidate(place, edit)
+            for edit in place.edits()
+            if edit.operator == operator
+            and lines[edit.statement - 1].strip().startswith(line)
+            and new in edit.pieces[0][2]
+        )
+
+    return find
+
+
+def test_repairs_of_distant_statements_leave_none_certain(repair):
+    assert certain([repair("drop call", "Y ="), repair("drop statement", "for")]) is None
+
+
+def test_one_line_for_several_places_is_one_repair(repair):
+    first = repair("unused layer", "Y =", "Y = self.norm(Y)")
+    assert certain([first, repair("unused layer", "return", "Y = self.norm(Y)")]) is first
+    assert certain([first, repair("unused layer", "return", "other = self.norm(other)")]) is None
+
+
+def test_edits_that_share_a_statement_agree(repair):
+    exchanged = repair("exchange", "self.layer", "width")
+    beside = repair("name", "self.wide", "size")
+    assert exchanged.place.touched(exchanged.edit) >= beside.place.touched(beside.edit)
+    assert certain([exchanged, beside]) is exchanged
+
+
+def test_the_order_of_targets_comes_before_what_reads_them(repair):
+    order, read = repair("target order", "one, other"), repair("name", "Y =", "other")
+    assert certain([order, read]) is order
+    assert certain([repair("target", "Y ="), read]) is read
+
+
+def test_a_keyword_counts_beside_other_repairs(repair):
+    keyword, away = repair("add argument", "self.layer", "bias=False"), repair("drop call", "Y =")
+    assert certain([keyword, away]) is None
