@@ -14,9 +14,12 @@ from grader.support.sanitize import sanitize
 
 # Packages that such files import and that the course does not need. A module of another name is the author's own.
 _PACKAGES = (
-    "beartype datasets einops fairseq flax gensim jax jaxtyping jieba keras lightning matplotlib networkx nltk numba optax pandas PIL"
-    " pytorch_lightning sacrebleu scipy seaborn sentencepiece skimage sklearn spacy tensorboard tensorflow"
-    " tokenizers torchaudio torchinfo torchsummary torchtext torchtyping torchvision tqdm transformers wandb"
+    "absl accelerate apex beartype bitsandbytes cv2 datasets deepspeed dgl einops fairseq"
+    " flash_attn flax gensim huggingface_hub hydra jax jaxtyping jieba keras lightning matplotlib"
+    " mpl_toolkits networkx nltk numba omegaconf optax pandas peft PIL portalocker pytorch_lightning"
+    " requests sacrebleu scipy seaborn sentencepiece skimage sklearn spacy sympy tensorboard tensorflow"
+    " tiktoken timm tokenizers torch_geometric torchaudio torchcrf torchinfo torchmetrics torchsummary"
+    " torchtext torchtyping torchvision tqdm transformers triton wandb xformers"
 )
 PACKAGES = frozenset(_PACKAGES.split())
 _NO_GPU = re.compile(
