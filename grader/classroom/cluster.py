@@ -36,12 +36,17 @@ from grader.support.i18n import _
 BATCH = 20  # submissions at most that travel together
 LOSSES = 3  # of its worker, after which a batch is sent in parts, and a single submission could not be graded
 TICK = 1.0  # seconds between looks at the list of workers
+REGISTRATIONS = 10  # calls to the scheduler, before it counts as lost
 
 
 class ClusterError(GraderError):
     """The cluster cannot be used any longer. What was graded is stored."""
 
     exit_status = 3
+
+
+def _no_answer() -> ClusterError:
+    return ClusterError(_("the scheduler does not answer; run the command again: what was graded is stored"))
 
 
 @dataclass
@@ -76,13 +81,26 @@ class ClusterGrading:
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # lost workers are expected
         with ExitStack() as opened:
             self._client: Client = opened.enter_context(connect(self._address, self._certificates, opened))
-            self._client.register_plugin(GradingPlugin(self._course), NAME)
+            self._register()
             opened.callback(self._leave)
             self._lookup = opened.enter_context(
                 BoundedGrading(self._bundles, self._config, jobs=1, setup=looking_up)
             )
             self._opened = opened.pop_all()
         return self
+
+    def _register(self) -> None:
+        """Send the course to all workers, also to those that join later. Raises ClusterError.
+
+        A worker that exits meanwhile ends the call with an OSError, so it is repeated.
+        """
+        for _attempt in range(REGISTRATIONS):
+            try:
+                self._client.register_plugin(GradingPlugin(self._course), NAME)
+                return
+            except OSError:
+                time.sleep(TICK)
+        raise _no_answer()
 
     def __exit__(self, *error: Any) -> None:
         self._opened.__exit__(*error)
@@ -215,9 +233,7 @@ class ClusterGrading:
                 self._client.run(refusal, self._course.id, workers=asked, on_error="return") if asked else {}
             )
         except OSError:
-            raise ClusterError(
-                _("the scheduler does not answer; run the command again: what was graded is stored")
-            ) from None
+            raise _no_answer() from None
         for address, answer in answers.items():
             if answer == "":
                 self._accepted[address] = None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from distributed.comm import CommClosedError
 
 from grader.bundle.files import load_all
 from grader.classroom.cluster import ClusterError, ClusterGrading
@@ -49,9 +51,15 @@ class Cluster:
     def __init__(self, answers, refusals):
         self.answers, self.refusals, self.sent = answers, refusals, []
         self.others: dict[str, object] = {}
+        self.registered, self.lost_registrations = 0, 0
 
     def scheduler_info(self, n_workers=5):
         return {"workers": dict(list(self.refusals.items())[: None if n_workers == -1 else n_workers])}
+
+    def register_plugin(self, _plugin, _name):
+        self.registered += 1
+        if self.registered <= self.lost_registrations:
+            raise CommClosedError("Stream is closed")
 
     def cancel(self, _futures): ...
 
@@ -129,6 +137,17 @@ def test_a_submission_whose_workers_are_lost_gets_no_zero(config, monkeypatch):
     assert lost.new == ()
     assert "were lost 3 times" in lost.problem
     assert [numbers for _address, numbers in sent].count([1]) == 3
+
+
+@pytest.mark.parametrize(("lost", "answers"), [(0, True), (9, True), (10, False)])
+def test_a_worker_that_exits_at_the_start_ends_no_run(config, monkeypatch, lost, answers):
+    monkeypatch.setattr("grader.classroom.cluster.TICK", 0)
+    grading = ClusterGrading(load_all(config.bundles), config, "local:1", None, 1)
+    grading._client = Cluster(graded, {"a": ""})
+    grading._client.lost_registrations = lost
+    with nullcontext() if answers else pytest.raises(ClusterError, match="the scheduler does not answer"):
+        grading._register()
+    assert grading._client.registered == min(lost + 1, 10)
 
 
 def test_equal_submissions_are_sent_once_at_a_time(config, monkeypatch):
