@@ -25,6 +25,7 @@ SECONDS_PER_BATCH = 0.25
 SECONDS_FOR_SCREENS = 0.2  # after which no other failing case is looked at
 MORE_SECONDS = 0.4  # of CPU time after the first repair, to see whether another line repairs too
 MAX_REPAIRS = 12
+LONGER = 1.1  # as a certification may take, times what all cases took in the search
 SECONDS_PER_EDIT = 0.25  # of CPU time, for one run of a case
 TIMES_OWN = 8  # as long as the submission itself: an edit that takes longer is given up
 OBSERVING = ("see", "see_value", "sentences", "after", "weights", "parameter_count", "flops", "removals")
@@ -112,7 +113,7 @@ class Search:
                     self.first_at = self.first_at or self.budget.spent
                     self.passing = max(self.passing, self.budget.spent - before)
                     self.passing_worker = max(self.passing_worker, self.budget.worker - worker)
-                    last = self.budget.most - self.passing  # leaves the time to certify
+                    last = self.budget.most - LONGER * self.passing  # leaves the time to certify
                     self.until = min(self.until, self.budget.spent + MORE_SECONDS, last)
                 else:
                     self.effects[candidate.statement].passed_one += 1
@@ -127,7 +128,7 @@ class Search:
 
         If so, what they took in this worker is counted for the fresh one.
         """
-        if self.budget.spent + self.passing > self.budget.most or self.budget.wall_left <= 0:
+        if self.budget.spent + LONGER * self.passing > self.budget.most or self.budget.wall_left <= 0:
             return False
         self.budget.worker += self.passing_worker
         return True

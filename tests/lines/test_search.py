@@ -12,7 +12,7 @@ from grader.judge.observation import Observation, StudentError
 from grader.judge.right_answer import right_answer
 from grader.judge.verdict import judge_case
 from grader.lines.candidates import places
-from grader.lines.search import passes, runnable, up_to_first_failure
+from grader.lines.search import Budget, Search, passes, runnable, up_to_first_failure
 from tests.helpers.minimal import submission_of
 
 
@@ -76,6 +76,13 @@ def test_what_passes_in_a_search_is_what_the_grader_passes(case):
     judged = [all(c.outcome in ("passed", "advice") for c in judge_case(case, one).checks) for one in seen]
     assert [passes(case, one) for one in seen] == judged
     assert judged == [True, False, False, True]
+
+
+@pytest.mark.parametrize(("took", "begun"), [(9.0, True), (9.5, False)])
+def test_a_certification_may_take_a_tenth_longer(took, begun):
+    search = Search(None, None, Budget(most=10.0, wall=60.0), passing=took, passing_worker=1.0)
+    assert search.may_certify() is begun
+    assert search.budget.worker == begun
 
 
 MODULE = """from __future__ import annotations
