@@ -35,6 +35,7 @@ class Loaded:
             str, Mapping[str, str]
         ] = {}  # name of a definition → its keyword → the block's
         self.offered: frozenset[str] = frozenset()  # blocks that take the place of a missing import
+        self.sources: tuple[str, ...] = ()  # of every file that may run
         self.module = types.ModuleType("submission")
         self.notes: list[dict[str, Any]] = []
         self.own: dict[
@@ -69,9 +70,9 @@ def load(
     for imports that fail, `{"name", "source", "modules"}` each. keywords: for names of `replace`, keywords that
     the file uses and the block's own names for them.
     """
-    files = [unit["name"] for part in parts for unit in part["units"]]
-    files += [unit["name"] for unit in (*units, *neighbours)]
-    loaded = Loaded(files, neighbours)
+    every = [unit for part in parts for unit in part["units"]] + [*units, *neighbours]
+    loaded = Loaded([unit["name"] for unit in every], neighbours)
+    loaded.sources = tuple(unit["source"] for unit in every)
     loaded.offered, loaded.skip, loaded.replace = frozenset(given), skip, replace
     loaded.keywords = keywords
     loaded.with_own = stand_in_modules.install(given, withheld, loaded.own)

@@ -17,6 +17,7 @@ from grader.worker import rehearsal, stand_in_modules
 from grader.worker.frames import read_frame, write_frame
 from grader.worker.load import Loaded, load
 from grader.worker.program import Program
+from grader.worker.reachable_calls import reachable
 from grader.worker.run_edits import Editor
 from grader.worker.tensor_copies import packed
 from grader.worker.training_progress import Progress, ignore_progress
@@ -120,7 +121,9 @@ def _run(
 ) -> tuple[dict[str, Any], bytes]:
     _exactly(device)
     tensors = safetensors.torch.load(body) if body else {}
-    program = Program(loaded.names, request["case"], tensors, device, loaded.with_own, progress)
+    case = request["case"]
+    case["about"] = reachable(case.get("about", ()), loaded.sources)
+    program = Program(loaded.names, case, tensors, device, loaded.with_own, progress)
     program.run(loaded.files)
     reply, tensors = program.reply, program.observed
     gc.collect(0)

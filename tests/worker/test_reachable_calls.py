@@ -1,0 +1,60 @@
+"""A forbidden call is left out only if no source can make it."""
+
+import pytest
+
+from grader.worker import main
+from grader.worker.reachable_calls import reachable
+
+ABOUT = ["nn.MultiheadAttention", "scaled_dot_product_attention", "nn.Transformer*"]
+PLAIN = "import math, torch\nfrom torch import nn\n\nclass MultiHeadAttention(nn.Module):\n    pass\n"
+
+
+def test_all_are_left_out_of_a_plain_source():
+    assert reachable(ABOUT, (PLAIN, "from d2l import torch as d2l\nmodel.eval()  # Größe × 2")) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "calls"),
+    [
+        ("layer = nn.MultiheadAttention(4, 2)", ABOUT[:2]),
+        ("layer = nn.TransformerEncoderLayer(4, 2)", ABOUT),
+        ("out = F.scaled_dot_product_attention(q, k, v)", ABOUT[1:2]),
+        ("out = F.ｓcaled_dot_product_attention(q, k, v)", ABOUT[1:2]),  # Python reads it as the same name
+        ("out = F.multi_head_attention_forward(*args)", ABOUT[1:2]),
+    ],
+)
+def test_a_call_stays_if_a_source_names_it(line, calls):
+    assert reachable(ABOUT, (PLAIN, line)) == calls
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "layer = getattr(nn, 'Multihead' + 'Attention')",
+        "layer = vars(nn)['Multihead' + 'Attention']",
+        "layer = nn.__dict__['Multihead' + 'Attention']",
+        "exec(text)",
+        "layer = eval(text)",
+        "kinds = nn.Module.__subclasses__()",
+        "import math, torchvision",
+        "import transformers as math",
+        "if True: from timm.layers import *",
+        "from \\\n  operator \\\n  import attrgetter",
+        "from . import blocks",
+        "import math; import importlib",
+    ],
+)
+def test_calls_stay_if_names_may_come_from_elsewhere(line):
+    assert reachable(ABOUT, (PLAIN, line)) == ABOUT
+
+
+def test_an_unknown_call_stays():
+    assert reachable(["softmax"], (PLAIN,)) == ["softmax"]
+
+
+def test_the_sources_are_those_of_every_loaded_file():
+    files = {"parts": [{"units": [{"name": "a.py", "source": "a = 1"}], "names": {}}]}
+    files["neighbours"] = [{"name": "b.py", "source": "b = 2", "modules": []}]
+    request = {"units": [{"name": "c.py", "source": "c = 3"}], "given": {}, "replace": {}, "skip": []}
+    loaded = main._load({**request, "withheld": [], **files})
+    assert sorted(loaded.sources) == ["a = 1", "b = 2", "c = 3"]
