@@ -58,6 +58,8 @@ def fitting_form(
         named, needed = _parameters(build)
     except (TypeError, ValueError):
         return None
+    if needed <= kwargs.keys() <= named:
+        return dict(kwargs)
     return next(
         (form for form in accepted_forms(name, kwargs, renamed) if needed <= form.keys() <= named), None
     )

@@ -14,8 +14,9 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
-from grader.worker import layouts
+from grader.worker import layouts, module_walk
 from grader.worker.constructors import fitting_form
 from grader.worker.errors import definition, describe
 from grader.worker.measures import Measures
@@ -85,8 +86,9 @@ class Program(Measures):
     # ---- what goes in
 
     def _cast(self, tensor: Tensor) -> Tensor:
-        tensor = tensor.to(self.dtype) if tensor.is_floating_point() else tensor
-        return tensor.to(self.device)
+        if tensor.dtype != self.dtype and tensor.is_floating_point():
+            tensor = tensor.to(self.dtype)
+        return tensor if self.device.type == "cpu" else tensor.to(self.device)
 
     def _do_input(self, step: Step) -> None:
         self._offer(step["name"], self.tensors[step["name"]].clone(), step["grad"])
@@ -151,8 +153,10 @@ class Program(Measures):
         Tensors of the simulated device are a subclass: torch makes new parameters and leaves the hooks
         with the old ones. Most modules are there already, and to move them takes time nevertheless.
         """
-        tensors = (*module.parameters(), *module.buffers())
-        if all(type(t) in _PLAIN and t.dtype == self.dtype and t.device == self.device for t in tensors):
+        dtype, device = self.dtype, self.device
+        if all(
+            type(t) in _PLAIN and t.dtype == dtype and t.device == device for t in module_walk.tensors(module)
+        ):
             return
         before = dict(module.named_parameters())
         module.to(device=self.device, dtype=self.dtype)
@@ -164,13 +168,13 @@ class Program(Measures):
     def _do_load(self, step: Step) -> None:
         module, weights = self.env[step["module"]], step["weights"]
         wanted = {name: self._weight(key) for name, key in weights.items()}
-        everything = dict(module.named_parameters(remove_duplicate=False))
-        if any(isinstance(p, nn.UninitializedParameter) for p in everything.values()):
+        everything = module_walk.named_parameters(module)
+        if any(map(is_lazy, everything.values())):
             layouts.fill_lazy_layers(module, wanted)
             self._move(module)  # the parameters that loading has just created
-            everything = dict(module.named_parameters(remove_duplicate=False))
+            everything = module_walk.named_parameters(module)
         # Still lazy, because no weight has this name.
-        shapeless = [n for n, p in everything.items() if isinstance(p, nn.UninitializedParameter)]
+        shapeless = [n for n, p in everything.items() if is_lazy(p)]
         own = {n: p for n, p in everything.items() if (p.requires_grad or n in wanted) and n not in shapeless}
         shapes = {name: tuple(t.shape) for name, t in wanted.items()}
         found = layouts.fit(own, shapes, self.as_linear.get(step["module"], frozenset()))
@@ -238,7 +242,7 @@ class Program(Measures):
         return hook
 
     def _do_mode(self, step: Step) -> None:
-        self.env[step["module"]].train(step["train"])
+        module_walk.set_mode(self.env[step["module"]], step["train"])
 
     def _do_seed(self, step: Step) -> None:
         # torch.manual_seed stores a traceback for every device type it knows and that is missing here.
@@ -346,7 +350,7 @@ class Program(Measures):
         own, found = {}, None
         if step["module"] is not None:
             found = self.fits[step["module"]]
-            own = dict(self.env[step["module"]].named_parameters(remove_duplicate=False))
+            own = module_walk.named_parameters(self.env[step["module"]])
         gradients = _gradients(total, [*leaves.values(), *own.values()])
         for name, gradient in zip(leaves, gradients, strict=False):
             self._observe(name, gradient)

@@ -38,7 +38,10 @@ def plain_copy(value: Any, device: torch.device) -> Tensor | Mapping[str, Any]:
         if device.type != "cpu":
             plain = plain.to("cpu")
         odd = _unsendable(plain)
-        return plain.to("cpu").clone(memory_format=torch.contiguous_format) if odd is None else odd
+        if odd is not None:
+            return odd
+        plain = plain if plain.device.type == "cpu" else plain.to("cpu")
+        return plain.clone(memory_format=torch.contiguous_format)
 
 
 def _unsendable(plain: Tensor) -> Mapping[str, Any] | None:
