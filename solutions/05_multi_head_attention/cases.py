@@ -1,6 +1,7 @@
 """Cases for multi-head attention, for the repairs, and for the students' tests of the repairs.
 
 Modules are built with dropout 0.5 and compared in evaluation mode, so dropout that stays on is detected.
+A case may make several calls: one more call costs far less than one more case.
 """
 
 from pathlib import Path
@@ -72,100 +73,61 @@ def attention_cases(draw, exercise):
             )
         else:
             case.check_unchanged(queries, keys, values, valid_lens)
+        if id == "per-sequence":
+            zeros_are_keys(case, draw, module, lens, T, D)
         if (
             id == "per-query" and exercise == "MultiHeadAttention"
         ):  # a repair fixes only the faults of its text
             case.check_precision(Y, "result and dtype")
         yield case
 
-    case = Case("own-sizes", exercise)
+    yield own_sizes(exercise, draw, B, T, S)
+    yield training(exercise, draw, D, H)
+    yield other_numbers_of_vectors(exercise, draw, B, T, S, D, H)
+
+
+def zeros_are_keys(case, draw, module, lens, T, D):
+    """For answers that guess from the values which keys are padding. Facts and pictures use the lengths of the case."""
+    B, S = len(lens), int(lens.max())
+    keys, values = draw.normal(B, S, D), draw.normal(B, S, D)
+    keys[:, 0] = values[:, 0] = 0
+    Y = case.call(
+        case.input("other_queries", draw.normal(B, T, D)),
+        case.input("keys_with_zeros", keys),
+        case.input("values_with_zeros", values),
+        case.input("other_lens", lens),
+        on=module,
+        axes=AXES,
+    )
+    case.check_values(Y, "a key of zeros is a real key", "masking")
+
+
+def own_sizes(exercise, draw, B, T, S):
+    """Three sizes of the inputs, three heads, and biases."""
+    D, H = 9, 3
     q, k, v = draw.sizes(3, low=3, high=7)
-    module = built(case, D, H, q, k, v)
-    case.load(module, weights.multi_head(draw, D, query_size=q, key_size=k, value_size=v))
+    case = Case("own-sizes", exercise)
+    module = built(case, D, H, q, k, v, bias=True)
+    case.load(module, weights.multi_head(draw, D, query_size=q, key_size=k, value_size=v, bias=True))
     case.eval(module)
     Y = case.call(
         case.input("queries", draw.normal(B, T, q)),
         case.input("keys", draw.normal(B, S, k)),
         case.input("values", draw.normal(B, S, v)),
-        None,
-        on=module,
-        axes=AXES,
-    )
-    case.check_values(Y, "queries, keys and values of three different sizes")
-    case.check_parameters("every layer has the size of its own input")
-    yield case
-
-    case = Case("three-heads-with-bias", exercise)
-    module = built(case, 9, 3, bias=True)
-    case.load(module, weights.multi_head(draw, 9, bias=True))
-    case.eval(module)
-    Y = case.call(
-        case.input("queries", draw.normal(B, T, 9)),
-        case.input("keys", draw.normal(B, S, 9)),
-        case.input("values", draw.normal(B, S, 9)),
         case.input("valid_lens", draw.lens(B, S)),
         on=module,
         axes=AXES,
     )
-    case.check_values(Y, "three heads, with bias=True")
-    case.check_parameters("every layer has a bias with bias=True")
-    yield case
-
-    case = Case("zeros-are-keys", exercise)
-    module = built(case, D, H)
-    case.load(module, weights.multi_head(draw, D))
-    case.eval(module)
-    keys, values = draw.normal(B, S, D), draw.normal(B, S, D)
-    keys[:, 0] = values[:, 0] = 0
-    Y = case.call(
-        case.input("queries", draw.normal(B, T, D)),
-        case.input("keys", keys),
-        case.input("values", values),
-        case.input("valid_lens", draw.lens(B, S)),
-        on=module,
-        axes=AXES,
-    )
-    case.check_values(Y, "a key of zeros is a real key", "masking")
-    yield case
-
-    case = Case("order-of-keys", exercise)
-    module = built(case, D, H)
-    case.load(module, weights.multi_head(draw, D))
-    case.eval(module)
-    order = np.roll(np.arange(S), 1)
-    keys, values = draw.normal(B, S, D), draw.normal(B, S, D)
-    queries = case.input("queries", draw.normal(B, T, D))
-    left = case.call(
-        queries, case.input("keys", keys), case.input("values", values), None, on=module, axes=AXES
-    )
-    right = case.call(
-        queries,
-        case.input("moved_keys", keys[:, order]),
-        case.input("moved_values", values[:, order]),
-        None,
-        on=module,
-        axes=AXES,
-    )
-    case.check_same(
-        left,
-        right,
-        "the order of the keys and values makes no difference",
-        "values",
-        "another order of the keys and values changed the result",
-    )
-    yield case
-
-    yield kept_in_training(exercise, draw, D, H)
-    yield dropout_case(exercise, D, H)
-    yield one_query(exercise, draw, S, D, H)
-    if exercise == "MultiHeadAttention":  # a repair has its softmax from the building blocks
-        yield large_scores(draw, B, T, S)
-        yield as_many_queries_as_keys(draw, B, S, D, H)
+    case.check_values(Y, "three heads, with bias=True, and inputs of three different sizes")
+    case.check_parameters("every layer has the size of its own input, and a bias with bias=True")
+    return case
 
 
-def built(case, D, H, query_size=0, key_size=0, value_size=0, bias=False, dropout=0.5):
+def built(case, D, H, query_size=0, key_size=0, value_size=0, bias=False, dropout=0.5, name="module"):
     """Build the module, with arguments by keyword."""
     return case.build(
+        "",
+        name,
         key_size=key_size or D,
         query_size=query_size or D,
         value_size=value_size or D,
@@ -176,15 +138,35 @@ def built(case, D, H, query_size=0, key_size=0, value_size=0, bias=False, dropou
     )
 
 
-def large_scores(draw, B, T, S):
+def other_numbers_of_vectors(exercise, draw, B, T, S, D, H):
+    """Equal numbers come first: answers that raise an exception because two numbers differ give values here."""
+    case = Case("other-numbers", exercise)
+    module = built(case, D, H)
+    case.load(module, weights.multi_head(draw, D))
+    case.eval(module)
+    if exercise == "MultiHeadAttention":
+        inputs = [case.input(name, draw.normal(B, S, D)) for name in ("queries", "keys", "values")]
+        Y = case.call(*inputs, None, on=module, axes=AXES)
+        case.check_values(Y, "as many queries as keys")
+
+    inputs = [
+        case.input(f"one_{name}", draw.normal(1, n, D)) for name, n in zip("qkv", (1, S, S), strict=True)
+    ]
+    Y = case.call(*inputs, case.input("one_len", np.array([S - 1])), on=module, axes=AXES)
+    case.check_shape(Y, "axes of size one stay where they are")
+    if exercise == "MultiHeadAttention":  # a repair has its softmax from the building blocks
+        large_scores(case, draw, B, T, S)
+    return case
+
+
+def large_scores(case, draw, B, T, S):
     """Scores near 120, for answers with a softmax of their own: the exponential of 89 overflows in float32.
 
     The tolerance is wider, because scores of this size are rounded to 8e-6.
     """
     D, H = 6, 3
     d = D // H
-    case = Case("large-scores", "MultiHeadAttention")
-    module = built(case, D, H)
+    module = built(case, D, H, name="large")
     loaded = weights.multi_head(draw, D)
     for name in ("W_q.weight", "W_k.weight"):  # the first feature of a head is that of the input, and large
         loaded[name][::d] = 0
@@ -194,74 +176,25 @@ def large_scores(draw, B, T, S):
     queries, keys = draw.normal(B, T, D), draw.normal(B, S, D)
     queries[..., 0] = keys[..., 0] = 1
     inputs = (
-        case.input("queries", queries),
-        case.input("keys", keys),
-        case.input("values", draw.normal(B, S, D)),
+        case.input("large_queries", queries),
+        case.input("large_keys", keys),
+        case.input("large_values", draw.normal(B, S, D)),
     )
-    lens = case.input("valid_lens", draw.lens(B, S))
+    lens = case.input("large_lens", draw.lens(B, S))
     for valid_lens, title in ((None, "without a mask"), (lens, "with lengths (B,)")):
         Y = case.call(*inputs, valid_lens, on=module, axes=AXES)
         case.check_values(Y, f"large scores do not overflow, {title}", tol=3e-4)
-    return case
 
 
-def as_many_queries_as_keys(draw, B, S, D, H):
-    """Answers that raise an exception because two numbers of vectors differ give values here, and these tell them apart."""
-    case = Case("as-many-queries-as-keys", "MultiHeadAttention")
-    module = built(case, D, H)
-    case.load(module, weights.multi_head(draw, D))
-    case.eval(module)
-    queries, keys, values = (case.input(name, draw.normal(B, S, D)) for name in ("queries", "keys", "values"))
-    Y = case.call(queries, keys, values, None, on=module, axes=AXES)
-    case.check_values(Y, "as many queries as keys")
-    return case
+def training(exercise, draw, D, H):
+    """The weights in use are dropped; the stored ones are the output of the softmax, before dropout.
 
-
-def one_query(exercise, draw, S, D, H):
-    """Axes of size one stay where they are."""
-    case = Case("one-query-of-one-sequence", exercise)
-    module = built(case, D, H)
-    case.load(module, weights.multi_head(draw, D))
-    case.eval(module)
-    Y = case.call(
-        case.input("queries", draw.normal(1, 1, D)),
-        case.input("keys", draw.normal(1, S, D)),
-        case.input("values", draw.normal(1, S, D)),
-        case.input("valid_lens", np.array([S - 1])),
-        on=module,
-        axes=AXES,
-    )
-    case.check_shape(Y, "axes of size one stay where they are")
-    return case
-
-
-def kept_in_training(exercise, draw, D, H):
-    """The stored weights are the output of the softmax, before dropout."""
-    case = Case("kept-in-training", exercise)
-    module = built(case, D, H)
-    case.load(module, weights.multi_head(draw, D))
-    case.train(module)
-    case.seed(3)
-    x = case.input("x", draw.normal(3, 5, D))
-    left, right = (case.call(x, x, x, None, on=module) for _ in range(2))
-    case.check(
-        "modes",
-        "varies",
-        [case.see(left), case.see(right)],
-        "two calls in training mode return different results",
-    )
-    case.check_weights(
-        case.weights(module, heads=H), "stored weights, if any, are the weights before dropout", optional=True
-    )
-    return case
-
-
-def dropout_case(exercise, D, H):
-    """All weights are equal (all queries are zero) and all values are one: each head's output is the sum
-    of its dropped weights."""
+    At first all weights are equal (all queries are zero) and all values are one: each head's output is the
+    sum of its dropped weights.
+    """
+    case = Case("training", exercise)
     B, T, S, p = 64, 32, 8, 0.25
-    case = Case("dropout", exercise)
-    module = built(case, D, H, dropout=p)
+    module = built(case, D, H, dropout=p, name="even")
     even = filled(1 / D, D, D)
     case.load(
         module, {"W_q.weight": zeros(D, D), "W_k.weight": even, "W_v.weight": even, "W_o.weight": eye(D)}
@@ -283,6 +216,22 @@ def dropout_case(exercise, D, H):
         p=p,
         keys=S,
         features=D // H,
+    )
+
+    module = built(case, D, H)
+    case.load(module, weights.multi_head(draw, D))
+    case.train(module)
+    case.seed(3)
+    x = case.input("x", draw.normal(3, 5, D))
+    left, right = (case.call(x, x, x, None, on=module) for _ in range(2))
+    case.check(
+        "modes",
+        "varies",
+        [case.see(left), case.see(right)],
+        "two calls in training mode return different results",
+    )
+    case.check_weights(
+        case.weights(module, heads=H), "stored weights, if any, are the weights before dropout", optional=True
     )
     return case
 

@@ -32,19 +32,21 @@ def PositionalEncoding(draw):
         "purity",
         "a second call on the same input gives a different result",
     )
+    case.load(module, {})  # last: it overwrites parameters that should not be there
+    case.check_parameters("the module has no parameters")
     yield case
 
-    case = Case("one-step-of-one-sequence", name)
+    case = Case("other-lengths", name)
     module = case.build(num_hiddens=D - 2, dropout=0.0)
     case.eval(module)
     Y = case.call(case.input("X", draw.normal(1, 1, D - 2)), on=module, axes=AXES)
     case.check_shape(Y, "axes of size one stay where they are")
     case.check_values(Y, "a single step of a single sequence")
-    yield case
-
-    case = Case("no-weights", name)
-    case.load(case.build(num_hiddens=D, dropout=0.0), {})
-    case.check_parameters("the module has no parameters")
+    module = case.build("", "longer", num_hiddens=4, dropout=0.0, max_len=1203)
+    case.eval(module)
+    Y = case.call(case.constant("X_longer", (2, 1203, 4), 0.5), on=module, name="all")
+    last = case.part(Y, (1, 2), (1180, 1203), (None, None), name="last", axes=AXES)
+    case.check_values(last, "the last of max_len positions", "shapes", tol=1e-4)
     yield case
 
     case = Case("odd", name)
@@ -64,15 +66,7 @@ def PositionalEncoding(draw):
     case.check_precision(last, "positions up to 999, and dtype", tol=1e-4)
     yield case
 
-    case = Case("longer", name)
-    module = case.build(num_hiddens=4, dropout=0.0, max_len=1203)
-    case.eval(module)
-    Y = case.call(case.constant("X", (2, 1203, 4), 0.5), on=module, name="all")
-    last = case.part(Y, (1, 2), (1180, 1203), (None, None), name="last", axes=AXES)
-    case.check_values(last, "the last of max_len positions", "shapes", tol=1e-4)
-    yield case
-
-    case = Case("evaluation", name)
+    case = Case("dropout", name)
     module = case.build(num_hiddens=D, dropout=0.5)
     case.eval(module)
     case.seed(1)  # what a wrong answer gives here is random
@@ -86,22 +80,19 @@ def PositionalEncoding(draw):
         "modes",
         "two calls in evaluation gave different results",
     )
-    yield case
-
+    module = case.build("", "wide", num_hiddens=40, dropout=P)
     for id, value, title in (
-        ("dropout", 2.0, "in training, dropout is applied to the sum of input and position"),
-        ("dropout-of-zeros", 0.0, "in training, dropout is applied to positions where the input is 0"),
+        ("twos", 2.0, "in training, dropout is applied to the sum of input and position"),
+        ("zeros", 0.0, "in training, dropout is applied to positions where the input is 0"),
     ):
-        case = Case(id, name)
-        module = case.build(num_hiddens=40, dropout=P)
-        X = case.constant("X", (8, 50, 40), value)
+        X = case.constant(id, (8, 50, 40), value)
         case.eval(module)
-        still = case.call(X, on=module, name="still")
+        still = case.call(X, on=module, name=f"still_{id}")
         case.train(module)
         case.seed(2)
-        dropped = case.call(X, on=module, name="dropped")
+        dropped = case.call(X, on=module, name=f"dropped_{id}")
         case.check("modes", "dropped_elements", [case.see(dropped), case.see(still)], title, p=P)
-        yield case
+    yield case
 
 
 def TokenEmbedding(draw):
