@@ -1,7 +1,7 @@
-"""Grade on the workers of a Dask cluster, in the place of `BoundedGrading`.
+"""Grade on the workers of a Dask cluster. It replaces `BoundedGrading`, which grades on this machine.
 
-Files are read and the store is asked on this machine; texts travel in batches, one batch per worker at a time. A
-batch whose worker is lost is sent to another one. Each worker proves first that it grades as this machine would.
+This machine reads the files and looks up stored results. It sends texts to the workers, one batch per worker at a time.
+If a worker exits, its batch goes to another one. A worker gets batches only if its course, grader and sandbox are right.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ from grader.classroom.grading_process import RunConfig, Task, TaskResult, result
 from grader.support.errors import GraderError
 from grader.support.i18n import _
 
-BATCH = 20  # submissions at most that travel together
-LOSSES = 3  # of its worker, after which a batch is sent in parts, and a single submission could not be graded
+BATCH = 20  # the largest number of submissions in a batch
+# After this many lost workers a batch is sent in parts. A batch of one submission is given up: it could not be graded.
+LOSSES = 3
 TICK = 1.0  # seconds between looks at the list of workers
 REGISTRATIONS = 10  # calls to the scheduler, before it counts as lost
 
@@ -56,7 +57,7 @@ class _Batch:
 
 
 class ClusterGrading:
-    """The workers of a scheduler, or of this machine for "local:4". Use as a context."""
+    """Grade on the workers of a Dask scheduler. The address "local:4" starts 4 workers here. Use as a context manager."""
 
     def __init__(
         self,
@@ -72,8 +73,10 @@ class ClusterGrading:
         self._accepted: dict[str, Future | None] = {}  # by address, with the batch it works on
         self._refused: dict[str, str] = {}  # by address: why
         self._batches: dict[Future, _Batch] = {}
-        self._again: list[_Batch] = []
-        self._same: dict[_Key, list[tuple[Task, TaskResult]]] = {}  # equal to one that is being graded
+        self._to_send: list[_Batch] = []
+        self._same: dict[
+            _Key, list[tuple[Task, TaskResult]]
+        ] = {}  # by content: others equal to one in progress
         self._graded: set[_Key] = set()
         self._alone = False
 
@@ -109,20 +112,20 @@ class ClusterGrading:
         with suppress(Exception):  # the scheduler may be gone
             self._client.cancel(list(self._batches))
             others = self._client.run(serves_another, self._course.id, on_error="return")
-            if True not in others.values():  # a second call of `grader grade` may have put its own there
+            if True not in others.values():  # another `grader grade` may have registered its course
                 self._client.unregister_worker_plugin(NAME)
 
     def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
-        """Yield each task with its result, as they are ready. Raises ClusterError without a worker that may grade."""
+        """Yield each task with its result when it is ready. Raises ClusterError if no worker may grade."""
         looked_up = self._looked_up(tasks)
         more = True
-        while more or self._again or self._batches:
+        while more or self._to_send or self._batches:
             self._update_workers()
             for address in [one for one, working in self._accepted.items() if working is None]:
-                if more and not self._again:
+                if more and not self._to_send:
                     more = yield from self._fill_batch(looked_up)
-                if self._again:
-                    self._submit(address, self._again.pop())
+                if self._to_send:
+                    self._submit(address, self._to_send.pop())
             yield from self._finished()
 
     def _fill_batch(
@@ -142,7 +145,7 @@ class ClusterGrading:
             if len(batch.looked_up) >= self._size():
                 more = True
                 break
-        self._again += [batch] if batch.looked_up else []
+        self._to_send += [batch] if batch.looked_up else []
         return more
 
     def _looked_up(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
@@ -183,7 +186,7 @@ class ClusterGrading:
             self._accepted[address] = None
             if isinstance(answer, str):
                 self._refuse(address, answer)
-                self._again.append(batch)
+                self._to_send.append(batch)
             elif answer is None:
                 yield from self._lost(batch)
             else:
@@ -196,9 +199,9 @@ class ClusterGrading:
     def _lost(self, batch: _Batch) -> Iterator[tuple[Task, TaskResult]]:
         batch.losses += 1
         if batch.losses < LOSSES:
-            self._again.append(batch)
+            self._to_send.append(batch)
         elif len(batch.looked_up) > 1:
-            self._again += [_Batch([one]) for one in batch.looked_up]
+            self._to_send += [_Batch([one]) for one in batch.looked_up]
         else:
             ((task, found),) = batch.looked_up
             problem = _("the machines that graded it were lost {n} times").format(n=LOSSES)

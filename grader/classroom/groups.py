@@ -1,8 +1,8 @@
-"""The course's own bank: names and comments that an instructor gave to groups of equal wrong answers.
+"""Names and comments that an instructor gave to groups of equal wrong answers.
 
-It is `groups.json` beside `solutions/`. It holds hashes of wrong values and the instructor's sentences: no code and
-no names of students. A group without a name is called "exercise:fingerprint", a known mistake by its id. If the cases
-change, the wrong values change, and the entry names nothing any more: the bank holds a digest of the cases, and says so.
+They are in `groups.json` beside `solutions/`. The file holds hashes of wrong values and the instructor's sentences: no
+code and no names of students. The id of a group without a name is "exercise:fingerprint"; a known mistake has its own id.
+If the cases change, the wrong values change, and an entry matches no answer. So the file also holds a digest of the cases.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Named:
 
 @dataclass(frozen=True)
 class Groups:
-    """named: group → its name. comments: group or id of a known mistake → what its students read."""
+    """named: group → its name. comments: group or id of a known mistake → the comment that its students read."""
 
     named: Mapping[str, Named] = field(default_factory=dict)
     comments: Mapping[str, str] = field(default_factory=dict)
@@ -58,8 +58,8 @@ class Groups:
         """A sentence for each group that was adopted with other cases than those of the bundles."""
         exercises = {exercise.name: exercise for bundle in bundles for exercise in bundle.exercises}
         says = _(
-            "{group} was adopted as {id}, and the cases of {exercise} have changed since, so it may name no answer"
-            " any more: adopt it again, or remove it with `grader adopt {group} --remove`"
+            "{group} was adopted as {id}, and the cases of {exercise} have changed since, so it may match no answer"
+            " now: adopt it again, or remove it with `grader adopt {group} --remove`"
         )
         return [
             says.format(group=group, id=named.id, exercise=exercise.name)
@@ -82,14 +82,14 @@ class Groups:
 
 
 def group_of(result: ExerciseResult) -> str:
-    """Return the name by which commands and reports call the group of a wrong answer; "" if it is in none."""
+    """Return the id of the group of a wrong answer, as commands and reports show it; "" if it has no group."""
     if result.diagnosis.alternatives:
         return "+".join(result.diagnosis.alternatives[0])
     return f"{result.name}:{result.fingerprint}" if result.fingerprint else ""
 
 
 def read_groups(folder: Path) -> Groups:
-    """Read the bank of the checkout `folder`; an empty one if there is none. Raises UsageError for any other file."""
+    """Return the groups of the checkout `folder`; none without a file. Raises UsageError for a damaged file."""
     path = folder / FILE
     try:
         record = json.loads(read_within(path, MAX_BYTES).decode("utf-8"))
@@ -114,7 +114,7 @@ def read_groups(folder: Path) -> Groups:
 
 
 def write_groups(folder: Path, groups: Groups) -> Path:
-    """Write the bank and return its path. Raises CannotWrite."""
+    """Write the file of groups and return its path. Raises CannotWrite."""
     path = folder / FILE
     record = {"named": {k: asdict(v) for k, v in groups.named.items()}, "comments": dict(groups.comments)}
     write_atomically(path, (json.dumps(record, ensure_ascii=False, indent=1) + "\n").encode())
@@ -122,7 +122,7 @@ def write_groups(folder: Path, groups: Groups) -> Path:
 
 
 def text_of(value: str, option: str) -> str:
-    """A sentence of the instructor. Raises UsageError if it is empty or long."""
+    """Return an option's text on one line, without control characters. Raises UsageError if it is empty or long."""
     text = sanitize(" ".join(value.split()), MAX_TEXT)
     if not 0 < len(value.strip()) <= MAX_TEXT - 50 or len(text) > MAX_TEXT:
         raise UsageError(_("{option} takes 1 to {n} characters").format(option=option, n=MAX_TEXT - 50))

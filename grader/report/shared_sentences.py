@@ -179,7 +179,7 @@ def _entry(code: Code) -> str:
     """Return the function whose output was checked. The line where it begins says nothing about the fault."""
     name, number = code.entry
     line = _line_in(code.file, number)
-    return _("output of `{name}` (begins at {place})").format(name=name, place=line) if name else ""
+    return _("output of `{name}` (defined in {place})").format(name=name, place=line) if name else ""
 
 
 def _line_with_text(code: Code, number: int) -> str:

@@ -1,4 +1,4 @@
-"""Hidden cases: what was learnt from the public ones does not help, and no report tells what they hold."""
+"""Answers copied from public cases do not pass hidden cases. No report shows values of hidden cases."""
 
 from __future__ import annotations
 
@@ -19,31 +19,35 @@ from grader.report.formats import FORMATS
 from grader.report.terminal import show
 
 ROOT = Path(__file__).resolve().parents[2]
-SPOILT = "    return X.softmax(1) * 0.9\n"
-# What a submission would say if it could: the first number of a hidden input.
+WRONG_RETURN = "    return X.softmax(1) * 0.9\n"
+# An expression of student code: "LEAK" and the first value of a hidden input.
 SAY = "'LEAK%d' % int(X.flatten()[0].abs().item() * 1e6)"
 LEAKS = {
     "printed": f"    print({SAY}, flush=True)\n    print({SAY}, file=sys.stderr, flush=True)\n",
     "raised": f"    raise ValueError({SAY})\n",
-    "raised by a name": f"    raise type({SAY}, (Exception,), {{}})()\n",
-    "returned by a name": f"    return type({SAY}, (), {{}})()\n",
+    "name of an exception": f"    raise type({SAY}, (Exception,), {{}})()\n",
+    "name of a returned type": f"    return type({SAY}, (), {{}})()\n",
     "returned text": f"    return {SAY}\n",
     "warned": f"    import warnings\n    warnings.warn({SAY})\n",
     "noted": f"    error = ValueError('x')\n    error.add_note({SAY})\n    raise error\n",
     "chained": f"    raise ValueError('x') from ValueError({SAY})\n",
     "syntax": f"    raise SyntaxError({SAY}, ('answer.py', 1, 1, {SAY}))\n",
-    "ended": "    os._exit(113)\n",
+    "exit code": "    os._exit(113)\n",
     "fault": "@FORGE@    forge({'fault': @SAY@})\n",
     "layout": "@FORGE@    forge({'parameters': {'layout': @SAY@, 'missing': [@SAY@]}, 'odd': {'out': {'is': @SAY@}}})\n",
     "error": "@FORGE@    forge({'error': {'type': @SAY@, 'message': @SAY@, 'step': @SAY@, 'where': {'file': @SAY@, 'line': 3, 'text': @SAY@}}})\n",
     "used": "@FORGE@    forge({'used': [@SAY@, 'nn.Transformer' + @SAY@], 'warnings': [@SAY@], 'values': {@SAY@: 1}})\n",
     "kept for the next loading": f"    import builtins\n    builtins.LEAK = {SAY}\n",
-    "exit code": "    os._exit(113)\n",
-    "amount": "    os.write(1, b'x' * (1 << 21))\n",
+    "amount of printed text": "    os.write(1, b'x' * (1 << 21))\n",
     "length of a reply": "@FORGE@    os.write(reply_fd(), struct.pack('<II', 1130113, 1 << 30))\n",
 }
-CHOSEN = ("113", "2097152", "1130113")  # numbers that a submission could choose by what it saw
-TOP = "import os, sys, torch\nimport builtins\nif hasattr(builtins, 'LEAK'):\n    raise ValueError(builtins.LEAK)\n"
+CHOSEN = (
+    "113",
+    "2097152",
+    "1130113",
+)  # a submission could compute these from a hidden input, so no report may show them
+# Raises the text that an earlier loading of the file stored.
+HEADER = "import os, sys, torch\nimport builtins\nif hasattr(builtins, 'LEAK'):\n    raise ValueError(builtins.LEAK)\n"
 
 
 @pytest.fixture(scope="module")
@@ -65,32 +69,32 @@ def hidden_submission(source):
 
 
 def everything(report):
-    """All that any form says."""
+    """Return the report in every output format, as one text."""
     out = io.StringIO()
     show(report, Console(file=out, width=200), full=True)
-    return "\n".join([out.getvalue(), repr(report), *(str(form(report)) for form in FORMATS.values())])
+    return "\n".join([out.getvalue(), repr(report), *(str(write(report)) for write in FORMATS.values())])
 
 
 @pytest.mark.parametrize("body", LEAKS.values(), ids=LEAKS)
 def test_no_report_shows_what_a_hidden_case_holds(hidden, body):
     forge = "".join(f"    {line}\n" for line in FORGE.strip().splitlines())
     body = body.replace("@FORGE@", forge).replace("@SAY@", SAY)
-    source = TOP + "".join(
-        f"def {name}:\n{body}{SPOILT}"
+    source = HEADER + "".join(
+        f"def {name}:\n{body}{WRONG_RETURN}"
         for name in ("sequence_mask(X, valid_len, value=0)", "masked_softmax(X, valid_lens)")
     )
     for wanted in (["sequence_mask"], ["sequence_mask", "masked_softmax"], ["masked_softmax"]):
         report = hidden.grade(hidden_submission(source), wanted)
         assert {e.outcome for e in report.exercises} == {"failed"}
-        told = everything(report)
-        assert "LEAK" not in told.replace("builtins.LEAK", "").replace("'LEAK'", "")
-        said = [
+        texts = everything(report)
+        assert "LEAK" not in texts.replace("builtins.LEAK", "").replace("'LEAK'", "")
+        messages = [
             text
             for e in report.exercises
             for c in e.checks
             for text in (c.message, c.where, e.message, *e.remarks)
         ]
-        assert not [text for text in said for number in CHOSEN if number in text]
+        assert not [text for text in messages for number in CHOSEN if number in text]
         assert all(c.expected is None and c.got is None for e in report.exercises for c in e.checks)
 
 
@@ -118,6 +122,6 @@ def test_answers_learnt_from_the_public_cases_do_not_help(hidden, engine, bundle
     public = engine.grade(hidden_submission(source), ["sequence_mask"]).exercises[0]
     secret = hidden.grade(hidden_submission(source), ["sequence_mask"]).exercises[0]
     values = [c.outcome for c in public.checks if c.facet == "values"]
-    assert values.count("passed") > len(values) / 2, "it did learn them"
+    assert values.count("passed") > len(values) / 2, "the copied table should pass public cases"
     assert secret.outcome == "failed"
     assert not [c for c in secret.checks if c.facet == "values" and c.outcome == "passed"]

@@ -1,5 +1,5 @@
 # exercise: AddNorm
-# says: pre-norm: X + dropout(ln(Y))
+# says: normalises only the output of the sublayer: X + dropout(ln(Y))
 # kind: different
 # breaks: values
 

@@ -1,5 +1,5 @@
 # exercise: TransformerDecoder
-# says: blocks in a ModuleDict, no weights kept
+# says: blocks in a ModuleDict, no attention weights stored
 # kind: same
 # breaks:
 
