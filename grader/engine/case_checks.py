@@ -38,7 +38,7 @@ def skipped(
     if len(lost) >= MAX_LOST or (not hidden and any(code.startswith("lost time") for code in lost)):
         why = _("skipped: earlier cases timed out")
         return unseen_case(case, "skipped", "skipped-timeouts", why, device=device)
-    checks = [check for j in judged for check in j.checks]
+    checks = (check for j in judged for check in j.checks)
     if case.exam is not None and any(c.facet == "values" and c.outcome == "failed" for c in checks):
         why = _("skipped: earlier checks failed")
         return unseen_case(case, "skipped", "skipped-failed", why, device=device)

@@ -62,9 +62,11 @@ def _unbound(units: tuple[Unit, ...]) -> dict[str, tuple[str, int]]:
 def _nodes(units: Iterable[Unit]) -> Iterator[tuple[Unit, ast.AST]]:
     for unit in units:
         try:
-            yield from ((unit, node) for node in walk(parse(unit.source)))
+            tree = parse(unit.source)
         except CannotParse:
             continue
+        for node in walk(tree):
+            yield unit, node
 
 
 def bound_by(node: ast.AST) -> list[str]:

@@ -114,7 +114,8 @@ def _hash(node: ast.stmt) -> str:
         item = waiting.pop()
         kind = type(item).__name__
         if isinstance(item, ast.AST):
-            fields = [getattr(item, name) for name in item._fields if hasattr(item, name)]
+            known = vars(item)
+            fields = [known[name] for name in item._fields if name in known]
             parts.append(f"{kind}{len(fields)} ")
             waiting += reversed(fields)
         elif isinstance(item, list):

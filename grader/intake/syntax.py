@@ -6,6 +6,7 @@ import ast
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterator
+from functools import cache
 from threading import Lock
 
 from rich.cells import cell_len
@@ -15,6 +16,10 @@ from grader.support.errors import GraderError
 from grader.support.i18n import _
 
 MAX_CODE = 120  # characters of a line that is shown with a caret
+# Fields without nodes, or with operators and contexts only. Skipping them halves the time to walk a tree.
+_SKIPPED = frozenset(
+    ("ctx", "op", "ops", "id", "attr", "kind", "type_comment", "level", "module", "conversion", "simple")
+)
 
 
 class CannotParse(GraderError):
@@ -36,7 +41,10 @@ def parse(source: str) -> ast.Module:
 
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a node and all below it, in no particular order. Takes half of the time of `ast.walk`."""
+    """Yield a node and all below it, without operators and contexts, in no particular order.
+
+    Takes half of the time of `ast.walk`.
+    """
     waiting = [node]
     while waiting:
         node = waiting.pop()
@@ -45,14 +53,21 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def children(node: ast.AST) -> list[ast.AST]:
-    """Return the nodes right below a node."""
+    """Return the nodes right below a node, without operators and contexts."""
     out: list[ast.AST] = []
-    for value in vars(node).values():
+    for name in _fields(type(node)):
+        value = getattr(node, name, None)
         if type(value) is list:
             out += [item for item in value if isinstance(item, ast.AST)]
         elif isinstance(value, ast.AST):
             out.append(value)
     return out
+
+
+@cache
+def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
+    """Return the fields that may hold the nodes right below a node of this type."""
+    return tuple(name for name in kind._fields if name not in _SKIPPED)
 
 
 class _Trees:

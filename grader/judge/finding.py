@@ -90,6 +90,8 @@ def shape_text(shape: Sequence[int], axes: Sequence[str] = ()) -> str:
 
 def wrong_form(seen: Seen | None, want: Header) -> Finding | None:
     """Return a failure if there is no tensor of the expected shape and kind; None if its values can be read."""
+    if seen is not None and seen.array is not None and seen.shape == want.shape:
+        return None if (want.dtype in FLOATS) == (seen.dtype in FLOATS) else wrong_dtype(seen, want)
     shown = shape_text(want.shape, want.axes)
     if seen is None:
         return failed("absent", _("no output was observed"), shown)
@@ -103,11 +105,7 @@ def wrong_form(seen: Seen | None, want: Header) -> Finding | None:
             shown,
             got,
         )
-    if seen.array is None:
-        return failed("odd", _("expected a tensor, got {what}").format(what=seen.odd), shown, seen.odd)
-    if (want.dtype in FLOATS) != (seen.dtype in FLOATS):
-        return wrong_dtype(seen, want)
-    return None
+    return failed("odd", _("expected a tensor, got {what}").format(what=seen.odd), shown, seen.odd)
 
 
 def wrong_dtype(seen: Seen, want: Header) -> Finding | None:

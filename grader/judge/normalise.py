@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,13 +14,15 @@ MAX_ROWS = 1 << 16  # of sentences; a result with more is left as it is
 EMPTY, PAD = -1, 0  # what fills up shorter rows: here, and in a tensor of tokens
 
 
-def normalise_layouts(observation: Observation, steps: Iterable[Mapping[str, Any]]) -> Observation:
+def normalise_layouts(observation: Observation, steps: Sequence[Mapping[str, Any]]) -> Observation:
     """Return the observation with each result in one layout, if it has an accepted one; others stay as they are.
 
     Attention weights of several heads: (B, H, T, S), (B·H, T, S) with row b·H + h, or a list with one (B, T, S) per
     head. Of a decoder with one query per step: a list with one (B, 1, S) or (B, S) per step, or one tensor with the
     steps as its first or second axis.
     """
+    if not any(step["do"] in ("weights", "sentences") for step in steps):
+        return observation
     seen = dict(observation.seen)
     for step in steps:
         if step["do"] == "weights" and step["heads"] and step["name"] in seen:

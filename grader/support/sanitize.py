@@ -12,6 +12,8 @@ MAX_SHOWN = 2000
 def sanitize(text: str, limit: int = MAX_SHOWN) -> str:
     """Plain text: no control characters but newline and tab, reordering marks made visible, cut to size."""
     cut = text if len(text) <= limit else text[:limit] + " …"
+    if cut.isascii() and cut.isprintable():  # most texts of a report: nothing to replace
+        return cut
     return "".join(map(_shown, cut))
 
 
