@@ -10,7 +10,7 @@
 #
 # - replace padding in a batch of sequences, given their lengths;
 # - compute a softmax in which padded keys get no weight;
-# - write a padding mask and a causal mask as lengths.
+# - express a padding mask and a causal mask by valid lengths.
 #
 # Attention turns scores into weights with a softmax over the keys:
 #
@@ -83,8 +83,8 @@ def sequence_mask(X: torch.Tensor, valid_len: torch.Tensor, value: float = 0) ->
 # ## Exercise: `masked_softmax`
 #
 # Compute a softmax over the last axis in which padded keys get no weight. Lengths of shape `(B,)` apply to
-# all queries of a sequence. Find one shape for both kinds of lengths, so that the rest of the code is the
-# same.
+# all queries of a sequence. Give both kinds of lengths the same shape. Then one piece of code
+# works for both.
 #
 # You may call `sequence_mask` or write the mask directly; both are right. If you call it, finish it first.
 # Here, too, you may write into `X` or return a new tensor.
@@ -126,8 +126,8 @@ except NotImplementedError as unwritten:
 # %% [markdown]
 # ## Questions to think about
 #
-# 1. What should a row of length 0 give? Try your function, and say which result you would defend.
-# 2. Why does filling with `-1e9` work in `float32` and fail in `float16`? (`torch.finfo` gives the smallest
-#    and the largest value of each dtype.)
+# 1. What should a row of length 0 give? Try your function. Which result is best, and why?
+# 2. Why does filling with `-1e9` work in `float32` and fail in `float16`? (`torch.finfo(dtype).min` is the most
+#    negative value of a dtype.)
 # 3. A tensor of scores is large. What does it cost to leave `X` unchanged and mask a copy? What may it cost
 #    your caller if you write into `X`?

@@ -201,7 +201,7 @@ except NotImplementedError as unwritten:
 # | training mode and evaluation mode | what dropout acts on |
 # | `torch.isfinite`, sums over rows | NaN, infinite values, wrong sums |
 #
-# After each repair you write a **test** for it. The test is a function that takes one built module. It
+# After each repair you write a **test** for it. The test is a function that takes one module. It
 # returns `True` when the module has a fault and `False` when the module is correct. Such a test is worth more
 # than the repair, because it also checks the next version.
 #
@@ -276,7 +276,7 @@ class MixedUpAttention(nn.Module):
 
 # %% exercise="catches_mixed_up"
 def catches_mixed_up(attention: nn.Module) -> bool:
-    """Return True if a built attention module is faulty in the way of the given class above.
+    """Return True if the module, a multi-head attention, has a fault of the kind that the given class above has.
 
     attention: a module, called as attention(queries, keys, values, valid_lens) with the shapes of that class.
     Returns False for every correct module.
@@ -338,7 +338,7 @@ class TangledSelfAttention(nn.Module):
 
 # %% exercise="catches_tangled"
 def catches_tangled(attention: nn.Module) -> bool:
-    """Return True if a built causal self-attention is faulty in the way of the given class above.
+    """Return True if the module, a causal self-attention, has a fault of the kind that the given class above has.
 
     attention: a module, called as attention(x), from (B, T, d_model) to (B, T, d_model).
     Returns False for every correct module.
@@ -399,7 +399,7 @@ class TransparentSelfAttention(nn.Module):
 
 # %% exercise="catches_transparent"
 def catches_transparent(attention: nn.Module) -> bool:
-    """Return True if a built self-attention is faulty in the way of the given class above.
+    """Return True if the module, a self-attention, has a fault of the kind that the given class above has.
 
     attention: a module, called as attention(x) with x of shape (B, T, embed_dim); it returns the output
     (B, T, embed_dim) and the weights (B, H, T, T).
@@ -445,7 +445,7 @@ for catches, module in built:
 #    other. Its scores depend only on the product of its parts of `W_q` and `W_k`. So on which two products of matrices does a head
 #    really depend? What could you change in the four layers without changing the output?
 # 2. Swap two heads in the outputs of `W_q`, `W_k` and `W_v`. What must happen to `W_o` so that the result
-#    stays the same? What does that say about numbering heads before training?
+#    stays the same? Does the number of a head have a meaning before training?
 # 3. For each of the three classes: with which sizes, lengths or modes would its faults stay hidden? Which
 #    single test, run once, would find most of them?
 

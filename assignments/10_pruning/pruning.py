@@ -88,7 +88,7 @@ def attention_maps(model: nn.Module, *inputs) -> dict[str, list[torch.Tensor]]:
 # ## Try it
 #
 # The maps of a small untrained encoder, one picture per head: queries from top to bottom, keys from left to
-# right. In a notebook, `draw` makes the same picture with matplotlib.
+# right. In a notebook, `grader.report.maps.draw` draws the same picture.
 
 # %%
 try:
@@ -105,7 +105,7 @@ except (NotImplementedError, ImportError) as unwritten:
 # ## Exercise: `gated_attention`
 #
 # Compute what the module would return if each head were multiplied by its gate before `W_o`. The module
-# itself stays as it is: no weight changes, and nothing is left behind in it. Its mode stays too: in training
+# itself stays as it is: no parameter, hook or buffer changes. Its mode stays too: in training
 # mode, dropout works as usual. Gradients must reach the gates. You may use the module's own parts (`W_q`,
 # `W_k`, `W_v`, `attention`, `W_o`, `num_heads`), or find a shorter way.
 
@@ -216,7 +216,7 @@ def head_importance(mha: nn.Module, batches: list, loss_fn, method: str) -> torc
 #
 # **What goes wrong.**
 #
-# - Rows are removed from `W_o`, whose heads are columns. In the other three matrices they are rows.
+# - Rows are removed from `W_o`. In `W_o` a head owns columns; in the other three matrices it owns rows.
 # - `num_heads` keeps its old value. Then the module splits its features in the wrong places.
 # - Every $H$-th feature is removed. The features of a head are contiguous.
 # - The rows and columns are set to zero. The result is right, but nothing is saved.
@@ -330,7 +330,7 @@ class Classifier(nn.Module):
 # |---|---|
 # | `"seed"` | an integer; the three orders run once per seed |
 # | `"order"` | `"importance"`, `"random"` or `"reverse"` |
-# | `"removed"` | the list of the heads that are removed in this row, as the whole model numbers them |
+# | `"removed"` | the list of the heads that are removed in this row, numbered as in the model before any removal |
 # | `"accuracy"` | the share of right answers without them, from 0 to 1, in evaluation mode |
 #
 # Within one seed and order, each row removes the heads of the row before and one more. So a random order is
