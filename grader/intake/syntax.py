@@ -6,7 +6,6 @@ import ast
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterator
-from functools import cache
 from threading import Lock
 
 from rich.cells import cell_len
@@ -55,7 +54,7 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
 def children(node: ast.AST) -> list[ast.AST]:
     """Return the nodes right below a node, without operators and contexts."""
     out: list[ast.AST] = []
-    for name in _fields(type(node)):
+    for name in _FIELDS[type(node)]:
         value = getattr(node, name, None)
         if type(value) is list:
             out += [item for item in value if isinstance(item, ast.AST)]
@@ -64,10 +63,12 @@ def children(node: ast.AST) -> list[ast.AST]:
     return out
 
 
-@cache
-def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
-    """Return the fields that may hold the nodes right below a node of this type."""
-    return tuple(name for name in kind._fields if name not in _SKIPPED)
+# The fields that may hold the nodes right below a node, by its type.
+_FIELDS = {
+    kind: tuple(name for name in kind._fields if name not in _SKIPPED)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
 
 
 class _Trees:
