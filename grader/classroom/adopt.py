@@ -61,7 +61,7 @@ def comment(course: Course, group: str, text: str) -> Path:
     known = _known_ids(course.bundles) | {one.id for one in bank.named.values()}
     if not set(group.split("+")) <= known:
         parts_of(course.bundles, group)
-    comments = {key: said for key, said in bank.comments.items() if key != group}
+    comments = {key: text for key, text in bank.comments.items() if key != group}
     return write_groups(home, replace(bank, comments={**comments, group: text} if text else comments))
 
 

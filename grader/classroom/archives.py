@@ -62,7 +62,7 @@ def members(path: Path) -> dict[PurePosixPath, Member]:
 
 def read_member(path: Path, place: PurePosixPath) -> bytes:
     """Read one gradable file of an archive; of several in one place, the last. Raises BadArchive."""
-    content: bytes | BadArchive = BadArchive(_("does not hold this file any more"))
+    content: bytes | BadArchive = BadArchive(_("no longer contains this file"))
     for found, candidate in _contents(path):
         content = candidate if found == place else content
     if isinstance(content, BadArchive):

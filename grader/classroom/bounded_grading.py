@@ -53,7 +53,7 @@ class BoundedGrading:
         self._pool.close()
 
     def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
-        """Yield each task with its result, as they are ready; those that lost their process come last.
+        """Yield each task with its result, as soon as it is ready; those that lost their process come last.
 
         Raises SandboxError if the tier is not available.
         """
@@ -67,7 +67,7 @@ class BoundedGrading:
             yield task, self._excused(task, self._without_result(task, how))
 
     def _without_result(self, task: Task, lost: Lost) -> TaskResult:
-        """Grade a plain file in the place of one that lost its process: if that works, the file is at fault."""
+        """Grade a simple test file after a submission ended its process: if this works, the submission is the cause."""
         if lost.why == "timeout":
             why = _("it took much longer than the time limits of its exercises")
         else:

@@ -39,7 +39,7 @@ class Pool(Protocol):
     def __exit__(self, *error: Any) -> None: ...
 
     def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
-        """Yield each task with its result, as they are ready."""
+        """Yield each task with its result, as soon as it is ready."""
 
 
 @dataclass(frozen=True)

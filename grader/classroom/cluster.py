@@ -149,7 +149,7 @@ class ClusterGrading:
         return more
 
     def _looked_up(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
-        """Yield each task with what is stored of it; again at the end if an equal one was graded meanwhile."""
+        """Yield each task with its stored results. A task equal to one in progress is looked up again at the end."""
         early = []
         for task, found in self._lookup.run(tasks):
             if found.to_send is not None and _key(found) in self._graded:
@@ -180,7 +180,7 @@ class ClusterGrading:
             if future is None or not future.done():
                 continue
             answer: Any = None
-            with suppress(Exception):  # the worker exited, or its answer is lost with it
+            with suppress(Exception):  # the worker exited, and its answer is lost
                 answer = future.result(timeout=TICK)
             batch = self._batches.pop(future)
             self._accepted[address] = None
@@ -204,7 +204,7 @@ class ClusterGrading:
             self._to_send += [_Batch([one]) for one in batch.looked_up]
         else:
             ((task, found),) = batch.looked_up
-            problem = _("the machines that graded it were lost {n} times").format(n=LOSSES)
+            problem = _("{n} workers exited while they graded this submission").format(n=LOSSES)
             names = found.to_send.expected if found.to_send else ()
             blank = results_without_grading(self._bundles, names, "could_not_grade", problem)
             yield from self._done(task, found, TaskResult(tuple(blank), problem=problem, grader_failed=True))
@@ -214,7 +214,10 @@ class ClusterGrading:
         self._graded.add(_key(found))
         yield task, _joined(found, graded)
         for other, looked_up in self._same.pop(_key(found)):
-            yield other, _joined(looked_up, replace(graded, new=()))
+            yield (
+                other,
+                _joined(looked_up, replace(graded, new=())),
+            )  # the first of the equal ones stores the new results
 
     def _update_workers(self) -> None:
         """Admit workers that joined, forget those that left. Raises ClusterError."""
@@ -242,7 +245,9 @@ class ClusterGrading:
                 self._accepted[address] = None
             elif isinstance(answer, ImportError):
                 self._refuse(address, _("the grader is not installed there, or is another version"))
-            elif isinstance(answer, Exception) and not isinstance(answer, OSError):  # which may pass
+            elif isinstance(answer, Exception) and not isinstance(
+                answer, OSError
+            ):  # an OSError may be temporary
                 self._refuse(address, _("it does not answer ({error})").format(error=type(answer).__name__))
             elif isinstance(answer, str):
                 self._refuse(address, answer)

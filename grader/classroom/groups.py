@@ -124,6 +124,7 @@ def write_groups(folder: Path, groups: Groups) -> Path:
 def text_of(value: str, option: str) -> str:
     """Return an option's text on one line, without control characters. Raises UsageError if it is empty or long."""
     text = sanitize(" ".join(value.split()), MAX_TEXT)
+    # `sanitize` makes a text longer if it has control characters.
     if not 0 < len(value.strip()) <= MAX_TEXT - 50 or len(text) > MAX_TEXT:
         raise UsageError(_("{option} takes 1 to {n} characters").format(option=option, n=MAX_TEXT - 50))
     return text

@@ -44,7 +44,7 @@ def find_stored(
 ) -> StudentData:
     """Find what is stored about a student of the class in `root`. Nothing is changed.
 
-    A store has no names: a result is found by the hash of its file. Results of files that no student has any more
+    A store has no names: a result is found by the hash of its file. Results of files that no student has now
     are found too. store: the one that `--store` named, besides those in the cache. Raises UsageError for a name
     that cannot be a folder's or that nothing there has, and GraderError if a file of another student cannot be
     read, since its results would be lost.

@@ -61,7 +61,7 @@ def _parts(entries: Sequence[GradedSubmission]) -> Iterator[RenderableType]:
 def _listed(
     heading: str, found: Sequence[T], show_one: Callable[[T], RenderableType], *, all_rows: bool = False
 ) -> Iterator[RenderableType]:
-    """A heading, the first rows, and how many more there are; nothing if there are none."""
+    """Return a heading, the first rows, and the number of further rows; nothing without rows."""
     if not found:
         return
     yield Group(Text(), Text(heading, style="bold"))
@@ -170,7 +170,7 @@ def _totals(entries: Sequence[GradedSubmission]) -> RenderableType:
 
 
 def names(who: Sequence[str]) -> str:
-    """A few names and how many more."""
+    """Return a few names and the number of further names."""
     unique = list(dict.fromkeys(who))
     rest = len(unique) - MOST_NAMES
     return ", ".join(unique[:MOST_NAMES]) + (_(" and {n} more").format(n=rest) if rest > 0 else "")

@@ -1,4 +1,4 @@
-"""Choose the checks of a case that count, and the cases that need not run any more."""
+"""Choose the checks of a case that count, and the cases that need no run."""
 
 from __future__ import annotations
 

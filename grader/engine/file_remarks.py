@@ -1,4 +1,4 @@
-"""What a report says of a whole file: what was added to it, used beside it and left out of it, and whether it would run alone."""
+"""Write the remarks on a whole file: what the grader added, what it skipped, and whether the file runs alone."""
 
 from __future__ import annotations
 

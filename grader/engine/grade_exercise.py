@@ -1,4 +1,4 @@
-"""Grade one exercise: once, and again with reference blocks in the place of the student's blocks that are wrong."""
+"""Grade one exercise: once, and again with reference blocks instead of the student's blocks that are wrong."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _blocked(run: SubmissionRun, exercise: Exercise, result: ExerciseResult) -> 
 def retry_with_reference_blocks(
     run: SubmissionRun, exercise: Exercise, result: ExerciseResult
 ) -> ExerciseResult:
-    """Return a better result with reference blocks in the place of blocks that are wrong; `result` if there is none."""
+    """Return a better result with reference blocks instead of blocks that are wrong; `result` if there is none."""
     wanting = run.context.options.foreign and result.outcome == "could_not_grade"
     if result.outcome != "failed" and not wanting:
         return result
@@ -92,7 +92,7 @@ def _with_reference_blocks(
     blocks: Sequence[Block],
     remarks: Sequence[str],
 ) -> ExerciseResult:
-    """Try again with reference blocks in the place of `blocks`. Return the new result unless it is worse."""
+    """Try again with reference blocks instead of `blocks`. Return the new result unless it is worse."""
     if not blocks:
         return result
     again = grade_once(run, exercise, tuple(name for name, _of in blocks))

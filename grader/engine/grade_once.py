@@ -18,7 +18,7 @@ from grader.support.i18n import _
 
 
 def grade_once(run: SubmissionRun, exercise: Exercise, replaced: Sequence[str] = ()) -> ExerciseResult:
-    """Grade one exercise once, with reference blocks in the place of `replaced`.
+    """Grade one exercise once, with reference blocks instead of `replaced`.
 
     The submission may cause an exception while it is judged; that must not excuse it. So the exercise is tried
     again in a new worker. If it raises again, a plain file is graded: the grader is at fault only if that fails

@@ -1,4 +1,4 @@
-"""Say why a loaded file does not define an exercise, and what an exercise lacks of it."""
+"""Return why a loaded file does not define an exercise, or which of its parts are missing."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from grader.support.sanitize import sanitize
 def one_try(
     run: SubmissionRun, exercise: Exercise, replaced: Sequence[str]
 ) -> tuple[ExerciseResult, Evidence]:
-    """Grade an exercise with reference blocks in the place of `replaced`; also return what redaction needs to know."""
+    """Grade an exercise with reference blocks instead of `replaced`; also return what redaction needs to know."""
     builder = result_builder(run, exercise)
     fits = run.interface(exercise)
     remarks = [*_renamed(run, exercise), *fits.remarks]

@@ -1,4 +1,4 @@
-"""Find out who is at fault for an exception of the grader: a plain file is graded in the place of the submission."""
+"""Find the cause of an exception of the grader: grade a simple test file. If this works, the submission is the cause."""
 
 from __future__ import annotations
 

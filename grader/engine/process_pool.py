@@ -44,7 +44,7 @@ Setup = Callable[..., AbstractContextManager[Callable[[T], R]]]
 
 @dataclass(frozen=True)
 class Lost:
-    """Why a task has no result: its process exited, or took longer than it said."""
+    """Why a task has no result: its process exited, or exceeded its time limit."""
 
     why: Literal["exited", "timeout"]
 
@@ -104,7 +104,7 @@ class ProcessPool(Generic[T, R]):
             worker.stop(seconds)
 
     def results(self, tasks: Iterable[T]) -> Iterator[tuple[T, R]]:
-        """Yield each task with its result, as they are ready. Raises SandboxError if a process is lost."""
+        """Yield each task with its result, as soon as it is ready. Raises SandboxError if a process is lost."""
         for task, result in self.run(tasks):
             if isinstance(result, Lost):
                 raise SandboxError(
@@ -113,7 +113,7 @@ class ProcessPool(Generic[T, R]):
             yield task, result
 
     def run(self, tasks: Iterable[T]) -> Iterator[tuple[T, R | Lost]]:
-        """Yield each task with its result, or how it was lost, as they are ready. Raises what `setup` raises."""
+        """Yield each task with its result, or how it was lost, as soon as it is ready. Raises what `setup` raises."""
         waiting, open_tasks, tries = enumerate(tasks), dict[int, T](), dict[int, int]()
         while True:
             self._dispatch(waiting, open_tasks)

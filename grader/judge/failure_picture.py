@@ -1,4 +1,4 @@
-"""From a finding to a picture of it. Pure functions of data; where nothing can be drawn, None.
+"""Make the picture of a finding: pure functions of data. They return None if nothing can be drawn.
 
 A picture shows expected values, so redaction leaves it out of a hidden report as a whole.
 """

@@ -197,7 +197,7 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of a record with lists in the place of tuples."""
+    """Return a value of a record with lists instead of tuples."""
     if isinstance(value, Mapping):
         return {key: _plain(part) for key, part in value.items()}
     return [_plain(part) for part in value] if isinstance(value, list | tuple) else value

@@ -19,7 +19,7 @@ _SET = nn.Module.__setattr__
 
 
 class _Overridden(Exception):
-    """A module has a method of its own in the place of torch's."""
+    """A module has a method of its own instead of torch's."""
 
 
 def named_parameters(module: nn.Module) -> dict[str, nn.Parameter]:

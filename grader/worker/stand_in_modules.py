@@ -194,7 +194,7 @@ def _no_check(*args: Any, **kwargs: Any) -> float:
 def install(
     sources: Mapping[str, str], withheld: Collection[str] = (), own: Mapping[str, _Own] | None = None
 ) -> Switch:
-    """Put the stand-ins where `import` finds them, in the place of those of the exercise before.
+    """Put the stand-ins where `import` finds them, instead of those of the exercise before.
 
     own: parts that the student wrote. Inside the returned context they replace the blocks of the same names, also
     inside of other blocks.

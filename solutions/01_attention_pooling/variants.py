@@ -59,7 +59,7 @@ VARIANTS = [
         "def kernel_attention_weights(queries, keys, w=1.0):\n    return torch.zeros(len(queries), len(keys))",
     ),
     trivial(
-        "keys-handed-back",
+        "keys-input-returned",
         "kernel_attention_weights",
         "def kernel_attention_weights(queries, keys, w=1.0):\n    return keys",
     ),
@@ -118,12 +118,12 @@ VARIANTS = [
         "def kernel_regression(queries, keys, values, w=1.0):\n    return torch.zeros_like(queries)",
     ),
     trivial(
-        "queries-handed-back",
+        "queries-input-returned",
         "kernel_regression",
         "def kernel_regression(queries, keys, values, w=1.0):\n    return queries",
     ),
     trivial(
-        "values-handed-back",
+        "values-input-returned",
         "kernel_regression",
         "def kernel_regression(queries, keys, values, w=1.0):\n    return values",
     ),

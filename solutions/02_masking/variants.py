@@ -61,7 +61,7 @@ VARIANTS = [
     trivial(
         "zeros", "sequence_mask", "def sequence_mask(X, valid_len, value=0):\n    return torch.zeros_like(X)"
     ),
-    trivial("handed-back", "sequence_mask", "def sequence_mask(X, valid_len, value=0):\n    return X"),
+    trivial("input-returned", "sequence_mask", "def sequence_mask(X, valid_len, value=0):\n    return X"),
     trivial(
         "all-filled",
         "sequence_mask",
@@ -122,11 +122,11 @@ VARIANTS = [
         "masked_softmax",
         """
         def masked_softmax(X, valid_lens):
-            raised = (X - X.amax(-1, keepdim=True)).exp()
+            exponentials = (X - X.amax(-1, keepdim=True)).exp()
             if valid_lens is not None:
                 lens = valid_lens.reshape(X.shape[0], -1, 1)
-                raised = torch.where(torch.arange(X.shape[-1], device=X.device) < lens, raised, 0)
-            return raised / raised.sum(-1, keepdim=True)
+                exponentials = torch.where(torch.arange(X.shape[-1], device=X.device) < lens, exponentials, 0)
+            return exponentials / exponentials.sum(-1, keepdim=True)
         """,
     ),
     variant(
@@ -142,7 +142,7 @@ VARIANTS = [
         """,
     ),
     variant(
-        "as-the-book",  # with the course's `sequence_mask`, and a fill value that is minus infinity in float16
+        "as-the-book",  # the fill value -1e6 is minus infinity in float16
         "masked_softmax",
         """
         from d2l import torch as d2l
@@ -203,7 +203,7 @@ VARIANTS = [
         """,
     ),
     trivial("zeros", "masked_softmax", "def masked_softmax(X, valid_lens):\n    return torch.zeros_like(X)"),
-    trivial("handed-back", "masked_softmax", "def masked_softmax(X, valid_lens):\n    return X"),
+    trivial("input-returned", "masked_softmax", "def masked_softmax(X, valid_lens):\n    return X"),
     trivial(
         "uniform",
         "masked_softmax",

@@ -151,7 +151,7 @@ VARIANTS = [
 """),
     ),
     trivial(
-        "values-handed-back",
+        "values-input-returned",
         "AdditiveAttention",
         additive("""
     def forward(self, queries, keys, values, valid_lens=None):
@@ -228,7 +228,7 @@ VARIANTS = [
 """),
     ),
     trivial(
-        "queries-handed-back",
+        "queries-input-returned",
         "DotProductAttention",
         dot("""
     def forward(self, queries, keys, values, valid_lens=None):

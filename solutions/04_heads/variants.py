@@ -59,7 +59,7 @@ VARIANTS = [
             return X[(row // num_heads)[:, None, None], steps[None, :, None], features[:, None, :]]
         """,
     ),
-    trivial("handed-back", "transpose_qkv", "def transpose_qkv(X, num_heads):\n    return X"),
+    trivial("input-returned", "transpose_qkv", "def transpose_qkv(X, num_heads):\n    return X"),
     trivial(
         "zeros",
         "transpose_qkv",
@@ -121,7 +121,7 @@ VARIANTS = [
             return X.transpose(0, 1).reshape(T, -1, num_heads * X.shape[2]).transpose(0, 1).contiguous()
         """,
     ),
-    trivial("handed-back", "transpose_output", "def transpose_output(X, num_heads):\n    return X"),
+    trivial("input-returned", "transpose_output", "def transpose_output(X, num_heads):\n    return X"),
     trivial(
         "zeros",
         "transpose_output",

@@ -259,7 +259,7 @@ VARIANTS = [
         )
         for prefix, name in (("mha", "MultiHeadAttention"), ("mixed-up", "MixedUpAttention"))
         for id, what in (
-            ("handed-back", "queries"),
+            ("input-returned", "queries"),
             ("zeros", "queries.new_zeros(*queries.shape[:2], self.W_o.out_features)"),
             ("mean", "values.mean(1, keepdim=True).expand(-1, queries.shape[1], -1)"),
         )
@@ -296,7 +296,7 @@ VARIANTS = [
         "heads = weights.softmax(-1) @ v.flatten(0, 1)",
         "return self.fc_out(transpose_output(heads, self.n_head))",
     ),
-    trivial("tangled-handed-back", "TangledSelfAttention", with_body(TANGLED, "return x")),
+    trivial("tangled-input-returned", "TangledSelfAttention", with_body(TANGLED, "return x")),
     trivial("tangled-zeros", "TangledSelfAttention", with_body(TANGLED, "return 0 * self.fc_out(x)")),
     transparent(
         "transparent-where",
@@ -333,7 +333,7 @@ VARIANTS = [
         "return [self.fc_out(torch.cat(outs, dim=-1)), torch.stack(maps, dim=1)]",
     ),
     trivial(
-        "transparent-handed-back",
+        "transparent-input-returned",
         "TransparentSelfAttention",
         with_body(TRANSPARENT, "return x, x.new_zeros(B, self.num_heads, T, T)"),
     ),

@@ -198,7 +198,7 @@ class DecoderBlock(nn.Module):
 """,
     ),
     trivial(
-        "input-handed-back",
+        "input-returned",
         "DecoderBlock",
         BLOCK_HEAD
         + """

@@ -143,7 +143,7 @@ GATES = [
         "gated_attention",
         function(GATED, "return torch.zeros(*queries.shape[:2], mha.W_o.out_features)"),
     ),
-    trivial("gated-handed-back", "gated_attention", function(GATED, "return queries")),
+    trivial("gated-input-returned", "gated_attention", function(GATED, "return queries")),
 ]
 
 WEIGHED = [

@@ -217,7 +217,7 @@ forge({}, struct.pack("<Q", len(header)) + header)
     ),
     wrong(
         "shadowed-modules",
-        "puts modules of its own in the place of the standard ones",
+        "puts modules of its own instead of the standard ones",
         """
         import types
         for name in ("json", "struct", "safetensors", "safetensors.torch", "traceback", "gc", "faulthandler"):

@@ -44,7 +44,7 @@ pytestmark = pytest.mark.timeout(900)
 
 @dataclass(frozen=True)
 class Secrets:
-    """What nobody may find, and a folder where all of it lies for everybody to read."""
+    """Make secrets that no attack may find, and a folder in which everybody may read them."""
 
     bundle: Bundle
     folder: Path
@@ -111,7 +111,7 @@ def hostile(secrets: Secrets, roots: list[str]) -> Submission:
 
 
 def looked(secrets: Secrets, tier: str, roots: list[str]) -> tuple[Report, list[str], dict[str, int]]:
-    """The report, what it said that it found, and how much it looked at."""
+    """Return the report, what the attack found, and how much it read."""
     exercises = tuple(replace(e, limits=AMPLE) for e in secrets.bundle.exercises)
     launcher = choose(tier)
     engine = Engine([replace(secrets.bundle, exercises=exercises)], launcher, GradingOptions(hidden=True))

@@ -135,7 +135,7 @@ def test_a_submission_whose_workers_are_lost_gets_no_zero(config, monkeypatch):
     lost = results[1]
     assert [(r.outcome, r.score) for r in lost.results] == [("could_not_grade", None)]
     assert lost.new == ()
-    assert "were lost 3 times" in lost.problem
+    assert "3 workers exited" in lost.problem
     assert [numbers for _address, numbers in sent].count([1]) == 3
 
 

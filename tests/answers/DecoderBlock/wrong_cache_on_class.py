@@ -1,5 +1,5 @@
 # exercise: DecoderBlock
-# says: cache kept in an attribute of the class, shared by all layers
+# says: cache stored in an attribute of the class, shared by all layers
 # kind: mistake
 # breaks: modes
 

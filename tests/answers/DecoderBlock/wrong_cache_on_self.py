@@ -1,5 +1,5 @@
 # exercise: DecoderBlock
-# says: cache kept on the module and never emptied: a second decoding sees the first
+# says: cache stored on the module and never emptied: a second decoding sees the first
 # kind: mistake
 # breaks: modes
 

@@ -1,5 +1,5 @@
 # exercise: DecoderBlock
-# says: dropout handed to scaled_dot_product_attention without self.training: dropout in eval
+# says: dropout passed to scaled_dot_product_attention without self.training: dropout in eval
 # kind: mistake
 # breaks: modes
 

@@ -1,5 +1,5 @@
 # exercise: DecoderBlock
-# says: dropout not handed to the add & norms
+# says: dropout not passed to the add & norms
 # kind: mistake
 # breaks: modes
 

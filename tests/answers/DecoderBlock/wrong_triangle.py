@@ -1,5 +1,5 @@
 # exercise: DecoderBlock
-# says: upper triangle kept instead of the lower one
+# says: upper triangle used instead of the lower one
 # kind: mistake
 # breaks: values, masking
 

@@ -1,5 +1,5 @@
 # exercise: DotProductAttention
-# says: hands the work to F.scaled_dot_product_attention
+# says: calls F.scaled_dot_product_attention
 # kind: same
 # breaks:
 

@@ -1,5 +1,5 @@
 # exercise: EncoderBlock
-# says: dropout not handed to the add & norms
+# says: dropout not passed to the add & norms
 # kind: mistake
 # breaks: modes
 

@@ -1,5 +1,5 @@
 # exercise: EncoderBlock
-# says: key_padding_mask means ignore: handed over inverted
+# says: key_padding_mask means ignore: passed inverted
 # kind: mistake
 # breaks: values, masking
 

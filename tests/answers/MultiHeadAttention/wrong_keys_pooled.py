@@ -1,5 +1,5 @@
 # exercise: MultiHeadAttention
-# says: projects the keys again where the values belong
+# says: passes the projected keys, not the values, to W_v
 # kind: mistake
 # breaks: values, gradients
 

@@ -1,5 +1,5 @@
 # exercise: MultiHeadAttention
-# says: dropout_p handed to scaled_dot_product_attention without self.training
+# says: dropout_p passed to scaled_dot_product_attention without self.training
 # kind: mistake
 # breaks: modes
 

@@ -1,5 +1,5 @@
 # exercise: MultiHeadAttention
-# says: hands scaled_dot_product_attention a mask of what to ignore
+# says: passes scaled_dot_product_attention a mask of what to ignore
 # kind: mistake
 # breaks: masking
 

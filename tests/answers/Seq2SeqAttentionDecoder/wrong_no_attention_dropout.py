@@ -1,5 +1,5 @@
 # exercise: Seq2SeqAttentionDecoder
-# says: dropout not handed to the attention
+# says: dropout not passed to the attention
 # kind: mistake
 # breaks: modes
 

@@ -1,5 +1,5 @@
 # exercise: Seq2SeqAttentionDecoder
-# says: dropout not handed to the GRU
+# says: dropout not passed to the GRU
 # kind: mistake
 # breaks: modes
 

@@ -1,5 +1,5 @@
 # exercise: Seq2SeqAttentionDecoder
-# says: only the last step's attention weights kept
+# says: only the last step's attention weights stored
 # kind: policy
 # breaks: weights
 

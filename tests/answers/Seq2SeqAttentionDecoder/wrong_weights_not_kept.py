@@ -1,5 +1,5 @@
 # exercise: Seq2SeqAttentionDecoder
-# says: attention weights not kept
+# says: attention weights not stored
 # kind: policy
 # breaks: weights
 

@@ -1,5 +1,5 @@
 # exercise: TransformerDecoder
-# says: tokens kept in the state, the whole prefix computed again at each step
+# says: tokens stored in the state, the whole prefix computed again at each step
 # kind: same
 # breaks:
 

@@ -1,5 +1,5 @@
 # exercise: TransformerDecoder
-# says: forward starts with empty caches at every call
+# says: forward empties the caches at every call, so decoding step by step forgets earlier tokens
 # kind: mistake
 # breaks: modes
 

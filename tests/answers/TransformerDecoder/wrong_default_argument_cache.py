@@ -1,5 +1,5 @@
 # exercise: TransformerDecoder
-# says: cache list as a default argument, kept between calls
+# says: cache list as a default argument, stored between calls
 # kind: mistake
 # breaks: modes
 

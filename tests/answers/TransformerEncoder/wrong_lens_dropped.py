@@ -1,5 +1,5 @@
 # exercise: TransformerEncoder
-# says: valid_lens not handed to the blocks
+# says: valid_lens not passed to the blocks
 # kind: mistake
 # breaks: values, masking
 

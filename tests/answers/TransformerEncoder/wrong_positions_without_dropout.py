@@ -1,5 +1,5 @@
 # exercise: TransformerEncoder
-# says: dropout not handed to the positional encoding
+# says: dropout not passed to the positional encoding
 # kind: mistake
 # breaks: modes
 

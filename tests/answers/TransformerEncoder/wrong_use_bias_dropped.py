@@ -1,5 +1,5 @@
 # exercise: TransformerEncoder
-# says: use_bias not handed to the blocks
+# says: use_bias not passed to the blocks
 # kind: mistake
 # breaks: values
 

@@ -1,5 +1,5 @@
 # exercise: attention_maps
-# says: reads what an earlier call has left
+# says: does not call the model; reads the weights of an earlier call
 # kind: mistake
 # breaks: shapes, values
 

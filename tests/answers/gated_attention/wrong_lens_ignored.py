@@ -1,5 +1,5 @@
 # exercise: gated_attention
-# says: no lengths handed on
+# says: no lengths passed on
 # kind: mistake
 # breaks: masking
 

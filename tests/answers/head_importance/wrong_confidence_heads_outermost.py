@@ -1,5 +1,5 @@
 # exercise: head_importance
-# says: rows of the kept weights read as h*B + b
+# says: rows of the stored weights read as h*B + b
 # kind: mistake
 # breaks: values
 

@@ -1,5 +1,5 @@
 # exercise: kernel_regression
-# says: does not hand w on to the weights
+# says: does not pass w to the weights
 # kind: mistake
 # breaks: values, gradients
 

@@ -1,5 +1,5 @@
 # exercise: masked_softmax
-# says: hands the scores back when there are no lengths
+# says: returns the scores when there are no lengths
 # kind: mistake
 # breaks: values, gradients
 

@@ -1,5 +1,5 @@
 # exercise: prune_heads
-# says: hands back nothing where no head is to go
+# says: returns None if no head is to be removed
 # kind: mistake
 # breaks: shapes, pruning, values
 

@@ -1,5 +1,5 @@
 # exercise: train
-# says: target lengths handed in the place of source lengths
+# says: target lengths passed instead of source lengths
 # kind: mistake
 # breaks: masking
 
