@@ -54,7 +54,7 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
 def children(node: ast.AST) -> list[ast.AST]:
     """Return the nodes right below a node, without operators and contexts."""
     out: list[ast.AST] = []
-    for name in _FIELDS[type(node)]:
+    for name in _fields(type(node)):
         value = getattr(node, name, None)
         if type(value) is list:
             out += [item for item in value if isinstance(item, ast.AST)]
@@ -63,12 +63,14 @@ def children(node: ast.AST) -> list[ast.AST]:
     return out
 
 
-# The fields that may hold the nodes right below a node, by its type.
-_FIELDS = {
-    kind: tuple(name for name in kind._fields if name not in _SKIPPED)
-    for kind in vars(ast).values()
-    if isinstance(kind, type) and issubclass(kind, ast.AST)
-}
+_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}  # a cache
+
+
+def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
+    """Return the fields that may hold the nodes right below a node of this type."""
+    if kind not in _FIELDS:
+        _FIELDS[kind] = tuple(name for name in kind._fields if name not in _SKIPPED)
+    return _FIELDS[kind]
 
 
 class _Trees:
