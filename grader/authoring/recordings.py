@@ -36,7 +36,7 @@ CODE: tuple[str, ...] = (
     "report/model.py",
 )
 CODE += ("support", "worker")
-KEPT = 400  # recordings of one exercise, the newest
+KEPT = 400  # the number of recordings in the cache; each is of one exercise
 Tell = Callable[[str, int, int], None]  # an exercise that was recorded; how many so far, and in all
 
 
@@ -60,7 +60,9 @@ def record_all(assignments: Sequence[Assignment], seed: str, tell: Tell | None =
             for done, ((_assignment, name), _nothing) in enumerate(processes.results(missing), 1):
                 if tell is not None:
                     tell(name, done, len(missing))
-    bundles = [_bundle(assignment, seed) for assignment in assignments]  # before: it marks what is in use
+    bundles = [
+        _bundle(assignment, seed) for assignment in assignments
+    ]  # before `_remove_old`: this marks the recordings in use as new
     if missing:
         _remove_old(cache_folder() / "recorded")
     return bundles

@@ -21,10 +21,10 @@ FACETS = (
     "pruning",
 )
 
-# What a result must be right in besides float32. Whether the CPU has the operations is measured: see docs/precision.md.
+# The dtypes in which a result is checked besides float32. Whether the CPU has operations in them: see docs/precision.md.
 OTHER_DTYPES = ("float16", "bfloat16", "float64")
 PRECISION = "precision"  # the policy of all checks in these dtypes
-# What costs no points unless a course lets it count; see docs/decisions/22.
+# Failures of these kinds cost no points unless a course lets them count; see docs/decisions/22.
 POLICIES = (PRECISION, "odd-width", "grad-mode")
 
 
@@ -33,7 +33,7 @@ class Check:
     """One line of the report: a facet, a title, and how the judge decides it.
 
     `judge` names a function of grader/judge; `of` names the observations it looks at; `params` are its
-    settings. `policy`: what a failure is about if it costs no points; "" for a check that counts.
+    settings. `policy`: one of POLICIES if a failure costs no points; "" for a check that counts.
     """
 
     id: str

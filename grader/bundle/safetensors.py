@@ -38,7 +38,7 @@ _DTYPES: dict[str, tuple[str, np.dtype[Any]]] = {
     "I16": ("int16", np.dtype("<i2")),
     "I8": ("int8", np.dtype("i1")),
     "U8": ("uint8", np.dtype("u1")),
-    "BOOL": ("bool", np.dtype("u1")),  # a byte of 2 is not a valid bool, and must not become one
+    "BOOL": ("bool", np.dtype("u1")),  # read as bytes: a byte of 2 is not a valid bool
 }
 
 
@@ -87,8 +87,8 @@ def _tensor(name: str, fields: Mapping[str, Any]) -> Tensor:
     code, shape = fields["dtype"], fields["shape"]
     if len(name) > MAX_NAME or code not in _DTYPES:
         raise BadTensors("a name is too long" if len(name) > MAX_NAME else f"{name!r}: dtype {code!r}")
-    empty = 0 in shape and max(shape) > MAX_EMPTY_AXIS
-    if len(shape) > MAX_AXES or empty or prod(n or 1 for n in shape) > MAX_SIZE:
+    huge_and_empty = 0 in shape and max(shape) > MAX_EMPTY_AXIS
+    if len(shape) > MAX_AXES or huge_and_empty or prod(n or 1 for n in shape) > MAX_SIZE:
         raise BadTensors(f"{name!r}: shape {shape[:MAX_AXES]!r}")
     return Tensor(_DTYPES[code][0], tuple(shape), code, fields["data"])
 

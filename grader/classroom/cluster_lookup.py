@@ -54,7 +54,7 @@ def look_up(engine: Engine, store: Store, config: RunConfig, task: Task) -> Task
     try:
         data = task.read()
     except (OSError, BadArchive):
-        return grade(engine, store, config, task)  # which says so
+        return grade(engine, store, config, task)  # it reports that the file cannot be read
     beside = _Noted(task.beside)
     found = grade(engine, store, config, replace(task, read=partial(bytes, data), beside=beside))
     if not found.new:
@@ -79,7 +79,7 @@ class _Noted:
 
 
 class _Elsewhere(Engine):
-    """In the place of an engine: whatever is to be graded could not be graded here."""
+    """An engine that grades nothing: each exercise gets the outcome "could not be graded", so it is sent to a worker."""
 
     def grade(
         self, submission: Submission, wanted: Sequence[str] | None = None, parts: Sequence[Part] = ()

@@ -28,7 +28,7 @@ NBGRADER = ("submitted", "autograded", "feedback")
 class StudentData:
     """What is stored about a student.
 
-    stores: store → contents to delete. paths: the grader's files. theirs: files of nbgrader or of the instructor.
+    stores: store → hashes of files whose results are deleted. paths: the grader's files. theirs: submissions and files of nbgrader, which are only listed.
     """
 
     stores: dict[Path, list[str]]
@@ -44,7 +44,7 @@ def find_stored(
 ) -> StudentData:
     """Find what is stored about a student of the class in `root`. Nothing is changed.
 
-    A store has no names: a result is found by the hash of its file. Results of files that no student has now
+    A store has no names: a result is found by the hash of its file. Results of files that were deleted since
     are found too. store: the one that `--store` named, besides those in the cache. Raises UsageError for a name
     that cannot be a folder's or that nothing there has, and GraderError if a file of another student cannot be
     read, since its results would be lost.
@@ -73,7 +73,7 @@ def find_stored(
             for content in _contents(file, reader)
         }
     places = (default_store(root), side_store(root), *([store] if store else []))
-    stores = {path: _gone(path, others) for path in places if path.is_file()}
+    stores = {path: _of_no_other_student(path, others) for path in places if path.is_file()}
     return StudentData(stores, tuple(ours), tuple(dict.fromkeys(theirs)))
 
 
@@ -92,7 +92,7 @@ def remove(found: StudentData) -> None:
 _NO_KEY = StoreKey("", "", "", b"")  # nothing is read that would have to be verified
 
 
-def _gone(path: Path, others: set[str]) -> list[str]:
+def _of_no_other_student(path: Path, others: set[str]) -> list[str]:
     with closing(Store(path, _NO_KEY)) as store:
         return [content for content in store.distinct("content") if content not in others]
 
@@ -106,7 +106,7 @@ def _contents(file: SubmittedFile, reader: BoundedReader) -> Iterator[str]:
             return
         except GraderError as error:
             says = _(
-                "{file} {why}, so a result may be its own; nothing was removed. Move that file elsewhere, run the"
+                "{file} {why}, so the grader cannot tell which results belong to it; nothing was removed. Move that file elsewhere, run the"
                 " command again, and move it back: it is then graded again."
             )
             raise GraderError(says.format(file=file.submission, why=error)) from None

@@ -41,7 +41,7 @@ def AddNorm(draw):
     case.check_values(Z, "the sum, normalised over the features of each position", tol=EPS)
     case.check_parameters()
     flow = case.gradients(Z, draw.normal(B, T, size), wrt=[X, Y], parameters=module)
-    case.check_gradients(flow, "gradients of both inputs and of the normalisation", tol=EPS)
+    case.check_gradients(flow, "gradients of both inputs and of the parameters", tol=EPS)
     case.check_unchanged(X, Y)
     case.check_precision(Z, "result and dtype", tol=EPS)
     yield case

@@ -22,7 +22,7 @@ TOML = "cli/test_check.py::test_a_wrong_choice_of_policies_is_one_sentence"
 
 @dataclass(frozen=True)
 class Found:
-    """One finding. A way is empty if the finding does not exist there; the word after a test is its submission.
+    """One finding. `check`, `grade`, `nbgrader`: the test that plays the finding this way, and the name of its submission; "" if it does not exist.
 
     before: what the attack did when it was played against the code that was reviewed; "" if that code had no such part.
     """
@@ -38,11 +38,11 @@ class Found:
 FOUND = (
     Found(
         "C1",
-        "tensors for the judge in the worker",
+        "the worker holds tensors that only the judge needs",
         f"{ATTACK} tensors-for-the-judge",
         f"{CLASS} reads",
         AUTOGRADE,
-        before="yes: `check` and hidden `grade` gave 3 of 3 points for a file without a sine",
+        before="yes: `check` and hidden `grade` gave 3 of 3 points for a `shift_matrix` that computes no sine",
     ),
     Found(
         "C2",
@@ -141,7 +141,7 @@ FOUND = (
         f"{ATTACK} disk-reserved",
         f"{CLASS} disk",
         f"{BOOK} disk",
-        before="yes: `check --sandbox landlock` reserved more than 100 MiB and passed the file that says so",
+        before="yes: `check --sandbox landlock` reserved more than 100 MiB and passed the answer that returns whether it got them",
     ),
     Found(
         "D13",

@@ -69,7 +69,7 @@ MISTAKES = [
             "super().__init__(vocab_size, d_model, padding_idx=1)",
             "super().__init__(vocab_size, d_model, padding_idx=1, max_norm=1.0)",
         ),
-        says="rows longer than one are shortened to length one when they are used",
+        says="vectors with a norm above 1 are scaled to norm 1 when they are looked up",
         asks="Does looking up a token change the table?",
     ),
     mistake(
