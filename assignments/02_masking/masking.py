@@ -12,7 +12,7 @@
 # - compute a softmax in which padded keys get no weight;
 # - express a padding mask and a causal mask by valid lengths.
 #
-# Attention turns scores into weights with a softmax over the keys:
+# Attention turns scores into weights with a softmax over the keys; $x_{ts}$ is the score of query $t$ and key $s$:
 #
 # $$\alpha_{ts} = \frac{\exp(x_{ts})}{\sum_{s'} \exp(x_{ts'})}$$
 #
@@ -23,10 +23,10 @@
 #
 # | name | shape | meaning |
 # |---|---|---|
-# | `X` in `sequence_mask` | `(N, T, …)` | one sequence per row, any number of feature axes after the steps |
+# | `X` in `sequence_mask` | `(N, T, …)` | one sequence of T steps per row, then any number of feature axes |
 # | `valid_len` | `(N,)` | the number of real steps in each row, from 0 to `T` |
 # | `X` in `masked_softmax` | `(B, T, S)` | one score per query `t` and key `s` |
-# | `valid_lens` | `None`, `(B,)` or `(B, T)` | no mask; one length per sequence; one length per *query*; lengths from 1 to `S` |
+# | `valid_lens` | `None`, `(B,)` or `(B, T)` | no mask; one length per sequence; one length per *query*. Every length is from 1 to `S` |
 #
 # **By hand.** The scores are `[1, 1, 5]` and the length is 2, so the third key is padding. Its score becomes
 # $-\infty$. The exponentials are $e, e, 0$, and the weights are $\tfrac12, \tfrac12, 0$. Without the mask the
@@ -83,8 +83,8 @@ def sequence_mask(X: torch.Tensor, valid_len: torch.Tensor, value: float = 0) ->
 # ## Exercise: `masked_softmax`
 #
 # Compute a softmax over the last axis in which padded keys get no weight. Lengths of shape `(B,)` apply to
-# all queries of a sequence. Give both kinds of lengths the same shape. Then one piece of code
-# works for both.
+# all queries of a sequence. Give both kinds of lengths the same number of axes. Then one
+# piece of code works for both.
 #
 # You may call `sequence_mask` or write the mask directly; both are right. If you call it, finish it first.
 # Here, too, you may write into `X` or return a new tensor.

@@ -23,7 +23,7 @@
 # the results of the heads along the features. The attention is the scaled dot-product attention of lesson 03;
 # additive attention would be possible, too.
 #
-# In the formula each head has three small matrices. $W_h^Q$ has the shape `(query_size, d)`, $W_h^K$ has
+# Let $D$ be `num_hiddens` and $d = D/H$. In the formula each head has three small matrices. $W_h^Q$ has the shape `(query_size, d)`, $W_h^K$ has
 # `(key_size, d)`, and $W_h^V$ has `(value_size, d)`. In code the matrices of all heads are concatenated. A
 # single linear layer with `num_hiddens` outputs contains all `H` small ones, and `transpose_qkv` gives each
 # head its outputs. So there are four layers for any number of heads. Head $h$ uses $d$ columns of $W^Q$,
@@ -70,8 +70,8 @@
 # | head 1 | 0 | 5, −5 | 0, 0 | 1/2, 1/2 | 10, 20 | 15 |
 #
 # The result is $(6, 15)$. The heads have different weights: the first prefers the first key, the second gives
-# both the same weight. A single head over both features would have one pair of weights for everything, 0.685
-# and 0.315, and the result would be $(5.48, 13.15)$.
+# both the same weight. A single head over both features has $d = 2$. Its scores would be $(\ln 3)/\sqrt2$ and 0,
+# its weights 0.685 and 0.315, and the result $(5.48, 13.15)$.
 #
 # **What goes wrong.**
 #
@@ -351,8 +351,7 @@ def catches_tangled(attention: nn.Module) -> bool:
 #
 # This class is causal self-attention again, and it also returns its weights. It should return two tensors:
 # the output `(B, T, D)`, and the attention weights `(B, H, T, T)`, so that they can be drawn. Call the second
-# tensor `attention`: `attention[b, h, t]` is the row of weights with which head `h` of sequence `b` averages
-# the values for step `t`. It holds the weights before dropout. So a row has no weight on a later step and
+# tensor `attention`: `attention[b, h, t]` holds the weights of head `h` for step `t` of sequence `b`. It holds the weights before dropout. So a row has no weight on a later step and
 # sums to one, in training mode and in evaluation mode. In training, the values are averaged with the weights
 # after dropout, as in lesson 03. The output is the concatenated results of the heads, passed through
 # `fc_out`.

@@ -5,7 +5,7 @@
 # et al. (2019) found that most heads of a trained model can be removed one at a time with almost no loss.
 # They also removed many heads together, the least important first: up to 20 % of the heads of a translation
 # model and 40 % of BERT's made no noticeable difference. After that the results dropped sharply. Voita et al.
-# (2019) gave every head a gate that is learned, with a penalty for each open gate (an $L_0$ penalty), and
+# (2019) gave every head a learned factor (a *gate*), with a penalty for each open gate (an $L_0$ penalty), and
 # trained the model further. In this way they removed 38 of 48 encoder heads and lost only 0.15 BLEU (a score
 # for translations).
 #
@@ -15,7 +15,7 @@
 # After this lesson you can
 #
 # - measure the importance of a head in three ways, and say what each way does not see;
-# - remove heads from the weights, so that the module is smaller and its result is known;
+# - remove heads from the weights, so that the smaller module returns the same as the full one with zero gates;
 # - design an experiment that shows whether a measure of importance is any good.
 #
 # The tool for all of it is one factor per head, a *gate*. In formulas it is written $\xi_h$ (read: xi), as in
@@ -30,7 +30,7 @@
 # | name | shape | meaning |
 # |---|---|---|
 # | `gates` | `(H,)` | $\xi$, one value per head |
-# | input of `W_o`: all heads | `(B, T, D)` | head $h$ owns the features $h \cdot d$ to $(h+1) \cdot d - 1$ |
+# | concatenated heads (the input of `W_o`) | `(B, T, D)` | head $h$ owns the features $h \cdot d$ to $(h+1) \cdot d - 1$ |
 # | `W_q.weight`, `W_k.weight`, `W_v.weight` | `(D, input size)` | head $h$ owns $d$ **rows** |
 # | `W_o.weight` | `(D, D)` | head $h$ owns $d$ **columns** |
 # | `W_q.bias`, `W_k.bias`, `W_v.bias` | `(D,)` | head $h$ owns $d$ values |
@@ -194,7 +194,7 @@ def head_importance(mha: nn.Module, batches: list, loss_fn, method: str) -> torc
 #
 # | what | before | after |
 # |---|---|---|
-# | values in the four matrices, all sizes $D$ | $4 D^2$ | $4 D^2 \cdot n/H$ |
+# | elements of the four matrices, if all input sizes are $D$ | $4 D^2$ | $4 D^2 \cdot n/H$ |
 # | biases of `W_q`, `W_k`, `W_v` | $3 D$ | $3 D \cdot n/H$ |
 # | bias of `W_o` | $D$ | $D$ |
 # | operations of the four projections, $T = S$ | $8 B T D^2$ | $8 B T D^2 \cdot n/H$ |
@@ -202,7 +202,7 @@ def head_importance(mha: nn.Module, batches: list, loss_fn, method: str) -> torc
 #
 # Operations are counted as in `torch.utils.flop_counter`: one multiplication and one addition for each term
 # of a matrix product, and nothing for adding a bias or for a softmax. The copy of `DotProductAttention` in
-# `grader.given` computes one extra product per head, to get the weights out of a PyTorch function. That adds
+# `grader.given` computes one extra product per head, because PyTorch's function returns no weights. That adds
 # $2 B H T S^2$ operations, which also shrink to $n/H$. So half of the heads need exactly half of the
 # operations. All parameters halve except the bias of `W_o`: it is added to the sum of all heads, belongs to
 # no head and stays complete.
@@ -283,7 +283,7 @@ except NotImplementedError as unwritten:
 # and ends near 0.6.](pictures/removal.svg)
 #
 # The model is a small classifier. The grader's classifier needs no training: its weights were chosen so that
-# every head contributes to the answer, some more and some less. `removal_experiment` gets such a model. You
+# every head contributes to the answer, some more and some less. `removal_experiment` gets this classifier. You
 # need three of its parts:
 #
 # | part | meaning |
@@ -381,7 +381,7 @@ except NotImplementedError as unwritten:
 # 1. In trained translation models, confident heads are mostly the important ones (Voita et al. 2019). In the
 #    model on which `head_importance` is graded, the most *confident* heads matter least: we built it so. How
 #    can a head be sure where to look, and still be of no use? What comes between its weights and the loss?
-# 2. When would the gradient mislead you in the example by hand, and ablation not? When would ablation
+# 2. Change the example by hand so that the gradient misleads you and ablation does not. When would ablation
 #    mislead you? Think of two heads that do the same work.
 # 3. How many calls of the model does ablation of $H$ heads in $L$ layers take? And the gradient?
 # 4. Half of the heads are removed, and half of the operations too, but less than half of the time is saved.
