@@ -106,7 +106,7 @@ def _contents(file: SubmittedFile, reader: BoundedReader) -> Iterator[str]:
             return
         except GraderError as error:
             says = _(
-                "{file} {why}, so the grader cannot tell which results belong to it; nothing was removed. Move that file elsewhere, run the"
+                "{file} {why}, so it is not clear which results belong to it; nothing was removed. Move that file elsewhere, run the"
                 " command again, and move it back: it is then graded again."
             )
             raise GraderError(says.format(file=file.submission, why=error)) from None
