@@ -84,7 +84,7 @@ def _shapes(check: Check, case: RecordedCase, observation: Observation) -> Pictu
 
     A stage may be laid out in another way: it is wrong only if it has another number of values.
     """
-    links = [Link(name, shape_text(case.tensors[name].shape), is_input=True) for name in _inputs(case)]
+    links = [Link(name, shape_text(case.tensors[name].shape), is_input=True) for name in _inputs(check, case)]
     results = [(name, _("your result") if name.startswith("out") else name) for name in check.of]
     for name, title in _stages(case) + results:
         seen, want = observation.seen.get(name), case.headers.get(name)
@@ -104,7 +104,7 @@ def _shapes_of_call(check: Check, case: RecordedCase, observation: Observation) 
     error, want = observation.error, case.headers.get(check.of[0]) if check.of else None
     if error is None or want is None or not want.shape or not _ABOUT_SIZES.search(error.message):
         return None
-    links = [Link(name, shape_text(case.tensors[name].shape), is_input=True) for name in _inputs(case)]
+    links = [Link(name, shape_text(case.tensors[name].shape), is_input=True) for name in _inputs(check, case)]
     for name, title in _stages(case):
         seen = observation.seen.get(name)
         if seen is not None and seen.shape is not None:
@@ -113,8 +113,13 @@ def _shapes_of_call(check: Check, case: RecordedCase, observation: Observation) 
     return Picture(_("Shapes of this call"), Chain(shown))
 
 
-def _inputs(case: RecordedCase) -> list[str]:
-    return [s["name"] for s in case.steps if s["do"] == "input" and s["name"] in case.tensors]
+def _inputs(check: Check, case: RecordedCase) -> list[str]:
+    """The inputs of the call that the check is about; all inputs of the case if it has no such call."""
+    inputs = [s["name"] for s in case.steps if s["do"] == "input" and s["name"] in case.tensors]
+    calls = [step for step in case.steps if step["do"] == "call" and step.get("name") in check.of]
+    values = [value for step in calls[:1] for value in (*step["args"], *step["kwargs"].values())]
+    passed = [value.get("ref") for value in values if isinstance(value, dict)]
+    return [name for name in inputs if name in passed] or inputs
 
 
 def _stages(case: RecordedCase) -> list[tuple[str, str]]:
