@@ -74,7 +74,7 @@ def test_a_statement_whose_edit_repairs_comes_before_a_similar_one(there):
 def test_distances_are_finite_unless_code_raises(mask_case):
     (name,) = [n for n in mask_case.expected if not n.startswith("stage ")][:1]
     wanted = mask_case.expected[name]
-    seen = {name: Seen(wanted.shape, "float32", np.full(wanted.shape, math.nan))}
+    seen = {name: Seen(wanted.shape, mask_case.dtype, np.full(wanted.shape, math.nan))}
     assert 0 < distance(mask_case, Observation(seen)) <= FAR
     assert distance(mask_case, Observation({})) == 1.0
     assert distance(mask_case, Observation({}, StudentError("ValueError", "", None, ""))) == math.inf
