@@ -132,8 +132,8 @@ def limits(exercise: Exercise) -> Limits:
 
 def case_timeout(exercise: Exercise, case: RecordedCase) -> float:
     """Return the seconds for one case. Only a costly case gets the whole time limit of the exercise."""
-    seconds = exercise.limits.get("wall_seconds", Limits.wall_seconds)
-    return seconds if case.costly else min(seconds, SHORT_SECONDS)
+    chosen = limits(exercise)
+    return chosen.wall_seconds if case.costly else default_timeout(chosen)
 
 
 def default_timeout(limits: Limits) -> float:

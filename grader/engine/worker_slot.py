@@ -63,8 +63,7 @@ class Loaded:
 
     def has_limits(self, limits: Limits) -> bool:
         """Whether the worker was started with these limits; only wall seconds hold per message."""
-        same = self.limits == limits
-        return same or self.limits == replace(limits, wall_seconds=self.limits.wall_seconds)
+        return self.limits == replace(limits, wall_seconds=self.limits.wall_seconds)
 
 
 class WorkerSlot:

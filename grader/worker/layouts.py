@@ -360,11 +360,9 @@ def write(found: Fit, own: Own, contract: Mapping[str, Tensor]) -> None:
     """Fill the module's parameters from the contract's tensors."""
     with torch.no_grad():
         for slot in found.slots:
-            target, source = own[slot.own], contract[slot.contract]
-            if slot.start or slot.stop is not None:
-                source = source[slot.start : slot.stop]
+            target, source = own[slot.own], contract[slot.contract][slot.start : slot.stop]
             view = slot.view(target)
-            if view is target or view.untyped_storage().data_ptr() == target.untyped_storage().data_ptr():
+            if view.untyped_storage().data_ptr() == target.untyped_storage().data_ptr():
                 view.copy_(source)
             else:  # the view had to copy: write the other way round
                 target.copy_(source.reshape(source.shape[0], target.shape[0], -1).permute(1, 2, 0))
