@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -46,17 +47,21 @@ class Engine:
         self.launcher = launcher
         self.options = options
         self.exercises = {e.name: e for b in bundles for e in b.exercises}
+        stubs = {b.assignment: _stub(b) for b in bundles}
         self.context = Context(
             exercises=self.exercises,
-            contracts=contracts_of(bundles),
-            stubs={b.assignment: _stub(b) for b in bundles},
+            contracts=_contracts(bundles, stubs),
+            stubs=stubs,
             slot=slot or WorkerSlot(launcher, options.device, options.reuse_worker),
             options=options,
         )
 
     def with_options(self, **changes: Any) -> Engine:
-        """Return an engine with these fields of `GradingOptions` changed and the same worker."""
-        return Engine(self.bundles, self.launcher, replace(self.options, **changes), self.context.slot)
+        """Return an engine with these fields of `GradingOptions` changed, the same tables and the same worker."""
+        engine = copy(self)
+        engine.options = replace(self.options, **changes)
+        engine.context = replace(self.context, options=engine.options)
+        return engine
 
     @property
     def contracts(self) -> Mapping[str, Contract]:
@@ -127,9 +132,15 @@ class Engine:
 
 def contracts_of(bundles: Sequence[Bundle]) -> dict[str, Contract]:
     """Exercise → how it is called, from its cases and its original stub."""
-    stubs = {b.assignment: _stub(b).names.definitions for b in bundles}
+    return _contracts(bundles, {b.assignment: _stub(b) for b in bundles})
+
+
+def _contracts(bundles: Sequence[Bundle], stubs: Mapping[str, Source]) -> dict[str, Contract]:
+    """Exercise → how it is called. stubs: assignment → its original stub."""
     return {
-        e.name: contract(_keywords(e), stubs[b.assignment].get(e.name)) for b in bundles for e in b.exercises
+        e.name: contract(_keywords(e), stubs[b.assignment].names.definitions.get(e.name))
+        for b in bundles
+        for e in b.exercises
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
+from grader.intake.syntax import children, walk
 from grader.support.i18n import _
 
 _EXITS = frozenset({"exit", "quit", "sys.exit", "os._exit"})
@@ -13,7 +14,7 @@ _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 def first_steps(definition: ast.stmt, bound: Collection[str]) -> Iterator[tuple[int, str]]:
     """The line and the sentence of each slip. bound: the names that the submission binds itself."""
-    for node in ast.walk(definition):
+    for node in walk(definition):
         if isinstance(node, ast.Call):
             called = _called(node.func)
             if called == "input" and "input" not in bound:
@@ -36,14 +37,14 @@ def first_steps(definition: ast.stmt, bound: Collection[str]) -> Iterator[tuple[
 
 def _unchanged(loop: ast.While) -> list[str]:
     """Return the names in the condition if the body can neither change them nor leave the loop; else none."""
-    parts = list(ast.walk(loop.test))
+    parts = list(walk(loop.test))
     names = sorted({part.id for part in parts if isinstance(part, ast.Name)})
     if any(
         isinstance(part, ast.Call | ast.Attribute | ast.Subscript | ast.NamedExpr | ast.Await)
         for part in parts
     ):
         return []
-    for part in (part for statement in loop.body for part in ast.walk(statement)):
+    for part in (part for statement in loop.body for part in walk(statement)):
         if isinstance(
             part, ast.Break | ast.Return | ast.Raise | ast.Yield | ast.YieldFrom | ast.Global | ast.Nonlocal
         ):
@@ -91,5 +92,5 @@ def _gives_a_value(function: ast.FunctionDef) -> bool:
         if isinstance(node, ast.Return) and node.value is not None:
             return True
         if not isinstance(node, _NESTED):
-            waiting += ast.iter_child_nodes(node)
+            waiting += children(node)
     return False

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from difflib import get_close_matches
 
 from grader.intake.names import plain
+from grader.intake.syntax import walk
 from grader.support.i18n import _
 
 NEAR = 0.8  # how similar a name has to be to be offered instead
@@ -92,7 +93,7 @@ def variables_of_the_file(function: ast.FunctionDef, variables: Collection[str])
     arguments = function.args
     named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     parameters = {argument.arg for argument in named}
-    parts = [part for part in ast.walk(function) if isinstance(part, ast.Name)]
+    parts = [part for part in walk(function) if isinstance(part, ast.Name)]
     own = parameters | {part.id for part in parts if not isinstance(part.ctx, ast.Load)}
     read = {(part.lineno, part.id) for part in parts if part.id in variables and part.id not in own}
     says = _("`{name}` is a variable of the file; did you mean the parameter `{near}`?")

@@ -17,7 +17,7 @@ from grader.intake.first_steps import first_steps
 from grader.intake.misspelt import is_misspelt, keywords, nearest, variables_of_the_file
 from grader.intake.names import plain
 from grader.intake.read import Submission, Unit
-from grader.intake.syntax import CannotParse, parse
+from grader.intake.syntax import CannotParse, parse, walk
 from grader.support.i18n import _
 
 MAX_SLIPS = 3
@@ -107,8 +107,8 @@ def _text(units: tuple[Unit, ...]) -> _Text:
                     earlier[statement.name] = (file, before.lineno)
                 definitions[statement.name] = [(unit.name, statement)]  # the last one counts
             elif isinstance(statement, ast.Assign):
-                variables |= {name for part in ast.walk(statement) for name in bound_by(part)}
-        for node in ast.walk(tree):
+                variables |= {name for part in walk(statement) for name in bound_by(part)}
+        for node in walk(tree):
             bound |= set(bound_by(node))
             attributes |= set(_sets(node))
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -130,7 +130,7 @@ def _sets(node: ast.AST) -> list[str]:
     if isinstance(node, ast.Attribute):
         return [] if isinstance(node.ctx, ast.Load) else [node.attr]
     if isinstance(node, ast.ClassDef):
-        return [name for part in node.body for inner in ast.walk(part) for name in bound_by(inner)]
+        return [name for part in node.body for inner in walk(part) for name in bound_by(inner)]
     return [node.name] if isinstance(node, ast.FunctionDef) else []
 
 
@@ -150,7 +150,7 @@ def _of_definition(node: ast.stmt, text: _Text) -> _Found:
     if isinstance(node, ast.ClassDef):
         yield from _of_class(node, text)
     yield from _of_names(node, text)
-    for part in ast.walk(node):
+    for part in walk(node):
         if isinstance(part, ast.Attribute):
             yield from _of_attribute(part, text)
         elif isinstance(part, ast.Call):
@@ -161,7 +161,7 @@ def _of_definition(node: ast.stmt, text: _Text) -> _Found:
 
 def _annotations(node: ast.AST) -> Iterator[ast.AST]:
     """Annotations, which Python may never evaluate."""
-    for part in ast.walk(node):
+    for part in walk(node):
         found = [getattr(part, "annotation", None), getattr(part, "returns", None)]
         yield from (hint for hint in found if isinstance(hint, ast.AST))
 
@@ -169,7 +169,7 @@ def _annotations(node: ast.AST) -> Iterator[ast.AST]:
 def _of_class(node: ast.ClassDef, text: _Text) -> _Found:
     methods = {part.name: part for part in node.body if isinstance(part, ast.FunctionDef)}
     bases = [_dotted(base) for base in node.bases]
-    used = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+    used = {part.attr for part in walk(node) if isinstance(part, ast.Attribute)}
     if bases[:2] == ["nn", "Module"] and text.torch_nn:
         yield node.lineno, _("`nn,Module` has a comma; write `nn.Module`")
     yield from _of_super(node)
@@ -201,7 +201,7 @@ def _of_forward(methods: dict[str, ast.FunctionDef], used: set[str]) -> _Found:
 
 
 def _of_super(node: ast.ClassDef) -> _Found:
-    for part in ast.walk(node):
+    for part in walk(node):
         if not isinstance(part, ast.Attribute):
             continue
         if part.attr == "__init__" and _is_super(part.value) and _arguments(part.value) == 1:
@@ -216,7 +216,7 @@ def _of_super(node: ast.ClassDef) -> _Found:
                 part.lineno,
                 _("`super().{name}` is not there; write `super().__init__`").format(name=part.attr),
             )
-    for part in ast.walk(node):
+    for part in walk(node):
         if (
             isinstance(part, ast.Expr)
             and isinstance(part.value, ast.Attribute)
@@ -237,7 +237,7 @@ def _arguments(node: ast.expr) -> int:
 def _without_super(built: ast.FunctionDef) -> _Found:
     """Layers that are set before `nn.Module.__init__` was called."""
     for statement in built.body:
-        names = {part.attr for part in ast.walk(statement) if isinstance(part, ast.Attribute)}
+        names = {part.attr for part in walk(statement) if isinstance(part, ast.Attribute)}
         if "super" in _names(statement) or names & {"__init__", *_CONSTRUCTORS}:
             return
         if isinstance(statement, ast.Assign) and _sets_layer(statement):
@@ -266,11 +266,11 @@ def _dotted(node: ast.expr) -> str:
 
 def _of_self(node: ast.ClassDef, text: _Text) -> _Found:
     """Attributes of `self` that nothing sets, if an attribute with a similar name is set."""
-    own = {name for part in ast.walk(node) for name in _sets(part)}
+    own = {name for part in walk(node) for name in _sets(part)}
     known = text.attributes | text.words | _OF_MODULE
     unknown = {
         (part.lineno, part.attr)
-        for part in ast.walk(node)
+        for part in walk(node)
         if isinstance(part, ast.Attribute)
         and isinstance(part.ctx, ast.Load)
         and isinstance(part.value, ast.Name)
@@ -307,20 +307,20 @@ def _of_names(node: ast.stmt, text: _Text) -> _Found:
     if "*" in text.bound:
         return
     known = text.bound | set(dir(builtins)) | set(IMPORTS) | _OF_KERNELS
-    hints = {id(part) for hint in _annotations(node) for part in ast.walk(hint)}
+    hints = {id(part) for hint in _annotations(node) for part in walk(hint)}
     unknown = {
         (part.lineno, part.id)
-        for part in ast.walk(node)
+        for part in walk(node)
         if isinstance(part, ast.Name)
         and isinstance(part.ctx, ast.Load)
         and id(part) not in hints
         and part.id not in known
         and not part.id.startswith("__")
     }
-    local = {bound for part in ast.walk(node) for bound in bound_by(part)}
+    local = {bound for part in walk(node) for bound in bound_by(part)}
     for line, name, meant in nearest(unknown, local | set(text.definitions)):
         yield line, _("nothing is called `{name}`; did you mean `{near}`?").format(name=name, near=meant)
 
 
 def _names(node: ast.AST) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return {part.id for part in walk(node) if isinstance(part, ast.Name)}

@@ -57,7 +57,8 @@ def children(node: ast.AST) -> list[ast.AST]:
     for name in _fields(type(node)):
         value = getattr(node, name, None)
         if type(value) is list:
-            out += [item for item in value if isinstance(item, ast.AST)]
+            if value:
+                out += [item for item in value if isinstance(item, ast.AST)]
         elif isinstance(value, ast.AST):
             out.append(value)
     return out

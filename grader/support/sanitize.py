@@ -6,13 +6,14 @@ import unicodedata
 
 # Marks that reorder text, so that it reads otherwise than it runs (https://trojansource.codes).
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_LINES = {ord(char): None for char in "\n\t"}
 MAX_SHOWN = 2000
 
 
 def sanitize(text: str, limit: int = MAX_SHOWN) -> str:
     """Plain text: no control characters but newline and tab, reordering marks made visible, cut to size."""
     cut = text if len(text) <= limit else text[:limit] + " …"
-    if cut.isascii() and cut.isprintable():  # most texts of a report: nothing to replace
+    if cut.isascii() and cut.translate(_LINES).isprintable():  # most texts of a report: nothing to replace
         return cut
     return "".join(map(_shown, cut))
 

@@ -265,3 +265,17 @@ def short_limits(exercise):
     from grader.sandbox.base import Limits
 
     return Limits(wall_seconds=1.5)
+
+
+def test_an_engine_with_other_options_parses_no_stub_again(engine, monkeypatch):
+    def parsed(_bundle):
+        raise AssertionError("a stub was parsed again")
+
+    monkeypatch.setattr("grader.engine.engine._stub", parsed)
+    other = engine.with_options(hidden=True)
+    assert other.context.stubs is engine.context.stubs
+    assert other.context.contracts is engine.context.contracts
+    assert other.context.slot is engine.context.slot
+    assert other.context.options.hidden is other.options.hidden is True
+    assert not engine.options.hidden
+    assert not engine.context.options.hidden
