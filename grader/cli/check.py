@@ -28,7 +28,8 @@ Examples:
 \b
 Exit status:
   0  all exercises passed
-  1  an exercise failed, is blocked, has another interface, or is not started (but not with --format github)
+  1  an exercise failed, is blocked, is not started (but not with --format github), or takes arguments that are
+     not those of the course
   2  wrong use
   3  an exercise could not be graded, for example because of an error in the grader
 """)

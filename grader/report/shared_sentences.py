@@ -113,11 +113,12 @@ def first_to_fix(results: Sequence[ExerciseResult]) -> str:
 
 @dataclass(frozen=True)
 class FacetCount:
-    """How many checks of a facet passed, of how many; and the outcome to mark the whole facet with."""
+    """How many checks of a facet passed and how many were skipped, of how many; and the outcome to mark it with."""
 
     facet: str
     outcome: CheckOutcome
     passed: int
+    skipped: int
     of: int
 
 
@@ -128,21 +129,37 @@ def facet_counts(checks: Sequence[CheckResult]) -> list[FacetCount]:
         found.setdefault(check.facet, []).append(check.outcome)
     worst: tuple[CheckOutcome, ...] = ("failed", "could_not_grade", "skipped", "advice", "passed")
     return [
-        FacetCount(facet, next(o for o in worst if o in outcomes), outcomes.count("passed"), len(outcomes))
+        FacetCount(
+            facet,
+            next(o for o in worst if o in outcomes),
+            outcomes.count("passed"),
+            outcomes.count("skipped"),
+            len(outcomes),
+        )
         for facet, outcomes in found.items()
     ]
 
 
 def facet_with_mark(count: FacetCount) -> str:
-    """Return "values ✗ 2/5": two of five checks passed; "shapes ✓ 6": all six passed."""
-    number = f"{count.of}" if count.outcome == "passed" else f"{count.passed}/{count.of}"
+    """Return "shapes ✓ 6": all six checks passed; "values ✗ 2/5": two of five; "precision - 3 skipped"."""
+    if count.outcome == "passed":
+        number = f"{count.of}"
+    elif count.outcome == "skipped":
+        number = _("{count} skipped").format(count=count.skipped)
+    else:
+        number = f"{count.passed}/{count.of}"
     return f"{facet_name(count.facet)} {MARKS[count.outcome]} {number}"
 
 
 def facet_in_words(count: FacetCount) -> str:
-    """Return "values: 2 of 5 checks passed."."""
-    return _("{facet}: {passed} of {all} checks passed.").format(
-        facet=facet_name(count.facet), passed=count.passed, all=count.of
+    """Return "values: 2 of 5 checks passed." or "values: 2 of 5 checks passed, 3 skipped."."""
+    says = (
+        _("{facet}: {passed} of {all} checks passed, {skipped} skipped.")
+        if count.skipped
+        else _("{facet}: {passed} of {all} checks passed.")
+    )
+    return says.format(
+        facet=facet_name(count.facet), passed=count.passed, all=count.of, skipped=count.skipped
     )
 
 
