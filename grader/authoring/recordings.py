@@ -18,7 +18,7 @@ from typing import Any
 
 from grader.authoring.bank import KnownAnswer
 from grader.authoring.content import Assignment
-from grader.bundle import files as bundles
+from grader.bundle import files as bundle_files
 from grader.bundle.model import Bundle
 from grader.support.cache_folder import cache_folder
 
@@ -60,12 +60,11 @@ def record_all(assignments: Sequence[Assignment], seed: str, tell: Tell | None =
             for done, ((_assignment, name), _nothing) in enumerate(processes.results(missing), 1):
                 if tell is not None:
                     tell(name, done, len(missing))
-    bundles = [
-        _bundle(assignment, seed) for assignment in assignments
-    ]  # before `_remove_old`: this marks the recordings in use as new
+    # Before `_remove_old`: reading the recordings marks them as new.
+    recorded = [_bundle(assignment, seed) for assignment in assignments]
     if missing:
         _remove_old(cache_folder() / "recorded")
-    return bundles
+    return recorded
 
 
 def key(assignment: Assignment, exercise: Mapping[str, Any], seed: str) -> str:
@@ -115,7 +114,7 @@ def _folder(assignment: Assignment, exercise: Mapping[str, Any], seed: str) -> P
 
 
 def _is_cached(folder: Path) -> bool:
-    return (folder / bundles.MANIFEST_FILE).exists()  # written last
+    return (folder / bundle_files.MANIFEST_FILE).exists()  # written last
 
 
 @contextmanager
@@ -130,7 +129,7 @@ def _recording(
         (fields,) = alone.exercises
         folder = _folder(assignment, fields, seed)
         folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        bundles.save(bundle_of(alone, seed, {name: measure(alone, fields, seed)}), folder)
+        bundle_files.save(bundle_of(alone, seed, {name: measure(alone, fields, seed)}), folder)
 
     yield record_one
 
@@ -148,7 +147,7 @@ def _bundle(assignment: Assignment, seed: str) -> Bundle:
     found = {}
     for fields in assignment.exercises:
         folder = _folder(assignment, fields, seed)
-        (exercise,) = bundles.load(folder).exercises
+        (exercise,) = bundle_files.load(folder).exercises
         with suppress(OSError):
             os.utime(folder)  # the newest are kept
         found[fields["name"]] = Measured(exercise.cases, exercise.signatures)

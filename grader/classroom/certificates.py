@@ -73,7 +73,7 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def encrypted(address: str) -> str:
-    """Return the address with its protocol. Raises UsageError for one that is not encrypted, also on this machine."""
+    """Return the address with its protocol. Raises UsageError if it is not encrypted, even if it is of this machine."""
     protocol, _mark, place = address.rpartition("://")
     host = place.rpartition(":")[0]
     if protocol not in ("", "tls") or not host:

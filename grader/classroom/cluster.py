@@ -52,7 +52,7 @@ def _no_answer() -> ClusterError:
 
 @dataclass
 class _Batch:
-    looked_up: list[tuple[Task, TaskResult]]
+    to_grade: list[tuple[Task, TaskResult]]
     losses: int = 0
 
 
@@ -117,7 +117,7 @@ class ClusterGrading:
 
     def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
         """Yield each task with its result when it is ready. Raises ClusterError if no worker may grade."""
-        looked_up = self._looked_up(tasks)
+        looked_up = self._look_up(tasks)
         more = True
         while more or self._to_send or self._batches:
             self._update_workers()
@@ -141,14 +141,14 @@ class ClusterGrading:
                 self._same[_key(found)].append((task, found))
             else:
                 self._same[_key(found)] = []
-                batch.looked_up.append((task, found))
-            if len(batch.looked_up) >= self._size():
+                batch.to_grade.append((task, found))
+            if len(batch.to_grade) >= self._size():
                 more = True
                 break
-        self._to_send += [batch] if batch.looked_up else []
+        self._to_send += [batch] if batch.to_grade else []
         return more
 
-    def _looked_up(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
+    def _look_up(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
         """Yield each task with its stored results. A task equal to one in progress is looked up again at the end."""
         early = []
         for task, found in self._lookup.run(tasks):
@@ -163,7 +163,7 @@ class ClusterGrading:
         return max(1, min(BATCH, self._left // (2 * len(self._accepted))))
 
     def _submit(self, address: str, batch: _Batch) -> None:
-        tasks = [found.to_send for _task, found in batch.looked_up]
+        tasks = [found.to_send for _task, found in batch.to_grade]
         future = self._client.submit(
             grade_batch, self._course.id, tasks, workers=[address], allow_other_workers=False, pure=False
         )
@@ -190,7 +190,7 @@ class ClusterGrading:
             elif answer is None:
                 yield from self._lost(batch)
             else:
-                for (task, found), graded in zip(batch.looked_up, answer, strict=True):
+                for (task, found), graded in zip(batch.to_grade, answer, strict=True):
                     yield from self._done(task, found, graded)
         for future in set(self._batches) - set(self._accepted.values()):
             future.cancel()  # its worker has left
@@ -200,10 +200,10 @@ class ClusterGrading:
         batch.losses += 1
         if batch.losses < LOSSES:
             self._to_send.append(batch)
-        elif len(batch.looked_up) > 1:
-            self._to_send += [_Batch([one]) for one in batch.looked_up]
+        elif len(batch.to_grade) > 1:
+            self._to_send += [_Batch([one]) for one in batch.to_grade]
         else:
-            ((task, found),) = batch.looked_up
+            ((task, found),) = batch.to_grade
             problem = _("{n} workers exited while they graded this submission").format(n=LOSSES)
             names = found.to_send.expected if found.to_send else ()
             blank = results_without_grading(self._bundles, names, "could_not_grade", problem)

@@ -207,10 +207,15 @@ def _compared(
 def _at(title: str, index: Sequence[int], axes: Sequence[str], ndim: int) -> str:
     """A title with the place along the axes that are not drawn."""
     named = axes if len(axes) == ndim else ()
-    where = place(index[:-2], named[:-2])
+    where = place(index[:-2], named[:-2]) if named else _slice(index[:-2])
     shown = named[-2:] or ((_("index"),) if ndim == 1 else ())
     across = columns_across(*shown) if shown else ""
     return ", ".join(filter(None, (title[:1].upper() + title[1:], where, across)))
+
+
+def _slice(index: Sequence[int]) -> str:
+    """Return "[0, :, :]": the part of a tensor that is drawn, where the axes have no names; "" for all of it."""
+    return "[" + ", ".join([*map(str, index), ":", ":"]) + "]" if len(index) else ""
 
 
 def _plane(array: Array, index: Sequence[int]) -> Array:
@@ -290,7 +295,7 @@ def _gradients(check: Check, case: RecordedCase, observation: Observation) -> Pi
             title = _("Gradient of {name}").format(name=name.removeprefix("grad "))
             return _compared(case, name, got, want, _tolerance(check, case), what=title)
         rows.append((name.removeprefix("grad "), expected, text, wrong))
-    return _table(_("Largest gradient of each input and parameter"), rows)
+    return _table(_("Largest absolute value of each gradient"), rows)
 
 
 def _largest(array: Array) -> str:

@@ -262,7 +262,7 @@ def _findings(result: ExerciseResult) -> RenderableType | None:
         (diagnosis_lead(result.diagnosis.kind) or _("noticed"), result.diagnosis.says),
         (_("problem"), first.message if first else ""),
         (_("where"), place(result)),
-        (_("check"), first.title if first else ""),
+        (_("checked"), first.title if first else ""),
     ]
     if first is not None and result.picture is None:
         rows += [(_("expected"), first.expected or ""), (_("got"), first.got or "")]

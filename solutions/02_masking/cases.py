@@ -23,7 +23,7 @@ def sequence_mask(draw):
         X = case.input("X", draw.normal(*shape), grad=True)
         lens = draw.lens(N, T)
         valid_len = case.input("valid_len", lens)
-        Y = case.call(X, valid_len, axes=("row", "step", "feature")[: len(shape)])
+        Y = case.call(X, valid_len, axes=("batch", "step", "feature")[: len(shape)])
         case.check_shape(Y, f"shape and dtype, {title}")
         case.check_values(Y, f"padded steps are 0, {title}")
         grads = case.gradients(Y, draw.normal(*shape), wrt=[X])
@@ -38,19 +38,19 @@ def sequence_mask(draw):
     X = case.input(
         "X", 2 + np.abs(draw.normal(2, LONG))
     )  # no value close to zero, which could be confused with padding
-    Y = case.call(X, case.input("valid_len", LONG_LENS), axes=("row", "step"))
+    Y = case.call(X, case.input("valid_len", LONG_LENS), axes=("batch", "step"))
     case.check_precision(Y, LONG_TITLE)
     yield case
 
 
 def _integers(case, draw, lens, N, T, _F):
     X = case.input("tokens", draw.integers(2, 9, N, T))
-    Y = case.call(X, case.input("tokens_len", lens), axes=("row", "step"))
+    Y = case.call(X, case.input("tokens_len", lens), axes=("batch", "step"))
     case.check_values(Y, "input of integers (tokens)")
 
 
 def _other_shapes(case, draw, _lens, N, T, F):
-    axes = ("row", "step", "feature")
+    axes = ("batch", "step", "feature")
     X, valid_len = case.input("X_one", draw.normal(1, 1, 1)), case.input("one_len", np.array([1]))
     case.check_shape(case.call(X, valid_len, axes=axes), "axes of size one stay where they are")
 
@@ -64,7 +64,7 @@ def _other_shapes(case, draw, _lens, N, T, F):
         case.input("X_groups", draw.normal(N, T, 2, F)),
         case.input("groups_valid_len", draw.lens(N, T)),
     )
-    Y = case.call(X, valid_len, axes=("row", "step", "group", "feature"))
+    Y = case.call(X, valid_len, axes=("batch", "step", "group", "feature"))
     case.check_values(Y, "input of shape (N, T, 2, F): whole steps are masked")
 
 

@@ -191,9 +191,9 @@ def EncoderBlock(draw):
         case.stages(
             module,
             attention="the self-attention",
-            addnorm1="the first sum and normalisation",
+            addnorm1="the first AddNorm",
             ffn="the feed-forward network",
-            addnorm2="the second sum and normalisation",
+            addnorm2="the second AddNorm",
         )
         X = case.input("X", draw.normal(B, T, D), grad=True)
         valid_lens = None if lens is None else case.input("valid_lens", lens)

@@ -42,11 +42,11 @@ def DecoderBlock(draw):
         case.stages(
             module,
             attention1="the self-attention",
-            addnorm1="the first sum and normalisation",
+            addnorm1="the first AddNorm",
             attention2="the cross-attention",
-            addnorm2="the second sum and normalisation",
+            addnorm2="the second AddNorm",
             ffn="the feed-forward network",
-            addnorm3="the third sum and normalisation",
+            addnorm3="the third AddNorm",
         )
         X = case.input("X", draw.normal(B, T, D), grad=True)
         enc = case.input("enc_outputs", draw.normal(B, S, D), grad=True)

@@ -50,7 +50,7 @@ FOUND = (
         f"{SENT} train, {LABELS}",
         WORDS,
         WORDS,
-        before="yes: the body of three cases held `labels`; the words of the next steps gave the labels away until the scores were compared with those of the weights. No points were won: an answer with wrong values gets a quarter at most",
+        before="yes: three cases sent `labels`. After they were removed, the inputs of the next steps still revealed them, until the scores were compared with those of the trained weights. The attack won no points: an answer with wrong values gets a quarter at most",
     ),
     Found(
         "C3",

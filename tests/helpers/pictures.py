@@ -69,7 +69,7 @@ SHAPES = Picture(
     ),
 )
 GRADIENTS = Picture(
-    "Largest gradient of each input and parameter",
+    "Largest absolute value of each gradient",
     Grids(
         "",
         ("keys", "W_k.weight", "queries"),

@@ -17,7 +17,10 @@ watchfiles = pytest.importorskip("watchfiles")
 
 @pytest.fixture
 def saves(tmp_path, monkeypatch):
-    """A watched file, and the queue of what was noticed; `announced` says whether the system announces saves."""
+    """Return a function that starts watching: the watcher, the watched file and the queue of noticed files.
+
+    announced: whether the system announces saves.
+    """
     opened = []
 
     def start(announced: bool) -> tuple[SavedFiles, Path, SimpleQueue]:
@@ -33,7 +36,7 @@ def saves(tmp_path, monkeypatch):
             return listens.set() if path == other else noticed.put(path)
 
         opened.append(SavedFiles(tmp_path, [file, tmp_path / "a.ipynb"], send))
-        while announced and not listens.wait(0.2):  # until saves are announced
+        while announced and not listens.wait(0.2):  # the watcher needs a moment until it notices saves
             other.write_text(f"x = {time.monotonic_ns()}\n", "utf-8")
         return opened[-1], file, noticed
 

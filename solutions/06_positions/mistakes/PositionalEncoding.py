@@ -27,7 +27,7 @@ MISTAKES = [
             "angles = positions / 10000 ** (columns / num_hiddens)",
             "angles = positions / 10000 ** (columns // num_hiddens)",
         ),
-        says="the exponent is rounded down to zero, so all pairs have the same frequency",
+        says="the exponent is rounded down to zero, so all pairs of columns have the same frequency",
         asks="What does an integer division return if the first number is smaller than the second?",
     ),
     mistake(
@@ -36,7 +36,7 @@ MISTAKES = [
             "angles = positions / 10000 ** (columns / num_hiddens)",
             "angles = positions.expand(-1, len(columns)) * 1e-4",
         ),
-        says="all pairs have the same low frequency",
+        says="all pairs of columns have the same low frequency",
         asks="Which positions can the highest frequency separate, and what is your highest frequency?",
     ),
     mistake(
