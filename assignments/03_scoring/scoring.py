@@ -74,9 +74,9 @@
 # are $e/(e + 1) = 0.731$ and $0.269$, and the result is 7.31. Without the division the weights would be
 # $0.881$ and $0.119$.
 #
-# Now the additive score with one hidden feature and all weights equal to 1. For the query 1 and the keys $-1$
-# and $0$ the sums are 0 and 1. The scores are $\tanh 0 = 0$ and $\tanh 1 = 0.762$, and the weights are 0.318
-# and 0.682.
+# Now the additive score with one hidden feature, where every entry of $W_q$, $W_k$ and $w_v$ is 1. For the
+# query 1 and the keys $-1$ and $0$ the sums are 0 and 1. The scores are $\tanh 0 = 0$ and $\tanh 1 = 0.762$,
+# and the attention weights are 0.318 and 0.682.
 #
 # **Dropout on the weights.** In training mode a *dropout* layer sets each of its inputs to zero with
 # probability $p$. It multiplies the others by $1/(1-p)$, so that the mean stays the same. In evaluation mode
