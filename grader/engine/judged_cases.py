@@ -29,25 +29,60 @@ def judged_cases(context: Context, request: LoadRequest) -> list[JudgedCase]:
     """
     judged: list[JudgedCase] = []
     budget = Budget()
+    together = Together(context, request)
     options = context.options
-    for case in sorted(request.exercise.cases, key=lambda case: bool(case.policy)):
+    for case in _in_order(request.exercise):
         if case.costly and options.quick:
             continue
         ordered = off_last(request.exercise, case)
         known = skipped(ordered, judged, options.device, hidden=options.hidden)
-        judged.append(without_off(request.exercise, known or _judged(context, request, ordered, budget)))
+        judged.append(
+            without_off(request.exercise, known or _judged(context, request, ordered, budget, together))
+        )
     return judged
 
 
-def _judged(context: Context, request: LoadRequest, case: RecordedCase, budget: Budget) -> JudgedCase:
+class Together:
+    """The observations of cases that were run with one message; empty where they must run one by one."""
+
+    def __init__(self, context: Context, request: LoadRequest):
+        self._context, self._request = context, request
+        self._seen: dict[str, Observation] = {}
+        self.run()
+
+    def run(self) -> None:
+        """Run all cases that are quick. What was observed before is forgotten."""
+        slot = self._context.slot
+        cases = [case for case in _in_order(self._request.exercise) if not case.costly and case.exam is None]
+        self._seen = slot.observe_all(self._request, cases) if len(cases) > 1 else {}
+        if not self._context.options.hidden and any(one.printed for one in self._seen.values()):
+            slot.close()  # one by one, a report can show what a case prints
+            self._seen = {}
+
+    def get(self, case: RecordedCase) -> Observation | None:
+        """Return what was observed, in the layout of the course; None if the case must run."""
+        seen = self._seen.get(case.id)
+        return None if seen is None else normalise_layouts(seen, case.steps)
+
+
+def _in_order(exercise: Exercise) -> list[RecordedCase]:
+    """Cases that cost no points come last."""
+    return sorted(exercise.cases, key=lambda case: bool(case.policy))
+
+
+def _judged(
+    context: Context, request: LoadRequest, case: RecordedCase, budget: Budget, together: Together
+) -> JudgedCase:
     """Run and judge one case. A failure counts only if the worker had loaded the file once, so it may run in a
     new worker.
     """
     device = context.options.device
     try:
-        judged = judge_case(case, _observed(context, request, case), device, budget)
+        judged = judge_case(case, together.get(case) or _observed(context, request, case), device, budget)
         if context.slot.reloaded and any(check.outcome != "passed" for check in judged.checks):
-            again = _observed(context, request, case, in_new_worker=True)
+            context.slot.close()
+            together.run()
+            again = together.get(case) or _observed(context, request, case)
             judged = judge_case(case, again, device, budget)
         return judged
     except WorkerGone as gone:
@@ -64,12 +99,10 @@ def _without_worker(exercise: Exercise, case: RecordedCase, gone: WorkerGone, de
     return replace(lost, printed=gone.printed)
 
 
-def _observed(
-    context: Context, request: LoadRequest, case: RecordedCase, *, in_new_worker: bool = False
-) -> Observation:
+def _observed(context: Context, request: LoadRequest, case: RecordedCase) -> Observation:
     """Run one case, measure what it trained, and bring the results into one layout."""
     on_training = partial(context.options.on_training, f"{request.exercise.name}, {case.id}")
-    observation = context.slot.observe(request, case, on_training, in_new_worker=in_new_worker)
+    observation = context.slot.observe(request, case, on_training)
     return normalise_layouts(_examined(context, request.exercise, case, observation), case.steps)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from grader.bundle.model import RecordedCase
 from grader.bundle.safetensors import Array, BadTensors, read
 from grader.support.errors import GraderError
 
@@ -110,6 +111,27 @@ def read_observation(
         stacked=frozenset(texts(words.get("stacked"))) & asked,
         used=frozenset(texts(words.get("used"))),
     )
+
+
+def read_observations(
+    words: Mapping[str, Any], body: bytes, cases: Sequence[RecordedCase], files: frozenset[str]
+) -> list[Observation]:
+    """Turn a reply about several cases into the observations of the first of them. Raises BadReply.
+
+    files: as for `read_observation`.
+    """
+    replies, sizes = words.get("replies"), words.get("sizes")
+    if not isinstance(replies, list) or not isinstance(sizes, list) or len(replies) != len(sizes):
+        raise BadReply("no list of replies")
+    if len(replies) > len(cases) or not all(type(size) is int and size >= 0 for size in sizes):
+        raise BadReply("replies to other cases")
+    if sum(sizes) != len(body):
+        raise BadReply("other tensors than those of the replies")
+    seen, at = [], 0
+    for case, reply, size in zip(cases, replies, sizes, strict=False):
+        seen.append(read_observation(_mapping(reply), bytes(body[at : at + size]), case.asked, files))
+        at += size
+    return seen
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

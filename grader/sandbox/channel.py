@@ -45,6 +45,7 @@ class Channel:
         self._log, self._recent = bytearray(), bytearray()
         self._printed = 0
         self._mark, self._marked = b"", False
+        self._recent_marks: list[bytes] = []
         self._log_writer = process.log_writer
         self._requests: SimpleQueue[bytes | None] = SimpleQueue()
         for pump, descriptor in (
@@ -63,12 +64,16 @@ class Channel:
         """Begin anew to collect what `recent` returns."""
         with self._changed:
             self._recent.clear()
+            self._recent_marks.clear()
 
     @property
     def recent(self) -> bytes:
         """The first `MAX_RECENT` bytes that the worker printed since `forget_recent`."""
         with self._changed:
-            return bytes(self._recent).replace(self._mark, b"") if self._mark else bytes(self._recent)
+            printed = bytes(self._recent)
+            for mark in self._recent_marks:
+                printed = printed.replace(mark, b"")
+            return printed
 
     def send(self, data: bytes) -> None:
         """Have `data` written, without waiting for it: a worker may never read it."""
@@ -105,6 +110,7 @@ class Channel:
         with self._changed:
             self._require_little_output()
             self._mark, self._marked = mark, False
+            self._recent_marks.append(mark)
         os.write(self._log_writer, mark)
         deadline = time.monotonic() + SETTLE_SECONDS
         with self._changed:

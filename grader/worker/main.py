@@ -22,6 +22,8 @@ from grader.worker.run_edits import Editor
 from grader.worker.tensor_copies import packed
 from grader.worker.training_progress import Progress, ignore_progress
 
+MAX_TOGETHER = 1 << 20  # bytes of results after which no more cases are run for one request
+
 
 def serve(request_fd: int, reply_fd: int) -> None:
     """Answer requests until the parent closes its pipe."""
@@ -51,6 +53,9 @@ def serve(request_fd: int, reply_fd: int) -> None:
                 assert editor is not None
                 _exactly(device)
                 reply, tensors = editor.try_edits(request, body)
+            elif request["op"] == "run_all":
+                assert loaded is not None
+                reply, tensors = _run_all(loaded, request, body, device)
             else:
                 assert loaded is not None
                 progress = partial(_send_progress, reply_fd, request.get("token"))
@@ -114,6 +119,23 @@ def _names(loaded: Loaded) -> list[str]:
 def _send_progress(reply_fd: int, token: object, done: int, steps: int, loss: float | None) -> None:
     """Send how far a training is, as a frame that answers no request."""
     write_frame(reply_fd, {"progress": [done, steps, loss], "token": token})
+
+
+def _run_all(
+    loaded: Loaded, request: dict[str, Any], body: bytes, device: str
+) -> tuple[dict[str, Any], bytes]:
+    """Run several cases in their order. Stop early if the results are large: all of them are in memory at once."""
+    replies: list[dict[str, Any]] = []
+    bodies: list[bytes] = []
+    at = 0
+    for case, size in zip(request["cases"], request["sizes"], strict=True):
+        reply, tensors = _run(loaded, {"case": case}, body[at : at + size], device, ignore_progress)
+        at += size
+        replies.append(reply)
+        bodies.append(tensors)
+        if sum(map(len, bodies)) > MAX_TOGETHER:
+            break
+    return {"replies": replies, "sizes": [len(one) for one in bodies]}, b"".join(bodies)
 
 
 def _run(

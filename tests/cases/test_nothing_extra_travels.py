@@ -77,12 +77,13 @@ def _maps(sent: Mapping[str, Array]) -> Iterator[tuple[str, Array]]:
 
 
 def leaks(bundle: Bundle) -> Iterator[str]:
+    """What follows from the tensors of the case, or from those of another case: both are in one message."""
     for exercise in bundle.exercises:
         for case in exercise.cases:
             for name, secret in {**case.expected, **case.for_judge}.items():
-                how = recovered(case.tensors, secret)
-                if how and exercise.name not in REARRANGES:
-                    yield f"{exercise.name}/{case.id}: {name} follows from {how}"
+                for sent in exercise.cases if exercise.name not in REARRANGES else ():
+                    if how := recovered(sent.tensors, secret):
+                        yield f"{exercise.name}/{case.id}: {name} follows from {how} of {sent.id}"
             for check in case.checks:
                 for name in {value for value in check.params.values() if isinstance(value, str)}:
                     if name in case.tensors:

@@ -230,9 +230,9 @@ def test_an_unknown_mistake_names_the_first_stage_that_differs(grade_one, old, n
 @pytest.mark.parametrize(
     ("exercise", "old", "new", "stage"),
     [
-        ("DecoderBlock", "self.attention2(", "0.9 * self.attention2(", "the second AddNorm"),
+        ("DecoderBlock", "self.attention2(", "0.9 * self.attention2(", "the second addnorm"),
         ("DecoderBlock", "self.ffn(", "self.ffn(0.9 * ", "the feed-forward network"),
-        ("EncoderBlock", "self.ffn(", "1.1 * self.ffn(", "the second AddNorm"),
+        ("EncoderBlock", "self.ffn(", "1.1 * self.ffn(", "the second addnorm"),
     ],
 )
 def test_an_unknown_mistake_in_a_block_names_its_stage(grade_one, exercise, old, new, stage):

@@ -79,3 +79,9 @@ def test_nothing_printed_in_a_hidden_case_is_shown(printed):
     report = printed(body, hidden=True)
     assert report.exercises[0].outcome == "failed"
     assert "the input is" not in str(report)
+
+
+def test_of_an_answer_that_ends_its_worker_only_its_words_are_shown(printed):
+    report = printed("    import os\n    print('the end', flush=True)\n    os._exit(3)")
+    assert report.exercises[0].printed == "the end"
+    assert printed("    import os\n    os._exit(3)").exercises[0].printed == ""

@@ -1,6 +1,7 @@
 """Replies come from beside student code: whatever they hold, reading them is safe."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader.bundle.safetensors import encode
-from grader.judge.observation import MAX_KEPT, BadReply, read_observation
+from grader.judge.observation import MAX_KEPT, BadReply, read_observation, read_observations
 
 ASKED = frozenset({"out", "flag"})
 
@@ -147,3 +148,33 @@ def test_any_reply_is_read_or_refused(words, body):
         read(words, body, frozenset({"a.py"}))
     except BadReply:
         assert body == b"x"
+
+
+CASES = [SimpleNamespace(asked=ASKED)] * 2
+
+
+def test_replies_about_several_cases_are_read_in_their_order():
+    bodies = [encode({"out": np.zeros(1)}), b""]
+    words = {"replies": [{}, {"values": {"flag": True}}], "sizes": [len(body) for body in bodies]}
+    first, second = read_observations(words, b"".join(bodies), CASES, frozenset())
+    assert (list(first.seen), first.values) == (["out"], {})
+    assert (list(second.seen), second.values) == ([], {"flag": True})
+    (only,) = read_observations({"replies": [{}], "sizes": [0]}, b"", CASES, frozenset())
+    assert only.seen == {}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {},
+        {"replies": {}, "sizes": []},
+        {"replies": [{}], "sizes": []},
+        {"replies": [{}], "sizes": [1]},
+        {"replies": [{}, {}], "sizes": [-1, 1]},
+        {"replies": [{}, {}], "sizes": [False, False]},
+        {"replies": [{}] * 3, "sizes": [0] * 3},
+    ],
+)
+def test_replies_that_do_not_fit_the_cases_are_refused(words):
+    with pytest.raises(BadReply):
+        read_observations(words, b"", CASES, frozenset())

@@ -1,0 +1,89 @@
+"""Several cases in one message save time and change nothing that is said about an answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from textwrap import dedent
+
+import pytest
+
+from grader.engine import worker_slot
+from grader.engine.session import Session
+
+SOFTMAX = """
+import torch
+def masked_softmax(X, valid_lens):
+    {first}
+    if valid_lens is None:
+        return X.softmax(-1)
+    lens = valid_lens[:, None] if valid_lens.dim() == 1 else valid_lens
+    keep = torch.arange(X.shape[-1], device=X.device) < lens[:, :, None]
+    return X.masked_fill(~keep, {fill}).softmax(-1)
+"""
+
+
+def softmax(first="pass", fill="-torch.inf"):
+    return dedent(SOFTMAX).format(first=first, fill=fill)
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """The messages to workers, by what they ask for."""
+    messages = []
+    ask = Session.ask
+
+    def noted(session, request, *args, **kwargs):
+        messages.append(request["op"])
+        return ask(session, request, *args, **kwargs)
+
+    monkeypatch.setattr(Session, "ask", noted)
+    return messages
+
+
+def result(report):
+    (exercise,) = report.exercises
+    return replace(exercise, seconds=0.0)
+
+
+def one_by_one(monkeypatch):
+    monkeypatch.setattr(worker_slot.WorkerSlot, "observe_all", lambda slot, request, cases: {})
+
+
+def test_the_cases_of_an_exercise_are_one_message(grade, asked):
+    report = grade(softmax(), ["masked_softmax"])
+    assert report.exercises[0].outcome == "passed"
+    assert asked.count("run_all") == 1
+    assert "run" not in asked
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "pass",
+        "print('here')",
+        "if valid_lens is None: raise ValueError('no lengths')",
+        "if valid_lens is not None and valid_lens.dim() > 1: return",
+        "if X.shape[0] > 2: import os; os._exit(3)",
+        "if valid_lens is None: return torch.zeros(700, 700)",
+    ],
+)
+def test_a_report_is_that_of_cases_one_by_one(grade, monkeypatch, first):
+    source = softmax(first, "-1.0")
+    together = result(grade(source, ["masked_softmax"]))
+    one_by_one(monkeypatch)
+    assert together == result(grade(source, ["masked_softmax"]))
+    assert together.outcome == "failed"
+
+
+def test_cases_that_are_slow_together_are_run_one_by_one(grade, asked, monkeypatch):
+    monkeypatch.setattr(worker_slot, "TOGETHER_SECONDS", 0.3)
+    report = grade(softmax("import time; time.sleep(0.2)"), ["masked_softmax"])
+    assert report.exercises[0].outcome == "passed"
+    cases = {check.id.split("/")[0] for check in report.exercises[0].checks}
+    assert asked.count("run") == len(cases)
+
+
+def test_after_large_results_the_rest_is_run_one_by_one(grade, asked):
+    report = grade(softmax("return torch.zeros(700, 700)"), ["masked_softmax"])
+    assert report.exercises[0].outcome == "failed"
+    assert asked.count("run") > 1
