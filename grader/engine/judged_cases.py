@@ -55,14 +55,26 @@ class Together:
         slot = self._context.slot
         cases = [case for case in _in_order(self._request.exercise) if not case.costly and case.exam is None]
         self._seen = slot.observe_all(self._request, cases) if len(cases) > 1 else {}
-        if not self._context.options.hidden and any(one.printed for one in self._seen.values()):
-            slot.close()  # one by one, a report can show what a case prints
-            self._seen = {}
 
     def get(self, case: RecordedCase) -> Observation | None:
         """Return what was observed, in the layout of the course; None if the case must run."""
         seen = self._seen.get(case.id)
         return None if seen is None else normalise_layouts(seen, case.steps)
+
+    def with_own_prints(self, case: RecordedCase, judged: JudgedCase) -> JudgedCase:
+        """Return a failed case with what it prints alone: it runs once more, and its verdict stays."""
+        seen = judged.observation
+        if seen is None or not seen.printed or case.id not in self._seen or not _has_failed(judged):
+            return judged
+        return replace(judged, observation=replace(seen, printed=self._printed_alone(case)))
+
+    def _printed_alone(self, case: RecordedCase) -> str:
+        if self._context.options.hidden:
+            return ""
+        try:
+            return self._context.slot.observe(self._request, case).printed
+        except (WorkerGone, CannotLoad, SandboxError):
+            return ""
 
 
 def _in_order(exercise: Exercise) -> list[RecordedCase]:
@@ -79,16 +91,20 @@ def _judged(
     device = context.options.device
     try:
         judged = judge_case(case, together.get(case) or _observed(context, request, case), device, budget)
-        if context.slot.reloaded and any(check.outcome != "passed" for check in judged.checks):
+        if context.slot.reloaded and _has_failed(judged):
             context.slot.close()
             together.run()
             again = together.get(case) or _observed(context, request, case)
             judged = judge_case(case, again, device, budget)
-        return judged
+        return together.with_own_prints(case, judged)
     except WorkerGone as gone:
         return _without_worker(request.exercise, case, gone, device)
     except (CannotLoad, SandboxError) as error:
         return unseen_case(case, "could_not_grade", "fault", str(error), device=device)
+
+
+def _has_failed(judged: JudgedCase) -> bool:
+    return any(check.outcome != "passed" for check in judged.checks)
 
 
 def _without_worker(exercise: Exercise, case: RecordedCase, gone: WorkerGone, device: str) -> JudgedCase:

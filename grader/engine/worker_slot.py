@@ -134,7 +134,7 @@ class WorkerSlot:
 
         This saves time and nothing else: a result says nothing about a case that is not in it. If anything goes
         wrong, the worker is closed and the result is empty; `observe` then finds out which case it was.
-        What student code prints cannot be told apart by case: each observation has all of it.
+        Each observation has the prints of all cases.
         """
         try:
             self.load(request)
