@@ -195,11 +195,10 @@ def drawn_array(rng):
     return np.full(shape, rng.choice(values), dtype)
 
 
-def make_reply(rng):
+def drawn_reply(rng, case):
+    """Return the words and the tensors of a reply about one case, perhaps changed."""
     from grader.bundle.safetensors import encode
 
-    exercise = rng.choice(exercises())
-    case = rng.choice(exercise.cases)
     fields = {
         "odd": {n: {"is": "a tuple of 2", "shape": [1, 2]} for n in sorted(case.asked)[:2]},
         "error": {"type": "ValueError", "message": "m", "where": {"file": "a.py", "line": 3, "text": "x"}, "step": "call"},
@@ -216,19 +215,29 @@ def make_reply(rng):
         body = encode({n: drawn_array(rng) for n in sorted(case.asked) if rng.random() < 0.9})
         if rng.random() < 0.5:
             body = changed_bytes(rng, body)
-    head = json.dumps([exercise.name, case.id, fields]).encode()
-    return head + b"\n" + body
+    return fields, body
+
+
+def make_reply(rng):
+    exercise = rng.choice(exercises())
+    case = rng.choice(exercise.cases)
+    fields, body = drawn_reply(rng, case)
+    return json.dumps([exercise.name, case.id, fields]).encode() + b"\n" + body
+
+
+def make_replies(rng):
+    """One reply about the first cases of an exercise."""
+    exercise = rng.choice(exercises())
+    drawn = [drawn_reply(rng, case) for case in exercise.cases[: rng.randrange(1, 6)]]
+    words = {"replies": [fields for fields, _body in drawn], "sizes": [len(body) for _fields, body in drawn]}
+    for _ in range(rng.randrange(3)):
+        words = confused(rng, words)
+    return json.dumps([exercise.name, words]).encode() + b"\n" + b"".join(body for _fields, body in drawn)
 
 
 def read_reply(data):
-    """Read, judge, diagnose and report one reply; it never passes a whole case that looks at more than shapes."""
-    from grader.diagnosis.match import diagnose
-    from grader.judge.normalise import normalise_layouts
+    """Read, judge, diagnose and report a reply about one case."""
     from grader.judge.observation import BadReply, read_observation
-    from grader.judge.trivial import is_trivial
-    from grader.judge.verdict import judge_case
-    from grader.report.formats import FORMATS
-    from grader.report.model import ExerciseResult, Report
 
     head, _, body = data.partition(b"\n")
     name, case_id, fields = json.loads(head)
@@ -236,17 +245,41 @@ def read_reply(data):
     case = next(c for c in exercise.cases if c.id == case_id)
     if not isinstance(fields, dict):
         return
-    try:
-        observation = read_observation(fields, body, case.asked, frozenset({"a.py"}))
-    except BadReply:
+    with suppress(BadReply):
+        judge_and_report(exercise, case, read_observation(fields, body, case.asked, frozenset({"a.py"})))
+
+
+def read_replies(data):
+    """Read a reply about several cases; judge, diagnose and report each of them."""
+    from grader.judge.observation import BadReply, read_observations
+
+    head, _, body = data.partition(b"\n")
+    name, words = json.loads(head)
+    exercise = next(e for e in exercises() if e.name == name)
+    if not isinstance(words, dict):
         return
+    with suppress(BadReply):
+        seen = read_observations(words, body, exercise.cases, frozenset({"a.py"}))
+        for case, observation in zip(exercise.cases, seen, strict=False):
+            judge_and_report(exercise, case, observation)
+
+
+def judge_and_report(exercise, case, observation):
+    """Judge, diagnose and report one case. No reply passes a whole case that looks at more than shapes."""
+    from grader.diagnosis.match import diagnose
+    from grader.judge.normalise import normalise_layouts
+    from grader.judge.trivial import is_trivial
+    from grader.judge.verdict import judge_case
+    from grader.report.formats import FORMATS
+    from grader.report.model import ExerciseResult, Report
+
     observation = normalise_layouts(observation, case.steps)
     judged = judge_case(case, observation)
     looks_at_values = {check.facet for check in case.checks} != {"shapes"}
     assert not (looks_at_values and all(check.outcome == "passed" for check in judged.checks))
     is_trivial([(case, observation)])
     diagnosis = diagnose(exercise, {case.id: judged}, judged.checks).diagnosis
-    result = ExerciseResult(name, "a", "failed", 0.0, 1.0, checks=judged.checks, diagnosis=diagnosis)
+    result = ExerciseResult(exercise.name, "a", "failed", 0.0, 1.0, checks=judged.checks, diagnosis=diagnosis)
     for form in FORMATS.values():
         form(Report((result,), "basic", "", "")).encode()
 
@@ -330,6 +363,7 @@ READERS = {
     "notes": Reader(make_notes, read_notes),
     "archive": Reader(make_archive, read_archive),
     "reply": Reader(make_reply, read_reply),
+    "replies": Reader(make_replies, read_replies),
     "store": Reader(make_row, read_row),
     "course": Reader(make_course, read_course),
 }

@@ -16,6 +16,7 @@ INPUTS = {
     "notes": 500,
     "archive": 500,
     "reply": 300,
+    "replies": 100,
     "store": 1500,
     "course": 300,
 }
