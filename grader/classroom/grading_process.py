@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import hashlib
 import os
 import sys
@@ -109,6 +110,7 @@ def grading(allow: Callable[[float], None], config: RunConfig) -> Iterator[Calla
         store = opened.enter_context(closing(Store(config.store, config.key))) if config.store else None
         if config.key.sandbox != "basic":  # workers of that tier are children and would inherit the limit
             limit_memory(MEMORY)
+        gc.freeze()  # looking for garbage among what stays takes 2 % of the time of a class
 
         def work(task: Task) -> TaskResult:
             allow(READ_SECONDS)

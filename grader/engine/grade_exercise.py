@@ -1,4 +1,8 @@
-"""Grade one exercise: once, and again with reference blocks instead of the student's blocks that are wrong."""
+"""Grade one exercise, with reference blocks instead of the student's blocks that are wrong.
+
+The first try has them if the exercise names a block that is known to be wrong. Otherwise a second try has them, if the
+first one fails.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,7 @@ from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
 UNUSABLE = ("failed", "blocked", "not_started")  # outcomes of a part that another exercise cannot build on
+WRONG = (*UNUSABLE, "could_not_grade")  # outcomes of a block that a reference block replaces
 
 
 def grade_exercise(run: SubmissionRun, exercise: Exercise) -> ExerciseResult:
@@ -29,7 +34,9 @@ def grade_exercise(run: SubmissionRun, exercise: Exercise) -> ExerciseResult:
 
 def _graded(run: SubmissionRun, exercise: Exercise) -> ExerciseResult:
     before = run.lost
-    result = retry_with_reference_blocks(run, exercise, grade_once(run, exercise))
+    result = _without_wrong_blocks(run, exercise)
+    if result is None:
+        result = retry_with_reference_blocks(run, exercise, grade_once(run, exercise))
     if result.outcome == "failed":
         result = _blocked(run, exercise, result)
     if run.lost > before or any(name in other.unsteady for name, other in run.blocks(exercise)):
@@ -47,6 +54,32 @@ def _blocked(run: SubmissionRun, exercise: Exercise, result: ExerciseResult) -> 
         if other and name not in exercise.given and grade_exercise(run, other).outcome in UNUSABLE:
             return blocked_by(result, run.done[name])
     return result
+
+
+def _without_wrong_blocks(run: SubmissionRun, exercise: Exercise) -> ExerciseResult | None:
+    """Return a passed result with reference blocks instead of wrong blocks that the exercise names; None if there is none.
+
+    This saves two tries and nothing else: with the wrong block the exercise would fail, and again in a new worker.
+    """
+    wrong = [(name, of) for name, of in run.blocks(exercise) if _is_known_to_be_wrong(name, of)]
+    named = run.used_exercises(exercise)
+    if exercise.is_made_of_parts or not any(of is run and name in named for name, of in wrong):
+        return None
+    result = _with_reference(run, exercise, wrong, _on_faulty(run, wrong))
+    if result.outcome != "passed":
+        return None
+    return replace(result, fix_first=_to_fix_first(run, exercise, wrong))
+
+
+def _is_known_to_be_wrong(name: str, run: SubmissionRun) -> bool:
+    """Whether a block that the file defines was graded before, and is wrong.
+
+    An import of the reference block is no answer to the exercise, but here it is right.
+    """
+    if name not in run.done or run.done[name].outcome not in WRONG:
+        return False
+    definition = run.definition(run.context.exercises[name])
+    return definition is not None and definition.kind != "name"
 
 
 def retry_with_reference_blocks(
@@ -75,8 +108,7 @@ def retry_with_reference_blocks(
 
 
 def _is_unusable(name: str, run: SubmissionRun) -> bool:
-    result = grade_exercise(run, run.context.exercises[name])
-    return result.outcome in (*UNUSABLE, "could_not_grade")
+    return grade_exercise(run, run.context.exercises[name]).outcome in WRONG
 
 
 def _to_fix_first(run: SubmissionRun, exercise: Exercise, faulty: Sequence[Block]) -> tuple[str, ...]:
@@ -95,7 +127,7 @@ def _with_reference_blocks(
     """Try again with reference blocks instead of `blocks`. Return the new result unless it is worse."""
     if not blocks:
         return result
-    again = grade_once(run, exercise, tuple(name for name, _of in blocks))
+    again = _with_reference(run, exercise, blocks, remarks)
     if again.score is None or (exercise.is_made_of_parts and again.score < (result.score or 0)):
         return result
     if again.checks == result.checks:
@@ -103,10 +135,20 @@ def _with_reference_blocks(
     return replace(
         again,
         score=max(again.score, result.score or 0),  # a second try costs nothing
-        remarks=(*again.remarks, *remarks),
         seconds=again.seconds + result.seconds,
-        replaced=tuple(name for name, _of in blocks),
     )
+
+
+def _with_reference(
+    run: SubmissionRun, exercise: Exercise, blocks: Sequence[Block], remarks: Sequence[str]
+) -> ExerciseResult:
+    """Try with reference blocks instead of `blocks`, once in the whole run."""
+    names = tuple(name for name, _of in blocks)
+    tried = exercise.name, names
+    if tried not in run.tried:
+        run.tried[tried] = grade_once(run, exercise, names)
+    again = run.tried[tried]
+    return replace(again, remarks=(*again.remarks, *remarks), replaced=names)
 
 
 def _without_other_interfaces(

@@ -24,6 +24,7 @@ class SubmissionRun:
     parts: the parts in the student's earlier files, for exercises that are made of such parts.
     aliases: exercise → the name that it has in the file.
     done: exercise → its result.
+    tried: exercise and the blocks that reference blocks replaced → the result of that try.
     earlier, neighbours: runs of the student's earlier files, by content, and of the files beside this one, by name.
     unsteady: exercises whose result may be chance, because workers were lost.
     """
@@ -34,6 +35,7 @@ class SubmissionRun:
     parts: tuple[Part, ...] = ()
     aliases: dict[str, str] = field(init=False)
     done: dict[str, ExerciseResult] = field(default_factory=dict)
+    tried: dict[tuple[str, tuple[str, ...]], ExerciseResult] = field(default_factory=dict)
     earlier: dict[str, SubmissionRun] = field(default_factory=dict)
     neighbours: dict[str, SubmissionRun] = field(default_factory=dict)
     history: History = field(default_factory=History)
