@@ -21,7 +21,7 @@
 # | `shift_matrix(delta, D)` | `(D, D)` | maps `P[i]` to `P[i + delta]` |
 #
 # **A clock with many hands.** The second hand of a clock separates moments that are close together. The hour
-# hand separates moments that are far apart. Together they show every moment without doubt. The table uses the
+# hand separates moments that are far apart. Together they identify every moment. The table uses the
 # same idea with sine waves of several **frequencies**. The features come in pairs, and pair $j$ has its own
 # frequency $1 / 10000^{2j/D}$, like a hand with its own speed:
 #

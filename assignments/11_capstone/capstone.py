@@ -61,9 +61,9 @@
 #
 # **Writing.** Now there are no true words. The first input is the start token. Each call gives scores for one
 # next word. *Greedy* decoding takes the word with the highest score, appends it, and passes it to the next
-# call. The state that the call returned goes in too, because it holds the cache. A sentence ends when its
-# best word is the end token. The sentences of a batch end at different steps. So the loop runs until the last
-# one has ended or all steps are used, and everything that a sentence wrote after its end is dropped.
+# call. Pass the state that the call returned, too: it holds the cache. A sentence ends when its best word is
+# the end token. The sentences of a batch end at different steps. So the loop runs until the last one has ended
+# or all steps are used. Drop everything that a sentence wrote after its end.
 #
 # | step | input | the cache holds | best word | written so far |
 # |---|---|---|---|---|
@@ -79,17 +79,17 @@
 #
 # - If the input is the same row as the labels, the loss falls to zero, because the answer is in the input.
 # - If the labels are the same row as the input, the model learns to repeat its input.
-# - In evaluation mode there is no dropout, and the decoder uses its cache as in prediction. With the book's
-#   decoder this is worse: all steps go through without the causal mask, so each step sees the word that it
-#   should predict (lesson 08). Call `model.train()` first.
+# - The model trains in evaluation mode. Then there is no dropout, and the decoder uses its cache as in
+#   prediction. The book's decoder also leaves out the causal mask, so each step sees the word that it should
+#   predict (lesson 08). Call `model.train()` first.
 # - If the gradients are not cleared, each step follows the sum of all gradients since the first.
-# - When writing, a new state for each call makes the model forget what it wrote. If you pass the whole
+# - A new state for each call of the decoder makes the model forget what it wrote. If you pass the whole
 #   sentence so far together with a cache that contains it, the model sees every word twice.
 #
 # **What is graded.** A first case checks what your loop does in 24 tiny steps. Then *reverse* is trained for
 # 200 steps and *induction* for 350 (a few seconds each; a line shows the progress). The grader loads the
 # returned state dict into the parts of the course, and measures it on 128 sentences that were in no batch.
-# 35 % of them must be right, word for word. Over 147 seeds, the reference solution gets at least 46 % of them
+# 35 % of them must be right, word for word. Over 200 seeds, the reference solution gets at least 46 % of them
 # right. Only steps are counted, never seconds. `grader check` and `grader watch` cache the result,
 # so they do not train the same files again. `grader check train --quick` stops after *reverse*.
 
