@@ -12,7 +12,7 @@ def transpose_output(draw):
 
 
 def _rearranged(draw, exercise, split):
-    joined, apart = ("batch", "step", "feature"), ("row b·H + h", "step", "head feature")
+    joined, apart = ("batch", "step", "feature"), ("batch·head", "step", "head feature")
     axes = apart if split else joined
     for id, B, T, H, d in (
         ("small", *draw.sizes(4, low=2, high=5)),

@@ -64,7 +64,7 @@ SHAPES = Picture(
         (
             Link("X", "(2, 4, 12)", is_input=True),
             Link("the queries split into heads", "(2, 4, 3, 4)"),
-            Link("your result", "(2, 3, 4, 4)", "(6, 4, 4)  [row b·H + h, step, head feature]"),
+            Link("your result", "(2, 3, 4, 4)", "(6, 4, 4)  [batch·head, step, head feature]"),
         )
     ),
 )
