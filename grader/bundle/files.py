@@ -36,7 +36,7 @@ _EXERCISE_KEYS = (
 
 
 def digest(exercise: Exercise) -> str:
-    """Changes whenever anything changes by which the exercise is graded."""
+    """A hash of everything that decides how the exercise is graded."""
     arrays: dict[str, Array] = {}
     return _digest(_exercise_fields(exercise, arrays), arrays)
 

@@ -72,7 +72,7 @@ class Channel:
         with self._changed:
             printed = bytes(self._recent)
             for mark in self._recent_marks:
-                printed = printed.replace(mark, b"")
+                printed = _without(mark, printed)
             return printed
 
     def send(self, data: bytes) -> None:
@@ -106,7 +106,7 @@ class Channel:
 
         A mark is written into the worker's pipe from this side; what was printed before comes before it.
         """
-        mark = secrets.token_bytes(16)
+        mark = b"\0" + secrets.token_bytes(15)  # code rarely prints the first byte
         with self._changed:
             self._require_little_output()
             self._mark, self._marked = mark, False
@@ -182,6 +182,15 @@ class Channel:
                 del self._log[place : place + len(self._mark)]
                 self._printed -= len(self._mark)
                 self._marked = True
+
+
+def _without(mark: bytes, printed: bytes) -> bytes:
+    """Remove a mark, also from the end, where only its first bytes may have been kept."""
+    printed = printed.replace(mark, b"")
+    if len(printed) == MAX_RECENT:
+        cut = next((size for size in range(len(mark) - 1, 0, -1) if printed.endswith(mark[:size])), 0)
+        printed = printed[: len(printed) - cut]
+    return printed
 
 
 def _start(pump: Callable[[int], None], descriptor: int) -> None:

@@ -16,7 +16,7 @@ from grader.engine.session import MAX_BODY, MAX_JSON, Session, Training, WorkerG
 from grader.sandbox import basic
 from grader.sandbox.base import Limits, SandboxError
 from grader.sandbox.basic import ColdLauncher
-from grader.sandbox.channel import MAX_LOG
+from grader.sandbox.channel import MAX_LOG, MAX_RECENT
 
 PRELUDE = """
 import json, os, struct, sys, time
@@ -157,6 +157,13 @@ def test_of_much_print_the_first_and_the_last_words_are_kept(worker):
     assert session.printed.startswith("first\n")
     assert session.printed.rstrip().endswith("last")
     assert len(session.printed) <= 3 * MAX_LOG
+
+
+@pytest.mark.parametrize("size", [MAX_RECENT - 20, MAX_RECENT - 7, MAX_RECENT, MAX_RECENT + 5])
+def test_a_reply_has_only_what_the_worker_printed(worker, size):
+    session = worker(f"while read(): print('x' * {size}, end='', flush=True); send(frame({{}}))")
+    for _ in range(2):
+        assert session.ask({}, seconds=60).printed == "x" * min(size, MAX_RECENT)
 
 
 @pytest.mark.parametrize(
