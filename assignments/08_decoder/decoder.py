@@ -33,7 +33,7 @@
 # | `X` | `(B, T, D)` | target steps: all of them in training, the next one (`T = 1`) in prediction |
 # | `state[0]`, `enc_outputs` | `(B, S, D)` | the encoder's outputs for the source |
 # | `state[1]`, `enc_valid_lens` | `None` or `(B,)` | how many source positions are real |
-# | `state[2]`, the cache | a list of `L` entries, `None` at first | the earlier steps, one entry per layer |
+# | `state[2]`, the cache | a list of `L` entries; each is `None` at first | the earlier steps, one entry per layer |
 # | lengths for $C$ | `(B, T)` | how many of the target steps each query may attend to |
 #
 # **One block, two ways to run it.** In *training* the whole target sentence is known, so all steps go through
@@ -48,15 +48,15 @@
 # | 1 | yes | yes | no | 2 |
 # | 2 | yes | yes | yes | 3 |
 #
-# In *prediction* a word must be chosen before the next step can begin, so each call brings one new step. Its
-# keys and values are all steps so far, but the earlier ones are no longer in `X`. The block must have stored
+# In *prediction* a word must be chosen before the next step can begin, so each call brings one new step. Keys
+# and values come from all steps so far, but the earlier ones are no longer in `X`. The block must have stored
 # them. That is the **cache**. Layer `i` stores its inputs in `state[2][i]`, and appends each new step to
 # them. No mask over the future is needed for the newest step, because later steps do not exist yet.
 #
-# In training the block does not need the cache. It may write to its entry (the book does) or leave it alone
-# (the reference solution does). There is nothing to read: every training call gets a fresh state, in which
-# each entry is `None`. Call `init_state` again before every new batch or sentence, so that no old steps are
-# left in the state.
+# In training the block does not need the cache. It may write to its entry (as in *Dive into Deep Learning*)
+# or leave it alone (as in the reference solution). There is nothing to read: every training call gets a fresh
+# state, in which each entry is `None`. Call `init_state` again before every new batch or sentence, so that no
+# old steps are left in the state.
 #
 # ![Left, training: one call with four queries over the steps 0 to 3; query 0 sees step 0 only, query 3 sees
 # all, and the masked steps are hatched. Right, prediction: four calls with one new step each; call 0 has no
@@ -73,8 +73,8 @@
 # single step (`T = 1`); question 3 asks about more.
 #
 # **Why the cache is correct.** With a causal mask, step `t` never depends on a later step. So the values that
-# a layer computed for a step when it was the newest are still right later. This gives the test that every
-# decoder must pass: **one step at a time and all steps at once give the same values** (without dropout).
+# a layer computed for a step when it was the newest are still right later. This gives a test of every decoder
+# block: **one step at a time and all steps at once must give the same values** (without dropout).
 #
 # **By hand.** One head, one feature, and all scores equal, so that attention is the mean of the values that a
 # query sees. Leave out everything else. Let the inputs of the layer be 2, 4 and 9.
@@ -192,14 +192,15 @@ except NotImplementedError as unwritten:
 # its own softmax, and a second softmax would flatten the first.
 #
 # `init_state` creates the state for a new sentence: the encoder's outputs, their lengths, and a new list of
-# `L` entries `None`. The list must be *new*: a list from the last sentence would still contain its steps.
+# `L` entries, all `None`. The list must be *new*: a list from the last sentence would still contain its
+# steps.
 #
 # **Which position is this?** In training, step `t` is row `t` of `X`, and `PositionalEncoding` adds position
 # `t`. In prediction `X` has one row, so the same call adds position 0 to *every* word. The decoder of *Dive
 # into Deep Learning* does this: it is trained with the positions 0, 1, 2, … and predicts with 0, 0, 0, … It
 # runs, and it translates short sentences well enough that the error is easy to miss. It is better to
 # continue: the position of a new step is the number of steps already in the cache. If positions restart at 0,
-# the blocks still pass the test above, but the stack does not. Both ways are accepted here. We suggest that
+# the blocks still pass the test above, but the stack does not. The grader accepts both ways. We suggest that
 # positions continue.
 #
 # ## Exercise: `TransformerDecoder`
@@ -291,7 +292,7 @@ except NotImplementedError as unwritten:
 #   a feed-forward network.
 # - In training all steps go through at once, with the lengths 1, 2, …, `T` as a causal mask.
 # - In prediction each call brings one step, and each layer caches its own inputs.
-# - One step at a time and all steps at once must give the same values.
+# - For one step at a time and for all steps at once, a block must give the same values.
 # - `eval()` is not the same as decoding. In this course it selects the cache, but a validation loss in
 #   `eval()` needs the causal mask too.
 

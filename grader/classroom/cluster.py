@@ -34,7 +34,7 @@ from grader.support.errors import GraderError
 from grader.support.i18n import _
 
 BATCH = 20  # the largest number of submissions in a batch
-# After this many lost workers a batch is sent in parts. A batch of one submission is given up: it could not be graded.
+# After this many lost workers a batch is sent in parts. A submission that is alone in its batch could not be graded.
 LOSSES = 3
 TICK = 1.0  # seconds between looks at the list of workers
 REGISTRATIONS = 10  # calls to the scheduler, before it counts as lost
@@ -76,7 +76,7 @@ class ClusterGrading:
         self._to_send: list[_Batch] = []
         self._same: dict[
             _Key, list[tuple[Task, TaskResult]]
-        ] = {}  # by content: others equal to one in progress
+        ] = {}  # the tasks that wait for an equal task in progress
         self._graded: set[_Key] = set()
         self._alone = False
 
@@ -95,7 +95,7 @@ class ClusterGrading:
     def _register(self) -> None:
         """Send the course to all workers, also to those that join later. Raises ClusterError.
 
-        A worker that exits meanwhile ends the call with an OSError, so it is repeated.
+        If a worker exits during the call, the call raises OSError and is repeated.
         """
         for _attempt in range(REGISTRATIONS):
             try:
@@ -149,7 +149,7 @@ class ClusterGrading:
         return more
 
     def _look_up(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
-        """Yield each task with its stored results. A task equal to one in progress is looked up again at the end."""
+        """Yield each task with its stored results. If an equal task was graded since, look it up again at the end."""
         early = []
         for task, found in self._lookup.run(tasks):
             if found.to_send is not None and _key(found) in self._graded:
@@ -232,7 +232,7 @@ class ClusterGrading:
             del self._accepted[address]
         was_alone, self._alone = self._alone, not here
         if self._alone and not was_alone:
-            _say(_("No worker is connected to the scheduler; grading goes on when there is one."))
+            _say(_("No worker is connected to the scheduler; grading continues when a worker connects."))
         asked = [address for address in here if address not in self._accepted | self._refused]
         try:
             answers = (

@@ -108,10 +108,10 @@ def _pattern(name: str, hit: Sequence[int], size: int) -> str:
 
 
 def of_facets(failed: Mapping[str, bool], partly: Collection[str] = ()) -> list[Fact]:
-    """Say what the outcomes of the facets mean together. `failed`: facet → whether a check of it failed; absent:
-    not checked.
+    """Say what the outcomes of the facets mean together.
 
-    partly: facets of which some checks passed.
+    failed: facet → whether one of its checks failed; a facet that was not checked is absent. partly: facets of
+    which some checks passed.
     """
 
     def right(facet: str) -> bool:
@@ -129,7 +129,9 @@ def of_facets(failed: Mapping[str, bool], partly: Collection[str] = ()) -> list[
     if wrong("gradients"):
         return [Fact("gradients", _("outputs are correct, gradients are not"))]
     if wrong("modes"):
-        says = _("correct in one mode only: compare train(), eval() and step-by-step decoding")
+        says = _(
+            "values are correct, but not in every mode: compare train(), eval() and step-by-step decoding"
+        )
         return [Fact("modes", says)]
     if wrong("weights"):
         return [Fact("weights", _("outputs are correct, `attention_weights` is not"))]

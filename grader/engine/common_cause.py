@@ -46,7 +46,7 @@ def _one_exception(judged: Sequence[JudgedCase], checks: tuple[CheckResult, ...]
         return None
     return Cause(
         _skipping(checks, {check.id for check in failed[1:]}, _("skipped: the same exception")),
-        _("the same exception ends every call: fix it first"),
+        _("every call raises the same exception: fix it first"),
         {check.id: SKIPPED for check in failed[1:]},
     )
 

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from grader.bundle.model import Exercise
-from grader.engine.messages import of_note
 from grader.engine.submission_run import SubmissionRun
 from grader.engine.visibility import visible_blocks
 from grader.intake.customary_names import UNIT, first_use, missing_imports
 from grader.intake.read import Submission
-from grader.judge.observation import student_error, texts
+from grader.judge.observation import StudentError, student_error, texts
 from grader.support.i18n import _, ngettext
 from grader.support.sanitize import sanitize
 
@@ -115,7 +114,7 @@ def _summary_of_skipped(notes: Iterable[Mapping[str, Any]], needed: frozenset[st
                 name = next(filter(None, found.groups()))
                 needing.append(_("{place} needs `{name}`").format(place=place, name=name))
             else:
-                raised.append(of_note(note, error))
+                raised.append((place, _exception(note, error)))
     if needing:
         says = ngettext(
             "{n} statement needs code that is not available here and was skipped: {what}",
@@ -125,12 +124,20 @@ def _summary_of_skipped(notes: Iterable[Mapping[str, Any]], needed: frozenset[st
         out.append(says.format(n=len(needing), what=needing[0]))
     if raised:
         says = ngettext(
-            "{n} statement raised an exception and was skipped: {what}",
-            "{n} statements raised exceptions and were skipped; the first: {what}",
+            "the statement in {place} raised an exception and was skipped: {what}",
+            "{n} statements raised exceptions and were skipped; the first, in {place}: {what}",
             len(raised),
         )
-        out.append(says.format(n=len(raised), what=raised[0]))
+        out.append(says.format(n=len(raised), place=raised[0][0], what=raised[0][1]))
     return tuple(sanitize(line, 400) for line in out)
+
+
+def _exception(note: Mapping[str, Any], error: StudentError) -> str:
+    """Return "NameError: name 'torhc' is not defined", and the place if it is not the line of the statement."""
+    says = _("{type}: {message}").format(type=error.type, message=error.message)
+    if error.where is None or error.where[:2] == (note.get("file"), note.get("line")):
+        return says
+    return _("{says} ({file}, line {line})").format(says=says, file=error.where[0], line=error.where[1])
 
 
 def _has_errors(notes: Iterable[Mapping[str, Any]]) -> bool:

@@ -23,7 +23,7 @@ from grader.sandbox.base import SandboxError
 
 
 def judged_cases(context: Context, request: LoadRequest) -> list[JudgedCase]:
-    """Run and judge every case of the exercise; with the option `quick`, no case that is costly.
+    """Run and judge the cases of the exercise. The option `quick` leaves out costly cases.
 
     Cases that cost no points come last: after a timeout they may be skipped.
     """
@@ -43,7 +43,7 @@ def judged_cases(context: Context, request: LoadRequest) -> list[JudgedCase]:
 
 
 class Together:
-    """The observations of cases that were run with one message; empty where they must run one by one."""
+    """The observations of cases that were run with one message; empty if they must run one by one."""
 
     def __init__(self, context: Context, request: LoadRequest):
         self._context, self._request = context, request
@@ -62,7 +62,7 @@ class Together:
         return None if seen is None else normalise_layouts(seen, case.steps)
 
     def with_own_prints(self, case: RecordedCase, judged: JudgedCase) -> JudgedCase:
-        """Return a failed case with what it prints alone: it runs once more, and its verdict stays."""
+        """Return `judged`. If it failed and printed, the case runs once more, alone, to find out what it prints itself."""
         seen = judged.observation
         if seen is None or not seen.printed or case.id not in self._seen or not _has_failed(judged):
             return judged
@@ -85,8 +85,10 @@ def _in_order(exercise: Exercise) -> list[RecordedCase]:
 def _judged(
     context: Context, request: LoadRequest, case: RecordedCase, budget: Budget, together: Together
 ) -> JudgedCase:
-    """Run and judge one case. A failure counts only if the worker had loaded the file once, so it may run in a
-    new worker.
+    """Run and judge one case.
+
+    If it fails in a worker that has run other cases before it loaded the file, run it again in a new worker. Only the
+    second result counts.
     """
     device = context.options.device
     try:

@@ -11,9 +11,9 @@ from grader.bundle.safetensors import Array, BadTensors, read
 from grader.support.errors import GraderError
 
 MAX_LINE = 1 << 20
-MAX_KEPT = 1 << 22  # values of one tensor that the judge ever looks at
+MAX_KEPT = 1 << 22  # values; the judge does not read a larger tensor
 _NO_EXIT = frozenset(("name 'exit' is not defined", "name 'quit' is not defined"))
-MAX_EMPTY_AXIS = 1 << 16  # of a tensor without values, whose number of bytes does not limit its axes
+MAX_EMPTY_AXIS = 1 << 16  # a tensor without values has no bytes that would limit its axes
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Seen:
 class StudentError:
     """An exception that student code raised. `where` is (file, line, source text) of the student's line.
 
-    near: the attribute that may have been meant, for an object that lacks one.
+    near: if an attribute does not exist, the most similar one that does.
     """
 
     type: str
@@ -61,8 +61,8 @@ class Observation:
     parameters: Mapping[str, Any] | None = None
     values: Mapping[str, bool | int | float | None] = field(default_factory=dict)
     stacked: frozenset[str] = frozenset()
-    printed: str = ""  # by student code, as it is; never of a hidden case in a report
-    used: frozenset[str] = frozenset()  # of the calls that the exercise is about; evidence only
+    printed: str = ""  # by student code, unchanged; a report on hidden cases never shows it
+    used: frozenset[str] = frozenset()  # forbidden calls that the code made; evidence only
 
 
 class BadReply(GraderError, ValueError):
@@ -75,7 +75,9 @@ def read_observation(
     asked: frozenset[str],
     files: frozenset[str] | None = None,
 ) -> Observation:
-    """Turn a reply into an observation. Raises BadReply for a tensor that was not requested; other such entries are left out.
+    """Turn a reply into an observation. Raises BadReply for a tensor that was not requested.
+
+    Other entries that were not requested are left out.
 
     files: names of the submission's files; an error in any other file gets no place. A BadReply quotes nothing of
     the reply, which may contain inputs of a hidden case.
@@ -116,7 +118,9 @@ def read_observation(
 def read_observations(
     words: Mapping[str, Any], body: bytes, cases: Sequence[RecordedCase], files: frozenset[str]
 ) -> list[Observation]:
-    """Turn a reply about several cases into the observations of the first of them. Raises BadReply.
+    """Turn a reply about several cases into one observation per case. Raises BadReply.
+
+    There may be fewer than cases: a worker stops early if its results are large.
 
     files: as for `read_observation`.
     """

@@ -77,13 +77,13 @@ def diagnosis_lead(kind: str) -> str:
 
 
 def advice_lines(advice: Advice) -> list[str]:
-    """Return what an answer breaks without losing points, why, and where."""
+    """Return the lines of an advice: the problem, its reason and its place. An advice costs no points."""
     why = _("{reason} ({place})").format(reason=advice.reason, place=advice.where)
     return [*filter(None, [advice.says]), why if advice.where else advice.reason]
 
 
 def advice_given(results: Sequence[ExerciseResult]) -> list[tuple[str, list[str]]]:
-    """Return the advice of a report: the exercises, and its lines. One line of code gets its advice once."""
+    """Return the advice of a report: the exercises, and its lines. Exercises with the same advice for the same line share an entry."""
     found: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
     for result in results:
         for one in result.advice:
@@ -113,7 +113,7 @@ def first_to_fix(results: Sequence[ExerciseResult]) -> str:
 
 @dataclass(frozen=True)
 class FacetCount:
-    """How many checks of a facet passed and how many were skipped, of how many; and the outcome to mark it with."""
+    """The checks of one facet: how many passed, were skipped, and are there (`of`); and the worst outcome."""
 
     facet: str
     outcome: CheckOutcome
@@ -171,7 +171,7 @@ def place(result: ExerciseResult) -> str:
         return where
     if result.outcome == "other_interface" and code.entry[0]:
         return _line_with_text(code, code.entry[1])
-    if where.startswith(_line_in(code.file, "")):  # of an exception, or of code that was stopped
+    if where.startswith(_line_in(code.file, "")):  # the line of an exception, or where code was stopped
         bare = next((n for n in code.marked if where == _line_in(code.file, n)), 0)
         return _line_with_text(code, bare) if bare else where
     has_output = first is not None and not _raised(first)
@@ -193,7 +193,7 @@ def _named_line(result: ExerciseResult, code: Code) -> str:
 
 
 def _entry(code: Code) -> str:
-    """Return the function whose output was checked. The line where it begins says nothing about the fault."""
+    """Return a text that names the function whose output was checked: the line where it begins does not show the fault."""
     name, number = code.entry
     line = _line_in(code.file, number)
     return _("output of `{name}` (defined in {place})").format(name=name, place=line) if name else ""

@@ -41,7 +41,7 @@ def serve(request_fd: int, reply_fd: int) -> None:
         except EOFError:
             return
         try:
-            # Cancelled below: it fires only if the request takes longer than its timeout, and prints the line.
+            # If the request takes longer than its timeout, this prints the line. It is cancelled below.
             faulthandler.dump_traceback_later(request["timeout"], file=sys.__stderr__ or 2)
             if request["op"] == "load":
                 device = _device(request.get("device", "cpu"))
@@ -60,7 +60,7 @@ def serve(request_fd: int, reply_fd: int) -> None:
                 assert loaded is not None
                 progress = partial(_send_progress, reply_fd, request.get("token"))
                 reply, tensors = _run(loaded, request, body, device, progress)
-        except BaseException:  # reported as a fault; the parent checks with a plain file whose fault it is
+        except BaseException:  # The parent grades a plain file to find out whether the grader is at fault.
             reply, tensors = {"fault": traceback.format_exc()[-2000:]}, b""
         finally:
             faulthandler.cancel_dump_traceback_later()
@@ -92,7 +92,7 @@ def _load(request: dict[str, Any]) -> Loaded:
 
 
 def _device(asked: str) -> str:
-    """Return the device asked for by torch's name, and set it up before student code runs."""
+    """Set up the requested device before student code runs. Return torch's name for it."""
     if asked == "sim":
         from grader.worker import sim
 
@@ -102,7 +102,7 @@ def _device(asked: str) -> str:
 
 
 def _exactly(device: str) -> None:
-    """Have the GPU compute in the dtype of its inputs. Before every case, because files often change it."""
+    """Make the GPU compute in the dtype of its inputs. Call it before every case: student code may change these settings."""
     if device != "cuda":
         return
     matmul = torch.backends.cuda.matmul

@@ -2,8 +2,8 @@
 # # 01 · Attention pooling
 #
 # You have measured a few pairs: at the place $k_s$ you found the value $v_s$. Now you want an answer for a
-# new place $q$. The mean of all values ignores the question. The value of the nearest place uses the
-# question, but it ignores all other values, and it jumps whenever another place becomes the nearest. A good
+# new place $q$. The mean of all values ignores $q$. The value of the nearest place depends on $q$, but it
+# ignores all other values, and it jumps whenever another place becomes the nearest. A good
 # answer is in between: an average of all values in which near places count more. Combining many values into
 # one like this is called *pooling*.
 #
@@ -13,11 +13,11 @@
 # - compute a weighted average whose weights come from a softmax over the keys;
 # - use broadcasting to compute a table for all pairs of two lists.
 #
-# This weighted average is already attention. It has three terms. The **query** is the new place $q$. The
-# **keys** are the known places $k_s$, with which the query is compared. The **values** $v_s$ are averaged.
-# Comparing the query with every key gives **attention weights**. They are positive and sum to one. The answer
-# is the weighted sum of the values. Nadaraya (1964) and Watson (1964) found this method independently, for
-# fitting curves.
+# This weighted average is already attention, and its parts have names. The **query** is the new place $q$.
+# The **keys** are the known places $k_s$, with which the query is compared. The **values** $v_s$ are
+# averaged. Comparing the query with every key gives **attention weights**. They are positive and sum to one.
+# The answer is the weighted sum of the values. Nadaraya (1964) and Watson (1964) found this method
+# independently, for fitting curves.
 #
 # $$f(q) = \sum_{s} \alpha_s(q) v_s$$
 #
@@ -76,8 +76,8 @@
 #
 # **What goes wrong.**
 #
-# - The softmax runs along the wrong axis of the table. Then the weights of each *key* sum to one. When
-#   `T = S` the shape is still right, and only the sums of the rows show the fault.
+# - The softmax runs along the wrong axis of the table. Then the weights of each *key* sum to one. The shape
+#   is still right, and only the sums of the rows show the fault.
 # - $w$ is outside the square. It belongs inside, because it scales the distance before the square is taken.
 # - The query is far from every key. Then all exponentials are so small that they are rounded to 0, and 0
 #   divided by 0 is NaN (not a number). A library softmax avoids this: it first subtracts the largest score,

@@ -13,11 +13,11 @@
 # - say what reshape does to the order of elements, and what permute does;
 # - choose test inputs that show a wrong order of axes.
 #
-# This needs no new computation. A head is an attention like any other, and an attention already treats the
-# rows of a batch independently. So you split the features of each step into `H` parts and treat the parts as
-# further sequences of the batch. `B` sequences become `B·H`, each with as many steps as before and fewer
-# features. This lesson is about this rearrangement and its inverse. No element changes its value; only the
-# positions change.
+# Several heads need no new computation. A head is an attention like any other, and an attention already
+# treats the rows of a batch independently. So you split the features of each step into `H` parts and treat
+# the parts as further sequences of the batch. `B` sequences become `B·H`, each with as many steps as before
+# and fewer features. This lesson is about this rearrangement and its inverse. No element changes its value;
+# only the positions change.
 #
 # Step $t$ of sequence $b$ has $D$ features. Head $h$ gets $d = D/H$ consecutive features, from $hd$ to
 # $hd + d - 1$ (all counts start at 0). Its row in the new batch is $bH + h$:
@@ -99,8 +99,8 @@ def transpose_qkv(X: torch.Tensor, num_heads: int) -> torch.Tensor:
 # %% [markdown]
 # ## Exercise: `transpose_output`
 #
-# This is the inverse. Reverse the steps of `transpose_qkv`: which of them is its own inverse, and which one
-# needs the number of sequences?
+# This is the inverse. Undo the operations of `transpose_qkv`, the last one first. Which of them is its own
+# inverse, and which one needs the number of sequences?
 
 
 # %% exercise="transpose_output"
@@ -147,11 +147,11 @@ except NotImplementedError as unwritten:
 # ## Questions to think about
 #
 # 1. Head `h` could also take every `H`-th feature instead of `d` consecutive ones. Would a model trained that
-#    way be worse? Why can you not use weights trained with one split together with the other?
+#    way be worse? A model was trained with one split. Why can it not use its parameters with the other?
 # 2. After a permutation `view` may raise an error where `reshape` works. What does `reshape` do in that case,
 #    and what does it cost?
 # 3. With `H` heads each head has `D/H` features. How does the work for computing all scores grow with `H`,
-#    and how does the memory for the weights grow?
+#    and how does the memory for the attention weights grow?
 
 # %% [markdown]
 # ## Sources

@@ -54,7 +54,10 @@ def test_one_value_everywhere_is_named():
     ("facet", "sentence"),
     [
         ("gradients", "outputs are correct, gradients are not"),
-        ("modes", "correct in one mode only: compare train(), eval() and step-by-step decoding"),
+        (
+            "modes",
+            "values are correct, but not in every mode: compare train(), eval() and step-by-step decoding",
+        ),
         ("weights", "outputs are correct, `attention_weights` is not"),
     ],
 )

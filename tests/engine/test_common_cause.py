@@ -39,7 +39,7 @@ def failed(result):
 def test_the_same_exception_of_every_call_is_one_failed_check(grade_one):
     result = grade_one(HEAD + ADDITIVE.format(outputs=1, first="no_such_name"), "AdditiveAttention")
     (check,) = failed(result)
-    assert result.message == "the same exception ends every call: fix it first"
+    assert result.message == "every call raises the same exception: fix it first"
     assert "no_such_name" in check.message
     assert check.where.startswith("answer.py, line")
     assert {c.message for c in result.checks if c.outcome == "skipped" and c.counts} <= {
@@ -58,7 +58,7 @@ def test_an_exception_while_building_is_no_fault_of_the_weights(grade_one):
 
 def test_an_exception_of_advice_does_not_hide_the_common_one(grade_one):
     result = grade_one(HEAD + POSITIONS, "PositionalEncoding")
-    assert result.message == "the same exception ends every call: fix it first"
+    assert result.message == "every call raises the same exception: fix it first"
 
 
 def test_different_exceptions_are_shown_one_by_one(grade_one):
@@ -83,7 +83,7 @@ def test_hidden_cases_say_the_same_without_what_the_code_could_choose(engine):
     hidden = engine.with_options(hidden=True)
     for outputs, first, says in (
         (5, "pass", "the weights of the cases could not be loaded"),
-        (1, "no_such_name", "the same exception ends every call: fix it first"),
+        (1, "no_such_name", "every call raises the same exception: fix it first"),
     ):
         source = HEAD + ADDITIVE.format(outputs=outputs, first=first)
         report = hidden.grade(

@@ -1,4 +1,7 @@
-"""An exercise whose code names a block that is wrong: which tries it takes, and that the order changes no verdict."""
+"""An exercise that uses a wrong block of the same file: how often it is tried, and with which blocks.
+
+The order in which the exercises are graded changes no result.
+"""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ ANSWERS: dict[str, Beginner] = {
     "minus_1e9": of_softmax(softmax("torch.finfo(X.dtype).min", "-1e4"), "passed"),
     "minus_inf": of_softmax(softmax("torch.finfo(X.dtype).min", "float('-inf')"), "passed"),
     "defined_twice": of_mask(HEAD + MASK + SOFTMAX + "def sequence_mask(X, valid_len, value=0):\n    return X\n", "failed", "sequence_mask is defined twice", "the last one counts, the other is at masking.py, line 3"),
-    "crash_beside": of_mask(HEAD + MASK + SOFTMAX + "1 / 0\n", "passed", "line 18: ZeroDivisionError", "the file has an error"),
+    "crash_beside": of_mask(HEAD + MASK + SOFTMAX + "1 / 0\n", "passed", "line 18 raised an exception and was skipped: ZeroDivisionError", "the file has an error"),
     "list_returned": of_mask(mask("return X.tolist()"), "failed", "list"),
     "tuple_returned": of_mask(mask("return X, valid_len"), "failed", "tuple"),
     "in_place": of_mask(mask("for n, length in enumerate(valid_len):", "    X[n, length:] = value", "return X"), "passed"),

@@ -121,7 +121,7 @@ def failing(facet: str, says: str, problem: str, where: str, picture: Picture | 
         "failed",
         1.25,
         5.0,
-        title="Softmax that ignores padding",
+        title="Softmax that gives padding no weight",
         checks=checks,
         diagnosis=Diagnosis("exact", (("some-mistake",),), says),
         picture=picture,

@@ -42,7 +42,7 @@ MISTAKES = [
     mistake(
         "pool-column-of-answers",
         edit("weights @ values", "weights @ values[:, None]"),
-        says="the answers are right, but they form a column with one axis too many",
+        says="the result has one axis too many: it is a column of answers",
         asks="Which shape do the queries have, and which shape should the answers have?",
     ),
     mistake(

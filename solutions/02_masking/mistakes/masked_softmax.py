@@ -72,7 +72,7 @@ MISTAKES = [
             return X.softmax(dim=-1)
             """,
         ),
-        says="the lengths have no effect: padded keys get weight like all other keys",
+        says="the lengths have no effect: padded keys get weights like all other keys",
         asks="Is the input of your softmax the tensor in which the padding was replaced?",
     ),
     mistake(
