@@ -59,7 +59,7 @@ def _blocked(run: SubmissionRun, exercise: Exercise, result: ExerciseResult) -> 
 def _without_wrong_blocks(run: SubmissionRun, exercise: Exercise) -> ExerciseResult | None:
     """Return a passed result with reference blocks instead of wrong blocks that the exercise names; None if there is none.
 
-    This saves two tries and nothing else: with the wrong block the exercise would fail, and again in a new worker.
+    This saves time: with the wrong block most exercises fail, and fail again in a new worker.
     """
     wrong = [(name, of) for name, of in run.blocks(exercise) if _is_known_to_be_wrong(name, of)]
     named = run.used_exercises(exercise)

@@ -10,7 +10,7 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 
 from grader.sandbox.base import Process
@@ -70,10 +70,7 @@ class Channel:
     def recent(self) -> bytes:
         """The first `MAX_RECENT` bytes that the worker printed since `forget_recent`."""
         with self._changed:
-            printed = bytes(self._recent)
-            for mark in self._recent_marks:
-                printed = _without(mark, printed)
-            return printed
+            return _without(self._recent_marks, bytes(self._recent))
 
     def send(self, data: bytes) -> None:
         """Have `data` written, without waiting for it: a worker may never read it."""
@@ -184,12 +181,13 @@ class Channel:
                 self._marked = True
 
 
-def _without(mark: bytes, printed: bytes) -> bytes:
-    """Remove a mark, also from the end, where only its first bytes may have been kept."""
-    printed = printed.replace(mark, b"")
+def _without(marks: Sequence[bytes], printed: bytes) -> bytes:
+    """Remove marks, also the one of which `printed` holds only the first bytes because it is full."""
     if len(printed) == MAX_RECENT:
-        cut = next((size for size in range(len(mark) - 1, 0, -1) if printed.endswith(mark[:size])), 0)
-        printed = printed[: len(printed) - cut]
+        starts = [mark[:size] for mark in marks for size in range(1, len(mark))]
+        printed = printed[: len(printed) - max((len(s) for s in starts if printed.endswith(s)), default=0)]
+    for mark in marks:
+        printed = printed.replace(mark, b"")
     return printed
 
 
