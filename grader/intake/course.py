@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from grader.bundle.files import MANIFEST_FILE, load, load_all
 from grader.bundle.model import Bundle, Exercise
@@ -201,15 +201,25 @@ def wanted_exercises(names: Sequence[str], bundles: Sequence[Bundle]) -> list[st
     out: list[str] = []
     for name in names:
         if name.rstrip("/") not in table:
-            from difflib import get_close_matches
-
-            near = get_close_matches(name, table, n=1)
-            hint = (
-                _("; did you mean {name}?").format(name=near[0]) if near else _("; `grader` lists them all")
-            )
-            raise UsageError(_("there is no exercise {name}{hint}").format(name=name, hint=hint))
+            raise UsageError(_unknown(name, table))
         out += table[name.rstrip("/")]
     return out or list(known)
+
+
+def _unknown(name: str, known: Collection[str]) -> str:
+    """A sentence on a name that is no exercise: what was probably meant."""
+    from difflib import get_close_matches
+
+    file = PurePath(name)
+    if file.suffix in (".py", ".ipynb") and file.stem in known:
+        says = _(
+            "{name} is a file: write `grader check {stem}` for its assignment, or `grader check --file {name}`"
+        )
+        return says.format(name=name, stem=file.stem)
+    near = get_close_matches(name, known, n=1)
+    if near:
+        return _("there is no exercise {name}; did you mean {near}?").format(name=name, near=near[0])
+    return _("there is no exercise {name}; `grader` lists them all").format(name=name)
 
 
 def one_exercise(name: str, bundles: Sequence[Bundle]) -> Exercise:

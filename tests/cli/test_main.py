@@ -21,6 +21,7 @@ from helpers.command_line import RIGHT, run, run_process
         (["check", "--hidden"], "needs the folder solutions/"),
         (["verify"], "for maintainers"),
         (["hint", "nonsense"], "there is no exercise nonsense"),
+        (["check", "02_masking/masking.py"], "write `grader check masking` for its assignment"),
         (["explain", "nonsense-at-all"], "no known mistake nonsense-at-all"),
         (["hint", "masked_sofmax"], "did you mean masked_softmax?"),
         (["hint", "02"], "has several exercises; name one of them: sequence_mask, masked_softmax"),
