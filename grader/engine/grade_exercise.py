@@ -17,7 +17,7 @@ from grader.engine.student_parts import content
 from grader.engine.submission_run import Block, SubmissionRun
 from grader.engine.when_to_cache import cached, keep
 from grader.report.model import ExerciseResult
-from grader.support.i18n import _
+from grader.support.i18n import _, ngettext
 from grader.support.sanitize import sanitize
 
 UNUSABLE = ("failed", "blocked", "not_started")  # outcomes of a part that another exercise cannot build on
@@ -187,9 +187,17 @@ def _on_own(blocks: Sequence[Block]) -> list[str]:
         return []
     outcomes = {of.done[name].outcome for name, of in blocks}
     if outcomes == {"failed"}:
-        says = _("your {blocks} has an error (see there); graded with the reference {blocks} instead")
+        says = ngettext(
+            "your {blocks} has an error (see there); graded with the reference {blocks} instead",
+            "your {blocks} have errors (see there); graded with the reference blocks instead",
+            len(blocks),
+        )
     elif outcomes == {"not_started"}:
-        says = _("your {blocks} is not written yet; graded with the reference {blocks} instead")
+        says = ngettext(
+            "your {blocks} is not written yet; graded with the reference {blocks} instead",
+            "your {blocks} are not written yet; graded with the reference blocks instead",
+            len(blocks),
+        )
     else:
         says = _("your {blocks} could not be used (see there); graded with the reference {blocks} instead")
     return [says.format(blocks=_names_of(blocks))]

@@ -125,7 +125,7 @@ def kind_of_change(operator: str) -> str:
     """The kind of an edit in words that fit many edits; "" for a kind that would give it away."""
     return {
         **dict.fromkeys(CONSTANTS, _("a constant")),
-        **dict.fromkeys(VALUES, _("which values are used")),
+        **dict.fromkeys(VALUES, _("the values that it uses")),
         **dict.fromkeys(OPERATIONS, _("an operation")),
         **dict.fromkeys(RESULTS, _("what is stored or returned")),
         "function": _("a call"),

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from grader.report.model import ExerciseResult, Line
 from grader.report.shared_sentences import first_failure
-from grader.support.i18n import _
+from grader.support.i18n import _, ngettext
 
 LEAST = 8  # columns of code
 
@@ -48,8 +48,9 @@ def _look(lines: Sequence[Line], name: str, width: int) -> Text:
     if line.change:
         after.append("   " + _("({change})").format(change=line.change), style="dim")
     if lines[1:] and not certain:
-        others = (f"{one.line}" if one.file == line.file else f"{one.file}:{one.line}" for one in lines[1:])
-        after.append("   " + _("or at line {places}").format(places=", ".join(others)), style="bold")
+        others = [f"{one.line}" if one.file == line.file else f"{one.file}:{one.line}" for one in lines[1:]]
+        says = ngettext("or at line {places}", "or at lines {places}", len(others))
+        after.append("   " + says.format(places=", ".join(others)), style="bold")
     if width:
         code = _cut(code, line.touched, max(width - before.cell_len - after.cell_len, LEAST))
     return before.append_text(code).append_text(after)

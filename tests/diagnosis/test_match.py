@@ -215,7 +215,7 @@ def test_two_products_with_sizes_that_do_not_fit_are_told_apart(grade_one, produ
         (
             "self.attention(q, k, v, valid_lens)",
             "self.attention(q, k, v, valid_lens) + 0.01",
-            "the joined heads",
+            "the concatenated heads",
         ),
         ("self.W_k(keys),", "self.W_k(keys).flip(0),", "the keys split into heads"),
     ],

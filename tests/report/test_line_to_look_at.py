@@ -33,7 +33,7 @@ def test_the_other_suspected_places_follow():
     one = result("suspected")
     lines = tuple(replace(one.diagnosis.lines[0], line=number) for number in (41, 30, 33))
     (text,) = lines_to_look_at([replace(one, diagnosis=replace(one.diagnosis, lines=lines))])
-    assert text.plain == f"perhaps look at masking.py:41   {CODE}   or at line 30, 33"
+    assert text.plain == f"perhaps look at masking.py:41   {CODE}   or at lines 30, 33"
 
 
 def test_the_kind_of_change_follows_where_no_mistake_is_named():

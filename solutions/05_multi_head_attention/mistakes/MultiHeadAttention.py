@@ -222,14 +222,14 @@ MISTAKES = [
     mistake(
         "mha-no-output-layer",
         edit("self.W_o(transpose_output(heads, self.num_heads))", "transpose_output(heads, self.num_heads)"),
-        says="the output layer is created but not used: the joined heads are returned directly",
+        says="the output layer is created but not used: the concatenated heads are returned directly",
         asks="Which layer combines the results of different heads?",
     ),
     mistake(
         "mha-output-layer-not-built",
         edit("self.W_o(transpose_output(heads, self.num_heads))", "transpose_output(heads, self.num_heads)"),
         edit("        self.W_o = nn.Linear(num_hiddens, num_hiddens, bias=bias)\n", ""),
-        says="there is no output layer: the joined heads are returned directly",
+        says="there is no output layer: the concatenated heads are returned directly",
         asks=(
             "Count the layers in the formula of the lesson, then those in your constructor. Which one is "
             "missing?"
@@ -1029,7 +1029,7 @@ MISTAKES = [
     dtype_mistake(
         "mha-joined-into-float32",
         edit("transpose_output(heads, self.num_heads)", "transpose_output(heads, self.num_heads).float()"),
-        says="the joined heads are always in single precision, whatever the dtype of the output layer is",
+        says="the concatenated heads are always in single precision, whatever the dtype of the output layer is",
         asks="In which dtype are the weights of the output layer?",
     ),
 ]

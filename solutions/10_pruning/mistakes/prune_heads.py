@@ -7,7 +7,7 @@ MISTAKES = [
         "prune-rows-of-the-output-layer",
         edit("mha.W_o.weight[:, features]", "mha.W_o.weight[features]"),
         says="rows of the output layer are kept, but a head owns columns of it",
-        asks="The output layer reads the joined heads. Are its inputs its rows or its columns?",
+        asks="The output layer reads the concatenated heads. Are its inputs its rows or its columns?",
     ),
     mistake(
         "prune-rows-of-the-output-layer-turned",
