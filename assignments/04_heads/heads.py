@@ -13,7 +13,7 @@
 # - say what reshape does to the order of elements, and what permute does;
 # - choose test inputs that show a wrong order of axes.
 #
-# Several heads need no new computation. A head is an attention like any other, and an attention already
+# Several heads need no new formula. A head is an attention like any other, and an attention already
 # treats the rows of a batch independently. So you split the features of each step into `H` parts and treat
 # the parts as further sequences of the batch. `B` sequences become `B·H`, each with as many steps as before
 # and fewer features. This lesson is about this rearrangement and its inverse. No element changes its value;
@@ -135,7 +135,7 @@ except NotImplementedError as unwritten:
 # ## Questions to think about
 #
 # 1. Head `h` could also take every `H`-th feature instead of `d` consecutive ones. Would a model trained that
-#    way be worse? A model was trained with one split. Why can it not use its parameters with the other?
+#    way be worse? A model was trained with one split. Why can it not use its parameters with the other split?
 # 2. After a permutation `view` may raise an error where `reshape` works. What does `reshape` do in that case,
 #    and what does it cost?
 # 3. With `H` heads each head has `D/H` features. How does the work for computing all scores grow with `H`,

@@ -14,7 +14,7 @@
 #
 # After this lesson you can
 #
-# - measure the importance of a head in three ways, and say what each way does not see;
+# - measure the importance of a head in three ways, and say what each measure misses;
 # - remove heads from the weights, so that the smaller module returns the same as the full one with zero gates;
 # - design an experiment that shows whether a measure of importance is any good.
 #
@@ -25,7 +25,7 @@
 # $$\mathrm{gated}(Q, K, V) = [\xi_1 Y_1, \dots, \xi_H Y_H] W^O$$
 #
 # With all gates at 1 nothing changes. With $\xi_h = 0$ head $h$ contributes nothing, as if it were removed.
-# Between these values gates are useful too: the loss can be differentiated with respect to them.
+# A gate may have any value, so the loss has a derivative with respect to each gate.
 #
 # | name | shape | meaning |
 # |---|---|---|

@@ -61,7 +61,7 @@ Exit status:
 @click.option("--no-line", is_flag=True, help=_("Do not search for the line to look at."))
 @click.option("--full", is_flag=True, help=_("Show every check, and details of every exercise."))
 @click.option(
-    "--words", is_flag=True, help=_("Write sentences instead of marks and pictures, for a screen reader.")
+    "--words", is_flag=True, help=_("Write sentences instead of symbols and pictures, for a screen reader.")
 )
 def command(
     exercises: tuple[str, ...],
@@ -82,7 +82,7 @@ def command(
     shown = form == "text" and output is None
 
     def show_first(report: Report) -> None:
-        """Show the report before the search: the verdict never waits for a line."""
+        """Show the report before the search for the line to look at, which takes longer."""
         if shown:
             _print(report, every=bool(exercises), full=full, words=words)
 

@@ -1,7 +1,7 @@
 """Grade one exercise, with reference blocks instead of the student's blocks that are wrong.
 
-The first try has them if the exercise names a block that is known to be wrong. Otherwise a second try has them, if the
-first one fails.
+If the exercise uses a block that is known to be wrong, the first try has the reference block, and the exercise may pass.
+Otherwise there is a try with the student's blocks, and if it fails, one with reference blocks for the wrong ones.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ def _graded(run: SubmissionRun, exercise: Exercise) -> ExerciseResult:
     if run.lost > before or any(name in other.unsteady for name, other in run.blocks(exercise)):
         run.unsteady.add(exercise.name)
     elif result.outcome in ("passed", "failed") and not result.partial and not file_remarks(run, [exercise]):
-        # A cached result runs nothing, so it could not repeat what is said of the file.
+        # No code runs for a result from the cache, so the remarks on the file would be missing.
         keep(run.context, content(run.submission, run.parts), exercise, result)
     return result
 
 
 def _blocked(run: SubmissionRun, exercise: Exercise, result: ExerciseResult) -> ExerciseResult:
-    """A failed result as *blocked*, if the exercise needs another one that fails and that no block replaces."""
+    """Return a failed result as *blocked* if the exercise needs another one that is unusable and not given."""
     for name in (*run.used_exercises(exercise), *built_where_it_failed(exercise, result)):
         other = run.context.exercises.get(name)
         if other and name not in exercise.given and grade_exercise(run, other).outcome in UNUSABLE:
@@ -57,7 +57,7 @@ def _blocked(run: SubmissionRun, exercise: Exercise, result: ExerciseResult) -> 
 
 
 def _without_wrong_blocks(run: SubmissionRun, exercise: Exercise) -> ExerciseResult | None:
-    """Return a passed result with reference blocks instead of wrong blocks that the exercise names; None if there is none.
+    """Return a passed result with reference blocks instead of wrong blocks that it uses; None if there is none.
 
     This saves time: with the wrong block most exercises fail, and fail again in a new worker.
     """
@@ -74,7 +74,7 @@ def _without_wrong_blocks(run: SubmissionRun, exercise: Exercise) -> ExerciseRes
 def _is_known_to_be_wrong(name: str, run: SubmissionRun) -> bool:
     """Whether a block that the file defines was graded before, and is wrong.
 
-    An import of the reference block is no answer to the exercise, but here it is right.
+    An import of the reference block does not solve that exercise, but other exercises may use it.
     """
     if name not in run.done or run.done[name].outcome not in WRONG:
         return False
@@ -92,7 +92,7 @@ def retry_with_reference_blocks(
     if exercise.is_made_of_parts and not _by_parts(exercise, result):
         return result
     own = run.blocks(exercise)
-    faulty = [block for block in own if _is_unusable(*block)]
+    faulty = [block for block in own if _is_wrong(*block)]
     again = _with_reference_blocks(run, exercise, result, faulty, _on_faulty(run, faulty))
     again = _without_other_interfaces(run, exercise, again, own, faulty)
     if again is not result:
@@ -107,7 +107,7 @@ def retry_with_reference_blocks(
     return _with_reference_blocks(run, exercise, again, own, [remark])
 
 
-def _is_unusable(name: str, run: SubmissionRun) -> bool:
+def _is_wrong(name: str, run: SubmissionRun) -> bool:
     return grade_exercise(run, run.context.exercises[name]).outcome in WRONG
 
 
@@ -134,7 +134,7 @@ def _with_reference_blocks(
         return result  # it does not use them
     return replace(
         again,
-        score=max(again.score, result.score or 0),  # a second try costs nothing
+        score=max(again.score, result.score or 0),  # a second try costs no points
         seconds=again.seconds + result.seconds,
     )
 
@@ -158,7 +158,7 @@ def _without_other_interfaces(
     own: Sequence[Block],
     faulty: Sequence[Block],
 ) -> ExerciseResult:
-    """Try again with reference blocks for neighbours with another interface. Return the result if it passes."""
+    """Try again, also without blocks of files beside this one that have another interface. Return what passes, or `result`."""
     others = [(name, of) for name, of in own if of is not run and name in of.done]
     others = [(name, of) for name, of in others if of.done[name].outcome == "other_interface"]
     if exercise.is_made_of_parts or not others or result.outcome == "passed":
@@ -175,7 +175,7 @@ def _by_parts(exercise: Exercise, result: ExerciseResult) -> bool:
 
 
 def _on_faulty(run: SubmissionRun, faulty: Sequence[Block]) -> list[str]:
-    """Remarks on blocks of the student that reference blocks replace: those of this file together, then each other."""
+    """Remarks on blocks of the student that reference blocks replace: one for all of this file, one for each in a file beside it."""
     files_beside = [of for of in run.neighbours.values() if of is not run]
     beside = [block for block in faulty if block[1] in files_beside]
     own = [block for block in faulty if block not in beside]

@@ -1,10 +1,10 @@
 """Own one worker: start, load, reuse, retry, replace and close it. Nothing else decides when a worker ends.
 
 The rules:
-- A worker serves one submission. It is reused only if the next exercise may see every block that the first
-  one could see, since code could keep what it saw.
+- A worker serves one submission, unless `reuse_worker` is set. It is reused only if the next exercise may see every
+  block that the exercise before could see, since code could keep what it saw.
 - A top-level statement that times out is skipped the next time.
-- If a worker ends unexpectedly, or after earlier cases, the grader tries once more in a new worker (`MAX_TRIES`).
+- If a worker is lost, perhaps by chance or because of an earlier exercise, the grader tries once more in a new worker (`MAX_TRIES`).
 - If a worker reports a fault, the grader runs a plain file. If that fails too, the fault is the grader's.
 """
 
@@ -43,7 +43,7 @@ class CannotLoad(GraderError):
 class Loaded:
     """A request that a worker has loaded: the names it defines, and notes about statements that failed.
 
-    reloaded: the worker had run cases of this submission before. Then there are no notes, because the code has seen
+    reloaded: the worker had loaded this submission for another exercise before. Then there are no notes, because the code may have seen
     cases and could write them into an error.
     """
 
@@ -58,12 +58,12 @@ class Loaded:
         return self.request.key == request.key and self.has_limits(request.limits)
 
     def may_go_on_to(self, request: LoadRequest) -> bool:
-        """Whether the code may see for the next exercise everything that it could see so far."""
+        """Whether the next exercise allows everything that the code could see so far."""
         before = self.request
         return before.content == request.content and before.visible_blocks <= request.visible_blocks
 
     def has_limits(self, limits: Limits) -> bool:
-        """Whether the worker was started with these limits; only wall seconds hold per message."""
+        """Whether the worker was started with these limits; wall seconds are set per message."""
         return self.limits == replace(limits, wall_seconds=self.limits.wall_seconds)
 
 
@@ -83,7 +83,7 @@ class WorkerSlot:
 
     @property
     def reloaded(self) -> bool:
-        """Whether the worker had run cases of the submission before it loaded it last."""
+        """Whether the worker had loaded the submission for another exercise before."""
         return self._loaded is not None and self._loaded.reloaded
 
     def load(self, request: LoadRequest) -> Loaded:
@@ -100,7 +100,7 @@ class WorkerSlot:
                     history.notes = loaded.notes
                 if not loaded.reloaded or loaded.names & request.names:
                     return loaded
-                self.close()  # what the first loading defines, and reports, is what counts
+                self.close()  # this reload does not define the exercise: load it in a new worker
             except WorkerGone as gone:
                 history.lost += 1
                 if gone.why == "time" and gone.statement is not None and len(history.endless) < MAX_ENDLESS:
@@ -130,7 +130,7 @@ class WorkerSlot:
             raise
 
     def observe_all(self, request: LoadRequest, cases: Sequence[RecordedCase]) -> dict[str, Observation]:
-        """Run several cases with one message. Return case id → its observation, of the first cases at least.
+        """Run several cases with one message. Return case id → its observation; the last cases may be missing.
 
         This saves time and nothing else: a result says nothing about a case that is not in it. If anything goes
         wrong, the worker is closed and the result is empty; `observe` then finds out which case it was.
@@ -165,7 +165,7 @@ class WorkerSlot:
     ) -> Tried:
         """Load the request if no worker holds it, and run one case once per edit, until the CPU time is over.
 
-        each: CPU seconds of one edit. lines: ask for the lines that ran too. Raises WorkerGone, also after `wall` seconds, and what `load` raises.
+        each: CPU seconds of one edit. lines: also ask which lines ran. Raises WorkerGone, also after `wall` seconds, and what `load` raises.
         """
         self.load(request)
         session = self._require_session()
@@ -217,7 +217,7 @@ class WorkerSlot:
             raise WorkerGone("reply", str(error)) from None
 
     def _ensure_healthy(self, exercise: Exercise, case: RecordedCase | None) -> None:
-        """Raise SandboxError if a worker reports a fault over a plain file too: then the grader is at fault.
+        """Raise SandboxError if a worker reports a fault with a plain file too: then the grader is at fault.
 
         A fault that a worker with student code reports proves nothing: failing code could report one, to lose no
         points. Only the message of the plain file's worker is quoted.

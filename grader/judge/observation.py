@@ -11,7 +11,7 @@ from grader.bundle.safetensors import Array, BadTensors, read
 from grader.support.errors import GraderError
 
 MAX_LINE = 1 << 20
-MAX_KEPT = 1 << 22  # values; the judge does not read a larger tensor
+MAX_KEPT = 1 << 22  # values of 8 bytes; a tensor with more bytes is not read
 _NO_EXIT = frozenset(("name 'exit' is not defined", "name 'quit' is not defined"))
 MAX_EMPTY_AXIS = 1 << 16  # a tensor without values has no bytes that would limit its axes
 
@@ -79,7 +79,7 @@ def read_observation(
 
     Other entries that were not requested are left out.
 
-    files: names of the submission's files; an error in any other file gets no place. A BadReply quotes nothing of
+    files: names of the submission's files; for an error in any other file `where` is None. A BadReply quotes nothing of
     the reply, which may contain inputs of a hidden case.
     """
     seen: dict[str, Seen] = {}

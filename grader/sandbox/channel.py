@@ -18,7 +18,7 @@ from grader.sandbox.base import Process
 CHUNK = 1 << 16
 AHEAD = 1 << 20  # bytes of replies that are read before they are asked for
 MAX_RECENT = 4 << 10  # bytes of what a worker prints in one request
-MAX_LOG = 64 << 10  # bytes that stay of the start and of the end of what the worker prints
+MAX_LOG = 64 << 10  # bytes kept of the start of a long print, and as many of its end
 SLICE = 0.1  # seconds: on Windows, Ctrl-C has an effect only between two waits
 SETTLE_SECONDS = 2.0
 
@@ -28,7 +28,7 @@ class TooMuchOutput(Exception):
 
 
 class Stopped(BaseException):
-    """Somebody wants no reply any more. It passes every `except Exception`, as Ctrl-C does."""
+    """Nobody wants a reply any more. Like Ctrl-C, it is not caught by `except Exception`."""
 
 
 class Channel:
@@ -68,7 +68,7 @@ class Channel:
 
     @property
     def recent(self) -> bytes:
-        """The first `MAX_RECENT` bytes that the worker printed since `forget_recent`."""
+        """What the worker printed since `forget_recent`, at most the first `MAX_RECENT` bytes."""
         with self._changed:
             return _without(self._recent_marks, bytes(self._recent))
 
@@ -103,7 +103,7 @@ class Channel:
 
         A mark is written into the worker's pipe from this side; what was printed before comes before it.
         """
-        mark = b"\0" + secrets.token_bytes(15)  # code rarely prints the first byte
+        mark = b"\0" + secrets.token_bytes(15)  # code rarely prints a zero byte
         with self._changed:
             self._require_little_output()
             self._mark, self._marked = mark, False
@@ -116,7 +116,7 @@ class Channel:
             self._require_little_output()
 
     def close(self) -> None:
-        """Let the threads end. They end when the worker has exited; nothing waits for them."""
+        """Let the threads end. They end when the worker has exited, or before; nothing waits for them."""
         self._requests.put(None)
         with self._changed:
             self._closed = True
@@ -182,7 +182,7 @@ class Channel:
 
 
 def _without(marks: Sequence[bytes], printed: bytes) -> bytes:
-    """Remove marks, also the one of which `printed` holds only the first bytes because it is full."""
+    """Remove marks. If `printed` is full, it may end with the beginning of a mark: remove that too."""
     if len(printed) == MAX_RECENT:
         starts = [mark[:size] for mark in marks for size in range(1, len(mark))]
         printed = printed[: len(printed) - max((len(s) for s in starts if printed.endswith(s)), default=0)]

@@ -41,7 +41,7 @@ def serve(request_fd: int, reply_fd: int) -> None:
         except EOFError:
             return
         try:
-            # If the request takes longer than its timeout, this prints the line. It is cancelled below.
+            # If the request takes longer than its timeout, this prints the line of code that runs. It is cancelled below.
             faulthandler.dump_traceback_later(request["timeout"], file=sys.__stderr__ or 2)
             if request["op"] == "load":
                 device = _device(request.get("device", "cpu"))
@@ -117,7 +117,7 @@ def _names(loaded: Loaded) -> list[str]:
 
 
 def _send_progress(reply_fd: int, token: object, done: int, steps: int, loss: float | None) -> None:
-    """Send how far a training is, as a frame that answers no request."""
+    """Send how many steps of a training are done. The reply to the request comes later."""
     write_frame(reply_fd, {"progress": [done, steps, loss], "token": token})
 
 

@@ -85,7 +85,7 @@
 # | prediction, with the cache | 2 | 3 | 5 |
 # | training without the mask | 5 | 5 | 5 |
 # | prediction, cache never read | 2 | 4 | 9 |
-# | prediction, with the lengths `1 … T` of the call | 2 | 2 | 2 |
+# | prediction, with the lengths 1 to `T` of training (here `T = 1`) | 2 | 2 | 2 |
 #
 # In the third row step 0 has already read the 4 that it should learn to predict, and step 1 the 9. The
 # training loss becomes very small, and the predictions are useless. In the last row the call holds one query
@@ -116,7 +116,7 @@ from grader.given import AddNorm, MultiHeadAttention, PositionalEncoding, Positi
 # %% [markdown]
 # ## Exercise: `DecoderBlock`
 #
-# Write the three sublayers and the cache. The index `i` is this layer's entry in `state[2]`. Return the
+# Write the three sublayers and the cache. This layer uses the entry `state[2][i]`. Return the
 # output and the state. The constructor arguments are those of `EncoderBlock`, without `use_bias` and with
 # `i`. It helps to write the block for training first, and to add the cache when training is right.
 
@@ -240,7 +240,7 @@ except NotImplementedError as unwritten:
 #   `dense`, a linear layer with a bias.
 # - `init_state(enc_outputs, enc_valid_lens)` returns a new list of three entries, as described above.
 # - `forward(X, state)` returns the scores `(B, T, V)`, without a softmax, and the state. In `eval()` each
-#   call brings one new step (`T = 1`) and the state that the last call returned.
+#   call brings one new step (`T = 1`). Its state is that of `init_state` or of the call before.
 #
 # At each call, store the attention weights in `self.attention_weights`: a list of two lists, each with one
 # tensor per layer, first layer first. The first list holds the weights of the self-attentions, of shape

@@ -28,7 +28,7 @@ def softmax(first="pass", fill="-torch.inf"):
 
 @pytest.fixture
 def asked(monkeypatch):
-    """The messages to workers, by what they ask for."""
+    """The `op` of each message to a worker, in order."""
     messages = []
     ask = Session.ask
 

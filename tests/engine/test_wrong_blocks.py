@@ -8,36 +8,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from helpers.answers import HERE
 
 from grader.engine import grade_exercise as module
 
-WRONG_SOFTMAX = """
-import torch
-from torch import nn
-
-def masked_softmax(X, valid_lens):
-    return X.softmax(1)
-"""
-RIGHT_SOFTMAX = """
-import torch
-from torch import nn
-from grader.given import masked_softmax
-"""
-ATTENTION = """
-class AdditiveAttention(nn.Module):
-    def __init__(self, key_size, query_size, num_hiddens, dropout):
-        super().__init__()
-        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
-        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
-        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
-        self.dropout = nn.Dropout(dropout)
-
-    def forward(self, queries, keys, values, valid_lens):
-        features = torch.tanh(self.W_q(queries).unsqueeze(2) + self.W_k(keys).unsqueeze(1))
-        self.attention_weights = masked_softmax(self.w_v(features).squeeze(-1), valid_lens)
-        return torch.bmm(self.dropout(self.attention_weights), values)
-"""
-WRONG_ATTENTION = ATTENTION.replace("torch.tanh", "torch.relu")
+IMPORT = "from grader.given import masked_softmax\n"
+WRONG = "def masked_softmax(X, valid_lens):\n    return X.softmax(1)\n"
+RIGHT_ATTENTION, WRONG_ATTENTION = (
+    (HERE / "AdditiveAttention" / f"{name}.py").read_text("utf-8") for name in ("right_book", "wrong_relu")
+)
 BOTH = ["masked_softmax", "AdditiveAttention"]
 
 
@@ -55,12 +34,18 @@ def tries(monkeypatch):
     return made
 
 
+def with_own(attention):
+    """An answer that uses a wrong block of its own file instead of the reference block."""
+    assert IMPORT in attention
+    return attention.replace(IMPORT, WRONG)
+
+
 def without_seconds(result):
     return replace(result, seconds=0.0)
 
 
 def test_a_block_known_to_be_wrong_is_replaced_in_the_first_try(grade, tries):
-    result = grade(WRONG_SOFTMAX + ATTENTION, BOTH).exercises[1]
+    result = grade(with_own(RIGHT_ATTENTION), BOTH).exercises[1]
     assert tries == [("masked_softmax", ()), ("AdditiveAttention", ("masked_softmax",))]
     assert (result.outcome, result.score) == ("passed", result.points)
     assert result.fix_first == result.replaced == ("masked_softmax",)
@@ -68,29 +53,31 @@ def test_a_block_known_to_be_wrong_is_replaced_in_the_first_try(grade, tries):
 
 
 def test_an_exercise_that_is_wrong_itself_is_tried_with_both(grade, tries):
-    result = grade(WRONG_SOFTMAX + WRONG_ATTENTION, BOTH).exercises[1]
-    with_reference, with_own = ("AdditiveAttention", ("masked_softmax",)), ("AdditiveAttention", ())
-    assert tries == [("masked_softmax", ()), with_reference, with_own]
+    result = grade(with_own(WRONG_ATTENTION), BOTH).exercises[1]
+    with_each = [("AdditiveAttention", ("masked_softmax",)), ("AdditiveAttention", ())]
+    assert tries == [("masked_softmax", ()), *with_each]
     assert result.outcome == "failed"
     assert result.replaced == ("masked_softmax",)
 
 
-@pytest.mark.parametrize("attention", [ATTENTION, WRONG_ATTENTION])
+@pytest.mark.parametrize("attention", [RIGHT_ATTENTION, WRONG_ATTENTION])
 def test_an_exercise_graded_before_its_block_gets_the_same_result(grade, attention):
-    after = grade(WRONG_SOFTMAX + attention, BOTH).exercises[1]
-    alone = grade(WRONG_SOFTMAX + attention, BOTH[1:]).exercises[0]
+    after = grade(with_own(attention), BOTH).exercises[1]
+    alone = grade(with_own(attention), BOTH[1:]).exercises[0]
     assert without_seconds(after) == without_seconds(alone)
 
 
 @pytest.mark.parametrize(
-    "beside",
-    [
-        RIGHT_SOFTMAX,
-        WRONG_SOFTMAX.replace("import nn", "import nn\nfrom grader.given import masked_softmax as good"),
-    ],
+    "bound", [IMPORT, "from grader import given\nmasked_softmax = given.masked_softmax\n"]
 )
-def test_blocks_that_are_right_or_not_named_stay_as_they_are(grade, tries, beside):
-    own = ATTENTION if beside is RIGHT_SOFTMAX else ATTENTION.replace("= masked_softmax(", "= good(")
-    result = grade(beside + own, BOTH).exercises[-1]
+def test_the_reference_block_under_its_name_is_not_replaced(grade, tries, bound):
+    result = grade(RIGHT_ATTENTION.replace(IMPORT, bound), BOTH).exercises[-1]
     assert tries[-1] == ("AdditiveAttention", ())
+    assert (result.outcome, result.replaced) == ("passed", ())
+
+
+def test_a_wrong_block_that_is_not_used_is_not_replaced(grade, tries):
+    source = RIGHT_ATTENTION.replace(IMPORT, "from grader.given import masked_softmax as good\n" + WRONG)
+    result = grade(source.replace("= masked_softmax(", "= good("), BOTH).exercises[-1]
+    assert tries == [("masked_softmax", ()), ("AdditiveAttention", ())]
     assert (result.outcome, result.replaced) == ("passed", ())

@@ -245,8 +245,11 @@ def read_reply(data):
     case = next(c for c in exercise.cases if c.id == case_id)
     if not isinstance(fields, dict):
         return
-    with suppress(BadReply):
-        judge_and_report(exercise, case, read_observation(fields, body, case.asked, frozenset({"a.py"})))
+    try:
+        observation = read_observation(fields, body, case.asked, frozenset({"a.py"}))
+    except BadReply:
+        return
+    judge_and_report(exercise, case, observation)
 
 
 def read_replies(data):
@@ -258,10 +261,12 @@ def read_replies(data):
     exercise = next(e for e in exercises() if e.name == name)
     if not isinstance(words, dict):
         return
-    with suppress(BadReply):
+    try:
         seen = read_observations(words, body, exercise.cases, frozenset({"a.py"}))
-        for case, observation in zip(exercise.cases, seen, strict=False):
-            judge_and_report(exercise, case, observation)
+    except BadReply:
+        return
+    for case, observation in zip(exercise.cases, seen, strict=False):
+        judge_and_report(exercise, case, observation)
 
 
 def judge_and_report(exercise, case, observation):
