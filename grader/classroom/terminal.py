@@ -156,12 +156,13 @@ def _totals(entries: Sequence[GradedSubmission]) -> RenderableType:
     n = sum(bool(entry.submission) for entry in entries)
     students = len({entry.student for entry in entries if entry.submission})
     fresh = sum(entry.new for entry in entries)
+    stored = sum(bool(entry.submission) and not entry.new and not entry.problem for entry in entries)
     words = ngettext("{n} submission", "{n} submissions", n).format(n=n)
     by = ngettext("{students} student", "{students} students", students).format(students=students)
     tier = next((entry.report.sandbox for entry in entries), "")
     lines = [
-        _("{words} by {by}; {fresh} graded now, the others from the store; sandbox {tier}").format(
-            words=words, by=by, fresh=fresh, tier=tier
+        _("{words} by {by}; {fresh} graded now, {stored} from the store; sandbox {tier}").format(
+            words=words, by=by, fresh=fresh, stored=stored, tier=tier
         )
     ]
     if tier == "basic":

@@ -16,7 +16,7 @@ from grader.engine.session import MAX_BODY, MAX_JSON, Session, Training, WorkerG
 from grader.sandbox import basic
 from grader.sandbox.base import Limits, SandboxError
 from grader.sandbox.basic import ColdLauncher
-from grader.sandbox.channel import MAX_LOG, MAX_RECENT, _without
+from grader.sandbox.channel import MAX_LOG, MAX_RECENT
 
 PRELUDE = """
 import json, os, struct, sys, time
@@ -164,13 +164,6 @@ def test_a_reply_has_only_what_the_worker_printed(worker, size):
     session = worker(f"while read(): print('x' * {size}, end='', flush=True); send(frame({{}}))")
     for _ in range(2):
         assert session.ask({}, seconds=60).printed == "x" * min(size, MAX_RECENT)
-
-
-@pytest.mark.parametrize("kept", [0, 1, 15, 16, 17, 31, 32])
-def test_no_byte_of_two_marks_is_left(kept):
-    marks = [b"\0" + b"a" * 15, b"\0" + b"b" * 15]
-    printed = b"x" * (MAX_RECENT - kept)
-    assert _without(marks, (printed + b"".join(marks))[:MAX_RECENT]) == printed
 
 
 @pytest.mark.parametrize(
