@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import torch
-from helpers.lanes import mark_slow
+from helpers.lanes import mark_slow, wholly_slow
 from helpers.leftovers import isolate, left_since, traces
 
 import grader
@@ -67,6 +67,12 @@ def pytest_configure() -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     torch.set_num_threads(1)  # tensors are tiny, and threads of tests side by side wait for one another
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files without a fast test where only fast tests run. None: pytest decides."""
+    fast = config.option.markexpr == "not slow"
+    return True if fast and wholly_slow(collection_path, Path(__file__).parent) else None
 
 
 @pytest.hookimpl(tryfirst=True)

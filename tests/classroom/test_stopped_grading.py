@@ -15,7 +15,7 @@ from helpers.command_line import HANGS
 from helpers.files import fill
 from helpers.school import ANSWER, GRADER, environment, make_school, rows, run, store_of
 
-SLOW = "import time\n" + ANSWER.replace("    B, T", "    time.sleep(0.1)\n    B, T")
+SLOW = "import time\n" + ANSWER.replace("    B, T", "    time.sleep(0.02)\n    B, T")
 
 
 @pytest.fixture(scope="module")
