@@ -13,21 +13,21 @@
 # - give every head of every sequence the right valid length;
 # - find faults in attention code, fix them, and write tests that detect them.
 #
-# For the heads $h = 1, \dots, H$:
+# For the heads $h = 0, \dots, H - 1$ (the paper counts from 1):
 #
 # $$Y_h = \mathrm{attention}(Q W_h^Q, K W_h^K, V W_h^V)$$
 #
-# $$\mathrm{multihead}(Q, K, V) = [Y_1, \dots, Y_H] W^O$$
+# $$\mathrm{multihead}(Q, K, V) = [Y_0, \dots, Y_{H-1}] W^O$$
 #
 # Here $Q$, $K$ and $V$ hold the queries, keys and values of one sequence as rows. The brackets concatenate
 # the results of the heads along the features. The attention is the scaled dot-product attention of lesson 03;
 # additive attention would be possible, too.
 #
 # Let $D$ be `num_hiddens` and $d = D/H$. In the formula each head has three small matrices. $W_h^Q$ has the shape `(query_size, d)`, $W_h^K$ has
-# `(key_size, d)`, and $W_h^V$ has `(value_size, d)`. In code the matrices of all heads are concatenated. A
-# single linear layer with `num_hiddens` outputs contains all `H` small ones, and `transpose_qkv` gives each
-# head its outputs. So there are four layers for any number of heads. Head $h$ uses $d$ columns of $W^Q$,
-# which are $d$ rows of `W_q.weight` (see the conventions in lesson 03). Because $d = D/H$, all heads together
+# `(key_size, d)`, and $W_h^V$ has `(value_size, d)`. In code the matrices of all heads are concatenated along
+# the columns, for example $W^Q = [W_0^Q, \dots, W_{H-1}^Q]$. One linear layer with `num_hiddens` outputs
+# contains them, and `transpose_qkv` gives each head its outputs. So there are four layers for any number of
+# heads. The columns of $W_h^Q$ are $d$ rows of `W_q.weight` (see the conventions in lesson 03). Because $d = D/H$, all heads together
 # cost as much as a single head with $D$ features: they have as many parameters, and their scores need as many
 # multiplications.
 #
@@ -197,13 +197,13 @@ except NotImplementedError as unwritten:
 # | sizes that all differ | axes that match only by chance |
 # | *Restart kernel and run all cells* | code that depends on variables of other cells |
 # | change one input and compare the outputs | which outputs depend on which inputs, and which should not |
-# | a backward pass, then `.grad` of each layer | which weights are used |
+# | a backward pass, then `.weight.grad` of each layer | which weights are used |
 # | training mode and evaluation mode | what dropout acts on |
 # | `torch.isfinite`, sums over rows | NaN, infinite values, wrong sums |
 #
 # After each repair you write a **test** for it. The test is a function that takes one module. It
-# returns `True` when the module has a fault and `False` when the module is correct. Such a test is worth more
-# than the repair, because it also checks the next version.
+# returns `True` when the module has a fault and `False` when the module is correct. Such a test is useful
+# for longer than the repair, because it also checks the next version.
 #
 # - The test must return `False` for *every* correct module, of any size, in training or evaluation mode.
 #   It may switch the mode.

@@ -29,7 +29,7 @@ class Claimed(GraderError):
 def adopt(room: Classroom, group: str, named: Named, progress: Progress) -> tuple[Path, int]:
     """Write a name into the bank after the proof. Return the bank's path and how many right answers were graded.
 
-    Raises UsageError for a group or an id that cannot be, and Claimed if the proof fails.
+    Raises UsageError for a malformed group or id, or an id that is in use, and Claimed if the proof fails.
     """
     exercise, fingerprint = parts_of(room.bundles, group)
     bank = read_groups(room.home)
@@ -55,7 +55,7 @@ def forget(room: Classroom, group: str) -> Path:
 
 
 def comment(course: Course, group: str, text: str) -> Path:
-    """Write what the students of a group read; "" removes it. Raises UsageError for an unknown group."""
+    """Write what the students of a group read; "" removes it. Raises UsageError for an unknown id and for a malformed group."""
     home = course.require_solutions().parent
     bank = read_groups(home)
     known = _known_ids(course.bundles) | {one.id for one in bank.named.values()}

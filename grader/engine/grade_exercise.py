@@ -188,8 +188,8 @@ def _on_own(blocks: Sequence[Block]) -> list[str]:
     outcomes = {of.done[name].outcome for name, of in blocks}
     if outcomes == {"failed"}:
         says = ngettext(
-            "your {blocks} has an error (see there); graded with the reference {blocks} instead",
-            "your {blocks} have errors (see there); graded with the reference blocks instead",
+            "your {blocks} has an error, see its own report; graded with the reference {blocks} instead",
+            "your {blocks} have errors, see their own reports; graded with the reference blocks instead",
             len(blocks),
         )
     elif outcomes == {"not_started"}:
@@ -199,7 +199,9 @@ def _on_own(blocks: Sequence[Block]) -> list[str]:
             len(blocks),
         )
     else:
-        says = _("your {blocks} could not be used (see there); graded with the reference {blocks} instead")
+        says = _(
+            "your {blocks} could not be used, see its own report; graded with the reference {blocks} instead"
+        )
     return [says.format(blocks=_names_of(blocks))]
 
 

@@ -18,6 +18,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
+from types import ModuleType
 from typing import Any, Generic, Literal, TypeVar
 
 from grader.sandbox.base import SandboxError
@@ -59,7 +60,7 @@ class _Worker:
         self.deadline = float("inf")
         self._process = context.Process(target=_serve, args=(theirs, setup, args), daemon=True)
         # The process imports nothing from the current folder, where submissions may be.
-        with uninterrupted(), environment_variable("PYTHONSAFEPATH", "1"):
+        with uninterrupted(), environment_variable("PYTHONSAFEPATH", "1"), _without_main():
             self._process.start()
         theirs.close()
 
@@ -222,6 +223,17 @@ def _end_with_parent() -> None:
 
 
 # ---- starting processes
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Start processes that do not import the program of this one: that of `nbgrader` takes seconds."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 @contextmanager

@@ -39,7 +39,7 @@ def result_without_checks(
     seconds: float = 0.0,
     content: str = "",
 ) -> ExerciseResult:
-    """The result of an exercise of which no case was judged: no points, or none to give."""
+    """Return a result without checks. Its score is None if the grader could not grade, otherwise 0."""
     return ExerciseResult(
         name=exercise.name,
         assignment=exercise.assignment,
@@ -55,7 +55,10 @@ def result_without_checks(
 
 
 def built_where_it_failed(exercise: Exercise, result: ExerciseResult) -> list[str]:
-    """The classes of other exercises that every failed case builds: a test is also tried on the student's own class."""
+    """Return the other exercises whose classes every failed case builds.
+
+    For example, an exercise asks for a test, and a case runs that test on the student's own class.
+    """
     failed = {check.id for check in result.checks if check.outcome == "failed"}
     cases = [case for case in exercise.cases if any(check.id in failed for check in case.checks)]
     built = [{step["of"] for step in case.steps if step["do"] == "build"} for case in cases]
@@ -82,8 +85,9 @@ def blocked_by(result: ExerciseResult, other: ExerciseResult) -> ExerciseResult:
 
 @dataclass(frozen=True)
 class ResultBuilder:
-    """One try at one exercise: whose submission, under which name, started when.
+    """One try at one exercise.
 
+    alias: the name of the exercise in the submission. started: when the try began, in seconds.
     quick: costly cases are skipped.
     """
 
@@ -96,7 +100,7 @@ class ResultBuilder:
     def without_checks(
         self, outcome: Outcome, message: str = "", remarks: Sequence[str] = ()
     ) -> tuple[ExerciseResult, Evidence]:
-        """A result with no points, or with none to give. No case has run, so nothing needs to be redacted."""
+        """Return a result without checks. Nothing in it comes from a hidden case."""
         result = result_without_checks(
             self.exercise,
             outcome,
@@ -108,7 +112,7 @@ class ResultBuilder:
         return result, self._evidence(safe=(result.message, *remarks))
 
     def unjudged(self, remark: str) -> tuple[ExerciseResult, Evidence]:
-        """Return a failed result with no points: judging raised an exception, and a plain file does not cause one."""
+        """Return a failed result with no points: judging this submission raised an exception, judging a simple file did not."""
         cases = self.exercise.cases
         judged = [
             unseen_case(cases[0], "failed", "unjudged", _("the result could not be checked")),
@@ -216,7 +220,10 @@ class ResultBuilder:
 def _shown(
     exercise: Exercise, cases: Sequence[JudgedCase], all_checks: Sequence[CheckResult], diagnosed: Diagnosed
 ) -> Cause:
-    """The checks to show of a failed answer: one cause if no mistake has a name, and advice only if it is explained."""
+    """Return the checks to show of a failed answer.
+
+    If no known mistake was found, they show one common cause. Advice is skipped unless a known policy explains it.
+    """
     shown = Cause(tuple(all_checks)) if diagnosed.diagnosis.alternatives else cause(cases)
     checks = tuple(without_moot(exercise, shown.checks, diagnosed.policies))
     moot = {new.id: "skipped-failed" for new, old in zip(checks, shown.checks, strict=True) if new is not old}

@@ -11,7 +11,7 @@ from grader.intake.syntax import walk
 from grader.support.i18n import _
 
 NEAR = 0.8  # how similar a name has to be to be offered instead
-MAX_UNKNOWN = 50  # names to find another one for; the cost is this times the next limit
+MAX_UNKNOWN = 50  # unknown names that are looked up; the cost is this times MAX_NAMES
 MAX_NAMES = 1000  # names to choose from
 
 # The keywords of functions and layers that such code calls.
@@ -38,7 +38,10 @@ _OF_TORCH = frozenset({"torch", "nn", "F", "functional"})
 
 
 def near(name: str, names: Iterable[str]) -> str:
-    """Return the only similar name; "" if there is none, if there are several, or for a name of one or two letters."""
+    """Return the name that differs only in case and underscores, else the only similar name.
+
+    Return "" if there is none, if there are several, or for a name of one or two letters.
+    """
     same = [other for other in names if plain(other) == plain(name)]
     found = same or get_close_matches(name[:100], sorted(names), n=2, cutoff=NEAR)
     return found[0] if len(found) == 1 and len(name) > 2 else ""

@@ -84,7 +84,7 @@ def _shapes(check: Check, case: RecordedCase, observation: Observation) -> Pictu
 
     A stage may be laid out in another way: it is wrong only if it has another number of values.
     """
-    links = [Link(name, shape_text(case.tensors[name].shape), is_input=True) for name in _inputs(check, case)]
+    links = [Link(name, shape_text(case.tensors[name].shape), arrow=False) for name in _inputs(check, case)]
     results = [(name, _("your result") if name.startswith("out") else name) for name in check.of]
     for name, title in _stages(case) + results:
         seen, want = observation.seen.get(name), case.headers.get(name)
@@ -104,12 +104,15 @@ def _shapes_of_call(check: Check, case: RecordedCase, observation: Observation) 
     error, want = observation.error, case.headers.get(check.of[0]) if check.of else None
     if error is None or want is None or not want.shape or not _ABOUT_SIZES.search(error.message):
         return None
-    links = [Link(name, shape_text(case.tensors[name].shape), is_input=True) for name in _inputs(check, case)]
+    links = [Link(name, shape_text(case.tensors[name].shape), arrow=False) for name in _inputs(check, case)]
     for name, title in _stages(case):
         seen = observation.seen.get(name)
         if seen is not None and seen.shape is not None:
             links.append(Link(title, shape_text(seen.shape)))
-    shown = (*links[: MOST_LINKS - 1], Link(_("expected output"), shape_text(want.shape, want.axes)))
+    shown = (
+        *links[: MOST_LINKS - 1],
+        Link(_("expected output"), shape_text(want.shape, want.axes), arrow=False),
+    )
     return Picture(_("Shapes of this call"), Chain(shown))
 
 
@@ -134,7 +137,8 @@ def _stages(case: RecordedCase) -> list[tuple[str, str]]:
 def _values(check: Check, case: RecordedCase, observation: Observation) -> Picture | None:
     """The first that differs: of attention weights (for masking), of the watched stages, of the results."""
     weights = [name for name, header in case.headers.items() if header.axes[-2:] == WEIGHTS]
-    stages = dict(_stages(case))
+    says = _("Intermediate result: {stage}")
+    stages = {name: says.format(stage=title) for name, title in _stages(case)}
     tolerance = _tolerance(check, case)
     for name in (*(weights if check.facet in ("masking", "weights") else ()), *stages, *check.of):
         got, want = _array(name, case, observation), case.expected.get(name)
@@ -240,7 +244,7 @@ def _cells(
                 number(float(value)),
                 None if scale is None else _share(float(value), scale),
                 bool(wrong[i, j]),
-                valid is not None and 0 < j == valid[i],
+                valid is not None and 0 < j == int(valid[i]),
             )
             for j, value in enumerate(row)
         )
@@ -275,7 +279,9 @@ def _notes(got: Array, want: Array, wrong: Array, axes: Sequence[str]) -> tuple[
         return ()
     at = np.unravel_index(int(apart.argmax()), apart.shape)
     here = place([int(i) for i in at], axes)
-    return (_("Largest difference: {size:.2g} at {place}.").format(size=apart[at], place=here),)
+    return (
+        _("Largest difference in this tensor: {size:.2g} at {place}.").format(size=apart[at], place=here),
+    )
 
 
 # ---- gradients and parameters

@@ -1,4 +1,4 @@
-"""Judges of properties: they compare a student's results with each other, not with expected values."""
+"""Judges of properties, such as: two results agree, rows sum to one, a matrix maps given rows, stored weights are right."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def sums_to_one(check: Check, case: RecordedCase, observation: Observation) -> F
 def carries(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """A matrix maps each row of one tensor, as a column vector, to the same row of another.
 
-    `rows` and `images`: names of the two tensors, which only the judge has. `tol` widens the tolerance. `says`: the
-    sentence if a row differs.
+    `rows` and `images`: names of the two tensors, which only the judge has. `tol`: the
+    tolerance instead of the default. `says`: the sentence if a row differs.
     """
     (name,) = check.of
     got = values_of(name, case, observation).astype(np.float64)

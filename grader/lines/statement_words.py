@@ -15,10 +15,10 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def words_by_line(tree: ast.AST, names: Mapping[str, str] | None = None) -> dict[int, Words]:
-    """First line → words, for every statement of a tree, without the statements inside it."""
+    """First line → words, for every statement of a tree that can be wrong, without the statements inside it."""
     names = {**(names or {}), **(_names(tree) if isinstance(tree, FUNCTIONS) else {})}
     found: dict[int, Words] = {}
-    if isinstance(tree, ast.stmt) and not _is_text(tree):
+    if isinstance(tree, ast.stmt) and not _only_prints(tree):
         found[tree.lineno] = frozenset(zlib.crc32(word.encode()) & 0xFFFF for word in _words(tree, names))
     for part in ast.iter_child_nodes(tree):
         if isinstance(part, (ast.stmt, ast.ExceptHandler, ast.match_case)):
@@ -33,8 +33,12 @@ def changed_words(wrong: str, right: str) -> tuple[int, ...]:
     return tuple(sorted(frozenset[int]().union(*only)))
 
 
-def _is_text(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+def _only_prints(statement: ast.stmt) -> bool:
+    """Whether a statement is a docstring or a call of `print`."""
+    match statement:
+        case ast.Expr(ast.Constant()) | ast.Expr(ast.Call(ast.Name("print"))):
+            return True
+    return False
 
 
 def _names(function: ast.AST) -> dict[str, str]:

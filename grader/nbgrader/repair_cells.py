@@ -15,7 +15,8 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.api import Gradebook, Notebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from grader.nbgrader.read_notebook import FAULT, KINDS, PROBLEM, REMARKS
+from grader.nbgrader.notebook_file import KINDS
+from grader.nbgrader.read_notebook import FAULT, PROBLEM, REMARKS
 from grader.support.i18n import _
 
 NOTES = "headway"  # in the notebook's metadata: what the report says of the file as a whole

@@ -46,12 +46,15 @@ class Grids:
 
 @dataclass(frozen=True)
 class Link:
-    """One value on the way from the input to the output. expected: the shape that it should have, if it is wrong."""
+    """One value on the way from the input to the output.
+
+    expected: the shape that it should have, if it is wrong. arrow: the code computed it from those above.
+    """
 
     name: str
     shape: str
     expected: str = ""
-    is_input: bool = False
+    arrow: bool = True
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,7 @@ def _cell(cell: Cell, size: int) -> Text:
 def _chain(chain: Chain, width: int) -> Iterator[Text]:
     label = min(width // 2, max(cell_len(link.name) for link in chain.links))
     for link in chain.links:
-        yield _link(link, label, "  " if link.is_input else "→ ")
+        yield _link(link, label, "→ " if link.arrow else "  ")
 
 
 def _link(link: Link, label: int, arrow: str) -> Text:

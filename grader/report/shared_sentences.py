@@ -224,6 +224,12 @@ def reason(result: ExerciseResult) -> str:
     return f"{first.title}: {first.message}{where}" + (f". {says}" if says else "")
 
 
+def why_skipped(checks: Sequence[CheckResult]) -> str:
+    """Return why checks were skipped, as far as that is known."""
+    known = (c.message for c in checks if c.outcome == "skipped" and c.message != _("skipped"))
+    return " · ".join(dict.fromkeys(known))
+
+
 def skipped_checks(count: int) -> str:
     return ngettext("{n} more check skipped", "{n} more checks skipped", count).format(n=count)
 

@@ -22,7 +22,6 @@ from grader.report.picture_terminal import Drawn
 from grader.report.picture_terminal import words as in_sentences
 from grader.report.shared_sentences import (
     MARKS,
-    FacetCount,
     advice_given,
     all_passed,
     devices_checked,
@@ -39,6 +38,7 @@ from grader.report.shared_sentences import (
     points,
     short_outcome_name,
     total_points,
+    why_skipped,
 )
 from grader.support.i18n import _, ngettext
 
@@ -168,7 +168,7 @@ def exercise_screen(result: ExerciseResult, *, full: bool, words: bool) -> Rende
     """
     parts: list[RenderableType] = [_Title(result, words)]
     if result.checks:
-        parts.append(_all_checks(result.checks) if full else _Facets(facet_counts(result.checks), words))
+        parts.append(_all_checks(result.checks) if full else _Facets(result.checks, words))
     found = _findings(result)
     if found is not None:
         parts += [Text(), found]
@@ -196,20 +196,22 @@ class _Title:
 
 @dataclass(frozen=True)
 class _Facets:
-    """The facets with their checks, as many in a line as fit."""
+    """The facets with the number of checks that passed, as many in a line as fit; why checks were skipped."""
 
-    counts: Sequence[FacetCount]
+    checks: Sequence[CheckResult]
     words: bool
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        line = Text()
-        for count in self.counts:
+        line = Text() if self.words else Text(_("checks passed:"))
+        for count in facet_counts(self.checks):
             text = facet_in_words(count) if self.words else facet_with_mark(count)
             if line and line.cell_len + 3 + cell_len(text) > options.max_width:
                 yield line
                 line = Text()
             line.append("   " if line else "").append(text, style=_STYLES[count.outcome])
         yield line
+        if why := why_skipped(self.checks):
+            yield Text(why, style="dim")
 
 
 def _remarks(result: ExerciseResult) -> list[RenderableType]:

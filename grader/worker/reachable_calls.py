@@ -1,6 +1,6 @@
-"""Leave out forbidden calls that the text of a submission rules out, because watching slows down each call of torch.
+"""Find the forbidden calls to watch for. Watching slows down each call of torch, so most submissions need none.
 
-A call stays if the sources name it, or import a package that may make it, or can look up names at run time.
+A call is watched if the sources name it, or import a package that may make it, or can look up names at run time.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
-# Call → the names in a source through which torch can be made to make it. Other calls always stay.
+# Call → names. A source that contains none of them cannot make torch run the call. Other calls are always watched.
 _NAMES = {
     "nn.MultiheadAttention": ("MultiheadAttention", "Transformer"),
     "nn.Transformer*": ("Transformer",),
@@ -25,7 +25,7 @@ _AT_RUN_TIME = re.compile(
     r"getattr|__subclasses__|(?<!\.)\beval\b|\bexec\b|__dict__|__import__|__builtins__|\bvars\b|\bglobals\b"
 )
 _IMPORT = re.compile(r"\bfrom[\s\\]+([\w.]+)[\s\\]+import\b|\bimport\b([^\n;#]*)")
-# Packages that make none of the calls by themselves, and offer no other way to names.
+# Packages that make no such call by themselves, and that look up no names at run time. Calls in `grader.given` do not count.
 _KNOWN = frozenset(
     [
         "__future__",

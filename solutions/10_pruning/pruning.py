@@ -19,10 +19,10 @@
 # - design an experiment that shows whether a measure of importance is any good.
 #
 # The tool for all of it is one factor per head, a *gate*. In formulas it is written $\xi_h$ (read: xi), as in
-# the paper; in code it is `gates[h]`. If the heads compute $Y_1, \dots, Y_H$, gated attention is (Michel et
-# al. 2019, section 2.3)
+# the paper; in code it is `gates[h]`. We count heads from 0. If they compute $Y_0, \dots, Y_{H-1}$, gated
+# attention is (Michel et al. 2019, section 2.3)
 #
-# $$\mathrm{gated}(Q, K, V) = [\xi_1 Y_1, \dots, \xi_H Y_H] W^O$$
+# $$\mathrm{gated}(Q, K, V) = [\xi_0 Y_0, \dots, \xi_{H-1} Y_{H-1}] W^O$$
 #
 # With all gates at 1 nothing changes. With $\xi_h = 0$ head $h$ contributes nothing, as if it were removed.
 # A gate may have any value, so the loss has a derivative with respect to each gate.
@@ -122,9 +122,9 @@ except (NotImplementedError, ImportError) as unwritten:
 # %% [markdown]
 # ## Exercise: `gated_attention`
 #
-# Compute what the module would return if each head were multiplied by its gate before `W_o`. The module
-# itself stays as it is: no parameter, hook or buffer changes. Its mode stays too: in training
-# mode, dropout works as usual. Gradients must reach the gates. You may use the module's own parts (`W_q`,
+# Compute what the module would return if each head were multiplied by its gate before `W_o`. After the
+# call the module has the same parameters, buffers, hooks and mode as before. You may add a hook if you remove
+# it again. In training mode dropout works as usual. Gradients must reach the gates. You may use the module's own parts (`W_q`,
 # `W_k`, `W_v`, `attention`, `W_o`, `num_heads`), or find a shorter way.
 
 
@@ -180,16 +180,16 @@ def gated_attention(
 # sequences have none.
 #
 # **By hand.** A model has two heads and one value as its output. For every input the heads contribute
-# $y_1 = 3$ and $y_2 = 1$, so the output is 4. The loss is the squared error. There are two samples, whose
+# $y_0 = 3$ and $y_1 = 1$, so the output is 4. The loss is the squared error. There are two samples, whose
 # targets are the model's own output plus and minus 1:
 #
-# | | target | $\ell$ | $\ell(\xi_1{=}0)$ | $\ell(\xi_2{=}0)$ | $\partial \ell / \partial \xi_1$ | $\partial \ell / \partial \xi_2$ |
+# | | target | $\ell$ | $\ell(\xi_0{=}0)$ | $\ell(\xi_1{=}0)$ | $\partial \ell / \partial \xi_0$ | $\partial \ell / \partial \xi_1$ |
 # |---|---|---|---|---|---|---|
 # | sample 1 | 5 | 1 | 16 | 4 | −6 | −2 |
 # | sample 2 | 3 | 1 | 4 | 0 | 6 | 2 |
 #
-# Ablation: $(15 + 3)/2 = 9$ for the first head, $(3 - 1)/2 = 1$ for the second. Gradient: 6 and 2. Both
-# methods say that the first head matters more. But if you take the mean *before* the absolute value, both
+# Ablation: $(15 + 3)/2 = 9$ for head 0, $(3 - 1)/2 = 1$ for head 1. Gradient: 6 and 2. Both
+# methods say that head 0 matters more. But if you take the mean *before* the absolute value, both
 # heads get 0: the two samples have opposite signs and cancel. That is why the absolute value comes first.
 #
 # If the targets were the model's own outputs, 4 and 4, the loss would be at its minimum. There every gradient
@@ -273,8 +273,8 @@ def head_importance(mha: nn.Module, batches: list, loss_fn, method: str) -> torc
 # rows in the weights of W_q, W_k and W_v and of the values in their biases, the second quarter of the columns
 # in the weight of W_o, and nothing of the bias of W_o.](pictures/owned_by_a_head.svg)
 #
-# The pruned module must return exactly what the whole module returns with the gates of the removed heads at
-# zero.
+# The pruned module must return the same as the whole module with the gates of the removed heads at zero, up to
+# rounding.
 #
 # **What goes wrong.**
 #

@@ -65,7 +65,10 @@ def test_a_wrong_part_fails_the_training_is_named_and_costs_nothing(quick, bundl
     assert facet in {c.facet for c in with_it.checks if c.outcome == "failed"}
     result = retry_with_reference_blocks(here, exercise, with_it)
     assert (result.outcome, result.score) == ("passed", 5.0), result.remarks
-    assert f"your {name} has an error (see there); graded with the reference {name} instead" in result.remarks
+    assert (
+        f"your {name} has an error, see its own report; graded with the reference {name} instead"
+        in result.remarks
+    )
 
 
 def test_parts_that_are_right_are_used_and_reported(quick, bundles):

@@ -104,17 +104,18 @@ def test_a_stub_parses_and_holds_nothing_of_the_solution(assignment):
     assert "SOLUTION" not in text
     regions = re.findall(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", assignment.source, re.S)
     assert regions
-    for name in _repaired(regions):  # a repair hands out the broken class in full, layers and all
+    for name in _repaired(
+        regions
+    ):  # the stub holds the broken class, which shares lines with the repaired one
         start, stop = definition_span(text, name)
         text = text[:start] + text[stop:]
     for region in regions:
         lines = [
             line.strip()
             for line in region.splitlines()
-            if len(line.strip()) > 40 and line.strip()[0] not in '#"f'
+            if len(line.strip()) > 40 and not re.match('#|f?"', line.strip())
         ]
-        told = [line for line in lines if line in text]
-        assert not told or region.startswith("class "), told
+        assert [line for line in lines if line in text] == []
 
 
 def _repaired(regions):

@@ -322,7 +322,7 @@ def test_a_block_that_could_not_be_graded_gives_way_to_the_reference(foreign, tm
     result, _report = graded(foreign, tmp_path, source)
     assert result.outcome == "passed"
     assert (
-        "your masked_softmax could not be used (see there);"
+        "your masked_softmax could not be used, see its own report;"
         " graded with the reference masked_softmax instead" in result.remarks
     )
 

@@ -89,7 +89,7 @@ def test_a_remark_says_why_a_reference_block_was_used(bundles, grade_one):
     unwritten = grade_one(stub + SOFTMAX, "masked_softmax").remarks
     wrong = grade_one("import torch\n" + NO_MASK + SOFTMAX, "masked_softmax").remarks
     assert any(remark.startswith("your sequence_mask is not written yet;") for remark in unwritten)
-    assert any(remark.startswith("your sequence_mask has an error (see there);") for remark in wrong)
+    assert any(remark.startswith("your sequence_mask has an error, see its own report;") for remark in wrong)
 
 
 def stub_of(bundles, assignment: str) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,6 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from helpers.command_line import HANGS
 
 from grader.engine.process_pool import Lost, ProcessPool
 from grader.sandbox.base import SandboxError
@@ -111,3 +114,19 @@ def test_a_process_imports_nothing_from_the_current_folder(tmp_path, monkeypatch
     with ProcessPool(1, working) as processes:
         assert [result for _task, result in processes.results([("square", 3)])] == [9]
     assert not marker.exists()
+
+
+PROGRAM = """
+print("the program is imported", flush=True)
+if __name__ == "__main__":
+    from grader.classroom.bounded_reader import BoundedReader
+    with BoundedReader() as reader:
+        print(reader.call(len, "four"), flush=True)
+"""
+
+
+def test_a_process_does_not_import_the_program_that_starts_it(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM, "utf-8")
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=HANGS)
+    assert done.stdout.splitlines() == ["the program is imported", "4"], done.stderr

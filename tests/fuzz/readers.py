@@ -102,8 +102,8 @@ def read_notebook(data):
 
     from grader.intake.neighbours import among, content_of
     from grader.intake.read import Blocked
+    from grader.nbgrader.notebook_file import readable
     from grader.nbgrader.preprocessors import exercise_of
-    from grader.nbgrader.read_notebook import readable
 
     read_source(data, "answer.ipynb")
     with tempfile.TemporaryDirectory() as folder, suppress(Blocked):

@@ -94,7 +94,7 @@ ANSWERS: dict[str, Beginner] = {
     "in_place": of_mask(mask("for n, length in enumerate(valid_len):", "    X[n, length:] = value", "return X"), "passed"),
     "undefined_name": of_mask(mask("return Y"), "failed", "name 'Y' is not defined", "line 4"),
     "wrong_attribute": of_mask(mask("return X.maskfill(value)"), "failed", "no attribute 'maskfill'. Did you mean `masked_fill`?", "line 4"),
-    "sizes_do_not_fit": of_mask(mask("return X * valid_len"), "failed", "size", "line 4", "X (5, 4) valid_len (5,) → expected output (5, 4)"),
+    "sizes_do_not_fit": of_mask(mask("return X * valid_len"), "failed", "size", "line 4", "X (5, 4) valid_len (5,) expected output (5, 4)"),
     "always_zero": of_mask(mask("return X * 0"), "failed", "All values are 0."),
     "one_step_too_many": of_mask(HEAD + MASK.replace("] < valid", "] <= valid") + SOFTMAX, "failed", "known mistake"),
     "other_value_ignored": of_mask(HEAD + MASK.replace(", value)\n", ", 0)\n") + SOFTMAX, "failed", "known mistake"),

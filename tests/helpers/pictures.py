@@ -40,7 +40,7 @@ MASKING = Picture(
             ),
         ),
     ),
-    ("Largest difference: 0.2 at batch 2, query 0, key 2.",),
+    ("Largest difference in this tensor: 0.2 at batch 2, query 0, key 2.",),
 )
 VALUES = Picture(
     "Values, batch 0, rows: query, columns: feature",
@@ -56,13 +56,13 @@ VALUES = Picture(
             ),
         ),
     ),
-    ("Largest difference: 0.42 at batch 0, query 0, feature 2.",),
+    ("Largest difference in this tensor: 0.42 at batch 0, query 0, feature 2.",),
 )
 SHAPES = Picture(
     "Shapes, in the order of the computation",
     Chain(
         (
-            Link("X", "(2, 4, 12)", is_input=True),
+            Link("X", "(2, 4, 12)", arrow=False),
             Link("the queries split into heads", "(2, 4, 3, 4)"),
             Link("your result", "(2, 3, 4, 4)", "(6, 4, 4)  [batch·head, step, head feature]"),
         )

@@ -1,5 +1,7 @@
 """A picture shows what a finding says: the first wrong place, expected beside actual, and nothing that is right as wrong."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -36,7 +38,9 @@ def drawn(judge, want, got, *, axes=(), facet="values", of=(), tensors=None, ste
     )
     finding = decide(check, case, observation)
     assert not finding.passed
-    return picture(check, case, observation, finding)
+    made = picture(check, case, observation, finding)
+    json.dumps(made, default=vars)  # a store and `--format json` hold it
+    return made
 
 
 def wrong_cells(grids: Grids):
@@ -156,7 +160,7 @@ def test_the_slice_of_values_marks_what_differs_and_names_the_largest():
     made = drawn("equal", {"out": want}, {"out": got}, axes=("batch", "head", "step", "feature"))
     assert made.title == "Values, batch 1, head 1, rows: step, columns: feature (showing 12 of 180)"
     assert wrong_cells(made.form) == {("2", "3")}
-    assert made.notes == ("Largest difference: 2 at batch 1, head 2, step 4, feature 4.",)
+    assert made.notes == ("Largest difference in this tensor: 2 at batch 1, head 2, step 4, feature 4.",)
 
 
 def test_two_calls_are_named_as_such():

@@ -38,7 +38,7 @@ Exit status: 0 done, 2 refused; then groups.json is as before.
 def command(
     group: str, says: str, asks: str, id: str, remove: bool, course: Path | None, sandbox: str
 ) -> None:
-    """Give GROUP, equal wrong answers without a name, a name in the course's own bank."""
+    """Name GROUP in the course's own bank. GROUP is a group of equal wrong answers that has no name yet."""
     import re
 
     from grader.classroom.adopt import adopt, forget, parts_of, right_answers_of
