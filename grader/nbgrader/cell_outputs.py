@@ -25,7 +25,8 @@ class Verdict:
 
 def outputs(report: Report) -> list[Any]:
     """The report, and the points as the plain float from which nbgrader reads partial credit."""
-    shown = new_output("display_data", {"text/html": fragment(report), "text/plain": plain(report).rstrip()})
+    text = plain(report, full=False).rstrip()
+    shown = new_output("display_data", {"text/html": fragment(report), "text/plain": text})
     score = report.exercises[0].score
     if score is None:
         return [shown]

@@ -73,14 +73,14 @@ def show_lines(report: Report, console: Console) -> None:
         console.print(line)
 
 
-def plain(report: Report) -> str:
-    """Return the whole report as text, 80 columns wide and without colour."""
+def plain(report: Report, *, full: bool = True) -> str:
+    """Return the report as text, 80 columns wide and without colour. full: see `render`."""
     text = StringIO()
     # Without these settings rich would use the colours of a kernel, and display by itself in a notebook.
     console = Console(
         file=text, width=80, color_system=None, force_terminal=False, force_jupyter=False, highlight=False
     )
-    show(report, console, full=True)
+    show(report, console, full=full)
     return "".join(f"{line.rstrip()}\n" for line in text.getvalue().rstrip().splitlines())
 
 
@@ -219,19 +219,16 @@ def _remarks(result: ExerciseResult) -> list[RenderableType]:
 
 
 def _all_checks(checks: Sequence[CheckResult]) -> RenderableType:
-    return Group(*(_check_line(check) for check in checks))
-
-
-def _check_line(check: CheckResult) -> RenderableType:
-    line = Table.grid(padding=(0, 2, 0, 0))
-    line.add_column(no_wrap=True, min_width=8)
-    line.add_column(no_wrap=True, min_width=9)
-    line.add_column()
-    outcome = f"{MARKS[check.outcome]} {short_outcome_name(check.outcome)}"
-    line.add_row(
-        Text(outcome, style=_STYLES[check.outcome]), Text(facet_name(check.facet)), Text(check.title)
-    )
-    return line
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True, min_width=8)
+    table.add_column(no_wrap=True, min_width=9)
+    table.add_column()
+    for check in checks:
+        outcome = Text(
+            f"{MARKS[check.outcome]} {short_outcome_name(check.outcome)}", style=_STYLES[check.outcome]
+        )
+        table.add_row(outcome, Text(facet_name(check.facet)), Text(check.title))
+    return table
 
 
 @dataclass(frozen=True)
