@@ -85,7 +85,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
-    """Files side by side, and those of nbgrader as one: their tests look at the same made-up classes."""
+    """Run test files in parallel, but those of nbgrader in one process: they share made-up groups of students."""
     if config.getoption("dist") != "loadfile":
         return None
     from xdist.scheduler import LoadFileScheduling
@@ -100,7 +100,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
 @pytest.fixture(scope="session", autouse=True)
 def temporary_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Make a folder for the temporary files of this run alone, so that other programs' files do not count."""
-    tmp_path_factory.getbasetemp()  # decided before, so that it is not in there
+    tmp_path_factory.getbasetemp()  # pytest chooses its own folder now, so it is not inside the one below
     made = Path(tempfile.mkdtemp(prefix="headway-tests-"))
     made.chmod(0o755)  # a worker may be another user
     before = tempfile.tempdir, os.environ.get("TMPDIR")
@@ -120,7 +120,7 @@ def leaves_nothing(temporary_files: Path) -> Iterator[None]:
     yield
     if left_since(before, seconds=0.0):
         for engine in _shared:
-            engine.close()  # its worker serves the next test too
+            engine.close()  # its worker, which stays between tests, may be what is left
     left = left_since(before)
     assert not left, f"the test left {left}"
 
@@ -135,7 +135,7 @@ def bundles() -> list[Bundle]:
 @pytest.fixture(scope="session")
 def engine(bundles: list[Bundle]) -> Iterator[Engine]:
     launcher = choose()
-    launcher.start(Limits()).close()  # what it makes for as long as it lives is there
+    launcher.start(Limits()).close()  # what the launcher keeps until its end exists before the first test
     engine = Engine(bundles, launcher, GradingOptions(torch_version="tested"))
     _shared.append(engine)
     yield engine

@@ -195,8 +195,8 @@ except NotImplementedError as unwritten:
 # `L` entries, all `None`. The list must be *new*: a list from the last sentence would still contain its
 # steps.
 #
-# **Which position is this?** In training, step `t` is row `t` of `X`, and `PositionalEncoding` adds position
-# `t`. In prediction `X` has one row, so the same call adds position 0 to *every* word. The decoder of *Dive
+# **Which position is this?** In training `X` holds all steps, and `PositionalEncoding` adds position `t`
+# to step `t`. In prediction `X` holds one step (`T = 1`), so the same call adds position 0 to *every* word. The decoder of *Dive
 # into Deep Learning* does this: it is trained with the positions 0, 1, 2, … and predicts with 0, 0, 0, … It
 # runs, and it translates short sentences well enough that the error is easy to miss. It is better to
 # continue: the position of a new step is the number of steps already in the cache. If positions restart at 0,
@@ -211,7 +211,8 @@ except NotImplementedError as unwritten:
 #   `dense`, a linear layer with a bias.
 # - `init_state(enc_outputs, enc_valid_lens)` returns a new list of three entries, as described above.
 # - `forward(X, state)` returns the scores `(B, T, V)`, without a softmax, and the state. In `eval()` each
-#   call brings one new step (`T = 1`). Its state is that of `init_state` or of the call before.
+#   call brings one new step (`T = 1`). The first call gets the state from `init_state`, every later call
+#   the state that the call before returned.
 #
 # At each call, store the attention weights in `self.attention_weights`: a list of two lists, each with one
 # tensor per layer, first layer first. The first list holds the weights of the self-attentions, of shape

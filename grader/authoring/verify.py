@@ -22,7 +22,7 @@ from grader.intake.read import Submission, Unit
 from grader.report.model import ExerciseResult
 from grader.support.stub import stub
 
-# Exceptions of a slip in the code of a mistake.
+# Exceptions which suggest that the code of a known mistake has a bug of its own.
 SLIPS = {
     "TypeError",
     "AttributeError",
@@ -47,10 +47,10 @@ class Row:
     accepted: int = 0
     trivial: int = 0
     refused: int = 0
-    device_mistakes: int = 0  # known to fail on another device alone
-    device_caught: int = 0  # those that do, and whose line is named
-    policies: int = 0  # known answers that pass, and show advice
-    advised: int = 0  # those that do, and are named
+    device_mistakes: int = 0  # answers that must fail on the other device only
+    device_caught: int = 0  # of these: failed there, with their line named
+    policies: int = 0  # answers that must pass with advice about their policy
+    advised: int = 0  # of these: that advice names the answer, and there is no other
     problems: list[str] = field(default_factory=list)
 
 
@@ -92,7 +92,7 @@ def _row(
 
 
 def _of_texts(assignment: Assignment, exercise: Exercise) -> Iterator[str]:
-    """Yield a problem for each text that holds code, and for each mistake whose sentence its code cannot show."""
+    """Yield a problem for each text that holds code, and for each mistake whose code only raises an exception."""
     for number, hint in enumerate(exercise.hints, 1):
         if code := code_in(hint):
             yield f"hint {number} holds code: {code}"
@@ -105,7 +105,7 @@ def _of_texts(assignment: Assignment, exercise: Exercise) -> Iterator[str]:
 
 
 def _only_crash(exercise: Exercise, answer: KnownAnswer) -> str:
-    """Return the exception that a mistake raises in every case, if it is one of a slip in its code; else ""."""
+    """Return the exception that a mistake raises in every case, if it is one of SLIPS; else ""."""
     if exercise.signatures is None:
         return ""
     table = exercise.signatures
@@ -126,12 +126,15 @@ def _check_mistake(row: Row, answer: KnownAnswer, result: ExerciseResult) -> Non
     row.caught += 1
     if any(answer.id in names for names in result.diagnosis.alternatives):
         row.named += 1
-    elif result.diagnosis.kind != "none":
+    elif result.diagnosis.kind != "none":  # which it is if the exercise has no table of known mistakes
         row.problems.append(f"mistake {answer.id} is caught and not named")
 
 
 def _check_policy(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
-    """It passes with all points, and advice about its policy alone has its name. On the CPU, `device` shows nothing."""
+    """It must pass with all points. The advice must be about its policy only, and name it.
+
+    An answer that only breaks `device` has no policy here: on the CPU it shows no advice.
+    """
     if result.outcome != "passed" or result.score != result.points:
         row.problems.append(f"policy {answer.id} is {_why(result)} with {result.score} points")
     if not answer.policy:
@@ -193,7 +196,7 @@ def _check_block(row: Row, engine: Engine, assignment: Assignment, exercise: Exe
     if exercise.name not in given.BLOCKS:
         return
     blocks = replace(exercise, given=(exercise.name,))
-    source = f"from grader.given import {exercise.name}\n{exercise.name} = {exercise.name}\n"
+    source = f"from grader.given import {exercise.name}\n{exercise.name} = {exercise.name}\n"  # an import alone is no answer
     single = Engine(
         [replace(_bundle_of(engine, assignment), exercises=(blocks,))],
         engine.launcher,

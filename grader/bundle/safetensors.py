@@ -25,7 +25,7 @@ MAX_TENSORS = 4096
 MAX_NAME = 400  # characters
 MAX_AXES = 16
 MAX_EMPTY_AXIS = 1 << 16  # an empty tensor costs no bytes, so its other axes need a limit of their own
-MAX_SIZE = 1 << 48  # product of all axes that are not zero: numpy refuses more
+MAX_SIZE = 1 << 48  # product of all axes that are not zero: numpy raises far above it
 
 # The library's code of a dtype → its name in torch, and how numpy reads it.
 _DTYPES: dict[str, tuple[str, np.dtype[Any]]] = {
@@ -56,7 +56,7 @@ class Tensor:
     data: bytes | bytearray
 
     def array(self) -> Array:
-        """The values, without a copy where numpy has the dtype; bfloat16 is widened to float32."""
+        """Return the values. bfloat16 becomes float32 and bytes become bool; other dtypes are not copied."""
         values = np.frombuffer(self.data, dtype=_DTYPES[self.code][1])
         if self.code == "BF16":
             values = (values.astype("<u4") << 16).view("<f4")

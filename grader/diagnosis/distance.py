@@ -12,17 +12,18 @@ from grader.bundle.model import Signatures
 from grader.bundle.safetensors import Array
 from grader.diagnosis.signature import ANY
 
-# One's own mistake is found again within about 1e-6 in float32; the nearest other one is about 1e-2 away.
+# In float32 an answer is within about 1e-6 of its own mistake's row, and about 1e-2 from the nearest other row.
 NEAR, FAR = 1e-4, 1e-2
 
 
 def distances(
     table: Signatures, states: Sequence[str], numbers: Array, rows: Sequence[int] | None = None
 ) -> Array:
-    """Return (rows, slots): the difference of the numbers, relative to 1 + their size in the row; infinite where a
-    state differs.
+    """Return how far an answer is from each row of the table, per slot: (rows, slots).
 
-    rows: those of the table to compare with; all if it is None.
+    It is the largest difference of the numbers, divided by 1 + the row's largest absolute number. It is infinite if the
+    states differ, and 0 if one of them is ANY; for equal states it is 0 if the row's numbers are NaN.
+    rows: indices of the rows to compare with; None means all.
     """
     mine = np.array(states, dtype=object)
     row_states = table.states if rows is None else table.states[list(rows)]
@@ -37,9 +38,9 @@ def distances(
 
 @dataclass(frozen=True)
 class Compared:
-    """An answer compared with the table of known mistakes. The arrays are (rows, slots).
+    """An answer compared with the table of known mistakes. Its arrays are (rows, slots); `wrong` is (slots,).
 
-    states, numbers: the signature of the answer.
+    states, numbers: the signature of the answer, (slots,) and (slots, projections).
     """
 
     table: Signatures

@@ -25,15 +25,21 @@ ALIKE, MOST_ALIKE = (
 RAISED = 0.3  # a report names its line
 DEFINITION, CONSTRUCTOR, BLOCK = -0.5, -0.45, -0.35  # the kind of the statement
 REPAIRS, PASSES_ONE, NEARER, MUCH_NEARER = 1.4, 0.7, 1.1, 0.9  # what an edit of it does
-NO_EFFECT = -0.4  # no edit of it changes the result
-CURES_EXCEPTION = 0.4  # as a share of the way to the expected output
-FAR = 10.0  # times the size of the expected output
-LARGE = 1e3
+NO_EFFECT = -0.4  # no edit of it that ran changed the distance
+
+CURES_EXCEPTION = (
+    0.4  # an edit that removes an exception counts as this share of the way to the expected output
+)
+FAR = 10.0  # the largest distance
+LARGE = 1e3  # stands for infinity and NaN
 
 
 @dataclass
 class Effects:
-    """What edits of one statement did to the failing case. distances: 0 is the expected output, infinity an exception."""
+    """What edits of one statement did to the failing case.
+
+    distances: 0 is the expected output, infinity an exception. passed_one: how many edits pass this case but not all.
+    """
 
     distances: list[float] = field(default_factory=list)
     passed_one: int = 0
@@ -93,7 +99,7 @@ def ranked(
 
 
 def likeness(places: Iterable[Place], named: Sequence[Words]) -> dict[Statement, float]:
-    """Return how many words each statement shares with the named mistakes, from 0 to 1."""
+    """Return how similar the words of each statement are to those of the most similar named mistake, from 0 to 1."""
     words = {
         (place.unit, line): found for place in places for line, found in words_by_line(place.node).items()
     }
@@ -137,7 +143,7 @@ def _constructors(node: ast.stmt) -> set[int]:
 
 
 def _alike(words: Mapping[Statement, Words], named: Sequence[Words]) -> dict[Statement, float]:
-    """The largest cosine of each statement's words and of a known mistake's, from 0 to 1; rare words count most."""
+    """Return, per statement, the largest cosine similarity of its words and a known mistake's, from 0 to 1; rare words count most."""
     counts = Counter(word for own in words.values() for word in own)
     rare = {word: math.log((len(words) + 1) / (count + 0.5)) ** 2 for word, count in counts.items()}
     unknown = math.log((len(words) + 1) / 0.5) ** 2

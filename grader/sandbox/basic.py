@@ -25,7 +25,8 @@ else:
 _ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
 )
-# Before anything is printed: the standard streams become the pipes of requests, replies and the log.
+# The process starts with the pipes of requests and replies as stdin and stdout. This runs first: it moves them to new
+# descriptors, whose numbers it puts into sys.argv. Then stdout goes to the log, and stdin is empty.
 _STREAMS = """
 import os, sys
 sys.argv[1:1] = map(str, (os.dup(0), os.dup(1)))
@@ -41,9 +42,10 @@ _UNLIMITED = 1 << 50
 class ColdProcess:
     """One worker, started by exec with a clean environment in its own empty folder.
 
-    It imports torch at once and gets its limits by `limit`, before anything else.
+    It imports torch as soon as it starts. Then it waits for its limits, which `limit` sends, and then for requests.
 
-    cuda: it may use the GPUs. Their driver reserves more address space than any limit would leave.
+    cuda: it may use the GPUs. It has no memory limit then, because their driver reserves very much address space; on
+    Windows it has no limits at all.
     warm: it also imports what torch loads on first use.
     """
 
@@ -89,7 +91,7 @@ class ColdProcess:
 
     def kill(self) -> None:
         """Kill it and all it started, as far as the platform can."""
-        if self._exit is None:  # not `poll`, which would reap it before `wait`
+        if self._exit is None:  # a worker that has exited may have children, so `poll` does not tell
             self._tree.kill()
 
     def wait(self, timeout: float = 5.0) -> Exit:
@@ -127,7 +129,7 @@ def _command(warm: bool) -> list[str]:
 
 
 def _paths() -> list[str]:
-    """Folders where the worker finds torch and its own package; no folder of the course is among them."""
+    """Folders where the worker finds torch and its own package: site-packages, and in a checkout the repository."""
     here = str(Path(__file__).resolve().parents[2])
     return list(dict.fromkeys([here, sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]))
 

@@ -1,5 +1,7 @@
-"""Resource limits of one worker. A soft limit sends a signal, which the first process of a namespace ignores.
-So soft and hard limits are equal.
+"""Resource limits of one worker.
+
+At its soft limit of CPU time a process only gets a signal, which the first process of a namespace ignores. The hard limit
+kills it. So soft and hard limits are equal.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@
 # The **score** $x_s$ says how well key $s$ fits the query. A perfect fit has the score 0, and the score falls
 # with the distance. As a function of the distance, the exponential of the score is a Gaussian bell curve. A
 # function that turns a distance into a weight is called a *kernel*. To take exponentials and divide them by
-# their sum is called **softmax**. Every later lesson uses it again.
+# their sum is called **softmax**. Attention in every later lesson uses it.
 #
 # The parameter $w$ controls the width of the bell. With $w = 0$ the distance has no effect, and the answer is
 # the plain mean. The larger $w$ is, the narrower the bell. For very large $w$ only the nearest key counts.
@@ -58,8 +58,8 @@
 # | 1 | 1/2, 1, 1/2 | 2 | 0.25, 0.5, 0.25 | 2.5 + 10 + 0 = 12.5 |
 # | 0 | 1, 1/2, 1/16 | 25/16 | 0.64, 0.32, 0.04 | 6.4 + 6.4 + 0 = 12.8 |
 #
-# The plain mean would be 10 both times. The answer for query 0 is not 10, although there is a key exactly at
-# 0: the neighbouring keys have some weight, too.
+# The plain mean would be 10 both times. One key is exactly at 0, and its value is 10, too. But the answer for query
+# 0 is not 10, because the neighbouring keys have some weight.
 #
 # **Broadcasting.** The weights need every pair of a query and a key. PyTorch computes all pairs at once,
 # without a loop. It compares the shapes of two tensors axis by axis, *from the right*. Where one tensor has

@@ -107,7 +107,7 @@ MISTAKES = [
             "kernel_attention_weights(queries, keys, w)",
             "(-(((queries[:, None] - keys) * w) ** 2)).softmax(dim=-1)",
         ),
-        says="the half in the score is missing, so far keys have too little effect on the answers",
+        says="the factor 1/2 in the score is missing, so distant keys have too little effect on the answers",
         asks="What does the formula do with the square besides negating it?",
     ),
     mistake(
