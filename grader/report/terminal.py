@@ -209,8 +209,10 @@ class _Facets:
                 yield line
                 line = Text()
             line.append("   " if line else "").append(text, style=_STYLES[count.outcome])
-        yield line
-        if why := why_skipped(self.checks):
+        why = f"({known})" if (known := why_skipped(self.checks)) else ""
+        fits = line.cell_len + 3 + cell_len(why) <= options.max_width
+        yield line.append(f"   {why}", style="dim") if why and fits else line
+        if why and not fits:
             yield Text(why, style="dim")
 
 
@@ -323,7 +325,7 @@ def _next_step(report: Report, unsolved: Sequence[ExerciseResult]) -> str:
         return _("Next: write or fix {name} and check again.").format(name=first)
     to_fix = next((e.name for e in unsolved if e.outcome in ("failed", "blocked", "other_interface")), "")
     if to_fix:
-        return _("Next: fix {name} and check again. Hint: `grader hint {name}`.").format(name=to_fix)
+        return _("Next: fix {name}. Hint: `grader hint {name}`.").format(name=to_fix)
     not_started = next((e.name for e in report.exercises if e.outcome == "not_started"), "")
     if not_started and not unsolved:
         return _("Next: implement {name}.").format(name=not_started)

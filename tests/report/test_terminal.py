@@ -199,7 +199,7 @@ def test_the_last_line_names_the_next_thing_to_do():
     def last(*results):
         return printed(*results).strip().splitlines()[-1]
 
-    assert last(*ALL) == "Next: fix masked_softmax and check again. Hint: `grader hint masked_softmax`."
+    assert last(*ALL) == "Next: fix masked_softmax. Hint: `grader hint masked_softmax`."
     assert last(result(outcome="passed"), result("g", "not_started", 0.0)) == "Next: implement g."
     assert last(result(outcome="passed")) == "All checks passed."
 
