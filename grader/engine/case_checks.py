@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from grader.bundle.model import Exercise, RecordedCase
+from grader.judge.finding import earlier_failed
 from grader.judge.verdict import JudgedCase, unseen_case
 from grader.support.i18n import _
 
@@ -40,6 +41,5 @@ def skipped(
         return unseen_case(case, "skipped", "skipped-timeouts", why, device=device)
     checks = (check for j in judged for check in j.checks)
     if case.exam is not None and any(c.facet == "values" and c.outcome == "failed" for c in checks):
-        why = _("skipped: earlier checks failed")
-        return unseen_case(case, "skipped", "skipped-failed", why, device=device)
+        return unseen_case(case, "skipped", "skipped-failed", earlier_failed(), device=device)
     return None

@@ -17,6 +17,7 @@ from grader.intake.forbidden_calls import Use, uses
 from grader.intake.read import Submission
 from grader.judge.advice import advice, without_moot
 from grader.judge.failure_picture import first_picture
+from grader.judge.finding import earlier_failed
 from grader.judge.observation import Observation
 from grader.judge.redact import Evidence
 from grader.judge.trivial import is_trivial
@@ -116,7 +117,7 @@ class ResultBuilder:
         cases = self.exercise.cases
         judged = [
             unseen_case(cases[0], "failed", "unjudged", _("the result could not be checked")),
-            *(unseen_case(case, "skipped", "skipped", _("skipped")) for case in cases[1:]),
+            *(unseen_case(case, "skipped", "skipped", earlier_failed()) for case in cases[1:]),
         ]
         checks = tuple(check for one in judged for check in one.checks)
         codes = {id: code for one in judged for id, code in one.codes.items()}

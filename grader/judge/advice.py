@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from grader.bundle.model import Exercise
+from grader.judge.finding import earlier_failed
 from grader.judge.mistake_sentences import says_and_asks
 from grader.report.model import Advice, CheckResult
-from grader.support.i18n import _
 
 
 def advice(
@@ -60,7 +60,7 @@ def without_moot(
             replace(
                 check,
                 outcome="skipped",
-                message=_("skipped: earlier checks failed"),
+                message=earlier_failed(),
                 expected="",
                 got="",
                 where="",

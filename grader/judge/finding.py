@@ -43,6 +43,11 @@ def failed(
     return Finding(False, code, message, expected, got, where, measured)
 
 
+def earlier_failed() -> str:
+    """Return the sentence of a check that is skipped because of other failures."""
+    return _("skipped: earlier checks failed")
+
+
 def failed_where(
     code: str, message: str, want: Array, got: Array, wrong: Array, axes: Sequence[str]
 ) -> Finding:

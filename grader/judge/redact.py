@@ -16,6 +16,7 @@ from grader.bundle.check import Check
 from grader.bundle.model import Exercise, RecordedCase
 from grader.judge.advice import advice
 from grader.judge.exceptions import debugger_message
+from grader.judge.finding import earlier_failed
 from grader.judge.lost import lost_message
 from grader.judge.mistake_sentences import says_and_asks
 from grader.judge.out_of_memory import out_of_memory_message
@@ -148,9 +149,9 @@ def _of_any_judge() -> dict[str, str]:
         "dtype": _("wrong dtype"),
         "odd": _("unexpected type"),
         "unjudged": _("the result could not be checked"),
-        "skipped": _("skipped"),
+        "skipped": earlier_failed(),
         "skipped-timeouts": _("skipped: earlier cases timed out"),
-        "skipped-failed": _("skipped: earlier checks failed"),
+        "skipped-failed": earlier_failed(),
         "skipped-weights": _("skipped: the weights of the case could not be loaded"),
         "no-memory": out_of_memory_message(),
         "fault": _("a hidden case could not be graded"),

@@ -11,7 +11,7 @@ from grader.bundle.check import Check
 from grader.bundle.model import RecordedCase
 from grader.judge import decide
 from grader.judge.exceptions import raised
-from grader.judge.finding import Finding, failed
+from grader.judge.finding import Finding, earlier_failed, failed
 from grader.judge.lost import lost_message
 from grader.judge.observation import Observation, StudentError
 from grader.judge.out_of_memory import out_of_memory_message, ran_out_of_memory
@@ -100,7 +100,7 @@ def judge_case(
             if finding.code == GRADER_FAULT:
                 outcome = "could_not_grade"
         elif reported:
-            finding, outcome = failed(SKIPPED, _("skipped")), "skipped"
+            finding, outcome = failed(SKIPPED, earlier_failed()), "skipped"
         else:
             finding, outcome, reported = of_error(error), "failed", True
         codes[check.id] = finding.code
@@ -161,7 +161,8 @@ def unseen_case(
 ) -> JudgedCase:
     """The checks of a case without an observation: the first says why, the rest are skipped."""
     rest: CheckOutcome = outcome if outcome == "could_not_grade" else "skipped"
-    first, other = failed(code, message, where=where), failed(SKIPPED, _("skipped"))
+    why = message if outcome == "skipped" else earlier_failed()
+    first, other = failed(code, message, where=where), failed(SKIPPED, why)
     checks = [
         _result(case, check, rest if i else outcome, device, other if i else first)
         for i, check in enumerate(_in_order(case))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -113,12 +114,11 @@ def first_to_fix(results: Sequence[ExerciseResult]) -> str:
 
 @dataclass(frozen=True)
 class FacetCount:
-    """The checks of one facet: how many passed, were skipped, and are there (`of`); and the worst outcome."""
+    """The checks of one facet: how many passed, how many there are (`of`), and the worst outcome."""
 
     facet: str
     outcome: CheckOutcome
     passed: int
-    skipped: int
     of: int
 
 
@@ -133,7 +133,6 @@ def facet_counts(checks: Sequence[CheckResult]) -> list[FacetCount]:
             facet,
             next(o for o in worst if o in outcomes),
             outcomes.count("passed"),
-            outcomes.count("skipped"),
             len(outcomes),
         )
         for facet, outcomes in found.items()
@@ -141,26 +140,15 @@ def facet_counts(checks: Sequence[CheckResult]) -> list[FacetCount]:
 
 
 def facet_with_mark(count: FacetCount) -> str:
-    """Return "shapes ✓ 6": all six checks passed; "values ✗ 2/5": two of five; "precision - 3 skipped"."""
-    if count.outcome == "passed":
-        number = f"{count.of}"
-    elif count.outcome == "skipped":
-        number = _("{count} skipped").format(count=count.skipped)
-    else:
-        number = f"{count.passed}/{count.of}"
+    """Return "shapes ✓ 6": all six checks passed; "values ✗ 2/5": two of five; "precision - 0/3": all were skipped."""
+    number = f"{count.of}" if count.outcome == "passed" else f"{count.passed}/{count.of}"
     return f"{facet_name(count.facet)} {MARKS[count.outcome]} {number}"
 
 
 def facet_in_words(count: FacetCount) -> str:
-    """Return "values: 2 of 5 checks passed." or "values: 2 of 5 checks passed, 3 skipped."."""
-    says = (
-        _("{facet}: {passed} of {all} checks passed, {skipped} skipped.")
-        if count.skipped
-        else _("{facet}: {passed} of {all} checks passed.")
-    )
-    return says.format(
-        facet=facet_name(count.facet), passed=count.passed, all=count.of, skipped=count.skipped
-    )
+    """Return "values: 2 of 5 checks passed."."""
+    says = _("{facet}: {passed} of {all} checks passed.")
+    return says.format(facet=facet_name(count.facet), passed=count.passed, all=count.of)
 
 
 def place(result: ExerciseResult) -> str:
@@ -225,9 +213,9 @@ def reason(result: ExerciseResult) -> str:
 
 
 def why_skipped(checks: Sequence[CheckResult]) -> str:
-    """Return why checks were skipped, as far as that is known."""
-    known = (c.message for c in checks if c.outcome == "skipped" and c.message != _("skipped"))
-    return " · ".join(dict.fromkeys(known))
+    """Return how many checks were skipped, and why: "3 skipped: earlier checks failed"."""
+    counts = Counter(check.message for check in checks if check.outcome == "skipped")
+    return " · ".join(f"{count} {message}" for message, count in counts.items())
 
 
 def skipped_checks(count: int) -> str:

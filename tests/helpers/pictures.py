@@ -110,7 +110,7 @@ def failing(facet: str, says: str, problem: str, where: str, picture: Picture | 
             where=where,
         ),
         CheckResult("c", facet, "the result, without lengths", "passed"),
-        CheckResult("d", "precision", "float16", "skipped"),
+        CheckResult("d", "precision", "float16", "skipped", message="skipped: earlier checks failed"),
     )
     code = Code(
         "masking.py", 41, ("def masked_softmax(X, valid_lens):", "    return X.softmax(dim=-1)"), (42,)

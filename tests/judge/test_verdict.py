@@ -91,7 +91,7 @@ def test_the_first_check_reports_an_exception_the_rest_is_skipped():
         "raised TypeError: unsupported",
         "a.py, line 3: x + y",
     )
-    assert (second.outcome, second.message) == ("skipped", "skipped")
+    assert (second.outcome, second.message) == ("skipped", "skipped: earlier checks failed")
 
 
 def test_what_was_seen_before_an_exception_still_counts():

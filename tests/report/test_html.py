@@ -30,7 +30,7 @@ RESULT = ExerciseResult(
     2.0,
     title=EVIL,
     message=EVIL,
-    checks=(CHECK, CheckResult("d", "values", "later", "skipped")),
+    checks=(CHECK, CheckResult("d", "values", "later", "skipped", message="skipped: earlier checks failed")),
     diagnosis=Diagnosis("exact", (("a",),), f"says {EVIL}", EVIL),
     remarks=(EVIL,),
 )
@@ -50,6 +50,7 @@ def test_html_says_what_the_terminal_says():
         "1.0",
         "2.0",
         "1 more check skipped",
+        "(1 skipped: earlier checks failed)",
         "public cases",
         "sandbox strict",
     ):

@@ -21,7 +21,7 @@ FAILED = CheckResult(
     got=" 0.9068  -1.2210  -0.4348   0.7661  -0.2476   1.4215",
     where="batch 0, query 0, feature 0",
 )
-SKIPPED = CheckResult("c", "values", "later", "skipped")
+SKIPPED = CheckResult("c", "values", "later", "skipped", message="skipped: earlier checks failed")
 NOT_GRADED = CheckResult(
     "d", "values", "a check that the machine did not allow", "could_not_grade", message="the worker crashed"
 )
