@@ -103,12 +103,12 @@ def first(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
 
 def memory(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
     found = session.memory()
-    told = (
+    figure = (
         f"{found['private'] / 2**20:.1f} MiB private, {found['pss'] / 2**20:.1f} MiB PSS"
         if found
-        else "not told by this system"
+        else "not reported by this system"
     )
-    yield "memory of a worker after a first result", told
+    yield "memory of a worker after a first result", figure
 
 
 def named(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
@@ -126,24 +126,24 @@ def many(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
         cores = "1 core" if run.cores == 1 else f"{run.cores} cores"
         ratio = run.a_minute * theirs.seconds / 60
         fewer = theirs.cpu * run.size / run.cpu
-        told = (
+        figure = (
             f"{run.a_minute:.0f} a minute ({run.seconds:.1f} s), **{ratio:.0f} times stock**; "
             f"{run.cpu / run.size:.2f} s of CPU each, {fewer:.0f} times less; {run.peak / 2**20:.0f} MiB at most"
         )
-        yield f"`grader grade`, {run.size} notebooks of nine exercises, {cores}, start included", told
+        yield f"`grader grade`, {run.size} notebooks of nine exercises, {cores}, start included", figure
 
 
 def cluster(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
     one, *others = bulk.on_a_cluster(folder, options.submissions, (1, 2, 4))
     for workers, run in zip((1, 2, 4), (one, *others), strict=True):
         efficiency = run.a_minute / one.a_minute / workers
-        told = (
+        figure = (
             f"{run.a_minute:.0f} a minute ({run.seconds:.1f} s), efficiency {efficiency:.0%}; "
             f"{run.cpu / run.size:.2f} s of CPU each"
         )
         yield (
             f"`grader grade --cluster local:{workers}`, {run.size} notebooks, {run.cores} cores, start included",
-            told,
+            figure,
         )
 
 
@@ -187,8 +187,8 @@ def sizes(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
     for size in ("200", "10000"):
         command = [sys.executable, ROOT / "scripts" / "class_size.py", size]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
-        what, _colon, told = done.stdout.strip().partition(": ")
-        yield f"a class of {what} with made-up results of nine exercises, without grading", told
+        what, _colon, figure = done.stdout.strip().partition(": ")
+        yield f"a class of {what} with made-up results of nine exercises, without grading", figure
 
 
 PARTS: dict[str, Callable[[Path, argparse.Namespace], Iterator[Row]]] = {
@@ -234,9 +234,9 @@ def main() -> None:
     began, rows = load(), []
     for part in options.parts or PARTS:
         with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-            for what, told in PARTS[part](Path(folder), options):
-                print(f"{what}: {told}", flush=True)
-                rows.append(f"| {what} | {told} |")
+            for what, figure in PARTS[part](Path(folder), options):
+                print(f"{what}: {figure}", flush=True)
+                rows.append(f"| {what} | {figure} |")
     if not options.parts:
         (ROOT / "docs").mkdir(exist_ok=True)
         (ROOT / "docs" / "benchmarks.md").write_text(

@@ -50,7 +50,7 @@ def main() -> None:
     for what, peak in peaks.items():
         print(f"{peak >> 20:5d} MiB at most  {what}")
     for record in records:
-        print(told(record))
+        print(verdict(record))
 
 
 def memory(process: subprocess.Popen[bytes]) -> dict[str, int]:
@@ -86,7 +86,7 @@ def most(pid: int) -> int:
     return next((int(line.split()[1]) << 10 for line in status.splitlines() if line.startswith("VmHWM")), 0)
 
 
-def told(record: dict) -> str:
+def verdict(record: dict) -> str:
     """One line on a submission: its outcomes, its points, and the first sentence about it."""
     results = sorted(record["exercises"], key=lambda result: result["outcome"] == "blocked")
     said = [result["message"] for result in results]

@@ -220,8 +220,8 @@ def details(found: Matrix) -> Iterator[str]:
     for id, seconds in sorted(found.seconds.items(), key=lambda pair: -pair[1]):
         names = found.of_cases[id]
         can_go = "can go with the others" if id in found.together else "no answer depends on it alone"
-        told = ", ".join(names) if names else can_go
-        yield f"  {1000 * seconds:6.1f} ms  {id}: {told}"
+        killers = ", ".join(names) if names else can_go
+        yield f"  {1000 * seconds:6.1f} ms  {id}: {killers}"
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Marks for the gradebooks of Canvas and Moodle: one row per student, one column per assignment.
 
-What identifies a student comes from the class list (`--students`); without one, the name of the folder stands for the login.
+What identifies a student comes from the class list (`--students`); without one, the name of the folder is the login.
 """
 
 from __future__ import annotations

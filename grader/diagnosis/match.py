@@ -151,8 +151,8 @@ def _of_first_wrong(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> lis
     """Describe the pattern in the first result that differs."""
     for case in exercise.cases:
         for check in case.checks:
-            told = check.judge == "equal" and not check.policy
-            observation = _observation(judged, case.id) if told else None
+            useful = check.judge == "equal" and not check.policy
+            observation = _observation(judged, case.id) if useful else None
             for name in check.of if observation is not None else ():
                 assert observation is not None
                 seen, header = observation.seen.get(name), case.headers[name]

@@ -122,8 +122,8 @@ def fingerprint(cases: Sequence[RecordedCase], judged: Mapping[str, JudgedCase])
         for c in cases
         if (j := judged.get(c.id)) and (o := j.observation) and o.error
     ]
-    told = repr((states, [x + 0.0 for x in coarse], errors))  # + 0.0: there is one zero
-    return hashlib.sha256(told.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+    text = repr((states, [x + 0.0 for x in coarse], errors))  # + 0.0: there is one zero
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
 def _left_open(name: str, case: RecordedCase, observation: Observation | None) -> bool:

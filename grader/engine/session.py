@@ -22,7 +22,7 @@ from grader.worker.frames import HEAD
 
 MAX_JSON = 1 << 20
 MAX_BODY = 64 << 20
-MAX_TOLD = 20_000  # messages about one training: ten a second for half an hour
+MAX_MESSAGES = 20_000  # messages about one training: ten a second for half an hour
 MAX_STEPS, MAX_LOSS = 1_000_000, 1e6
 
 
@@ -128,11 +128,11 @@ class Session:
         tell: Callable[[Training], None] | None,
     ) -> tuple[dict[str, Any], bytes]:
         """Skip messages about a training, and return the first other frame."""
-        told = 0
+        messages = 0
         while "progress" in words:
-            told += 1
+            messages += 1
             training = training_from(words["progress"])
-            if training is None or body or told > MAX_TOLD:
+            if training is None or body or messages > MAX_MESSAGES:
                 raise WorkerGone("reply", "no progress that can be")
             if tell is not None:
                 tell(training)

@@ -17,7 +17,7 @@ from grader.support.i18n import _
 
 @dataclass(frozen=True)
 class Part:
-    """One earlier file, and the parts in it: exercise → the name it stands under."""
+    """One earlier file, and the parts in it: exercise → the name it has there."""
 
     submission: Submission
     names: Mapping[str, str]

@@ -16,7 +16,7 @@ from grader.support.errors import GraderError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
-KINDS = (".py", ".ipynb")  # what a class hands in
+KINDS = (".py", ".ipynb")  # files that a class submits
 NOTES = (".md", ".txt")  # what `--file` reads as well
 
 

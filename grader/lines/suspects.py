@@ -31,7 +31,7 @@ CURES_EXCEPTION = (
     0.4  # an edit that removes an exception counts as this share of the way to the expected output
 )
 FAR = 10.0  # the largest distance
-LARGE = 1e3  # stands for infinity and NaN
+LARGE = 1e3  # used in place of infinity and NaN
 
 
 @dataclass

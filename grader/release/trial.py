@@ -36,7 +36,7 @@ from grader.intake.read import Submission, Unit, read_submission
 from grader.sandbox.basic import ColdLauncher
 from grader.worker.constructors import accepted_forms
 
-_NAME = "TRIED"  # stands for the name that a candidate gets
+_NAME = "TRIED"  # replaced by the name that a candidate gets
 SECONDS = 20.0  # for one request; the first one loads everything
 
 # Some callables end processes, so these functions raise. The folder for temporary files is looked up before, because
@@ -76,7 +76,7 @@ class Seen:
     trials: int = 0
     passing: list[str] = field(default_factory=list)
     unsound: list[str] = field(default_factory=list)  # exercises whose reference did not pass
-    started: list[str] = field(default_factory=list)  # files that are not as they were handed out
+    started: list[str] = field(default_factory=list)  # files that a student has changed
 
 
 def main(kit: Path, references: dict[str, str]) -> Seen:

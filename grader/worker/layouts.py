@@ -158,7 +158,7 @@ _ROLES = (
 
 
 def _role(name: str) -> str:
-    """Return the projection that a parameter's name stands for: q, k, v, o or ""."""
+    """Return the projection that a parameter's name refers to: q, k, v, o or ""."""
     plain = re.sub(r"(^|\.)(weight|bias)$", "", name.lower()).rstrip(".")
     found = [role for role, pattern in _ROLES if pattern.search(plain)]
     return found[0] if len(found) == 1 else ""

@@ -78,13 +78,13 @@ def register() -> None:
 
 
 class _NothingRecorded(torch.no_grad):
-    """Stands in for `torch.inference_mode`, which makes tensors that a wrapper cannot hold.
+    """Replace `torch.inference_mode`, which makes tensors that a wrapper cannot hold.
 
     Everything else that it refuses was refused on the CPU already.
     """
 
     def __new__(cls, mode: Any = True) -> Any:
-        """A context; or a function inside one, when it stands above a function without brackets."""
+        """A context; or a function inside one, when it decorates a function without brackets."""
         return object.__new__(cls) if isinstance(mode, bool) else cls()(mode)
 
     def __init__(self, mode: bool = True) -> None:

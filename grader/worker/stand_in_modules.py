@@ -78,7 +78,7 @@ _WITHOUT_EFFECT = ("logger", "Logger", "check_len", "check_shape", "init_seq2seq
 
 
 class _Silent:
-    """Stands for the book's logger, initialisers and checks: it accepts everything and does nothing."""
+    """Replace the book's logger, initialisers and checks: accept everything, do nothing."""
 
     def __init__(self, *args: Any, **kwargs: Any):
         pass
@@ -187,7 +187,7 @@ class _OtherFramework(types.ModuleType):
 
 
 def _no_check(*args: Any, **kwargs: Any) -> float:
-    """Stands for `grader.check` in a submission that is being graded: it does nothing."""
+    """Replace `grader.check` in a submission that is being graded: do nothing."""
     return 0.0
 
 

@@ -1,4 +1,4 @@
-"""A notebook of nine exercises, right in all, and a class that handed it in."""
+"""A notebook of nine exercises, right in all, and a class that submits it."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def definitions() -> dict[str, str]:
 
 
 def notebook(mark: int) -> str:
-    """The notebook as one student hands it in; `mark` tells it from the others."""
-    sources = [IMPORTS, *(f"{source}\n# handed in by {mark}" for source in definitions().values())]
+    """The notebook of one student; `mark` makes it different from the others."""
+    sources = [IMPORTS, *(f"{source}\n# submitted by {mark}" for source in definitions().values())]
     cells = [
         {"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": [], "source": s}
         for s in sources

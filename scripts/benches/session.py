@@ -82,7 +82,7 @@ def _tiers() -> list[str]:
 
 
 def _timed(launcher: Launcher, exercise: Exercise) -> float:
-    time.sleep(0.05)  # until another worker stands ready, as it does between two saves
+    time.sleep(0.05)  # until another worker is ready, as between two saves
     started = time.perf_counter()
     session = _first_result(launcher, exercise)
     taken = time.perf_counter() - started

@@ -125,7 +125,7 @@ def hand_in(folder: Path, release: Path, mark: int) -> None:
     for cell in book["cells"]:
         about = cell["metadata"].get("nbgrader", {})
         if about.get("solution"):
-            cell["source"] = f"{answers[about['grade_id']]}\n# handed in by {mark}"
+            cell["source"] = f"{answers[about['grade_id']]}\n# submitted by {mark}"
     (folder / "nine.ipynb").write_text(json.dumps(book), "utf-8")
 
 

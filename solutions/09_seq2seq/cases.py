@@ -10,7 +10,7 @@ D, EMBED, VOCABULARY = 6, 4, 11
 LAYERS = 2  # the last layer is not the first, and a GRU with one layer has no place for dropout
 
 # In the dropout cases, a row of features is cut in three: what passes through dropout, zeros, and the level
-# that a kept number reaches. Signals are so small that a GRU hands them on as they are.
+# that a kept number reaches. Signals are so small that a GRU does not change them.
 WIDE, P, SMALL = 24, 0.5, 1e-3
 REGIONS = {"dropped": [0, 16], "floor": [16, 20], "kept": [20, 24]}
 

@@ -596,9 +596,9 @@ def questions(draw, strength, layers, dtype):
     """
     count = 3 * SAMPLES
     labels = np.tile(draw.integers(0, CLASSES - 1, count // 2), 2)
-    told = strength[:, None] * directions()[labels][:, None, :]  # (count, heads, 2)
+    signal = strength[:, None] * directions()[labels][:, None, :]  # (count, heads, 2)
     noise = draw.normal(count // 2, STEPS, JURY * JUROR, std=1.2)
-    X = np.repeat(told.reshape(count, 1, -1), STEPS, axis=1) + np.concatenate([noise, -noise])
+    X = np.repeat(signal.reshape(count, 1, -1), STEPS, axis=1) + np.concatenate([noise, -noise])
     X = round_to(X, dtype)
     attended = {name.removeprefix("attention."): array for name, array in layers.items()}
     heads = (

@@ -140,7 +140,7 @@ class Watched(EncoderDecoder):
         return self.notes[name]
 '''
 
-# Counts how many words the decoder is handed at a time.
+# Counts how many words the decoder gets at a time.
 COUNTING = """
 from grader.given import EncoderDecoder, TransformerDecoder, TransformerEncoder
 
@@ -403,25 +403,25 @@ def greedy_decode(draw):
     w, bos, eos, src, lens = decodable(draw, 5, S, steps)
 
     case, module = given_model("batch", w)
-    sources, told = case.input("src", src), case.input("src_valid_len", lens)
-    out = case.call(module, sources, told, steps, bos, eos, name="out")
+    sources, lengths = case.input("src", src), case.input("src_valid_len", lens)
+    out = case.call(module, sources, lengths, steps, bos, eos, name="out")
     written = case.sentences(out, steps, eos)
     case.check("values", "sentences", [written], "the words before the end token, for a batch of sentences")
-    case.check_unchanged(sources, told)
+    case.check_unchanged(sources, lengths)
     yield case
 
     case, module = given_model("second-call", w)
-    sources, told = case.input("src", src), case.input("src_valid_len", lens)
-    case.call(module, sources, told, steps, bos, eos, name="once")
+    sources, lengths = case.input("src", src), case.input("src_valid_len", lens)
+    case.call(module, sources, lengths, steps, bos, eos, name="once")
     other = case.input("src2", src[::-1].copy()), case.input("src_valid_len2", lens[::-1].copy())
     written = case.sentences(case.call(module, *other, steps, bos, eos, name="out"), steps, eos)
     case.check("modes", "sentences", [written], "a second batch is independent of the first")
     yield case
 
     case, module = given_model("same-call-again", w)
-    sources, told = case.input("src", src), case.input("src_valid_len", lens)
+    sources, lengths = case.input("src", src), case.input("src_valid_len", lens)
     once, again = (
-        case.sentences(case.call(module, sources, told, steps, bos, eos), steps, eos, name=name)
+        case.sentences(case.call(module, sources, lengths, steps, bos, eos), steps, eos, name=name)
         for name in ("once", "again")
     )
     says = "the same sources gave different sentences the second time"
@@ -551,12 +551,12 @@ def decoder_to_follow():
 
 def follow(w, src, lens, bos, steps):
     """The best words (B, steps), the ends not heeded, and the least lead that a best word has."""
-    model, told = decoder_to_follow(), torch.from_numpy(lens)
+    model, lengths = decoder_to_follow(), torch.from_numpy(lens)
     rounded = {n: torch.from_numpy(np.float32(a).astype(float)) for n, a in w.items()}
     model.load_state_dict(rounded, strict=False)
     words, lead = [torch.full((len(src), 1), bos)], np.inf
     with torch.no_grad():
-        state = model.decoder.init_state(model.encoder(torch.from_numpy(src), told), told)
+        state = model.decoder.init_state(model.encoder(torch.from_numpy(src), lengths), lengths)
         for _ in range(steps):
             scores, state = model.decoder(words[-1], state)
             best = scores[:, -1].topk(2)

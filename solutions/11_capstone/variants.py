@@ -34,7 +34,7 @@ def train(net, data, num_steps):
         "train",
         '''
 def train(model, batches, steps):
-    """Encoder and decoder one after the other; padding is told by its number; the module itself comes back."""
+    """Encoder and decoder one after the other; padding is recognised by its number; the module itself comes back."""
     losses, step = [], 0
     adam = torch.optim.Adam(model.parameters(), lr=2e-3, betas=(0.9, 0.98))
     while step < steps:

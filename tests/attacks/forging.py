@@ -193,7 +193,7 @@ forge({}, struct.pack("<Q", len(header)) + header)
         """,
     ),
     calling(
-        "edited-told",
+        "edited-record",
         "writes into the record of the run",
         """
         import gc

@@ -40,7 +40,7 @@ KINDS = (
 )
 TELLING = ("seed", "bundle", "solution", "hidden", "grader", "headway", "masking", "mistakes", "cases")
 
-told = []
+findings = []
 paths = set()
 walked = dict.fromkeys(("files", "descriptors", "processes", "objects", "memory"), 0)
 
@@ -48,8 +48,8 @@ walked = dict.fromkeys(("files", "descriptors", "processes", "objects", "memory"
 def search(place, data):
     shifted = bytes(data).translate(SHIFT)
     for name, needle in NEEDLES.items():
-        if needle in shifted and (name, place) not in told and len(told) < 500:
-            told.append((name, place))
+        if needle in shifted and (name, place) not in findings and len(findings) < 500:
+            findings.append((name, place))
             print(f"FOUND {name} in {place}", flush=True)
 
 
@@ -207,13 +207,13 @@ def look(*steps):
 look(environment, files, descriptors, processes, objects, memory)
 
 
-told_at = []
+findings_at = []
 
 
 def masked_softmax(X, valid_lens):
-    if not told_at:
+    if not findings_at:
         look(environment, descriptors, processes, objects, memory)
-        told_at.append(len(told))
+        findings_at.append(len(findings))
     if len(X) % 2:
-        raise ValueError(f"FOUND {told}")
-    return torch.full_like(X, len(told))
+        raise ValueError(f"FOUND {findings}")
+    return torch.full_like(X, len(findings))

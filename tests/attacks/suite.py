@@ -28,7 +28,7 @@ class Attack:
     for after every attack. `control`: known to work in the tier `basic`, where it is run to show that it
     is a real attack. `exhausts`: it is given little of everything, so that it ends soon.
     `before`: exercises of the same submission that are graded first. `data`: a file of
-    that `name` instead of `source`, read as it is handed in.
+    that `name` instead of `source`, read as it is submitted.
 
     In `source`, @FOLDER@ is a folder that anybody may write to, @SECRET@ a file there, @PORT@ a port that
     is listened to, @PARENT@ the grader's process and @ROOT@ the folder of the project.

@@ -1,7 +1,7 @@
 """A submission that looks everywhere for hidden numbers, the seed and the reference finds none of them.
 
 It walks its file system, environment, descriptors, /proc, all Python objects and all of its own memory, and
-says what it found. What it finds where nothing stands in its way shows that it can look.
+says what it found. What it finds without a sandbox shows that it can search.
 """
 
 from __future__ import annotations
@@ -129,8 +129,8 @@ def looked(secrets: Secrets, tier: str, roots: list[str]) -> tuple[Report, list[
     walks = re.findall(r"WALKED (\{.*\})", said)
     assert walks, said[-2000:]
     assert "STOPPED" not in said, said[-2000:]
-    told = [f"{n if n == 'planted' else names[int(n[1:])]} in {place}" for n, place in found]
-    return report, told, ast.literal_eval(walks[-1])
+    named = [f"{n if n == 'planted' else names[int(n[1:])]} in {place}" for n, place in found]
+    return report, named, ast.literal_eval(walks[-1])
 
 
 @pytest.fixture(params=CONFINED)
@@ -175,13 +175,13 @@ def test_it_would_find_what_a_request_with_too_much(secrets, fence, monkeypatch)
 
     request = slot.case_message
 
-    def told(load, case):
+    def with_answers(load, case):
         lines = [data.decode() for name, data in secrets.needles.items() if name.startswith("line")]
         numbers = {name: array.tolist() for name, array in case.expected.items()}
         return {**request(load, case), "expected": numbers, "reference": lines}
 
-    monkeypatch.setattr(slot, "case_message", told)
+    monkeypatch.setattr(slot, "case_message", with_answers)
     _report, found, _walked = looked(secrets, fence, [])
-    told_of = {what.partition(" in ")[0] for what in found}
-    assert {name for name in secrets.needles if name.startswith("line")} <= told_of
-    assert {name for name in secrets.needles if name.endswith(("<f8", "as text"))} & told_of
+    places = {what.partition(" in ")[0] for what in found}
+    assert {name for name in secrets.needles if name.startswith("line")} <= places
+    assert {name for name in secrets.needles if name.endswith(("<f8", "as text"))} & places

@@ -30,7 +30,7 @@ def solutions(tmp_path, monkeypatch) -> Path:
     return tmp_path / "solutions"
 
 
-class Told(list[str]):
+class Messages(list[str]):
     """The exercises that were recorded."""
 
     def __call__(self, name: str, done: int, total: int) -> None:
@@ -96,45 +96,45 @@ def test_what_cases_depend_on_changes_the_key(tmp_path, file, old, new, changed)
 
 
 def test_build_of_one_assignment_records_and_writes_that_one(solutions, tmp_path):
-    told = Told()
-    written = build(solutions, tmp_path / "assignments", ["12"], told)
-    assert told == ["first_mean"]
+    messages = Messages()
+    written = build(solutions, tmp_path / "assignments", ["12"], messages)
+    assert messages == ["first_mean"]
     assert {path.parent.name for path in written} == {"12_first"}
     change(solutions / "12_first/first.py", "# %% [markdown]\n", "# %% [markdown]\n# A word more.\n")
-    written = build(solutions, tmp_path / "assignments", ["first"], told)
-    assert told == ["first_mean"], "a word of the lesson recorded the cases again"
+    written = build(solutions, tmp_path / "assignments", ["first"], messages)
+    assert messages == ["first_mean"], "a word of the lesson recorded the cases again"
     assert sorted(path.suffix for path in written) == [".ipynb", ".json", ".md", ".py"]
 
 
 def test_hidden_cases_are_recorded_where_asked_with_progress(solutions, tmp_path):
     build(solutions, tmp_path / "assignments")
-    told = Told()
-    folder = hidden_folder(solutions, ["second_mean"], tmp_path / "assignments", told)
-    assert told == ["second_mean"]
+    messages = Messages()
+    folder = hidden_folder(solutions, ["second_mean"], tmp_path / "assignments", messages)
+    assert messages == ["second_mean"]
     assert {b.assignment: b.seed for b in bundles.load_all(folder)} == {
         "12_first": "public",
         "13_second": "hidden",
     }
-    whole = hidden_folder(solutions, (), tmp_path / "assignments", told)
-    assert told == ["second_mean", "first_mean"]
+    whole = hidden_folder(solutions, (), tmp_path / "assignments", messages)
+    assert messages == ["second_mean", "first_mean"]
     assert {b.seed for b in bundles.load_all(whole)} == {"hidden"}
     assert cases_digest(whole) == cases_digest(folder), "a choice of assignments discards stored results"
-    assert hidden_folder(solutions, ["second_mean"], tmp_path / "assignments", told) == whole
-    assert len(told) == 2
+    assert hidden_folder(solutions, ["second_mean"], tmp_path / "assignments", messages) == whole
+    assert len(messages) == 2
 
 
 def test_minutes_and_a_new_assignment_keep_other_recordings(solutions):
-    told = Told()
-    first = hidden_folder(solutions, tell=told)
-    del told[:]
+    messages = Messages()
+    first = hidden_folder(solutions, tell=messages)
+    del messages[:]
     change(solutions / "12_first/exercise.toml", "minutes = ", "minutes = 1")
-    again = hidden_folder(solutions, tell=told)
+    again = hidden_folder(solutions, tell=messages)
     assert again != first
-    assert not told
+    assert not messages
     assert bundles.load_all(again)[0].minutes != bundles.load_all(first)[0].minutes
     scaffold(solutions, "14_third", "third_mean")
-    hidden_folder(solutions, tell=told)
-    assert told == ["third_mean"]
+    hidden_folder(solutions, tell=messages)
+    assert messages == ["third_mean"]
 
 
 def test_exercises_that_one_builds_on_are_recorded_too(solutions):

@@ -90,10 +90,10 @@ def test_outcomes_are_marks_and_words_and_no_mere_colours():
 
 def test_what_could_not_be_graded_follows_the_summary():
     text = words(page(CLASS))
-    told = text[text.index("Could not be graded") : text.index("Known mistakes")]
+    section = text[text.index("Could not be graded") : text.index("Known mistakes")]
     assert text.index("mean points") < text.index("Could not be graded")
-    assert "gus/02_masking/masking.py the sandbox is not there" in told
-    assert "no points are lost" in told
+    assert "gus/02_masking/masking.py the sandbox is not there" in section
+    assert "no points are lost" in section
     assert "Nothing to grade in these ivy/02_masking/masking.py notes.py defines no exercise" in text
 
 

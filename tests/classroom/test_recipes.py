@@ -86,7 +86,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def said(home: Path) -> dict[str, subprocess.CompletedProcess[str]]:
-    """Every command of the document, as it stands there, in a checkout with one assignment."""
+    """Run every command of the document, unchanged, in a checkout with one assignment."""
     for room in ("assignments", "solutions"):
         shutil.copytree(ROOT / room / "02_masking", home / room / "02_masking")
     shutil.copy(ROOT / "assignments" / "headway.toml", home / "assignments")

@@ -19,7 +19,7 @@ from grader.intake.read import read_submission
 from grader.report.model import ExerciseResult, to_json
 
 GRADED: dict[str, ExerciseResult] = {}  # what the tests below have graded already
-TOLD: dict[str, tuple] = {}  # of those that nothing known explains: what the facts were made from
+ARGUMENTS: dict[str, tuple] = {}  # of those that nothing known explains: what the facts were made from
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,11 @@ def graded(engine, monkeypatch):
         name = f"{answer.exercise}/{answer.path.stem}"
         if name not in GRADED:
             plain = diagnosis._facts
-            monkeypatch.setattr(diagnosis, "_facts", lambda *told: TOLD.update({name: told}) or plain(*told))
+            monkeypatch.setattr(
+                diagnosis,
+                "_facts",
+                lambda *arguments: ARGUMENTS.update({name: arguments}) or plain(*arguments),
+            )
             GRADED[name] = graded_without_training(answer) or graded_by(
                 answer, engine.exercises[answer.exercise]
             )
@@ -103,7 +107,7 @@ def test_what_is_said_of_an_unknown_answer_is_true(answer: Answer, graded):
     result = graded(answer)
     if result.diagnosis.alternatives:
         return
-    exercise, judged, checks = TOLD[f"{answer.exercise}/{answer.path.stem}"]
+    exercise, judged, checks = ARGUMENTS[f"{answer.exercise}/{answer.path.stem}"]
     observations = {id: case.observation for id, case in judged.items() if case.observation is not None}
     assert_places_are_true(exercise, observations, checks)
     assert_facts_are_true(exercise, observations, result.diagnosis.says)
@@ -131,9 +135,9 @@ def test_names_are_nearly_always_given_and_nearly_always_right(graded):
     assert known >= 480
     assert coverage >= 95
     assert precision >= 99
-    told = (HERE.parents[1] / "docs" / "diagnosis.md").read_text("utf-8")
+    arguments = (HERE.parents[1] / "docs" / "diagnosis.md").read_text("utf-8")
     for figure, what in ((coverage, "coverage"), (precision, "whose name is right")):
-        line = next(line for line in told.splitlines() if what in line)
+        line = next(line for line in arguments.splitlines() if what in line)
         assert float(re.search(r"\(([\d.]+) %\)", line)[1]) == pytest.approx(figure, abs=1.0)
 
 

@@ -75,8 +75,8 @@ def test_parts_that_are_right_are_used_and_reported(quick, bundles):
     parts = part("05_multi_head_attention"), part("07_encoder"), part("08_decoder")
     result = grade_once(run(quick, *parts), capstone(bundles))
     assert result.outcome == "passed"
-    told = next(remark for remark in result.remarks if remark.startswith("built"))
-    assert told == (
+    remark_on_form = next(remark for remark in result.remarks if remark.startswith("built"))
+    assert remark_on_form == (
         "built from your own MultiHeadAttention, AddNorm, PositionWiseFFN, EncoderBlock, TransformerEncoder, "
         "DecoderBlock, TransformerDecoder; the other parts are reference code"
     )

@@ -1,4 +1,4 @@
-"""Every notebook runs from top to bottom in a real kernel: as handed out, and with its solutions in place."""
+"""Every notebook runs from top to bottom in a real kernel: as released, and with its solutions in place."""
 
 from __future__ import annotations
 

@@ -196,10 +196,10 @@ def page() -> dict[str, dict[str, str]]:
 
 
 def test_tolerances_are_at_least_four_times_the_worst_measured():
-    told = page()
+    table = page()
     for dtype, tolerance in TOLERANCE.items():
-        assert float(told[dtype]["tolerance"]) == tolerance
-        assert float(told[dtype]["room"].removesuffix(" times")) >= 4
+        assert float(table[dtype]["tolerance"]) == tolerance
+        assert float(table[dtype]["room"].removesuffix(" times")) >= 4
 
 
 @pytest.mark.parametrize("name", ["masked_softmax", "TransformerDecoder", "AddNorm"])
@@ -209,9 +209,9 @@ def test_the_page_tells_what_is_measured(name, monkeypatch):
 
     assignment = next(a for a in ASSIGNMENTS.values() if name in {f["name"] for f in a.exercises})
     found = report.measure(assignment, name, ("public",))
-    told = page()[name]
+    table = page()[name]
     assert not [m for m in found if m.failed]
-    assert len({m.answer for m in found}) == int(told["right answers"])
+    assert len({m.answer for m in found}) == int(table["right answers"])
     for m in found:  # the page tells the worst of four seeds; another processor may round otherwise
-        assert m.worst <= 2 * float(told[m.dtype]), m
+        assert m.worst <= 2 * float(table[m.dtype]), m
         assert m.used < 0.5, m

@@ -194,9 +194,9 @@ def test_cases_are_the_same_for_the_same_seed_and_others_for_another():
 
 # ---- numbers that student code makes up from a hidden input
 
-TELLS = """
+MADE_UP = """
 
-def told(X):
+def number_from(X):
     return int("113" * 12 + str(int(X.flatten()[0].abs().item() * 1e6)))
 
 
@@ -235,8 +235,8 @@ def removal_experiment(model, data):
 """
 
 
-def test_no_report_tells_what_student_code_put_into_counts_and_rows(graded):
-    source = ASSIGNMENT.source + TELLS.replace("@NUMBER@", "told(next(mha.W_q.parameters()))")
+def test_no_report_shows_what_student_code_put_in_counts_and_rows(graded):
+    source = ASSIGNMENT.source + MADE_UP.replace("@NUMBER@", "number_from(next(mha.W_q.parameters()))")
     found = graded(source, SEEDS[0], "prune_heads", "removal_experiment")
     assert [e.outcome for e in found] == ["failed", "failed"]
     assert "113" not in "".join(
@@ -250,13 +250,13 @@ def test_no_report_tells_what_student_code_put_into_counts_and_rows(graded):
 
 @pytest.mark.parametrize("number", ['float("inf")', 'float("nan")', "10**400", "10**5000", "-7", "True", "1"])
 def test_a_count_that_no_module_has_fails_and_is_graded(graded, number):
-    (found,) = graded(ASSIGNMENT.source + TELLS.replace("@NUMBER@", number), "public", "prune_heads")
+    (found,) = graded(ASSIGNMENT.source + MADE_UP.replace("@NUMBER@", number), "public", "prune_heads")
     assert found.outcome == "failed", found.message
 
 
 def test_pruning_that_nothing_can_count_gets_no_full_marks(graded):
     """It prunes nothing, and hides that from whoever counts."""
-    source = ASSIGNMENT.source + TELLS.replace("@NUMBER@", "1").replace(
+    source = ASSIGNMENT.source + MADE_UP.replace("@NUMBER@", "1").replace(
         "        return self.inner(*args)",
         "        from torch.utils._python_dispatch import _disable_current_modes\n"
         "        with _disable_current_modes():\n            return self.inner(*args)",

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = read_all(ROOT / "solutions")
 LOCALE = ROOT / "grader" / "locale"
 # What tells of the numbers alone (level 0), beside the titles of cases.
-TOLD = sorted(p for room in ("diagnosis", "judge") for p in (ROOT / "grader" / room).glob("*.py"))
+OF_THE_CODE = sorted(p for room in ("diagnosis", "judge") for p in (ROOT / "grader" / room).glob("*.py"))
 
 
 def messages(path: Path) -> Iterator[str]:
@@ -32,9 +32,9 @@ def messages(path: Path) -> Iterator[str]:
                     yield part.value
 
 
-def told() -> dict[str, str]:
+def of_the_code() -> dict[str, str]:
     """Every English text of the levels 0 to 2, and whose it is."""
-    out = {text: path.name for path in TOLD for text in messages(path)}
+    out = {text: path.name for path in OF_THE_CODE for text in messages(path)}
     for assignment in ASSIGNMENTS:
         out |= {text: m.id for m in assignment.mistakes() for text in (m.says, m.asks)}
         for exercise in assignment.exercises:
@@ -98,7 +98,7 @@ def leaks(locale: Path) -> dict[str, str]:
 
     What is not translated is shown in English, which is looked at as it is.
     """
-    known, out = told(), {}
+    known, out = of_the_code(), {}
     for catalogue in sorted(p for end in ("mo", "po") for p in locale.glob(f"*/LC_MESSAGES/headway.{end}")):
         translated = entries(catalogue)
         language = f"{catalogue.parts[-3]} ({catalogue.suffix[1:]})"
@@ -111,7 +111,7 @@ def leaks(locale: Path) -> dict[str, str]:
 
 
 def test_no_report_holds_code_or_the_formula():
-    texts = told()
+    texts = of_the_code()
     assert len(texts) >= 1500
     assert len(FORMULAS) >= 200
     assert {whose: found for text, whose in texts.items() if (found := gives_away(text))} == {}

@@ -1,4 +1,4 @@
-"""The origin of two sizes that do not match: told only where each is clear."""
+"""The origin of two sizes that do not match: reported only where each is clear."""
 
 from __future__ import annotations
 

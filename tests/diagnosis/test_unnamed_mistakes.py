@@ -1,4 +1,4 @@
-"""Mistakes of the bank, each taken out of it in turn: what is then told of place and stage is true.
+"""Mistakes of the bank, each taken out of it in turn: what the report then says of place and stage is true.
 
 The same is held against answers of other people in test_answers.py.
 """

@@ -1,5 +1,5 @@
 """What honest submissions do works through the whole grader, in the best tier of this machine; what cannot
-work there is told in a sentence."""
+work there is reported in a sentence."""
 
 import pytest
 

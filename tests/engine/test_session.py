@@ -345,9 +345,9 @@ def test_training_messages_are_reported_and_the_reply_arrives(worker):
     session = worker(
         'read()\nfor n in (1, 2): send(frame({"progress": [n, 5, 0.5]}))\nsend(frame({"got": 1}, b"xyz"))'
     )
-    told = []
-    reply = session.ask({}, seconds=5, tell=told.append)
-    assert told == [Training(1, 5, 0.5), Training(2, 5, 0.5)]
+    reports = []
+    reply = session.ask({}, seconds=5, tell=reports.append)
+    assert reports == [Training(1, 5, 0.5), Training(2, 5, 0.5)]
     assert (reply.words, reply.body) == ({"got": 1}, b"xyz")
 
 
@@ -360,18 +360,18 @@ def test_training_messages_are_reported_and_the_reply_arrives(worker):
 )  # fmt: skip
 def test_a_message_of_another_form_ends_the_conversation(worker, progress):
     session = worker(f'read()\nsend(frame({{"progress": {progress}}}))\ntime.sleep(60)')
-    told = []
+    reports = []
     with pytest.raises(WorkerGone) as lost:
-        session.ask({}, seconds=5, tell=told.append)
-    assert (lost.value.why, told) == ("reply", [])
+        session.ask({}, seconds=5, tell=reports.append)
+    assert (lost.value.why, reports) == ("reply", [])
 
 
 @pytest.mark.parametrize("loss", ["float('nan')", "float('inf')", "1e300", "'<b>'", "[]", "True", "None"])
 def test_a_loss_that_is_no_number_is_left_out(worker, loss):
     session = worker(f'read()\nsend(frame({{"progress": [1, 5, {loss}]}}))\nsend(frame({{}}))')
-    told = []
-    session.ask({}, seconds=5, tell=told.append)
-    assert told == [Training(1, 5, None)]
+    reports = []
+    session.ask({}, seconds=5, tell=reports.append)
+    assert reports == [Training(1, 5, None)]
 
 
 def test_endless_messages_are_stopped_before_the_time_limit(worker):

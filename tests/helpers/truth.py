@@ -50,7 +50,7 @@ def true_place(case: RecordedCase, seen: Observation, result: CheckResult) -> st
     for name in check.of:
         header, tensor = case.headers[name], seen.seen.get(name)
         if tensor is None or tensor.array is None or tensor.array.shape != header.shape:
-            return None  # told by its form
+            return None  # recognised by its form
         wanted = [a for n, a in case.expected.items() if n == name or n.startswith(f"{name}|")]
         limit = check.params.get("tol", LIMITS[case.dtype])
         nearest = min(wanted, key=lambda want: wrong(tensor.array, want, limit).sum())

@@ -1,4 +1,4 @@
-"""One definition goes back to how it was handed out, and nothing else is touched."""
+"""One definition is restored to the released stub, and nothing else is changed."""
 
 import json
 

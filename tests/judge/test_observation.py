@@ -110,14 +110,14 @@ def test_shared_parameters_come_in_pairs_or_not_at_all(shared):
 
 
 def test_names_of_layers_are_kept_in_pairs_and_lists():
-    told = {
+    sent = {
         "missing": ["W_q"],
         "unexpected": 5,
         "shared": [["a", "b"]],
         "layout": "x",
         "shapes": {"W": [2, "3", 4]},
     }
-    assert read({"parameters": told}).parameters == {
+    assert read({"parameters": sent}).parameters == {
         "missing": ["W_q"], "unexpected": [], "misshapen": [], "shared": [["a", "b"]], "layout": "x", "shapes": {"W": [2, 4]},
     }  # fmt: skip
 

@@ -102,8 +102,8 @@ def test_no_text_of_a_result_comes_through(judge):
                 observed=(SECRET, f"measured {SECRET}", "layout"),
                 files=frozenset({"a.py"}),
             )
-            told = repr(redact(full_of_secrets(outcome), evidence))
-            assert SECRET not in told, (judge, outcome, code)
+            visible = repr(redact(full_of_secrets(outcome), evidence))
+            assert SECRET not in visible, (judge, outcome, code)
 
 
 def test_known_mistakes_are_quoted_from_the_course():

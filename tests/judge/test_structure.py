@@ -40,14 +40,14 @@ def test_whole_numbers_and_truth_values_can_be_arguments(decide):
         ).passed
 
 
-def parameters(decide, **told):
+def parameters(decide, **observed):
     return decide(
         "parameters",
         {"parameters": 0},
         {},
         steps=STEPS,
         tensors={"m.W_q.weight": np.ones((4, 5))},
-        parameters=NOTHING | told,
+        parameters=NOTHING | observed,
     )
 
 
@@ -79,7 +79,7 @@ def test_no_weights_at_all_fail(decide):
 
 
 def test_a_further_parameter_that_changes_no_result_may_be_there(decide):
-    told = NOTHING | {"unexpected": ["W_k.bias"]}
+    observed = NOTHING | {"unexpected": ["W_k.bias"]}
     tensors = {"m.W_q.weight": np.ones((4, 5))}
     assert decide(
         "parameters",
@@ -87,7 +87,7 @@ def test_a_further_parameter_that_changes_no_result_may_be_there(decide):
         {},
         steps=STEPS,
         tensors=tensors,
-        parameters=told,
+        parameters=observed,
         may_have=["W_k.bias"],
     ).passed
     assert not decide(
@@ -96,7 +96,7 @@ def test_a_further_parameter_that_changes_no_result_may_be_there(decide):
         {},
         steps=STEPS,
         tensors=tensors,
-        parameters=told,
+        parameters=observed,
         may_have=["W_v.bias"],
     ).passed
 

@@ -157,13 +157,13 @@ def test_hidden_checks_hold_no_student_text_and_no_expected_value(way):
             if result.outcome == "passed":
                 continue
             assert (result.expected, result.got, result.visibility) == (None, None, "hidden")
-            told = json.dumps(
+            visible = json.dumps(
                 to_json(
                     Report((ExerciseResult("f", "a", "failed", 0.0, 1.0, checks=(result,)),), "basic", "", "")
                 )
             )
-            assert "1234" not in told, (judge, told)
-            assert f"{float(SECRET):.4f}"[2:] not in told
+            assert "1234" not in visible, (judge, visible)
+            assert f"{float(SECRET):.4f}"[2:] not in visible
             assert result.message
             assert not re.search(r"\d", result.message.replace("to 1", "")), (judge, result.message)
             if result.where != "a.py, line 3":
@@ -176,10 +176,10 @@ PLACED = {"equal", "one_of", "precise", "same", "unchanged", "sums_to_one", "car
 @pytest.mark.parametrize("judge", [*JUDGES, "one_that_is_new"])
 @pytest.mark.parametrize("passed", [True, False])
 def test_a_finding_without_a_sentence_says_nothing_of_a_hidden_case(judge, passed, monkeypatch):
-    told = Finding(
+    visible = Finding(
         passed, f"new {SECRET}", SECRET, SECRET, SECRET, "" if judge in PLACED | {"trained"} else SECRET
     )
-    monkeypatch.setitem(JUDGES, judge, lambda check, case, observation: told)
+    monkeypatch.setitem(JUDGES, judge, lambda check, case, observation: visible)
     (result,) = judged(
         Observation(seen(WANT), values={"flag": 1, "whole": 1}, parameters={}), judge, hidden=True
     )

@@ -31,7 +31,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> School:
 
 @pytest.fixture(scope="session")
 def school(made: School) -> School:
-    """Everything was handed in, graded and answered."""
+    """Everything was submitted and graded, and has feedback."""
     book = made.released()
     for student, answer in CLASS.items():
         text = answer(book)

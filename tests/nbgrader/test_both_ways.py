@@ -120,11 +120,11 @@ def two_answers(book: Book) -> Files:
 
 @pytest.mark.parametrize("student", CLASS)
 def test_both_ways_give_the_same_marks(graded, student):
-    told = {e["name"]: e["score"] for e in graded.records[student]["exercises"]}
-    assert told.keys() == set(EXERCISES)
+    scores = {e["name"]: e["score"] for e in graded.records[student]["exercises"]}
+    assert scores.keys() == set(EXERCISES)
     for exercise in EXERCISES:
         mark = graded.nbgrader[student, exercise]
-        assert (mark.auto, mark.needs) == (told[exercise], False), mark.comment
+        assert (mark.auto, mark.needs) == (scores[exercise], False), mark.comment
 
 
 @pytest.mark.parametrize(

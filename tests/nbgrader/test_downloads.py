@@ -1,7 +1,7 @@
 """The same class from a folder of downloads: `grader grade` first, and `nbgrader autograde` takes its answers.
 
 No worker can be started while the store is to answer, so a mark that is there came from the store. Then
-workers can be started again: nothing was lost by their absence, and what a teacher wrote meanwhile stands.
+workers can be started again: nothing was lost by their absence, and what a teacher wrote meanwhile is kept.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def test_marks_come_from_the_store_if_no_worker_starts(steps, student):
     for exercise, points in (("transpose_qkv", expected.qkv), ("transpose_output", expected.output)):
         mark = steps.stored[student, exercise]
         assert (mark.auto, mark.needs) == (points, False), mark.comment
-        told = next((e for e in record["exercises"] if e["name"] == exercise), None)
-        assert told is None or told["score"] == points
+        result = next((e for e in record["exercises"] if e["name"] == exercise), None)
+        assert result is None or result["score"] == points
 
 
 @pytest.mark.parametrize("student", REPAIRED)

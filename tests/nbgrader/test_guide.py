@@ -1,4 +1,4 @@
-"""docs/instructor.md: everything that it tells to type works as it stands there, and does what it says."""
+"""docs/instructor.md: every command in it works unchanged and does what the text says."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def files(walk: Nbgrader) -> Iterator[Path]:
 
 
 def test_the_search_finds_what_is_there(hidden, made, walk):
-    """Broken on purpose: each of the forms in which numbers, answers and the seed could be told."""
+    """Broken on purpose: each form in which numbers, answers or the seed could appear in a report."""
     for dtype in ("<f4", ">f4", "<f8", ">f8"):
         assert hidden.in_bytes(b"abc" + hidden.some.astype(dtype).tobytes() + b"d") > 0
     assert hidden.in_text(f"expected {hidden.some[0]:.7f}") or hidden.in_text(
@@ -147,9 +147,9 @@ def test_no_report_tells_a_number_closer_than_its_points(walk, student):
 
 
 def test_no_comment_tells_one_either(walk):
-    told = {about: mark.comment for about, mark in marks(walk).items() if mark.comment}
-    assert len(told) > len(CLASS) / 2
-    assert {about: said for about, said in told.items() if re.search(r"\d\.\d{3,}", said)} == {}
+    texts = {about: mark.comment for about, mark in marks(walk).items() if mark.comment}
+    assert len(texts) > len(CLASS) / 2
+    assert {about: said for about, said in texts.items() if re.search(r"\d\.\d{3,}", said)} == {}
 
 
 def test_the_seed_is_shown_to_nobody(made, walk):
@@ -184,7 +184,7 @@ def _seed(school: School) -> str:
 
 
 def _reports(page: str) -> Iterator[str]:
-    """What stands between the <div> of a report and the </div> that belongs to it."""
+    """Return the text between the <div> of a report and its </div>."""
     for start in [found.start() for found in re.finditer('<div class="headway">', page)]:
         depth = 0
         for tag in re.finditer(r"<div\b|</div>", page[start:]):

@@ -1,4 +1,4 @@
-"""A regrade: the basic tier is refused unless submissions are trusted, and a teacher's word stands."""
+"""A regrade: the basic tier is refused unless submissions are trusted, and a teacher's grade is kept."""
 
 from __future__ import annotations
 

@@ -87,7 +87,9 @@ def test_the_whole_course_gives_nothing_away(tmp_path, seed):
     assert done.returncode == 0, done.stderr
     assert LAST in done.stdout
     assert done.stdout.count("✓") == 4
-    assert "MultiHeadAttention" in done.stdout.splitlines()[-1]  # a block that answers an exercise is told
+    assert (
+        "MultiHeadAttention" in done.stdout.splitlines()[-1]
+    )  # a block that answers an exercise is reported
 
 
 # ---- what it is for

@@ -124,7 +124,7 @@ def test_a_missing_python_raises_a_sandbox_error(monkeypatch):
 TAKES = "import mmap; held = mmap.mmap(-1, 5 << 30, prot=mmap.PROT_READ); "
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="address space is limited, and told, on Linux")
+@pytest.mark.skipif(sys.platform != "linux", reason="address space is limited and reported on Linux")
 @pytest.mark.parametrize("libraries", ["", TAKES])
 def test_memory_is_bounded_beyond_what_libraries_take(monkeypatch, bundles, libraries):
     """A torch that was built for CUDA maps three gigabytes, with a GPU or without."""

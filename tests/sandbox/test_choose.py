@@ -83,7 +83,7 @@ def test_a_killed_self_test_leaves_nothing(tier, after):
         examining.stdout.readline()
         time.sleep(after)
         examining.kill()
-    # What is left is told by the check after every test.
+    # The check after every test reports what is left.
 
 
 def test_a_step_that_fails_is_the_reason(tier, monkeypatch):

@@ -60,7 +60,7 @@ def traces() -> dict[str, list[str]]:
 
 @pytest.fixture(autouse=True)
 def temporary(tmp_path, monkeypatch):
-    """Temporary files of these tests alone, so that what is left can be told from others'."""
+    """Temporary files of these tests alone, so that what is left can be distinguished from others'."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     return tmp_path
@@ -278,7 +278,7 @@ def test_two_hundred_workers_leak_nothing(tier, plain):
 
 def test_files_of_hostile_code_are_removed(tier, own_launcher, start, temporary):
     worker = start(own_launcher)
-    told = worker.ask("""
+    reply = worker.ask("""
         import os
         for _ in range(30):
             os.mkdir("d", 0o700)
@@ -287,7 +287,7 @@ def test_files_of_hostile_code_are_removed(tier, own_launcher, start, temporary)
         os.mkdir("closed", 0)
         answer = True
         """)
-    assert told == {"answer": True}
+    assert reply == {"answer": True}
     assert bool(os.listdir(temporary)) == (tier == "landlock")
     folder = Path(worker.ask("import os; answer = os.environ['HOME']")["answer"])
     worker.process.close()

@@ -69,8 +69,8 @@ NUMBERED = {name for name, call in RAW_CALLS.items() if "syscall(" in call}
 def test_system_call_is_refused(worker, name):
     if name in NUMBERED and os.uname().machine != "x86_64":
         pytest.skip("the numbers are those of x86-64")
-    told = worker.ask(RAW + f"answer = errno_of({RAW_CALLS[name]})")
-    assert told == {"answer": 25 if name == "terminal input" else EPERM}
+    reply = worker.ask(RAW + f"answer = errno_of({RAW_CALLS[name]})")
+    assert reply == {"answer": 25 if name == "terminal input" else EPERM}
 
 
 def test_clone3_falls_back_to_clone(worker):
@@ -148,8 +148,8 @@ def test_nothing_outside_the_scratch_folder_can_be_written(worker, tmp_path):
     tmp_path.chmod(0o777)
     places = [tmp_path, Path(os.__file__).parent, Path("/usr/lib"), Path("/etc"), Path("/"), Path("/dev")]
     for place in places:
-        told = worker.ask(f"open({str(place / 'planted')!r}, 'w')")
-        assert "error" in told, f"{place} was written"
+        reply = worker.ask(f"open({str(place / 'planted')!r}, 'w')")
+        assert "error" in reply, f"{place} was written"
     assert not (tmp_path / "planted").exists()
 
 
@@ -184,12 +184,12 @@ def test_it_finds_no_descriptor_but_its_own(worker):
 
 
 def test_it_sees_no_trace_of_the_server_or_the_machine(worker):
-    told = worker.ask("""
+    reply = worker.ask("""
         import os, sys
         answer = [sys.argv, sys.orig_argv, sorted(os.environ), [m for m in sys.modules if "sandbox" in m]]
         """)["answer"]
-    assert told[0] == told[1] == ["worker"]
-    assert told[2] == [
+    assert reply[0] == reply[1] == ["worker"]
+    assert reply[2] == [
         "CUDA_VISIBLE_DEVICES",
         "HOME",
         "LC_ALL",
@@ -199,7 +199,7 @@ def test_it_sees_no_trace_of_the_server_or_the_machine(worker):
         "TORCHDYNAMO_DISABLE",
         "USER",
     ]
-    assert told[3] == []
+    assert reply[3] == []
 
 
 def test_the_kernel_says_it_holds_no_privilege(worker):
@@ -243,8 +243,8 @@ def test_no_process_may_trace_a_worker(worker):
 def test_files_that_point_at_the_project_are_not_readable(worker):
     for site in site_folders():
         for path in Path(site).glob("*.pth"):
-            told = worker.ask(f"answer = open({str(path)!r}).read()")
-            assert told.get("answer", "") == "", path
+            reply = worker.ask(f"answer = open({str(path)!r}).read()")
+            assert reply.get("answer", "") == "", path
 
 
 def test_two_workers_share_no_folder(start):
@@ -317,10 +317,10 @@ def test_threads_are_bounded_and_a_neighbour_keeps_its_own(start):
 
 def test_limits_cannot_be_raised(start):
     for name in ("RLIMIT_AS", "RLIMIT_CPU", "RLIMIT_NPROC", "RLIMIT_FSIZE", "RLIMIT_NOFILE"):
-        told = start().ask(f"""
+        reply = start().ask(f"""
             import resource
             soft, hard = resource.getrlimit(resource.{name})
             assert soft == hard, (soft, hard)
             resource.setrlimit(resource.{name}, (hard + 1, hard + 1))
             """)
-        assert told["error"].startswith(("ValueError", "PermissionError", "OSError")), name
+        assert reply["error"].startswith(("ValueError", "PermissionError", "OSError")), name

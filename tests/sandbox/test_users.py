@@ -70,26 +70,26 @@ def report(request, tmp_path_factory):
 
 
 def test_the_tiers_hold_for_the_user(report):
-    told = report()
-    reports = {tier: (available, reason) for tier, available, reason in told["reports"]}
+    reported = report()
+    reports = {tier: (available, reason) for tier, available, reason in reported["reports"]}
     if not reports["strict"][0]:
         pytest.skip(f"no strict sandbox on this machine: {reports['strict'][1]}")
     assert reports["landlock"] == (True, "")
-    assert told["auto"] == "strict"
-    assert told["strict"][1:] == told["landlock"][1:] == [[], 2.0, ["0" * 16]]
-    assert told["strict"][0] not in (0, NOBODY)
+    assert reported["auto"] == "strict"
+    assert reported["strict"][1:] == reported["landlock"][1:] == [[], 2.0, ["0" * 16]]
+    assert reported["strict"][0] not in (0, NOBODY)
 
 
 def test_without_namespaces_landlock_is_left(report):
-    told = report("refuse")
-    (strict, landlock, basic) = told["reports"]
+    reported = report("refuse")
+    (strict, landlock, basic) = reported["reports"]
     assert strict[:2] == ["strict", False]
     assert strict[2] == "make a user and a pid namespace: Operation not permitted"
-    assert told["strict"] == f"the strict sandbox does not work on this machine: {strict[2]}"
+    assert reported["strict"] == f"the strict sandbox does not work on this machine: {strict[2]}"
     if not landlock[1]:
         pytest.skip(f"no Landlock on this machine: {landlock[2]}")
-    assert told["auto"] == "landlock"
-    assert told["landlock"][1:] == [[], 2.0, ["0" * 16]]
+    assert reported["auto"] == "landlock"
+    assert reported["landlock"][1:] == [[], 2.0, ["0" * 16]]
     assert basic[1]
 
 

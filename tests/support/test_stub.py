@@ -1,4 +1,4 @@
-"""A stub is the reference without what stands between the markers."""
+"""A stub is the reference without the lines between the markers."""
 
 import ast
 from textwrap import dedent

@@ -1,4 +1,4 @@
-"""An exception is told with the student's own line, whatever the exception is."""
+"""The report of an exception has the student's own line, whatever the exception is."""
 
 import linecache
 
@@ -20,11 +20,11 @@ def raised(source, call="f()"):
 
 
 def test_the_innermost_line_of_the_submission_is_reported():
-    told = raised(
+    described = raised(
         "import torch\ndef g(x):\n    return torch.bmm(x, x)\ndef f():\n    return g(torch.ones(2))\n"
     )
-    assert told["where"] == {"file": "a.py", "line": 3, "text": "return torch.bmm(x, x)", "in": "g"}
-    assert told["type"] == "RuntimeError"
+    assert described["where"] == {"file": "a.py", "line": 3, "text": "return torch.bmm(x, x)", "in": "g"}
+    assert described["type"] == "RuntimeError"
 
 
 def test_an_error_outside_the_submission_has_no_location():
@@ -32,13 +32,17 @@ def test_an_error_outside_the_submission_has_no_location():
 
 
 def test_bad_syntax_is_reported_with_its_line():
-    told = raised("x = 1\n  y = 2\n")
-    assert (told["type"], told["where"]["line"], told["where"]["text"]) == ("IndentationError", 2, "y = 2")
+    described = raised("x = 1\n  y = 2\n")
+    assert (described["type"], described["where"]["line"], described["where"]["text"]) == (
+        "IndentationError",
+        2,
+        "y = 2",
+    )
 
 
 def test_deep_recursion_is_reported():
-    told = raised("def f():\n    return f()\n")
-    assert (told["type"], told["where"]["line"]) == ("RecursionError", 2)
+    described = raised("def f():\n    return f()\n")
+    assert (described["type"], described["where"]["line"]) == ("RecursionError", 2)
 
 
 def test_long_messages_are_cut():
@@ -61,9 +65,9 @@ def test_long_messages_are_cut():
     ],
 )
 def test_odd_exceptions_are_reported_like_any_other(body):
-    told = raised(f"def f():\n    {body}\n")
-    assert isinstance(told["message"], str)
-    assert len(told["type"]) <= 100
+    described = raised(f"def f():\n    {body}\n")
+    assert isinstance(described["message"], str)
+    assert len(described["type"]) <= 100
 
 
 def test_only_functions_of_the_submission_have_a_location():

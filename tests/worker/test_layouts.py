@@ -75,8 +75,13 @@ def test_a_layout_gives_the_same_results_and_gradients(layout, bias):
     want = reference(sizes, bias)
     got = run(lambda: build(**sizes, bias=bias), sizes, bias)
     assert "error" not in got.reply, got.reply
-    told = got.reply["parameters"]
-    assert (told["missing"], told["unexpected"], told["misshapen"], told["shared"]) == ([], [], [], [])
+    parameters = got.reply["parameters"]
+    assert (
+        parameters["missing"],
+        parameters["unexpected"],
+        parameters["misshapen"],
+        parameters["shared"],
+    ) == ([], [], [], [])
     assert got.observed.keys() == want.observed.keys()
     assert len(got.observed) == 1 + 3 + len(weights(sizes, bias))
     for name, tensor in want.observed.items():
@@ -110,10 +115,10 @@ def found(module, wanted):
 
 def test_parameters_that_do_not_fit_are_reported_with_shapes():
     program = run(lambda: nn.Sequential(nn.Linear(5, 7), nn.Linear(7, 7)), SIZES, bias=False)
-    told = program.reply["parameters"]
-    assert told["missing"] == ["W_q.weight", "W_k.weight", "W_v.weight", "W_o.weight"]
-    assert told["unexpected"] == ["0.weight", "0.bias", "1.weight", "1.bias"]
-    assert told["shapes"] == {"0.weight": [7, 5], "0.bias": [7], "1.weight": [7, 7], "1.bias": [7]}
+    parameters = program.reply["parameters"]
+    assert parameters["missing"] == ["W_q.weight", "W_k.weight", "W_v.weight", "W_o.weight"]
+    assert parameters["unexpected"] == ["0.weight", "0.bias", "1.weight", "1.bias"]
+    assert parameters["shapes"] == {"0.weight": [7, 5], "0.bias": [7], "1.weight": [7, 7], "1.bias": [7]}
 
 
 def test_a_right_name_with_a_wrong_shape_is_reported():

@@ -33,9 +33,9 @@ def test_each_product_counts_as_two_operations():
 
 def test_times_are_reported_fastest_first():
     step = {"do": "milliseconds", "of": [MODULE, MODULE], "names": ["a", "b"], "args": [{"ref": "x"}]}
-    told = run(nn.Linear(3, 4), step, x=torch.ones(5, 3)).reply["values"]
-    assert set(told) == {"a", "a at most", "b", "b at most"}
-    assert 0 < told["a"] <= told["a at most"]
+    measured = run(nn.Linear(3, 4), step, x=torch.ones(5, 3)).reply["values"]
+    assert set(measured) == {"a", "a at most", "b", "b at most"}
+    assert 0 < measured["a"] <= measured["a at most"]
 
 
 @pytest.mark.parametrize("do", ["parameter_count", "flops", "milliseconds", "descend"])

@@ -192,7 +192,7 @@ def test_odd_attention_weights_are_reported_without_raising(value, sentence):
 
 
 def test_plain_values_are_reported_and_others_named():
-    for value, told in (
+    for value, copied in (
         (True, True),
         (3, 3),
         (None, None),
@@ -201,7 +201,7 @@ def test_plain_values_are_reported_and_others_named():
     ):
         program = run(lambda value=value: value, CALL, {"do": "see_value", "name": "v", "of": {"ref": "out"}})
         value = program.reply["values"]["v"]
-        assert (type(value), value) == (type(told), told)
+        assert (type(value), value) == (type(copied), copied)
     program = run(lambda: "text", CALL, {"do": "see_value", "name": "v", "of": {"ref": "out"}})
     assert program.reply["odd"]["v"]["is"] == "a str"
 

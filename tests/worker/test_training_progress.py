@@ -1,4 +1,4 @@
-"""Backward passes are told while a training runs, and nothing of it stays behind."""
+"""Backward passes are reported during a training, and `backward` is restored afterwards."""
 
 import pytest
 import torch
@@ -8,44 +8,44 @@ from grader.worker.training_progress import report_progress
 
 
 @pytest.fixture
-def told(monkeypatch):
+def messages(monkeypatch):
     monkeypatch.setattr(tellings, "EVERY", 0.0)
     return []
 
 
-def append_to(told):
-    return lambda *message: told.append(message)
+def append_to(messages):
+    return lambda *message: messages.append(message)
 
 
-def test_each_backward_pass_is_reported_with_its_loss(told):
+def test_each_backward_pass_is_reported_with_its_loss(messages):
     w = torch.ones(2, requires_grad=True)
-    with report_progress(append_to(told), 3):
+    with report_progress(append_to(messages), 3):
         for n in range(3):
             (w.sum() * n).backward()
         torch.autograd.backward(w.sum() * 7)
-    assert told == [(1, 3, 0.0), (2, 3, 2.0), (3, 3, 4.0), (3, 3, 14.0)]
+    assert messages == [(1, 3, 0.0), (2, 3, 2.0), (3, 3, 4.0), (3, 3, 14.0)]
     assert w.grad.tolist() == [10, 10]
 
 
-def test_a_loss_that_is_not_finite_is_reported_as_none(told):
+def test_a_loss_that_is_not_finite_is_reported_as_none(messages):
     w = torch.ones(2, requires_grad=True)
-    with report_progress(append_to(told), 3):
+    with report_progress(append_to(messages), 3):
         (w.sum() * float("nan")).backward()
         w.backward(torch.ones(2))
-    assert told == [(1, 3, None), (2, 3, None)]
+    assert messages == [(1, 3, None), (2, 3, None)]
 
 
-def test_backward_is_restored_even_after_an_exception(told):
+def test_backward_is_restored_even_after_an_exception(messages):
     before = torch.autograd.backward
-    with pytest.raises(ZeroDivisionError), report_progress(append_to(told), 3):
+    with pytest.raises(ZeroDivisionError), report_progress(append_to(messages), 3):
         raise ZeroDivisionError
     assert torch.autograd.backward is before
 
 
 def test_messages_are_few(monkeypatch):
-    told, w = [], torch.ones(2, requires_grad=True)
+    messages, w = [], torch.ones(2, requires_grad=True)
     monkeypatch.setattr(tellings, "EVERY", 60.0)
-    with report_progress(append_to(told), 100):
+    with report_progress(append_to(messages), 100):
         for _ in range(100):
             w.sum().backward()
-    assert len(told) == 1
+    assert len(messages) == 1

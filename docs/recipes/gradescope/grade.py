@@ -1,7 +1,7 @@
 """Grade one submission as Gradescope lays it out, and write results.json.
 
 What could not be graded gets no results.json: Gradescope then reports a failed autograder to you instead of
-giving anybody a zero. The reason stands in the output that instructors see.
+giving anybody a zero. The output for instructors has the reason.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def main() -> int:
 
 
 def handed_in(folder: Path, names: set[str]) -> tuple[list[Path], str]:
-    """The files that count, or a sentence for whoever handed in something else."""
+    """Return the files that count, or a sentence for a student who submitted something else."""
     found = [
         path for path in sorted(folder.rglob("*")) if path.suffix in (".py", ".ipynb") and path.is_file()
     ]

@@ -21,7 +21,7 @@ install() {
 
 [ -x "$venv/bin/grader" ] || install
 
-# What was handed out must be graded here, and must earn nothing: better no image than a wrong one.
+# The empty stubs must be graded here, and must get no points: better no image than a wrong one.
 proof=$(mktemp -d)
 trap 'rm -rf "$proof"' EXIT
 mkdir -p "$proof/results"
@@ -33,6 +33,6 @@ import json, sys
 with open(sys.argv[1], encoding="utf-8") as file:
     results = json.load(file)
 if results["score"] or not results["tests"]:
-    sys.exit(f"what was handed out should be graded and earn nothing, and got {results}")
-print("ready: what was handed out is graded, and earns nothing")
+    sys.exit(f"the empty stubs should be graded and get no points; the result was {results}")
+print("ready: the empty stubs are graded and get no points")
 END

@@ -1,5 +1,5 @@
 # exercise: attention_maps
-# says: a decoder is told by two entries in attention_weights
+# says: recognises a decoder by two entries in attention_weights
 # kind: mistake
 # breaks: shapes, values
 

@@ -73,7 +73,7 @@ class Window:
         return self.driver.execute_script(script, *args)
 
     def show(self, element: WebElement, above: int = 60) -> None:
-        """Scroll so that an element stands near the top."""
+        """Scroll so that an element is near the top."""
         self.run(
             "window.scrollTo(0, arguments[0].getBoundingClientRect().top + scrollY - arguments[1])",
             element,

@@ -1,4 +1,4 @@
-"""The commands of a document in docs/, run as they stand there, and a small class that hands in between them."""
+"""The commands of a document in docs/, run unchanged, and a small class that submits between them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ BIN = Path(sys.executable).parent
 GUIDE = ROOT / "docs" / "instructor.md"
 ASSIGNMENT = "02_masking"
 
-IMPORT = "nbgrader db student import students.csv"  # the class has handed in by now
+IMPORT = "nbgrader db student import students.csv"  # the class has submitted by now
 # Commands that a person gives and this walk does not: who sees to them instead.
 ELSEWHERE = {
-    "make install": "what every other command here stands on",
+    "make install": "every other command here needs it",
     ". .venv/bin/activate": "the walk's own path",
     "jupyter lab": "tests/helpers/browser/jupyter.py starts it, on a port of its own",
 }

@@ -1,4 +1,4 @@
-"""A made-up class for nbgrader: the folders, real commands, and what each student hands in."""
+"""A made-up class for nbgrader: the folders, real commands, and what each student submits."""
 
 from __future__ import annotations
 

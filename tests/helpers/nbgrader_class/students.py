@@ -1,4 +1,4 @@
-"""A made-up class for 04_heads: what everybody hands in, and the marks and the words that this deserves.
+"""A made-up class for 04_heads: what each student submits, and the points and messages that it deserves.
 
 Its two exercises are worth 3 points each, over four facets of equal weight (shapes, values, gradients, purity):
 a wrong gradient alone leaves three quarters of the points, wrong values at most one quarter. With a wrong shape
@@ -24,7 +24,7 @@ QUARTER, NOTHING = 0.75, 0.0
 class Student:
     """One hand-in. `comment`: what the comment on `transpose_qkv` holds; None: there is none.
 
-    `page`: what the feedback page says besides. `repaired`: its cells are not those that were handed in, so
+    `page`: what the feedback page says besides. `repaired`: its cells are not those that were submitted, so
     that what `grader grade` made of the file as it was is not asked for.
     """
 
@@ -163,7 +163,7 @@ def forged_outputs(book: Book) -> Book:
 
 
 def crossed(book: Book) -> Book:
-    """Each answer stands in the other's cell."""
+    """Each answer is in the other's cell."""
     return answered(book, OUTPUT, QKV)
 
 

@@ -148,7 +148,7 @@ def _mark(notebook: SubmittedNotebook, exercise: str) -> Mark:
 
 
 def handed_in(nbgrader: Nbgrader, student: str, book: dict[str, object]) -> bytes:
-    """The file of one student of the class, as it leaves the student's hands."""
+    """The file of one student of the class, as the student submits it."""
     made = CLASS[student].file(json.loads(json.dumps(book)))
     data = made if isinstance(made, bytes) else json.dumps(made).encode()
     seed = nbgrader.school.root / "home" / ".config" / "headway" / "seed"
@@ -156,7 +156,7 @@ def handed_in(nbgrader: Nbgrader, student: str, book: dict[str, object]) -> byte
 
 
 def by_the_exchange(school: School) -> Nbgrader:
-    """Release, fetch, submit, collect, autograde; somebody hands in again, somebody late; feedback and export."""
+    """Release, fetch, submit, collect, autograde; one student submits again, one submits late; feedback and export."""
     nbgrader = Nbgrader(school, "walk")
     nbgrader.configure(POLICY.format(folder=str(nbgrader.folder), exchange=str(nbgrader.exchange)))
     (nbgrader.folder / "policy.py").write_text(PLUGIN, "utf-8")

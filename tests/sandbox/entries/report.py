@@ -38,11 +38,11 @@ def answer_in(tier: str) -> object:
     os.write(process.to_worker, struct.pack("<I", len(ASKED)) + ASKED.encode())
     os.set_blocking(process.from_worker, True)
     (size,) = struct.unpack("<I", os.read(process.from_worker, 4))
-    told = json.loads(os.read(process.from_worker, size))
+    reply = json.loads(os.read(process.from_worker, size))
     capabilities = capabilities_of(process)
     process.close()
     launcher.close()
-    return [*told["answer"], capabilities]
+    return [*reply["answer"], capabilities]
 
 
 def capabilities_of(process: SandboxedProcess) -> list[str]:

@@ -25,8 +25,8 @@ def serve(request: int, reply: int) -> None:
             (size,) = struct.unpack("<I", _read(request, 4))
         except EOFError:
             return
-        told = json.dumps(_run(_read(request, size).decode())).encode()
-        os.write(reply, struct.pack("<I", len(told)) + told)
+        output = json.dumps(_run(_read(request, size).decode())).encode()
+        os.write(reply, struct.pack("<I", len(output)) + output)
 
 
 def _run(source: str) -> dict[str, Any]:
