@@ -1,4 +1,4 @@
-"""The worker imports nothing that has expected outputs, and the parent imports no torch."""
+"""The worker imports nothing that has expected outputs, and the parent does not import torch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words that the project retired do not come back into anything a reader sees. CONTRIBUTING has the glossary."""
+"""Retired words do not come back into any text that a reader sees. CONTRIBUTING has the glossary."""
 
 from __future__ import annotations
 

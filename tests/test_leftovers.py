@@ -1,4 +1,4 @@
-"""The check for leftovers reports what a test's descendants left, and ignores everybody else's traces."""
+"""The check for leftovers reports what a test's descendants left, and ignores other processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scripts are used now and then: each can be imported, and the picture that one of them draws is up to date."""
+"""Scripts are seldom used: each can be imported, and the picture that one of them draws is up to date."""
 
 from __future__ import annotations
 

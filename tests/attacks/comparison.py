@@ -1,4 +1,4 @@
-"""Lying to the comparison: results that are not what they seem, and poisoned tools."""
+"""Attacks on the comparison: results of unusual types, and patched functions that the comparison may use."""
 
 from attacks.suite import Attack, calling, wrong
 

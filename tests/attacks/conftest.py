@@ -1,4 +1,4 @@
-"""A launcher and an engine per tier for the whole suite, targets to attack, and what was left behind."""
+"""A launcher and an engine per tier for all attacks, targets to attack, and a check of what an attack leaves behind."""
 
 from __future__ import annotations
 

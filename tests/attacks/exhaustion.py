@@ -1,4 +1,4 @@
-"""Exhaustion: taking more time, memory, disk, processes or patience than there is."""
+"""Attacks that use up time, memory, disk or processes."""
 
 from attacks.suite import WRONG, Attack, calling, gated, wrong
 

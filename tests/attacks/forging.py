@@ -1,4 +1,4 @@
-"""Forging the verdict: exits, forged results, patched parts of the worker."""
+"""Attacks that forge the verdict: exits, forged results, patched parts of the worker."""
 
 from attacks.suite import WRONG, Attack, calling, wrong
 

@@ -1,4 +1,4 @@
-"""Intake and reports: files that are not what they seem, and words that are to be obeyed when they are shown."""
+"""Attacks on the reading of files and on reports: disguised files, text that a terminal or browser would execute."""
 
 import json
 import pickle

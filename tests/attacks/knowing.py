@@ -1,4 +1,4 @@
-"""Knowing instead of computing: looking for the answer wherever it could lie."""
+"""Attacks that search for the answer instead of computing it, in every place where it might be."""
 
 from attacks.suite import Attack, calling, gated
 from helpers.hostile_sources import READS_THE_ANSWER

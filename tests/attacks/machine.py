@@ -1,4 +1,4 @@
-"""Reaching the machine: network, other processes, files, privileges, unusual system calls."""
+"""Attacks on the machine: network, other processes, files, privileges, unusual system calls."""
 
 from attacks.suite import Attack, gated
 

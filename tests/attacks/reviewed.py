@@ -1,4 +1,4 @@
-"""What a review of the grader found: each finding, and the tests that reach it by each way into the grader."""
+"""Faults that a review of the grader found, and the tests that reach each of them in every way into the grader."""
 
 from __future__ import annotations
 

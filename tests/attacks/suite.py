@@ -1,4 +1,4 @@
-"""What an attack is, and the whole suite as data."""
+"""The class of an attack, and all attacks as data."""
 
 from __future__ import annotations
 

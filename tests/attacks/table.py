@@ -1,4 +1,4 @@
-"""All families of the suite, in the order of docs/attacks.md."""
+"""All families of attacks, in the order of docs/attacks.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A submission that looks everywhere for hidden numbers, the seed and the reference finds none of them.
+"""A submission that searches everywhere for hidden numbers, the seed and the reference finds none of them.
 
 It walks its file system, environment, descriptors, /proc, all Python objects and all of its own memory, and
 says what it found. What it finds without a sandbox shows that it can search.

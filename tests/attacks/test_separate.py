@@ -1,4 +1,4 @@
-"""What one exercise leaves behind reaches no other, and who is to blame when a worker breaks down."""
+"""What one exercise leaves behind does not reach another; which exercise fails when a worker exits."""
 
 from __future__ import annotations
 

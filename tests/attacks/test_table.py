@@ -1,4 +1,4 @@
-"""The page about the suite says what the suite is."""
+"""docs/attacks.md lists the attacks that the suite holds."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""An answer to `train` that writes right words without a training: by `check`, `grade` and nbgrader."""
+"""A `train` that returns the right words without training does not pass: in `check`, `grade` and nbgrader."""
 
 from __future__ import annotations
 

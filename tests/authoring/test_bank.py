@@ -1,4 +1,4 @@
-"""Known answers are written as what they change."""
+"""Known mistakes are written as edits of the reference."""
 
 import ast
 from dataclasses import replace

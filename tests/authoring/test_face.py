@@ -1,4 +1,4 @@
-"""Authors import from grader.authoring alone."""
+"""Authors of exercises import from grader.authoring alone."""
 
 import ast
 import subprocess

@@ -1,4 +1,4 @@
-"""Cases are recorded again only if something changed that they depend on, and only where they are asked for."""
+"""Cases are recorded again only if something that they depend on has changed, and only if they are selected."""
 
 from __future__ import annotations
 

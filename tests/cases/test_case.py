@@ -1,4 +1,4 @@
-"""A case is written as if the code were called, and is nothing but data afterwards."""
+"""A case is written like calls of the code, and holds only data afterwards."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Numbers for cases: the same for the same seed, others for another, and never a fixture that hides mistakes."""
+"""Random numbers of cases: equal for equal seeds, else different, and never values that hide a mistake."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Archives are read in one pass and within limits; a bad one costs only itself."""
+"""Archives are read in one pass and within limits; a bad archive does not affect other files."""
 
 from pathlib import PurePosixPath
 

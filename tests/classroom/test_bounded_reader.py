@@ -1,4 +1,4 @@
-"""Whatever a file does to the process that reads it, the next file is read."""
+"""If a file makes the reading process hang or exit, the next file is still read."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""Files over which a process hangs, exits or raises: they fail with a sentence, and their neighbours get their marks."""
+"""Files that make a process hang, exit or raise fail with a sentence, and the other files get their points."""
 
 from __future__ import annotations
 

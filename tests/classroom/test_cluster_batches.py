@@ -1,4 +1,4 @@
-"""Batches go to workers that may grade; what a worker loses is graded again, and equal submissions once."""
+"""Only permitted workers get batches; batches of a lost worker are graded again, equal submissions once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lies in a folder of submissions: whose each file is, what its place calls for, and what an archive holds."""
+"""The files in a folder of submissions: their students, their assignments, and the files inside archives."""
 
 from __future__ import annotations
 

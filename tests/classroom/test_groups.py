@@ -1,4 +1,4 @@
-"""The course's own bank: a group is named and commented on, and no right answer is ever claimed."""
+"""Groups of equal wrong answers get a name and a comment, and no right answer is ever put in such a group."""
 
 from __future__ import annotations
 

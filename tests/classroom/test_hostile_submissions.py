@@ -1,4 +1,4 @@
-"""Hostile submissions in a class harm neither their neighbours nor the machine, and what they plant is not read."""
+"""Hostile submissions harm neither other submissions nor the machine; files that they write are not read."""
 
 from __future__ import annotations
 

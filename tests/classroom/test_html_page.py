@@ -1,4 +1,4 @@
-"""The class report as HTML: everything the terminal says and more, in order, escaped, self-contained."""
+"""The class report as HTML: everything that the terminal shows and more, in order, escaped, in one file."""
 
 from __future__ import annotations
 

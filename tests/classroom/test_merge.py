@@ -1,4 +1,4 @@
-"""Merging stores: what the grader wrote is copied once; what it did not write, or under other terms, is refused."""
+"""A merge of stores copies each row of the grader once, and refuses rows of others or of other versions."""
 
 from __future__ import annotations
 

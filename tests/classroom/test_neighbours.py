@@ -1,4 +1,4 @@
-"""The modules that a student submitted with a file are part of it; those of other students are not."""
+"""Modules that a student submits with a file belong to it; modules of other students do not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pseudonyms in everything that is shared, and nothing left after a purge."""
+"""Shared reports use pseudonyms everywhere, and a purge leaves nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`grader regrade`: the difference is shown with its reason, and nothing is published until asked."""
+"""`grader regrade` shows differences with their reasons, and publishes nothing without a request."""
 
 from __future__ import annotations
 

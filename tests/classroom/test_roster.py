@@ -1,4 +1,4 @@
-"""The class list, which of two submissions counts, and files that are alike."""
+"""The class list, the choice between two submissions of a student, and equal files."""
 
 from __future__ import annotations
 

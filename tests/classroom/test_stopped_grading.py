@@ -1,4 +1,4 @@
-"""`grader grade` that is stopped: a run that was killed goes on where it was, and Ctrl-C leaves nothing behind."""
+"""After `kill -9`, the next `grader grade` continues; after Ctrl-C, no process or file is left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The store believes only what this grader wrote, in a file that nobody else can have touched."""
+"""The store accepts only rows that this grader wrote, from a file that no other user can change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""kill -9 at any time: no process stays, no half-written file, and the next run is as if nothing had been."""
+"""After kill -9 at any time, no process and no partial file is left, and the next run works as usual."""
 
 from __future__ import annotations
 

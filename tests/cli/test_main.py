@@ -1,4 +1,4 @@
-"""`grader`: one sentence for wrong use, help for every command, and Ctrl-C during imports."""
+"""`grader`: one sentence for wrong arguments, help for every command, and Ctrl-C during imports."""
 
 from __future__ import annotations
 

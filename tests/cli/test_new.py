@@ -1,4 +1,4 @@
-"""`grader new` gives files that verify, alone and at the end of an assignment that is there."""
+"""`grader new` writes files that pass `grader verify`, in a new assignment and at the end of an existing one."""
 
 from __future__ import annotations
 

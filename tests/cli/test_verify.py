@@ -1,4 +1,4 @@
-"""`grader verify` as a maintainer calls it."""
+"""The command `grader verify`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Independent answers, right and wrong: each gets the outcome it deserves and a record that obeys the schema."""
+"""Independent answers, right and wrong: each gets its expected outcome and a record that matches the schema."""
 
 from __future__ import annotations
 

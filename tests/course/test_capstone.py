@@ -1,4 +1,4 @@
-"""A Transformer of the student's own parts is trained and measured; a wrong part is named and costs nothing here."""
+"""A Transformer of the student's own parts is trained; the report names a wrong part, which costs no points here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The course is tested like code: manifests, hints, points, banks, and what is generated from them."""
+"""The course's files are correct: manifests, hints, points, known mistakes, and the generated files."""
 
 from __future__ import annotations
 

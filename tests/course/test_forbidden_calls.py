@@ -1,4 +1,4 @@
-"""What an exercise is about may be called ready-made: that is remarked on, and costs only where it says so."""
+"""A call that does the exercise's work gives a remark, and costs points only where the exercise says so."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How many points replies earn that know the shapes, the arguments and the names, and nothing else."""
+"""How many points an answer gets that knows only shapes, arguments and names."""
 
 from __future__ import annotations
 

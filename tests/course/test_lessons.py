@@ -1,4 +1,4 @@
-"""The lessons read well wherever they are shown: formulas, sources, and the way to the code."""
+"""Lessons are shown correctly on every site: formulas, sources, and links to the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every page about a known mistake shows it: its example looks otherwise for the mistake than for the reference."""
+"""The example on every page of a known mistake gives another output for the mistake than for the reference."""
 
 from __future__ import annotations
 

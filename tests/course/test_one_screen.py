@@ -1,4 +1,4 @@
-"""Twelve typical wrong answers, two per facet: one screen says what is wrong, where, and draws it."""
+"""Twelve typical wrong answers, two per facet: one screen shows what is wrong, where, and a picture."""
 
 from __future__ import annotations
 

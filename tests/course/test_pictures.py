@@ -1,4 +1,4 @@
-"""Every picture of a lesson is there, says in words what it shows, and is what the script draws."""
+"""Every picture of a lesson exists, has a text for screen readers, and is what the script draws."""
 
 from __future__ import annotations
 

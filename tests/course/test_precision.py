@@ -1,4 +1,4 @@
-"""The facet `precision`: what is right in float32 is right in other dtypes too, and mistakes of that kind are named."""
+"""The facet `precision`: right answers are right in every dtype; mistakes in other dtypes are named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pruning lesson keeps its word: planted heads rank, halves are halves, the table of accuracies is true."""
+"""The claims of the pruning lesson are true: the ranks of the heads, the halves, and the table of accuracies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slips that only some sizes show: lost axes of size one, fixed numbers of heads and layers, large scores."""
+"""Mistakes that appear only for some sizes: lost axes of size one, fixed numbers of heads and layers, large scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said at levels 0 to 2 holds neither code nor a piece of a reference's formula, in any language."""
+"""Messages at levels 0 to 2 contain neither code nor parts of the reference's formula, in any language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts about a wrong result are true of it, and name the cause before an index."""
+"""Facts about a wrong result are true, and name the cause before an index."""
 
 from __future__ import annotations
 

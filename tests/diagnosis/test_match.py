@@ -1,4 +1,4 @@
-"""Diagnosis: the famous mistakes each get their own sentence, pairs are seen, and doubt gives no name."""
+"""Diagnosis: each common mistake gets its sentence, two at once are found, a doubtful match gives no name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The script that measures how many mistakes get a name."""
+"""The script that counts how many mistakes get a name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A signature tells answers apart by what they compute, and takes no more memory than a right answer would."""
+"""Signatures distinguish answers by their results, and take no more memory than a right answer does."""
 
 import tracemalloc
 

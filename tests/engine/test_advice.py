@@ -1,4 +1,4 @@
-"""Policies: what is right in float32 on the CPU passes with all its points, and a report shows advice."""
+"""Policies: an answer that is right in float32 on the CPU gets all points, and the report shows advice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What beginners get to read: each of forty answers has its outcome, and the sentence that helps."""
+"""Reports for beginners: each of forty answers has its outcome and the sentence that helps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One cause is shown once, and not as all its effects."""
+"""The report shows a common cause once, and not each of its effects."""
 
 from __future__ import annotations
 

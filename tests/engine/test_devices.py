@@ -1,4 +1,4 @@
-"""Other devices: which there are, what a used-up memory means, and that nothing is rounded behind our back."""
+"""Devices: which are available, what an out-of-memory error means, and that no setting rounds results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One submission through the whole engine: every outcome, and what one exercise may cost another."""
+"""One submission in the whole engine: every outcome, and the effect of one exercise on another."""
 
 from __future__ import annotations
 

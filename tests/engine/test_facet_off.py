@@ -1,4 +1,4 @@
-"""A facet of weight 0 is off: its checks neither fail an exercise nor appear."""
+"""A facet of weight 0 is off: its checks do not fail an exercise and are not shown."""
 
 from __future__ import annotations
 

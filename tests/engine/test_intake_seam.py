@@ -1,4 +1,4 @@
-"""What the grader reports of a file that Python reads only in part, or that forgets its imports."""
+"""The report on a file that is only partly valid Python, or that forgets its imports."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Another interface is decided from the text and reported in one line; another name only is no obstacle."""
+"""Another interface is recognised from the text and reported in one line; another name alone changes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Imports that fail: a building block, a neighbouring file, or one true sentence."""
+"""Imports that fail: the grader uses a building block or another file, or reports one sentence."""
 
 from __future__ import annotations
 

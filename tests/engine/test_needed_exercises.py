@@ -1,4 +1,4 @@
-"""An exercise that uses another one: a correct answer never pays for the other, and no mistake is named for it."""
+"""An exercise that uses another one: a right answer loses no points for the other one, and gets no mistake's name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trained weights are evaluated in a worker of their own; if that worker fails, the grader is at fault."""
+"""Trained weights are evaluated in a separate worker; if that worker fails, the grader is at fault."""
 
 from __future__ import annotations
 

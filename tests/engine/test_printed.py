@@ -1,4 +1,4 @@
-"""What an answer printed in the first case that failed is in the report: first lines, cleaned, never of hidden cases."""
+"""The report shows the first lines that an answer printed in the first failed case, and never those of hidden cases."""
 
 from __future__ import annotations
 

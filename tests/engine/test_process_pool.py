@@ -1,4 +1,4 @@
-"""The pool of the grader's own processes: lost processes, deadlines, errors, and who ends first."""
+"""The pool of the grader's processes: lost processes, deadlines, errors, and the order in which processes end."""
 
 from __future__ import annotations
 

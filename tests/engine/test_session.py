@@ -1,4 +1,4 @@
-"""Whatever a worker does, the conversation with it ends in time, within bounds, and with a reason.
+"""Whatever a worker does, the exchange of messages with it ends in time, within limits, and with a reason.
 
 Most workers here are real processes with real pipes that run a few hostile lines in the place of the
 worker's own program; the last ones are real workers that run student code.

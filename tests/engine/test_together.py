@@ -1,4 +1,4 @@
-"""Several cases in one message save time and change nothing that is said about an answer."""
+"""Several cases in one message save time and do not change the report."""
 
 from __future__ import annotations
 

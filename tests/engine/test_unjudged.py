@@ -1,4 +1,4 @@
-"""An exception while a submission is judged is a verdict if a plain file is judged without one."""
+"""If judging a submission raises an exception and judging a simple file does not, the submission fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker may use is what the exercise asks for that it is asked about."""
+"""A worker gets only the building blocks that its exercise needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Change good input in the ways in which input goes wrong by accident or on purpose."""
+"""Change valid input in the ways in which input becomes invalid, by accident or on purpose."""
 
 import copy
 import random

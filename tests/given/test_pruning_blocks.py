@@ -1,4 +1,4 @@
-"""The building blocks of the pruning lesson agree with each other and with what is worked out by hand."""
+"""The building blocks of the pruning lesson agree with each other and with results computed by hand."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""The independent answers in tests/answers, with what their headers say of them."""
+"""The independent answers in tests/answers, with the statements of their headers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""headway.toml: what a course sets takes effect; a wrong value is refused with its key and what is allowed."""
+"""headway.toml: each setting takes effect; the message on a wrong value has its key and the allowed values."""
 
 from __future__ import annotations
 

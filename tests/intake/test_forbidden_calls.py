@@ -1,4 +1,4 @@
-"""Calls that an exercise is about are found in the text, however they are spelt, and only where they count."""
+"""Calls that do an exercise's work are found in the text in every spelling, and only where they count."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Source text that costs much to read is refused before it is parsed, or read within bounds."""
+"""Source text that is expensive to parse is refused first, or read within limits."""
 
 import pytest
 from helpers.bounded import run_bounded

@@ -1,4 +1,4 @@
-"""What a submission defines, under which names, and whether it was touched."""
+"""What a submission defines, under which names, and whether it was changed."""
 
 import ast
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The code of a notebook as plain Python, with every line where it was."""
+"""The code of a notebook as plain Python, with the same line numbers."""
 
 import ast
 import json

@@ -1,4 +1,4 @@
-"""A file becomes a submission, or one sentence says why not."""
+"""A file becomes a submission, or one sentence says why it does not."""
 
 import json
 import os

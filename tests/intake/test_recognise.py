@@ -1,4 +1,4 @@
-"""Which exercises a file defines: by name, and by keywords where a second witness agrees."""
+"""Which exercises a file defines: by name, or by keywords if a second sign agrees."""
 
 from difflib import SequenceMatcher
 from pathlib import Path

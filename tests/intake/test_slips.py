@@ -1,4 +1,4 @@
-"""Slips of Python that are certain from the text, and code that only looks like one."""
+"""Python errors that are certain from the text, and correct code that looks like one."""
 
 from pathlib import Path
 

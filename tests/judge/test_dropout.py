@@ -1,4 +1,4 @@
-"""Right dropout passes whatever the seed, and every wrong structure fails, in samples as large as the cases' own."""
+"""Right dropout passes for every seed, and every wrong kind fails, in samples as large as those of the cases."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Numbers are compared after names, shapes and kinds, with a tolerance that the answer cannot widen."""
+"""Values are compared after names, shapes and dtypes, with a tolerance that the answer cannot change."""
 
 import numpy as np
 import pytest

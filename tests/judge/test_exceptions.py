@@ -1,4 +1,4 @@
-"""An exception is reported in Python's words, with what to do where they do not say it."""
+"""An exception is reported in Python's words, with advice where they do not give it."""
 
 from __future__ import annotations
 

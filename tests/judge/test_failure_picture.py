@@ -1,4 +1,4 @@
-"""A picture shows what a finding says: the first wrong place, expected beside actual, and nothing that is right as wrong."""
+"""A picture shows the first wrong place, expected and actual values, and marks no right value as wrong."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""How many sentences a trained model gets right, and which words were written."""
+"""How many sentences a trained model gets right, and which words it wrote."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Kept attention weights become (B, H, T, S), from each layout that is right."""
+"""Stored attention weights become (B, H, T, S), from each valid layout."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Replies come from beside student code: whatever they hold, reading them is safe."""
+"""Replies may come from student code: reading them is safe whatever they hold."""
 
 import json
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""A redacted result holds nothing that student code could have chosen, whatever the result held before."""
+"""A redacted result holds nothing that student code could have chosen."""
 
 from __future__ import annotations
 

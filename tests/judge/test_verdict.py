@@ -1,4 +1,4 @@
-"""From an observation to lines of the report; and of a hidden case nothing that gives it away."""
+"""From an observation to lines of the report; lines of hidden cases reveal nothing."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What the operators offer: edits that can be read, at the place that they say."""
+"""The edits that operators make: valid code, at the place that they name."""
 
 from __future__ import annotations
 

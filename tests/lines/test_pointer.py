@@ -1,4 +1,4 @@
-"""Which of several repairs is certain: those that say the same line, or one line that could be put in at several places."""
+"""When a repair is certain: several repairs name the same line, or one line fits at several places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search runs is as little as shows that an edit fails; what it counts is what the cases count."""
+"""A search runs only what is needed to see that an edit fails, and counts what the cases count."""
 
 from __future__ import annotations
 

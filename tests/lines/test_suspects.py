@@ -1,4 +1,4 @@
-"""Evidence orders the statements: words of the named mistake, a line that a report names, effects of edits."""
+"""What orders the statements: the named mistake, a line that a report names, the effects of edits."""
 
 from __future__ import annotations
 

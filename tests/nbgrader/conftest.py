@@ -1,4 +1,4 @@
-"""A made-up class and real nbgrader commands, run once: every test looks at what they left behind."""
+"""A made-up class and real nbgrader commands, run once: every test reads their results."""
 
 from __future__ import annotations
 

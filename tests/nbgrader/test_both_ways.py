@@ -1,4 +1,4 @@
-"""One class graded by `nbgrader autograde` and by `grader grade`: everybody gets the same marks."""
+"""One class graded by `nbgrader autograde` and by `grader grade`: each student gets the same points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Section 7 of docs/instructor.md, typed for a class of 60: regrade, adopt, comment, feedback, purge."""
+"""Section 7 of docs/instructor.md for a class of 60: regrade, adopt, comment, feedback, purge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`grader course`: what it writes, what it keeps, what it refuses."""
+"""`grader course`: the files that it writes, keeps and refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same class from a folder of downloads: `grader grade` first, and `nbgrader autograde` takes its answers.
+"""The same class from a folder of downloads: `grader grade` first, then `nbgrader autograde` uses its results.
 
 No worker can be started while the store is to answer, so a mark that is there came from the store. Then
 workers can be started again: nothing was lost by their absence, and what a teacher wrote meanwhile is kept.

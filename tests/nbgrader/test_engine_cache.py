@@ -1,4 +1,4 @@
-"""The engine behind the preprocessors: what `grader grade` has kept is not graded again."""
+"""The preprocessors do not grade again what `grader grade` has stored."""
 
 from __future__ import annotations
 

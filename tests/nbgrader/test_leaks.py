@@ -1,4 +1,4 @@
-"""Nothing hidden in what students and teachers get to see: numbers as bytes and as text, the seed, the answers.
+"""Students and teachers see nothing hidden: numbers as bytes or text, the seed, the answers.
 
 Some of the class did what they could to have hidden numbers shown: they print, warn of and raise their inputs.
 """

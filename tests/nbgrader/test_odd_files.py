@@ -1,4 +1,4 @@
-"""Files that no editor writes, through the real `nbgrader autograde`: no submission is discarded."""
+"""Files that no editor writes, in the real `nbgrader autograde`: no submission is discarded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is built on in nbgrader itself, and the parts that need no gradebook."""
+"""The parts of nbgrader that the preprocessors depend on, and those preprocessors that need no gradebook."""
 
 from __future__ import annotations
 

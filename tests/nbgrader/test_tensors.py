@@ -1,4 +1,4 @@
-"""What only the judge needs is not in a worker: through the real `nbgrader autograde`."""
+"""Tensors that only the judge needs are not in a worker, in the real `nbgrader autograde`."""
 
 from __future__ import annotations
 

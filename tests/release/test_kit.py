@@ -1,4 +1,4 @@
-"""A real kit is made, proved, installed alone and worked in; what cannot be released is refused in a sentence."""
+"""A real kit is made, checked, installed and used on its own; what cannot be released is refused in a sentence."""
 
 from __future__ import annotations
 

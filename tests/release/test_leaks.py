@@ -1,4 +1,4 @@
-"""Every guard of a kit, broken once: an answer, the seed, a hidden case, a callable that passes are found."""
+"""Every check of a kit finds its leak: an answer, the seed, a hidden case, a callable that passes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wheel of a kit: what it asks a package index for."""
+"""The wheel of a kit: the packages that it requires."""
 
 from __future__ import annotations
 

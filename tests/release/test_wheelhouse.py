@@ -1,4 +1,4 @@
-"""The wheels for computers without a connection, chosen from an index of empty stubs and installed with pip alone."""
+"""The wheels for computers without a connection, downloaded from a test index and installed with pip alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attention maps: readable in a narrow terminal without colour, complete in HTML, with labelled axes."""
+"""Pictures of attention weights: readable in a narrow terminal without colour, complete in HTML, with labelled axes."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""Launchers of the real tiers with a small program of the tests' own, and a way to talk to it."""
+"""Launchers of the real tiers with a small test program, and functions to talk to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tier that works anywhere: a clean cold Python with the limits the system has."""
+"""The tier that works everywhere: a new Python process with the limits of the system."""
 
 import json
 import os

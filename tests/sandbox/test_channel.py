@@ -1,4 +1,4 @@
-"""What a worker printed, without the marks that the grader writes between."""
+"""The text that a worker printed, without the marks that the grader writes between."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The choice of a tier: found by doing, remembered, and refused with the reason."""
+"""The choice of a tier: by a self-test, cached, and refused with the reason."""
 
 from __future__ import annotations
 

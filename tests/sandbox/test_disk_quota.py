@@ -1,4 +1,4 @@
-"""What a worker can take of the disk, in every confined tier, whatever it tries."""
+"""How much disk space a worker can use, in every confined tier."""
 
 from __future__ import annotations
 

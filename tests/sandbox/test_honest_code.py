@@ -1,4 +1,4 @@
-"""What an honest submission does must work inside, as it does outside."""
+"""What works in an honest submission outside the sandbox works inside, too."""
 
 from __future__ import annotations
 

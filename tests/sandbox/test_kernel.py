@@ -1,4 +1,4 @@
-"""System calls: they do what they say, and fail with the step's name."""
+"""System calls work, and an error names the step that failed."""
 
 from __future__ import annotations
 

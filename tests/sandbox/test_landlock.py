@@ -1,4 +1,4 @@
-"""Landlock rule sets, each in a process of its own: they cannot be taken back."""
+"""Landlock rule sets, each in its own process: they cannot be removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Servers and workers from start to end: restarted, never reused, and nothing is left of them."""
+"""Servers and workers from start to end: restarted, never reused, and nothing of them is left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker must not be able to do, asked of the kernel and not of Python."""
+"""What a worker must not be able to do, as seen by the kernel and not by Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folders that hostile code filled are removed whole, and nothing beside them."""
+"""Folders that hostile code filled are removed completely, and nothing else is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The filter, run instruction by instruction as the kernel would, for both processor families."""
+"""The filter, executed instruction by instruction as in the kernel, for both processor families."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list moves its cursor over what the filter lets through, and shows the part around it."""
+"""The list moves its cursor over the filtered rows, and shows the part around it."""
 
 import pytest
 

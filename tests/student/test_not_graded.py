@@ -1,4 +1,4 @@
-"""A file from elsewhere: every class like an exercise gets a sentence that says why it was not graded."""
+"""A file from elsewhere: for every class that resembles an exercise, a sentence says why it was not graded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`check(…)` in a real kernel: what was executed is graded, shown, and returned as a plain float."""
+"""`check(…)` in a real kernel: it grades the executed cells, shows the report, and returns the score as a float."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saves are noticed where the system announces them, and where it never does."""
+"""Saves are noticed with and without notifications of the system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever reads a file sees the old content or the new one, whatever happens to the writer."""
+"""A reader of a file gets the old content or the new one, whatever happens to the writer."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""What a student wrote is shown as what it is, and obeyed by nothing."""
+"""Text of a student is shown literally; no terminal or browser executes it."""
 
 import unicodedata
 

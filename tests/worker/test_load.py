@@ -1,4 +1,4 @@
-"""The top level of a submission is run statement by statement, and what fails costs only itself."""
+"""The statements of a submission run one by one; a statement that fails does not affect the others."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Which way a bare square parameter is held: a second module with other input sizes shows it."""
+"""How a bare square parameter is stored: a second module with other input sizes shows it."""
 
 from __future__ import annotations
 

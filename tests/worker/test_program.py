@@ -1,4 +1,4 @@
-"""A program carries out the steps of a case and notes what can be observed, whatever student code gives back."""
+"""A program runs the steps of a case and records what it observes, whatever student code returns."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""A forbidden call is left out only if no source can make it."""
+"""Watching for a forbidden call is skipped only if no source can make the call."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Edited forms of a file are observed one after the other, and none of them changes what the next one meets."""
+"""Edited forms of a file run one after the other, and none affects the next one."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""The simulated accelerator: its rules, one by one; right answers pass on it, device mistakes fail on their line."""
+"""The simulated accelerator: each of its rules; right answers pass on it, device mistakes fail on their line."""
 
 from __future__ import annotations
 

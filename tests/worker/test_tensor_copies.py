@@ -1,4 +1,4 @@
-"""What leaves a worker can be read as safetensors, and holds the same values."""
+"""Tensors that leave a worker can be read as safetensors, and have the same values."""
 
 import numpy as np
 import pytest

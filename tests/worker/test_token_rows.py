@@ -1,4 +1,4 @@
-"""Written sentences become rows of one tensor, from every form that is right, and from nothing else."""
+"""Generated sentences become rows of one tensor, from every valid form, and from no other."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Calls that were really made while a case ran: seen whatever they were called by, and not those of blocks."""
+"""Calls that were made while a case ran: found under every name, without those of building blocks."""
 
 from fnmatch import fnmatch
 
