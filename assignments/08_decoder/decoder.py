@@ -11,9 +11,10 @@
 #
 # $$\mathrm{Block}(X) = \mathrm{AddNorm}_3\bigl(Z, \mathrm{FFN}(Z)\bigr)$$
 #
-# The arguments of each attention are queries, keys and values, in that order. $X$ holds the steps of this
-# call. $C$ holds the target steps whose keys and values are used: all of $X$ in training, the cached steps
-# and the new one in prediction. It is the subject of this lesson. $E$ holds the outputs of the encoder, some
+# The arguments of each attention are queries, keys and values, in that order. $X$ holds the target steps
+# that one call of the block gets: all steps in training, only the newest one in prediction. $C$ holds the
+# steps that give the keys and values. In training $C$ is $X$. In prediction $C$ is the earlier steps, which
+# were stored, and the newest one. $C$ is the subject of this lesson. $E$ holds the outputs of the encoder, some
 # of which belong to padding. Attention within the target is called *self-attention*. Attention from the
 # target to the source is called *cross-attention*.
 #
@@ -55,8 +56,8 @@
 #
 # In training the block does not need the cache. It may write to its entry (as in *Dive into Deep Learning*)
 # or leave it alone (as in the reference solution). There is nothing to read: every training call gets a fresh
-# state, in which each entry is `None`. Call `init_state` again before every new batch or sentence, so that no
-# old steps are left in the state.
+# state, in which each entry is `None`. The method `init_state` of the whole decoder (see below) creates a fresh state. Call
+# it before every new batch or sentence, so that no old steps are left in the state.
 #
 # ![Left, training: one call with four queries over the steps 0 to 3; query 0 sees step 0 only, query 3 sees
 # all, and the masked steps are hatched. Right, prediction: four calls with one new step each; call 0 has no

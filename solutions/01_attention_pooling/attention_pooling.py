@@ -77,7 +77,7 @@
 # **What goes wrong.**
 #
 # - The softmax runs along the wrong axis of the table. Then the weights of each *key* sum to one. The shape
-#   is still right, and only the sums of the rows show the fault.
+#   is still right. Check the sums of the rows: they are no longer one.
 # - $w$ is outside the square. It belongs inside, because it scales the distance before the square is taken.
 # - The query is far from every key. Then all exponentials are so small that they are rounded to 0, and 0
 #   divided by 0 is NaN (not a number). A library softmax avoids this: it first subtracts the largest score,
