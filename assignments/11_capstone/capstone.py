@@ -77,11 +77,13 @@
 #
 # **What goes wrong.** Most of these mistakes raise no error.
 #
-# - If the input is the same row as the labels, the loss falls to zero, because the answer is in the input.
-# - If the labels are the same row as the input, the model learns to repeat its input.
+# - The input, like the labels, is the target without its *first* column. Then each input is the word to
+#   predict, and the loss falls to zero.
+# - The labels, like the input, are the target without its *last* column. Then each label is the input of the
+#   same step, and the model learns to repeat its input.
 # - The model trains in evaluation mode. Then there is no dropout, and the decoder uses its cache as in
-#   prediction. The book's decoder also leaves out the causal mask, so each step sees the word that it should
-#   predict (lesson 08). Call `model.train()` first.
+#   prediction. In evaluation mode the decoder of *Dive into Deep Learning* has no causal mask either, so each
+#   step sees the word that it should predict (lesson 08). Call `model.train()` first.
 # - If the gradients are not cleared, each step follows the sum of all gradients since the first.
 # - A new state for each call of the decoder makes the model forget what it wrote. If you pass the whole
 #   sentence so far together with a cache that contains it, the model sees every word twice.
@@ -90,7 +92,7 @@
 # 200 steps and *induction* for 350 (a few seconds each; a line shows the progress). The grader loads the
 # returned state dict into the parts of the course, and measures it on 128 sentences that were in no batch.
 # 35 % of them must be right, word for word. Over 200 seeds, the reference solution gets at least 46 % of them
-# right. Only steps are counted, never seconds. `grader check` and `grader watch` cache the result,
+# right. The points depend on the steps, not on the seconds; a training of more than three minutes times out. `grader check` and `grader watch` cache the result,
 # so they do not train the same files again. `grader check train --quick` stops after *reverse*.
 
 # %%
@@ -207,12 +209,12 @@ if __name__ == "__main__":  # here and in a notebook, not while the file is chec
 # ## Look, prune, compare
 #
 # Where does the decoder attend while it writes? `attention_maps` of assignment 10 returns the weights of
-# every head. For a sentence in reverse, take each head's row for a step, and find the column with the largest
-# weight. Some heads run backwards over the source. Others do something else, or nothing.
+# every head. Take a sentence of the task *reverse*. For each head and each step, find the column with the
+# largest weight. Some heads run backwards over the source. Others do something else, or nothing.
 #
 # Then remove heads and count again. If the share of right sentences stays the same without a head, the head
-# was not needed, at least while the others are there. The gradient, the size of its weights and its attention
-# map are only estimates of this change.
+# was not needed, at least while the others are there. Assignment 10 ranks heads by gradients, by the size of
+# their weights and by their attention maps. These ranks only estimate how much the share falls without a head.
 
 # %%
 if __name__ == "__main__":
@@ -251,8 +253,8 @@ if __name__ == "__main__":
 #    word that is not the best.
 # 4. Train *reverse* on sentences of up to five words, then write one of seven. What happens, and which part
 #    of the model would have to change?
-# 5. Remove two heads, then train for 50 steps more. Is the result as good as before? Then what were the other
-#    two for?
+# 5. Remove two of the four heads of each attention, then train for 50 more steps. Is the result as good as
+#    before? If so, what were the removed heads for?
 
 # %% [markdown]
 # ## Sources

@@ -72,7 +72,7 @@
 # Queries, keys and values are all $X$: this is *self-attention*. Pass `valid_lens` to the attention;
 # otherwise every position also attends to the padding. The argument `use_bias` sets whether the four
 # projections of the attention have biases. Many newer models normalise the *input* of each sublayer instead,
-# inside the residual connection (*pre-norm*). That is a good design, but it gives other values. Here we build
+# $X + \mathrm{Sublayer}(\mathrm{LayerNorm}(X))$ (*pre-norm*). That is a good design, but it gives other values. Here we build
 # the design of 2017 (*post-norm*).
 #
 # **The stack.** The encoder does four things in this order. An embedding table, `nn.Embedding`, maps tokens
