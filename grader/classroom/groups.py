@@ -2,7 +2,8 @@
 
 They are in `groups.json` beside `solutions/`. The file holds hashes of wrong values and the instructor's sentences: no
 code and no names of students. The id of a group without a name is "exercise:fingerprint"; a known mistake has its own id.
-If the cases change, the wrong values change, and an entry matches no answer. So the file also holds a digest of the cases.
+If the cases change, the wrong values may change, and then an entry matches no answer. So the file also holds a digest of
+the cases.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ ID = re.compile(r"(?=.{1,100}$)[a-z0-9]+(-[a-z0-9]+)*")
 class Named:
     """The instructor's name for a group: a short id, a sentence, and a question.
 
-    cases: the digest of the exercise's cases when the group was adopted; "" in a bank of an earlier version.
+    cases: the digest of the exercise's cases when the group was adopted; "" if an earlier version of the grader
+    wrote the file.
     """
 
     id: str
@@ -45,7 +47,7 @@ class Named:
 
 @dataclass(frozen=True)
 class Groups:
-    """named: group → its name. comments: group or id of a known mistake → the comment that its students read."""
+    """named: group → its name. comments: a group, the id of its name, or the id of a known mistake → a comment for students."""
 
     named: Mapping[str, Named] = field(default_factory=dict)
     comments: Mapping[str, str] = field(default_factory=dict)

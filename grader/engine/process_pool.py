@@ -1,6 +1,6 @@
 """A pool of processes for the grader's own work: the parent replaces one that exits or exceeds its time.
 
-Children ignore Ctrl-C; the parent decides when they end.
+The parent decides when a child ends. Children ignore Ctrl-C, except on Windows.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Lost:
     why: Literal["exited", "timeout"]
 
 
-class _Worker:
+class _Child:
     """The parent's side of one process."""
 
     def __init__(self, setup: Setup[Any, Any], args: tuple[Any, ...]):
@@ -70,7 +70,7 @@ class _Worker:
             self.connection.send(task)
 
     def stop(self, seconds: float = 0.0) -> None:
-        """Wait for the process to end by itself, then kill it; its fork-server and workers end with it."""
+        """Wait for the process to end by itself, then kill it. The worker server and the workers that it started end with it."""
         self.connection.close()
         self._process.join(seconds)
         self._process.terminate()
@@ -88,7 +88,7 @@ class ProcessPool(Generic[T, R]):
 
     def __init__(self, jobs: int, setup: Setup[T, R], *args: Any, attempts: int = 1):
         self._jobs, self._setup, self._args, self._attempts = jobs, setup, args, attempts
-        self._workers: list[_Worker] = []
+        self._workers: list[_Child] = []
 
     def __enter__(self) -> ProcessPool[T, R]:
         return self
@@ -114,7 +114,10 @@ class ProcessPool(Generic[T, R]):
             yield task, result
 
     def run(self, tasks: Iterable[T]) -> Iterator[tuple[T, R | Lost]]:
-        """Yield each task with its result, or how it was lost, as soon as it is ready. Raises what `setup` raises."""
+        """Yield each task with its result, or how it was lost, as soon as it is ready.
+
+        Raises what `setup` or a task raises.
+        """
         waiting, open_tasks, tries = enumerate(tasks), dict[int, T](), dict[int, int]()
         while True:
             self._dispatch(waiting, open_tasks)
@@ -154,12 +157,12 @@ class ProcessPool(Generic[T, R]):
             open_tasks[number] = task
             (idle or self._start()).submit(number, task)
 
-    def _start(self) -> _Worker:
-        worker = _Worker(self._setup, self._args)
+    def _start(self) -> _Child:
+        worker = _Child(self._setup, self._args)
         self._workers.append(worker)
         return worker
 
-    def _replace(self, worker: _Worker) -> None:
+    def _replace(self, worker: _Child) -> None:
         self._workers.remove(worker)
         worker.stop()
 
@@ -169,7 +172,7 @@ class _GoneError(Exception):
         self.lost = Lost(why)
 
 
-def _ready(busy: list[_Worker]) -> list[_Worker]:
+def _ready(busy: list[_Child]) -> list[_Child]:
     """Wait for a message, or for the first deadline."""
     left = min(worker.deadline for worker in busy) - time.monotonic()
     readable = wait([worker.connection for worker in busy], None if left == float("inf") else max(left, 0.0))
@@ -177,7 +180,7 @@ def _ready(busy: list[_Worker]) -> list[_Worker]:
     return [worker for worker in busy if worker.connection in readable or worker.deadline <= now]
 
 
-def _receive(worker: _Worker) -> tuple[str, Any]:
+def _receive(worker: _Child) -> tuple[str, Any]:
     """Return one message of a process. Raises _GoneError."""
     try:
         if not worker.connection.poll():
@@ -215,7 +218,7 @@ def _portable(error: Exception) -> Exception:
 
 
 def _end_with_parent() -> None:
-    """End when the parent is killed: a process that waits for work would wait for ever."""
+    """End when the parent is killed: otherwise a busy process would go on until its task ends."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])
@@ -238,8 +241,11 @@ def _without_main() -> Iterator[None]:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Start processes that ignore Ctrl-C. This process receives it afterwards."""
-    if sys.platform == "win32":  # a signal reaches the whole console
+    """Start processes that ignore Ctrl-C. This process receives it afterwards.
+
+    On Windows, only delay Ctrl-C in this process.
+    """
+    if sys.platform == "win32":  # Ctrl-C reaches every process of the console
         with _delayed_interrupt():
             yield
         return

@@ -1,4 +1,4 @@
-"""Judges of shapes, arguments, parameters and exceptions: everything but values."""
+"""Judges of shapes, arguments, parameters, plain Python values and exceptions."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from grader.support.i18n import _
 
 
 def shape(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """The result is a tensor of the expected shape and of the dtype of the input.
+    """The result is a tensor of the shape and dtype of the reference's result. `tensor` checks the shape.
 
-    `any_float`: the input has no floating dtype, so float64 is accepted like float32.
+    `any_float`: every floating dtype is accepted, because the input has no floating dtype.
     """
     for name in check.of:
         wrong = wrong_dtype(tensor(name, case, observation), case.headers[name])
@@ -46,7 +46,7 @@ def unchanged(check: Check, case: RecordedCase, observation: Observation) -> Fin
 
 
 def parameters(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """The weights could be loaded by the contract's names, or from a layout with the same matrices.
+    """The weights could be loaded under the names of the reference, or into a known layout with the same matrices.
 
     `may_have`: names of further parameters that change no result, such as a bias before a softmax.
     """

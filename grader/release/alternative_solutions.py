@@ -18,7 +18,7 @@ def write_second_ways(solutions: Path, target: Path) -> int:
     lines = [
         "# " + _("Second ways to write it"),
         "",
-        _("Every answer on this page passes every check. The lesson's own is one of many."),
+        _("Every answer on this page passes every check. The reference solution is one of many."),
         "",
     ]
     for assignment in assignments:

@@ -76,7 +76,7 @@ class Seen:
     trials: int = 0
     passing: list[str] = field(default_factory=list)
     unsound: list[str] = field(default_factory=list)  # exercises whose reference did not pass
-    started: list[str] = field(default_factory=list)  # files that a student has changed
+    started: list[str] = field(default_factory=list)  # sentences: an exercise of the kit counts as started
 
 
 def main(kit: Path, references: dict[str, str]) -> Seen:
@@ -86,9 +86,9 @@ def main(kit: Path, references: dict[str, str]) -> Seen:
     candidates = [*_package(Path(grader.__file__).parent), *_stubs(bundles)]
     seen.callables = len(candidates)
     launcher = ColdLauncher()
-    # Quick: long trainings are skipped; they give no answer away.
+    # quick=True skips long trainings; they give no answer away.
     full = Engine(bundles, launcher, GradingOptions(reuse_worker=True, quick=True))
-    quick = Engine([_quick(b) for b in bundles], launcher, GradingOptions(reuse_worker=True))
+    first_cases = Engine([_first_cases(b) for b in bundles], launcher, GradingOptions(reuse_worker=True))
     try:
         seen.started = list(_started(full, kit))
         for bundle in bundles:
@@ -97,14 +97,14 @@ def main(kit: Path, references: dict[str, str]) -> Seen:
             for exercise in bundle.exercises:
                 trials = [c for c in candidates if _can_be_called(c, exercise)]
                 seen.trials += len(trials)
-                found, sound = _tried(quick, bundle, exercise, trials, reference)
+                found, sound = _tried(first_cases, bundle, exercise, trials, reference)
                 seen.passing += [
                     f"{c.title} as {exercise.name}" for c in found if _passes(full, bundle, exercise, c)
                 ]
                 seen.unsound += [] if sound else [exercise.name]
     finally:
         full.close()
-        quick.close()
+        first_cases.close()
     return seen
 
 
@@ -146,7 +146,7 @@ def _defined(tree: ast.Module) -> Iterator[tuple[str, ast.arguments | None]]:
 
 
 def _constructor(node: ast.ClassDef) -> ast.arguments | None:
-    """Return the parameters of a class's `__init__` without `self`; None if they are unknown."""
+    """Return the parameters of a class's `__init__` or `__new__`, without the first; None if they are unknown."""
     makers = ("__init__", "__new__")
     own = [part for part in node.body if isinstance(part, ast.FunctionDef) and part.name in makers]
     if node.decorator_list or node.keywords or len(own) != 1 or own[0].decorator_list or not own[0].args.args:
@@ -189,8 +189,8 @@ def _accepts(takes: ast.arguments, count: int, keywords: set[str]) -> bool:
 # ---- the trials
 
 
-def _quick(bundle: Bundle) -> Bundle:
-    """Keep the first case of every exercise, without a diagnosis: it rules most callables out."""
+def _first_cases(bundle: Bundle) -> Bundle:
+    """Keep the first case of every exercise, and do not search for known mistakes. It rules most callables out."""
     return replace(bundle, exercises=tuple(_first_case(e) for e in bundle.exercises))
 
 
@@ -235,6 +235,7 @@ def _bound(candidate: Candidate, name: str) -> str:
 def _passes(engine: Engine, bundle: Bundle, exercise: Exercise, candidate: Candidate) -> bool:
     """Whether a callable passes all cases, in a fresh worker."""
     source = f"{_TAME}{candidate.setup}{_bound(candidate, _NAME)}\n{exercise.name} = {_NAME}\n"
+    engine.close()
     passed = _passes_as(engine, bundle, exercise.name, source)
     engine.close()
     return passed

@@ -15,9 +15,10 @@ LEGEND, FOOT = 190, 44
 def places(curve: Curve) -> dict[str, Any]:
     """Return the points of the band and of each line, the ticks, and the sizes."""
     count = len(curve.band)
+    _label, first = curve.start  # the band and all lines begin at this share
 
     def line(shares: Iterable[float]) -> list[str]:
-        steps = enumerate([curve.start[1], *shares])
+        steps = enumerate([first, *shares])
         return [f"{LEFT + WIDTH * step / count:.1f},{_y(share):.1f}" for step, share in steps]
 
     upper = line(high for _low, high in curve.band)

@@ -2,10 +2,10 @@
 
 What a platform lacks is read from typeshed, the stubs that mypy brings: a name that a stub defines for Linux and not for
 the platform is missing, and so is a module that is empty there. Only modules of `grader` see this; the rest of Python
-is Linux's. So paths, consoles and files are Linux's too. What only Windows has, and three calls that exist on Windows
-and act differently there, are replaced by stand-ins.
+is Linux's. So paths, consoles and files are Linux's too. Stand-ins replace what only Windows has, and the calls that
+act differently there: `os.kill`, `os.replace`, `os.rename`, `select.select` and `subprocess.Popen`.
 
-Processes that the grader starts see the same.
+A Python that the grader starts with `subprocess.Popen` and `-c` sees the same.
 """
 
 from __future__ import annotations
@@ -108,7 +108,9 @@ def install(platform: str, typeshed: str) -> None:
         top = name.partition(".")[0]
         if not is_ours or level or (top not in sys.stdlib_module_names and top not in instead):
             return real_import(name, globals, locals, fromlist, level)
-        return seen(name if fromlist else top, real_import(name) if not fromlist and "." in name else None)
+        if fromlist:
+            return seen(name, None)
+        return seen(top, real_import(name) if "." in name else None)  # `import a.b` binds a
 
     builtins.__import__ = importing
 
@@ -158,7 +160,7 @@ def _select(readers: Any, writers: Any, errors: Any, timeout: float | None = Non
 
 
 def _popen(platform: str, typeshed: str) -> type:
-    """`subprocess.Popen` with the arguments of the platform; a Python that it starts sees the platform, too."""
+    """`subprocess.Popen` with the arguments of the platform; a Python that it starts with `-c` sees the platform, too."""
     here = str(Path(__file__).parent)
     prelude = (
         f"import sys; sys.path.insert(0, {here!r}); import other_platform; sys.path.remove({here!r})\n"
@@ -190,7 +192,6 @@ class _Library:
 
     def __init__(self, name: str, use_last_error: bool = False):
         assert name in ("kernel32", "ntdll")
-        self.CreateJobObjectW = SimpleNamespace()
         self.CreateJobObjectW = _Function(self._create)
 
     def _create(self, security: None, name: None) -> int:
