@@ -446,12 +446,12 @@ class MixedUpAttention(MultiHeadAttention):
 """
 
 
-def handed_out(name):
+def given_class(name):
     """Return the given faulty class: the last definition of the stub."""
     return IMPORTS + definition(stub(REFERENCE), name)
 
 
-def mended(name, swap=()):
+def corrected(name, swap=()):
     """Return the corrected class, for hidden cases only. `swap` puts faults back: correct code → faulty code."""
     source = definition(REFERENCE, name)
     for old, new in dict(swap).items():
@@ -486,13 +486,13 @@ def catching(exercise, id, module_of, layers, faulty, title):
 
 
 def catches_mixed_up(draw):
-    yield from shuffled(draw, mixed_up_patients(draw))
+    yield from shuffled(draw, mixed_up_cases(draw))
 
 
-def mixed_up_patients(draw):
-    name, broken = "MixedUpAttention", handed_out("MixedUpAttention")
+def mixed_up_cases(draw):
+    name, broken = "MixedUpAttention", given_class("MixedUpAttention")
 
-    def patient(id, source, faulty, title, H=2, D=8, q=0, k=0, v=0):
+    def tested(id, source, faulty, title, H=2, D=8, q=0, k=0, v=0):
         sizes = {"query_size": q or D, "key_size": k or D, "value_size": v or D}
         kwargs = {**sizes, "num_hiddens": D, "num_heads": H, "dropout": 0.5}
         layers = weights.multi_head(draw, D, **sizes)
@@ -504,28 +504,28 @@ def mixed_up_patients(draw):
 
     left_over = broken + "\n\nvaild_lens = torch.tensor([3, 1])\n"
     nothing = broken + "\n\nvaild_lens = None\n"
-    yield patient("handed-out", broken, True, "rejects the given class")
-    yield patient("sound", GIVEN_MIXED_UP, False, "accepts a correct module")
-    yield patient(
-        "handed-out-none",
+    yield tested("given", broken, True, "rejects the given class")
+    yield tested("sound", GIVEN_MIXED_UP, False, "accepts a correct module")
+    yield tested(
+        "given-none",
         nothing,
         True,
         "rejects the given class when the notebook defines its global variable as None",
         H=1,
     )
-    yield patient(
+    yield tested(
         "sound-sizes", GIVEN_MIXED_UP, False, "accepts a correct module with three input sizes", q=5, k=6, v=7
     )
-    yield patient(
-        "handed-out-left-over",
+    yield tested(
+        "given-left-over",
         left_over,
         True,
         "rejects the given class when the notebook defines its global variable as lengths",
         H=4,
     )
-    yield patient("sound-one-head", GIVEN_MIXED_UP, False, "accepts a correct module with one head", H=1, D=3)
+    yield tested("sound-one-head", GIVEN_MIXED_UP, False, "accepts a correct module with one head", H=1, D=3)
     if not draw.hidden:
-        yield patient("own", "", False, "accepts your corrected class")
+        yield tested("own", "", False, "accepts your corrected class")
         return
 
     keys = {"self.W_k(keys)": "self.W_q(keys)"}
@@ -536,28 +536,34 @@ def mixed_up_patients(draw):
     }
     stale = "\n\nvaild_lens = torch.tensor([3, 1])\n"
     for id, source, H in (
-        ("half-mended-1", mended(name, keys), 2),
-        ("half-mended-2", mended(name, values), 3),
-        ("half-mended-3", mended(name, {**keys, **values}), 2),
-        ("half-mended-4", mended(name, lens), 2),
-        ("half-mended-5", mended(name, lens) + stale, 3),
+        ("partly-corrected-1", corrected(name, keys), 2),
+        ("partly-corrected-2", corrected(name, values), 3),
+        ("partly-corrected-3", corrected(name, {**keys, **values}), 2),
+        ("partly-corrected-4", corrected(name, lens), 2),
+        ("partly-corrected-5", corrected(name, lens) + stale, 3),
     ):
-        yield patient(id, source, True, "rejects a class with some faults left", H=H, D=6)
-    for id, H, D in (("mended-1", 2, 6), ("mended-2", 3, 9), ("mended-3", 1, 4)):
-        yield patient(id, mended(name), False, "accepts a corrected class", H=H, D=D)
-    yield patient(
-        "mended-sizes", mended(name), False, "accepts a corrected class with three input sizes", q=3, k=7, v=5
+        yield tested(id, source, True, "rejects a class with some faults left", H=H, D=6)
+    for id, H, D in (("corrected-1", 2, 6), ("corrected-2", 3, 9), ("corrected-3", 1, 4)):
+        yield tested(id, corrected(name), False, "accepts a corrected class", H=H, D=D)
+    yield tested(
+        "corrected-sizes",
+        corrected(name),
+        False,
+        "accepts a corrected class with three input sizes",
+        q=3,
+        k=7,
+        v=5,
     )
 
 
 def catches_tangled(draw):
-    yield from shuffled(draw, tangled_patients(draw))
+    yield from shuffled(draw, tangled_cases(draw))
 
 
-def tangled_patients(draw):
-    name, broken = "TangledSelfAttention", handed_out("TangledSelfAttention")
+def tangled_cases(draw):
+    name, broken = "TangledSelfAttention", given_class("TangledSelfAttention")
 
-    def patient(id, source, faulty, title, H, D):
+    def tested(id, source, faulty, title, H, D):
         def module_of(case):
             return (
                 case.provide(source, name, d_model=D, n_head=H)
@@ -567,41 +573,46 @@ def tangled_patients(draw):
 
         return catching("catches_tangled", id, module_of, tangled_weights(draw, D), faulty, title)
 
-    yield patient("handed-out", broken, True, "rejects the given class", 3, 12)
-    yield patient("handed-out-wide", broken, True, "rejects the given class with wider heads", 2, 14)
-    yield patient("handed-out-one-head", broken, True, "rejects the given class with one head", 1, 4)
+    yield tested("given", broken, True, "rejects the given class", 3, 12)
+    yield tested("given-wide", broken, True, "rejects the given class with wider heads", 2, 14)
+    yield tested("given-one-head", broken, True, "rejects the given class with one head", 1, 4)
     if not draw.hidden:
-        yield patient("own", "", False, "accepts your corrected class", 3, 12)
-        yield patient("own-wide", "", False, "accepts your corrected class with wider heads", 2, 14)
-        yield patient("own-one-head", "", False, "accepts your corrected class with one head", 1, 4)
+        yield tested("own", "", False, "accepts your corrected class", 3, 12)
+        yield tested("own-wide", "", False, "accepts your corrected class with wider heads", 2, 14)
+        yield tested("own-one-head", "", False, "accepts your corrected class with one head", 1, 4)
         return
 
     scores = {"q @ k.transpose(2, 3) / math": "q @ k.transpose(2, 3) @ q / math"}
     size = {"torch.ones(steps, steps,": "torch.ones(self.d_head, self.d_head,"}
     product = {'scores.masked_fill(future, float("-inf"))': 'scores + future * float("-inf")'}
-    half_mended = (
+    partly_corrected = (
         (scores, 2, 8),
         (size, 3, 12),
         (size, 2, 14),
         (product, 3, 15),
         ({**scores, **size}, 2, 10),
     )
-    for number, (swap, H, D) in enumerate(half_mended, 1):
-        yield patient(
-            f"half-mended-{number}", mended(name, swap), True, "rejects a class with some faults left", H, D
+    for number, (swap, H, D) in enumerate(partly_corrected, 1):
+        yield tested(
+            f"partly-corrected-{number}",
+            corrected(name, swap),
+            True,
+            "rejects a class with some faults left",
+            H,
+            D,
         )
     for number, (H, D) in enumerate(((3, 12), (2, 14), (1, 5), (4, 4), (2, 8)), 1):
-        yield patient(f"mended-{number}", mended(name), False, "accepts a corrected class", H, D)
+        yield tested(f"corrected-{number}", corrected(name), False, "accepts a corrected class", H, D)
 
 
 def catches_transparent(draw):
-    yield from shuffled(draw, transparent_patients(draw))
+    yield from shuffled(draw, transparent_cases(draw))
 
 
-def transparent_patients(draw):
-    name, broken = "TransparentSelfAttention", handed_out("TransparentSelfAttention")
+def transparent_cases(draw):
+    name, broken = "TransparentSelfAttention", given_class("TransparentSelfAttention")
 
-    def patient(id, source, faulty, title, H, D, dropout):
+    def tested(id, source, faulty, title, H, D, dropout):
         kwargs = {"embed_dim": D, "num_heads": H, "dropout": dropout}
 
         def module_of(case):
@@ -609,15 +620,15 @@ def transparent_patients(draw):
 
         return catching("catches_transparent", id, module_of, transparent_weights(draw, D), faulty, title)
 
-    yield patient("handed-out", broken, True, "rejects the given class", 3, 12, 0.1)
-    yield patient("handed-out-one-head", broken, True, "rejects the given class with one head", 1, 5, 0.5)
-    yield patient(
-        "handed-out-no-dropout", broken, True, "rejects the given class with a dropout rate of 0", 2, 8, 0.0
+    yield tested("given", broken, True, "rejects the given class", 3, 12, 0.1)
+    yield tested("given-one-head", broken, True, "rejects the given class with one head", 1, 5, 0.5)
+    yield tested(
+        "given-no-dropout", broken, True, "rejects the given class with a dropout rate of 0", 2, 8, 0.0
     )
     if not draw.hidden:
-        yield patient("own", "", False, "accepts your corrected class", 3, 12, 0.1)
-        yield patient("own-one-head", "", False, "accepts your corrected class with one head", 1, 5, 0.5)
-        yield patient(
+        yield tested("own", "", False, "accepts your corrected class", 3, 12, 0.1)
+        yield tested("own-one-head", "", False, "accepts your corrected class with one head", 1, 5, 0.5)
+        yield tested(
             "own-no-dropout",
             "",
             False,
@@ -635,11 +646,11 @@ def transparent_patients(draw):
         f"torch.softmax({masked}, dim=-1)": f"self.dropout(torch.softmax({masked}, dim=-1))",
     }
     merge = {"heads.transpose(1, 2).reshape": "heads.reshape"}
-    half_mended = ((mask, 2, 8, 0.1), (dropped, 3, 9, 0.3), (merge, 2, 10, 0.2), (merge, 3, 12, 0.0))
-    for number, (swap, H, D, dropout) in enumerate(half_mended, 1):
-        yield patient(
-            f"half-mended-{number}",
-            mended(name, swap),
+    partly_corrected = ((mask, 2, 8, 0.1), (dropped, 3, 9, 0.3), (merge, 2, 10, 0.2), (merge, 3, 12, 0.0))
+    for number, (swap, H, D, dropout) in enumerate(partly_corrected, 1):
+        yield tested(
+            f"partly-corrected-{number}",
+            corrected(name, swap),
             True,
             "rejects a class with some faults left",
             H,
@@ -647,4 +658,6 @@ def transparent_patients(draw):
             dropout,
         )
     for number, (H, D, dropout) in enumerate(((2, 8, 0.1), (3, 12, 0.5), (1, 4, 0.2), (4, 4, 0.0)), 1):
-        yield patient(f"mended-{number}", mended(name), False, "accepts a corrected class", H, D, dropout)
+        yield tested(
+            f"corrected-{number}", corrected(name), False, "accepts a corrected class", H, D, dropout
+        )

@@ -329,7 +329,7 @@ PRUNED = [
     trivial("pruned-nothing", "prune_heads", function(PRUNE, "return None")),
     trivial("pruned-refuses", "prune_heads", function(PRUNE, "raise RuntimeError('not these')")),
     trivial(
-        "pruned-hands-back",
+        "pruned-returns-queries",
         "prune_heads",
         function(
             PRUNE,

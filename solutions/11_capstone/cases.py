@@ -67,7 +67,7 @@ class Watched(EncoderDecoder):
                 self.read[row] = self.sources[row]
 
     def looks(self):
-        """Which weights have ever been others than at first: whoever copies the best may put the first back."""
+        """Note which weights have ever changed. The last weights may be the first ones, if the best are restored."""
         now = [p.detach() for p in self.parameters()]
         self.first = self.first or [p.clone() for p in now]
         self.moved |= {i for i, (a, b) in enumerate(zip(self.first, now)) if not torch.equal(a, b)}
@@ -119,12 +119,15 @@ class Watched(EncoderDecoder):
         self.updates, self.sum = self.updates + 1, 0
 
     def moved_by_hand(self):
-        """Beside an optimizer this is no step of its own: weights are averaged, or brought back."""
+        """Whether a training without an optimizer has changed the weights.
+
+        With an optimizer, another change is no step: the training averages or restores weights.
+        """
         moved = self.before is not None and not torch.equal(self.bias[0], self.before)
         return moved and not self.has_optimizer
 
     def evidence(self, holds):
-        """The sources that were read. Without a training nobody can name them, so a bare yes is not enough."""
+        """Return the sources that were read if `holds`. A module without a training does not know them."""
         return self.read if holds else torch.full_like(self.read, NEVER)
 
     def __getitem__(self, name):

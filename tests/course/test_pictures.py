@@ -35,12 +35,12 @@ def test_a_lesson_names_the_pictures_that_lie_beside_it(assignment):
     named = [m["file"] for m in SHOWN.finditer(lesson(assignment.module, stub(assignment.source)))]
     assert sorted(named) == sorted(assignment.pictures)
     assert len(named) == (2 if assignment.name in TWO else 1)
-    handed_out = ROOT / "assignments" / assignment.name
+    published = ROOT / "assignments" / assignment.name
     assert {
-        f"{FOLDER}/{p.name}": p.read_bytes() for p in (handed_out / FOLDER).iterdir()
+        f"{FOLDER}/{p.name}": p.read_bytes() for p in (published / FOLDER).iterdir()
     } == assignment.pictures
     for file in ("README.md", f"{assignment.module}.py", f"{assignment.module}.ipynb"):
-        text = (handed_out / file).read_text("utf-8")
+        text = (published / file).read_text("utf-8")
         assert all(f"]({name})" in text for name in named), file
 
 

@@ -4,13 +4,13 @@ from grader.authoring import dtype_mistake, edit, mistake
 
 MISTAKES = [
     mistake(
-        "pool-w-not-handed-on",
+        "pool-w-not-passed",
         edit("kernel_attention_weights(queries, keys, w)", "kernel_attention_weights(queries, keys)"),
         says="w is not passed on, so the default is always used",
         asks="Which line of your function uses w?",
     ),
     mistake(
-        "pool-w-handed-on-as-number",
+        "pool-w-passed-as-number",
         edit(
             "kernel_attention_weights(queries, keys, w)",
             "kernel_attention_weights(queries, keys, float(w))",

@@ -155,7 +155,7 @@ MISTAKES = [
         asks="Where does your result contain the values of the input?",
     ),
     mistake(
-        "mask-handed-out-too",
+        "mask-also-returned",
         edit("return X.masked_fill(~keep, value)", "return X.masked_fill(~keep, value), keep"),
         says="a pair is returned instead of the masked input alone",
         asks="Can the calling code do arithmetic with your result?",

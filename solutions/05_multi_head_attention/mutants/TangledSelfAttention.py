@@ -30,7 +30,7 @@ MUTANTS = [
         "tangled-mask-left",
         edit("torch.ones(steps, steps,", "torch.ones(self.d_head, self.d_head,"),
         edit('scores.masked_fill(future, float("-inf"))', 'scores + future * float("-inf")'),
-        says="only the scores are mended",
+        says="only the scores are corrected",
     ),
     mutant(
         "tangled-mask-gone",
@@ -71,7 +71,7 @@ MUTANTS = [
     mutant(
         "tangled-merge",
         edit("heads.transpose(1, 2).reshape", "heads.reshape"),
-        says="the heads are joined in memory as it lies",
+        says="the heads are joined without moving the head axis back",
     ),
     mutant(
         "tangled-softmax-axis",

@@ -23,12 +23,12 @@ MUTANTS = [
         edit("torch.softmax(", "self.dropout(torch.softmax("),
         edit("dim=-1)  #", "dim=-1))  #"),
         edit("self.dropout(attention) @", "attention @"),
-        says="the weights come back dropped",
+        says="the weights are returned after dropout",
     ),
     mutant(
         "transparent-merge-left",
         edit("heads.transpose(1, 2).reshape", "heads.reshape"),
-        says="the heads are joined in memory as it lies",
+        says="the heads are joined without moving the head axis back",
     ),
     mutant(
         "transparent-no-dropout",

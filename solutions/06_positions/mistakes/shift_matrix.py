@@ -148,7 +148,7 @@ MISTAKES = [
         asks="At position 0 all sines are zero. Can a factor make them anything else?",
     ),
     mistake(
-        "shift-stands-still",
+        "shift-always-identity",
         """
             def shift_matrix(delta, num_hiddens):
                 return torch.eye(num_hiddens)

@@ -1,5 +1,5 @@
 # exercise: MixedUpAttention
-# says: values mended, keys still go through W_q
+# says: corrects the values, but keys still go through W_q
 # kind: mistake
 # breaks: values, gradients
 

@@ -1,5 +1,5 @@
 # exercise: MixedUpAttention
-# says: keys mended, values still go through W_q
+# says: corrects the keys, but values still go through W_q
 # kind: mistake
 # breaks: values, gradients
 

@@ -1,5 +1,5 @@
 # exercise: TangledSelfAttention
-# says: mask mended, the scores are still Q K^T Q
+# says: corrects the mask, but the scores are still Q K^T Q
 # kind: mistake
 # breaks: values, gradients
 

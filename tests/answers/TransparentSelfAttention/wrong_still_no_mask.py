@@ -1,5 +1,5 @@
 # exercise: TransparentSelfAttention
-# says: mends the weights and the merge, still no causal mask
+# says: corrects the weights and the merge, but still has no causal mask
 # kind: mistake
 # breaks: masking
 

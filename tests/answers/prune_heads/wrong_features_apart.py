@@ -1,5 +1,5 @@
 # exercise: prune_heads
-# says: takes the features of a head to lie H apart
+# says: assumes that the features of a head are H columns apart
 # kind: mistake
 # breaks: values
 

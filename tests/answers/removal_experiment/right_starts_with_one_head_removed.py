@@ -1,5 +1,5 @@
 # exercise: removal_experiment
-# says: begins with one head removed
+# says: starts with one head removed
 # kind: policy
 # breaks:
 

@@ -1,5 +1,5 @@
 # exercise: MixedUpAttention
-# says: mends the projections, the misspelt name stays
+# says: corrects the projections, but not the misspelt name
 # kind: mistake
 # breaks: values
 

@@ -1,5 +1,5 @@
 # exercise: MixedUpAttention
-# says: mends the misspelt name, all three still go through W_q
+# says: corrects the misspelt name, but all three still go through W_q
 # kind: mistake
 # breaks: values, gradients
 
