@@ -1,4 +1,4 @@
-"""Cases for the capstone: what a training loop does, what its weights can do, and what is written with given ones.
+"""Cases for the capstone: a training loop, the accuracy of its weights, and greedy decoding.
 
 docs/capstone.md has the success rates of each task, over seeds and learning rates.
 """
@@ -10,7 +10,7 @@ import torch
 
 from grader.authoring import Case, block_arguments, blocks, weights
 
-PAD, BOS, EOS, FIRST = 0, 1, 2, 3  # the words that mean something come after these
+PAD, BOS, EOS, FIRST = 0, 1, 2, 3  # ordinary words begin at FIRST
 HEADS = 4
 
 MODEL = """
@@ -28,8 +28,8 @@ class Model(EncoderDecoder):
         return self.decoder(words, state)
 """
 
-# Notes for every row of the data what the decoder was fed and which word the gradient pulls each step towards,
-# so that it does not matter in which order rows come, what the loss is called, or which optimizer follows.
+# A model that notes for each sentence the inputs of the decoder and the labels of the loss. It reads the labels
+# from the gradient of the scores. So the order of sentences, the loss function and the optimizer do not matter.
 WATCHED = '''
 import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
@@ -50,24 +50,24 @@ class Watched(EncoderDecoder):
         self.modes, self.updates, self.fresh, self.has_optimizer = [], 0, True, False
         self.rows, self.before, self.sum = [], None, 0
         self.first, self.moved = [], set()
-        self.encoder.register_forward_pre_hook(self.reads, with_kwargs=True)
-        self.decoder.register_forward_hook(self.writes)
+        self.encoder.register_forward_pre_hook(self.encoder_called, with_kwargs=True)
+        self.decoder.register_forward_hook(self.decoder_called)
         self.bias = [self.decoder.dense.bias]
-        self.bias[0].register_hook(self.flows)
-        self.bias[0].register_post_accumulate_grad_hook(self.gathers)
-        register_optimizer_step_post_hook(self.moves)
+        self.bias[0].register_hook(self.bias_gradient)
+        self.bias[0].register_post_accumulate_grad_hook(self.gradient_added)
+        register_optimizer_step_post_hook(self.optimizer_stepped)
 
-    def reads(self, encoder, args, kwargs):
+    def encoder_called(self, encoder, args, kwargs):
         X, lens = args[0], args[1] if len(args) > 1 else kwargs.get("valid_lens")
-        self.looks()
+        self.note_changes()
         self.rows = [self.row_of(x) for x in X]
         for place, row in enumerate(self.rows):
             if row is not None:
                 self.notes["lens"][row] = NOTHING if lens is None else int(lens[place])
                 self.read[row] = self.sources[row]
 
-    def looks(self):
-        """Note which weights have ever changed. The last weights may be the first ones, if the best are restored."""
+    def note_changes(self):
+        """Note which weights have ever changed. A training may restore the first ones at its end."""
         now = [p.detach() for p in self.parameters()]
         self.first = self.first or [p.clone() for p in now]
         self.moved |= {i for i, (a, b) in enumerate(zip(self.first, now)) if not torch.equal(a, b)}
@@ -76,49 +76,49 @@ class Watched(EncoderDecoder):
         found = [r for r, source in enumerate(self.sources) if x.shape == source.shape and bool((x == source).all())]
         return found[0] if found else None
 
-    def writes(self, decoder, args, result):
+    def decoder_called(self, decoder, args, result):
         scores, words, rows = result[0], args[0], list(self.rows)
         if not scores.requires_grad:
             return
         self.modes.append(self.training and self.encoder.training and self.decoder.training)
         self.note("fed", rows, words, lambda real, t: t < real)
-        scores.register_hook(lambda grad: self.pulls(rows, grad))
+        scores.register_hook(lambda grad: self.gradient_arrived(rows, grad))
 
-    def pulls(self, rows, grad):
-        towards = torch.where(grad.abs().amax(-1) > 0, grad.argmin(-1), NOTHING)
-        self.note("aims", rows, towards, lambda real, t: t < real)
-        self.note("beyond", rows, towards, lambda real, t: t >= real)
+    def gradient_arrived(self, rows, grad):
+        labels = torch.where(grad.abs().amax(-1) > 0, grad.argmin(-1), NOTHING)
+        self.note("aims", rows, labels, lambda real, t: t < real)
+        self.note("beyond", rows, labels, lambda real, t: t >= real)
 
     def note(self, name, rows, values, counts):
-        kept = self.notes[name]
+        noted = self.notes[name]
         for row, line in zip(rows, values):
-            if row is None or bool((kept[row] != NEVER).any()):
+            if row is None or bool((noted[row] != NEVER).any()):
                 continue
-            kept[row] = NOTHING
-            for t, value in enumerate(line[: kept.shape[1]]):
+            noted[row] = NOTHING
+            for t, value in enumerate(line[: noted.shape[1]]):
                 if counts(self.real[row], t):
-                    kept[row, t] = value
+                    noted[row, t] = value
 
-    def flows(self, grad):
-        if self.moved_by_hand():
-            self.stepped()
+    def bias_gradient(self, grad):
+        if self.changed_by_hand():
+            self.count_update()
         self.before = self.bias[0].detach().clone()
         self.sum = self.sum + grad
 
-    def gathers(self, bias):
+    def gradient_added(self, bias):
         self.fresh = self.fresh and bool(torch.allclose(bias.grad, self.sum, atol=1e-6))
 
-    def moves(self, optimizer, args, kwargs):
+    def optimizer_stepped(self, optimizer, args, kwargs):
         watches = any(p is self.bias[0] for group in optimizer.param_groups for p in group["params"])
         if watches and self.bias[0].grad is not None:
             self.has_optimizer = True
-            self.stepped()
+            self.count_update()
             self.before = self.bias[0].detach().clone()
 
-    def stepped(self):
+    def count_update(self):
         self.updates, self.sum = self.updates + 1, 0
 
-    def moved_by_hand(self):
+    def changed_by_hand(self):
         """Whether a training without an optimizer has changed the weights.
 
         With an optimizer, another change is no step: the training averages or restores weights.
@@ -132,9 +132,9 @@ class Watched(EncoderDecoder):
 
     def __getitem__(self, name):
         if name == "updates":
-            return self.updates + self.moved_by_hand()
+            return self.updates + self.changed_by_hand()
         if name == "all moved":
-            self.looks()
+            self.note_changes()
             return self.evidence(len(self.moved) == len(self.first))
         if name == "fresh":
             return self.evidence(self.fresh)
@@ -166,7 +166,7 @@ class Counting(EncoderDecoder):
 
 
 def reverse(draw, count, vocabulary, low, high, table):
-    """A sentence of `low` to `high` words → its words in reverse, each looked up in `table`."""
+    """Draw sentences of `low` to `high` words. The target: in reverse, each word replaced by its `table` entry."""
     lens = draw.integers(low, high, count)
     words = draw.integers(FIRST, vocabulary - 1, count, high)
     return sequences(
@@ -175,7 +175,7 @@ def reverse(draw, count, vocabulary, low, high, table):
 
 
 def induction(draw, count, vocabulary, low, high, table=None):
-    """`low` to `high` different words and then the first few of them again → how it goes on until the last."""
+    """Draw `low` to `high` different words and repeat the first few. The target: the rest of the repetition."""
     order = np.argsort(draw.normal(count, vocabulary - FIRST), axis=1) + FIRST
     pairs = []
     for row, n, again in zip(
@@ -187,7 +187,7 @@ def induction(draw, count, vocabulary, low, high, table=None):
 
 
 def sequences(pairs, source_width, target_width):
-    """Rows with an end behind the source, and a start and an end round the target."""
+    """Return the four arrays of a task. A source ends with EOS; a target starts with BOS and ends with EOS."""
     count = len(pairs)
     src, tgt = (np.full((count, width), PAD) for width in (source_width, target_width))
     lens = np.array([[len(source) + 1, len(target) + 2] for source, target in pairs])
@@ -198,16 +198,16 @@ def sequences(pairs, source_width, target_width):
 
 
 def lookup(draw, vocabulary):
-    """A word of the one language → a word of the other."""
+    """Return a table: the target word of each source word."""
     return np.array([PAD, BOS, EOS, *draw.sizes(vocabulary - FIRST, FIRST, vocabulary - 1)])
 
 
 def unseen(task, draw, known, count, *sizes):
-    """`count` sequences that are none of the `known` ones."""
+    """Return `count` sequences whose sources do not occur in `known`."""
     seen = {row.tobytes() for row in known[0]}
     drawn = task(draw, 16 * count, *sizes)
     fresh = [i for i, row in enumerate(drawn[0]) if row.tobytes() not in seen][:count]
-    assert len(fresh) == count, "nearly all sequences are for training: the task is too small"
+    assert len(fresh) == count, "too few new sequences: the training data holds nearly all"
     return [column[fresh] for column in drawn]
 
 
@@ -219,7 +219,7 @@ def sizes_of(vocabulary, D, dropout=0.0):
 
 
 def drawn_weights(draw, vocabulary, D):
-    """Weights away from every default, for a model that is not trained."""
+    """Return random weights for a model that is not trained; none has its default value."""
     out = {"embedding.weight": draw.normal(vocabulary, D, std=D**-0.5)}
     out |= weights.encoder_block(draw, D, 2 * D, prefix="blks.block0.")
     decoder = weights.transformer_decoder(draw, vocabulary, D, 2 * D, 1)
@@ -229,7 +229,7 @@ def drawn_weights(draw, vocabulary, D):
 
 
 def untrained(draw, vocabulary, D):
-    """As a training begins: no biases, norms that change nothing, embeddings that leave room for positions."""
+    """Return weights as at the start of a training: biases are 0, LayerNorm weights are 1, the rest is random."""
     plain = {"ln.weight": np.ones_like, "bias": np.zeros_like}
     return {
         name: next((make(w) for end, make in plain.items() if name.endswith(end)), w)
@@ -250,13 +250,14 @@ TITLES = {
     "reverse": "reverse: the words of a sentence in reverse order",
     "induction": "induction: a repeated sequence is continued",
 }
-# A training has as few words, sentences and steps as the verdict stays certain with.
+# The fewest words, sentences and steps for which the verdict is certain.
 SIZE, SHORTEST, LONGEST, FRESH = 32, 2, 4, 128
-LEAST = 0.35  # of the fresh sequences, word for word: far below what is reached (docs/capstone.md), far above chance
+# The least share of correct words in new sequences: far above chance, far below the results in docs/capstone.md.
+LEAST = 0.35
 
 
 def loop(draw):
-    """Two batches of three sentences, round and round, and what the loop does with them. There is nothing to learn."""
+    """Return a case that watches the steps of a training on two batches. It measures no accuracy."""
     case, vocabulary, D, steps, size = Case("loop", "train"), 9, 8, 24, 3
     src, src_lens, *targets = distinct(draw, 2 * size, vocabulary)
     columns = src, src_lens, *exchanged(src_lens, *targets)
@@ -270,7 +271,7 @@ def loop(draw):
         **sizes_of(vocabulary, D),
     )
     case.load(module, untrained(draw, vocabulary, D))
-    case.eval(module)  # as it comes from being measured
+    case.eval(module)  # a model is in this mode after a validation
     names = ("src", "src_valid_len", "tgt", "tgt_valid_len")
     batches = [
         [
@@ -309,7 +310,7 @@ def loop(draw):
 
 
 def distinct(draw, count, vocabulary):
-    """Sentences that all differ, of lengths that do too, so that every batch has padding."""
+    """Return `count` different sentences of different lengths, so that every batch has padding."""
     table = lookup(draw, vocabulary)
     columns = reverse(draw, 200, vocabulary, 1, 4, table)
     places = {}
@@ -322,18 +323,18 @@ def distinct(draw, count, vocabulary):
 
 
 def exchanged(src_lens, tgt, tgt_lens):
-    """Each source with the target of another one: so who takes one length for the other is seen."""
+    """Give each source the target of another one, so that the checks notice a loop that confuses the lengths."""
 
-    def told_apart(by):
+    def distinguishable(by):
         lens = np.roll(tgt_lens, by)
         return ((lens != src_lens) & (lens != src_lens + 1)).sum()
 
-    by = max(range(1, len(tgt)), key=told_apart)
+    by = max(range(1, len(tgt)), key=distinguishable)
     return np.roll(tgt, by, axis=0), np.roll(tgt_lens, by)
 
 
 def training(draw, id, task, steps, vocabulary, *, batches, costly=True):
-    """A whole training, and the share of new sentences that are right."""
+    """Return a case with a whole training, and its exam: the share of correct words in new sentences."""
     case, exam, D = Case(id, "train"), Case(f"{id}-exam", "train"), 32
     sizes = (vocabulary, SHORTEST, LONGEST, lookup(draw, vocabulary))
     known = task(draw, batches * SIZE, *sizes)
@@ -389,7 +390,7 @@ def training(draw, id, task, steps, vocabulary, *, batches, costly=True):
 
 
 def check_accuracy(case, facet, scores, tgt, lens, title):
-    """The right words are those of a sentence (count, T + 1) after its start; no worker receives them."""
+    """Check the share of correct words. tgt: (count, T + 1). No worker receives the labels, the words after BOS."""
     labels = case.hold_for_judge(f"{facet} labels", tgt[:, 1:].astype(np.uint8))
     counts = case.hold_for_judge(f"{facet} lens", (lens - 1).astype(np.uint8))
     case.check(facet, "accuracy", [scores], title, labels=labels, lens=counts, least=LEAST)
@@ -461,7 +462,7 @@ def greedy_decode(draw):
 
 
 def padding(draw, S, steps):
-    """The positions after the end of a source hold words: attending to them changes the result."""
+    """Return a case whose sources hold words after their end. Attending to them changes the result."""
     w, bos, eos, src, lens = decodable(draw, 4, S, steps, noisy=True)
     case, module = given_model("padding", w)
     out = case.call(
@@ -483,7 +484,7 @@ def one_word_a_call(w, src, lens, steps, bos, eos):
 
 
 def eval_mode(w, src, lens, steps, bos, eos):
-    """Dropout would write something else every time; only that it fails is known of an answer that drops."""
+    """Return a case with a dropout rate. An answer in training mode decodes other sentences at every call."""
     case, module = given_model("evaluation", w, dropout=0.5)
     case.seed(11)
     out = case.call(
@@ -499,7 +500,7 @@ def eval_mode(w, src, lens, steps, bos, eos):
 
 
 def given_model(id, w, source=MODEL, of="Model", dropout=0.0):
-    """In training mode, as it comes from being trained."""
+    """Return a case and its model with the weights `w`, in training mode as after a training."""
     case = Case(id, "greedy_decode")
     module = case.provide(source, of, **sizes_of(VOCABULARY, D, dropout))
     case.load(module, w)
@@ -508,9 +509,10 @@ def given_model(id, w, source=MODEL, of="Model", dropout=0.0):
 
 
 def decodable(draw, B, S, steps, noisy=False):
-    """Weights and sources with which sentences end early, late and never, and differ in their words.
+    """Search for weights and sources whose decoded sentences differ, and end early, late and never.
 
-    The best word of every step is best by far, so that no rounding changes it.
+    At every step the best score leads by more than 0.05, so that rounding changes no word.
+    `noisy`: the sources hold words after their end.
     """
     for _ in range(8000):
         w = drawn_weights(draw, VOCABULARY, D)
@@ -525,14 +527,15 @@ def decodable(draw, B, S, steps, noisy=False):
             if (
                 eos not in (PAD, bos)
                 and lead > 0.05
-                and telling(words, eos, bos)
+                and is_informative(words, eos, bos)
                 and not (words == unread).all()
             ):
                 return w, bos, eos, src, lens
     raise AssertionError("no weights were found with which sentences end early, late and never")
 
 
-def telling(words, eos, bos):
+def is_informative(words, eos, bos):
+    """Whether sentences end at three different steps, one at none, and a decoder that goes on after EOS differs."""
     ends = [row.index(eos) if eos in row else len(row) for row in words.tolist()]
     before = [row[:end] for row, end in zip(words.tolist(), ends, strict=True)]
     after = [row[end + 1 :] for row, end in zip(words.tolist(), ends, strict=True)]
@@ -553,7 +556,7 @@ def decoder_to_follow():
 
 
 def follow(w, src, lens, bos, steps):
-    """The best words (B, steps), the ends not heeded, and the least lead that a best word has."""
+    """Return the best words (B, steps), also after an EOS, and the smallest lead of a best score."""
     model, lengths = decoder_to_follow(), torch.from_numpy(lens)
     rounded = {n: torch.from_numpy(np.float32(a).astype(float)) for n, a in w.items()}
     model.load_state_dict(rounded, strict=False)
