@@ -1,7 +1,8 @@
 """Cases for lengths and masks. Sizes differ, lengths include 1 and full, no row has length 0.
 
-A case may make several calls: one more call costs far less than one more case. Each call has inputs of its own,
-because an answer may write into them. Facts and pictures use the lengths of a case if only one name has `valid_len`.
+A case may make several calls: one more call costs far less than one more case. Each call has its own inputs,
+because an answer may write into them. Reports show the lengths of a case only if one input alone is called
+`valid_len…`.
 """
 
 import numpy as np
@@ -9,7 +10,8 @@ import numpy as np
 from grader.authoring import Case
 
 SEEN = ("batch", "query", "key")
-LONG, LONG_LENS = 268, np.array([257, 261])  # bfloat16 counts 256, 256, 258, 260, 260, 260, …
+# From 256 on, bfloat16 has only every second integer, and rounds the others.
+LONG, LONG_LENS = 268, np.array([257, 261])
 LONG_TITLE = "rows with more positions than bfloat16 can count exactly"
 
 
@@ -107,14 +109,17 @@ def masked_softmax(draw):
 
 
 def _other_scores(draw, B, T, S):
-    """Scores written by hand, and large ones. All checks are of the facet *values*."""
+    """Return a case with the scores of the lesson's example and with large scores.
+
+    All its checks are of the facet *values*.
+    """
     case = Case("other-scores", "masked_softmax")
     X = np.array([[[1.0, 1.0, 5.0], [0.0, 2.0, 1.0]]])
     Y = case.call(case.input("by_hand", X), case.input("by_hand_lens", np.array([2])), axes=SEEN)
     case.check_values(Y, "the example of the lesson: one half, one half, zero")
 
-    # Their exponentials overflow in float64 too, in which mistakes are recorded. The tolerance is wider, because
-    # a sum of such a score and another number is rounded to 6e-5.
+    # The exponentials of such scores overflow in float64 too; mistakes are recorded in float64. The tolerance
+    # is wider, because float32 rounds these scores to multiples of 6e-5.
     for name, level, queries, lens, title in (
         ("large", 800, T, None, "large scores do not overflow, without a mask"),
         (
@@ -139,7 +144,7 @@ def _other_scores(draw, B, T, S):
 
 
 def _other_padding(case, draw, Y, scores, lens, valid_lens):
-    """Call again with the same lengths, so that an answer that changed them gets other weights."""
+    """Call again with the same lengths. An answer that changed them in place now returns other weights."""
     padded = np.arange(scores.shape[-1])[None, None, :] >= lens[:, None, None]
     other = case.input("other_padding", np.where(padded, draw.normal(*scores.shape), scores))
     case.check_same(

@@ -2,8 +2,8 @@
 
 Values are compared without dropout. A separate case checks that dropout is off in evaluation mode.
 
-A case may make several calls: one more call costs far less than one more case. If a call raises an exception, the
-later ones of its case are not made.
+A case may make several calls: one more call costs far less than one more case. An exception
+ends a case, and its later calls are not made.
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ def DotProductAttention(draw):
 
 
 class Additive:
-    """Builds an additive attention for a case."""
+    """Build an additive attention in a case."""
 
     exercise = "AdditiveAttention"
     of_parameters = "names and shapes of the parameters"
@@ -37,7 +37,10 @@ class Additive:
         self.query_size, self.key_size, self.num_hiddens = query_size, key_size, num_hiddens
 
     def of_other_sizes(self, size):
-        """With one size for queries and keys, so that a layer for the wrong one fits and changes the values."""
+        """Return a builder with one size for queries and keys.
+
+        A layer for the wrong input then fits, but changes the values.
+        """
         return Additive(self.draw, size, size, size)
 
     def build(self, case, dropout=0.0, name="module"):
@@ -46,22 +49,25 @@ class Additive:
         projections = weights.linear(self.draw, "W_k", h, self.key_size, bias=False) | weights.linear(
             self.draw, "W_q", h, self.query_size, bias=False
         )
-        # Behind a tanh the features are small: twice the usual weight gives scores of order one.
+        # tanh makes the features small, so the weights of w_v are doubled: the scores are about 1.
         case.load(module, projections | {"w_v.weight": 2 * self.draw.linear(1, h)})
         return module
 
     def build_large(self, case):
-        """All scores are near 120 if the first feature of the queries is 1: it saturates the first hidden feature."""
+        """Return a module and a value.
+
+        If each query's first feature has this value, all scores are near 120.
+        """
         h, module = self.num_hiddens, self._bare(case, 0.0, "large")
         of_keys, of_queries = self.draw.linear(h, self.key_size), self.draw.linear(h, self.query_size)
         w_v = 2 * self.draw.linear(1, h)
         of_keys[0] = of_queries[0] = 0
-        of_queries[0, 0], w_v[0, 0] = 20, 120
+        of_queries[0, 0], w_v[0, 0] = 20, 120  # tanh(20) is 1
         case.load(module, {"W_k.weight": of_keys, "W_q.weight": of_queries, "w_v.weight": w_v})
         return module, 1.0
 
     def build_even(self, case, dropout):
-        """Every query fits every key equally well."""
+        """Return a module with equal attention weights."""
         h = self.num_hiddens
         module = self._bare(case, dropout, "even")
         even = {"W_k.weight": filled(0.1, h, self.key_size), "W_q.weight": filled(0.1, h, self.query_size)}
@@ -74,7 +80,7 @@ class Additive:
 
 
 class DotProduct:
-    """Builds a dot-product attention for a case: it has no weights."""
+    """Build a dot-product attention in a case. It has no parameters."""
 
     exercise = "DotProductAttention"
     of_parameters = "there are no parameters"
@@ -92,7 +98,10 @@ class DotProduct:
         return module
 
     def build_large(self, case):
-        """All scores are near 120 if the first feature of queries and keys is the number that is returned."""
+        """Return a module and a value.
+
+        If the first feature of queries and keys has this value, all scores are near 120.
+        """
         return self.build(case, name="large"), (120 * self.key_size**0.5) ** 0.5
 
     def build_even(self, case, dropout):
@@ -151,7 +160,7 @@ def given(case, arrays, prefix="", grad=False):
 
 
 def other_padding(case, draw, module, Y, kept, arrays, lens):
-    """Call again with the same queries and lengths, so that an answer that changed them gives another result."""
+    """Call again with the same queries and lengths. An answer that changed them in place gives another result."""
     _queries, keys, values = arrays
     asked, valid_lens = kept
     padded = (np.arange(keys.shape[1]) >= lens[:, None])[:, :, None]
@@ -173,9 +182,11 @@ def other_padding(case, draw, module, Y, kept, arrays, lens):
 
 
 def equal_sizes(attention, draw, sizes, v):
-    """Answers that raise an exception because two sizes differ give values here, and these tell them apart.
+    """Return a case with equal sizes.
 
-    The features are other than in the first cases, so that no fixed number fits all of them.
+    Some mistakes raise the same exception if sizes differ; here their values differ.
+
+    The sizes differ from those of the other cases, so that an answer with a fixed size fails.
     """
     B, _T, S = sizes
     known = (*sizes, attention.query_size, attention.key_size, v)
@@ -191,7 +202,7 @@ def equal_sizes(attention, draw, sizes, v):
 
 
 def one_query(attention, draw, sizes, v):
-    """A single query, and then large scores."""
+    """Return a case with a single query and then large scores."""
     S = sizes[2]
     case = Case("one-query-of-one-sequence", attention.exercise)
     module = attention.build(case)
@@ -211,7 +222,7 @@ def one_query(attention, draw, sizes, v):
 
 
 def large_scores(case, attention, draw, sizes, v):
-    """Scores near 120, for answers with a softmax of their own: the exponential of 89 overflows in float32.
+    """Check scores near 120, for answers with their own softmax: the exponential of 89 overflows in float32.
 
     The tolerance is wider, because scores of this size are rounded to 8e-6.
     """
@@ -248,9 +259,10 @@ def evaluation(attention, draw, sizes, v):
 
 
 def training(attention, draw, sizes, v):
-    """Which weights are dropped, and which are stored.
+    """Return a case that checks dropout in training: which weights it changes, and which weights are stored.
 
-    At first all weights are equal and all values one: each result is the sum of its dropped weights.
+    In the first call all attention weights are equal and all values are 1. So each element of the result is
+    the sum of a row of attention weights after dropout.
     """
     B, T, S, p = 64, 32, 8, 0.3
     case = Case("training", attention.exercise)

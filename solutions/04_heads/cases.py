@@ -1,4 +1,7 @@
-"""Cases for splitting into heads and joining them again. All sizes differ: no axis can be confused with another."""
+"""Cases for splitting into heads and joining them again.
+
+All sizes differ: no axis can be confused with another.
+"""
 
 from grader.authoring import Case
 
@@ -36,14 +39,15 @@ def _rearranged(draw, exercise, split):
 
 
 def _special_sizes(exercise, draw, split, axes):
-    """Several calls in one case, because a call costs far less than a case.
+    """Return a case with several calls, because a call costs far less than a case.
 
-    The first one gives values where answers that cut the wrong axis raise an exception in the other cases.
+    Answers that split the wrong axis raise an exception in the other cases. The first call fits them, so
+    they return values.
     """
     case = Case("special-sizes", exercise)
     B, T, d = draw.sizes(3, low=2, high=6)
     H = 3
-    steps = 2 * H  # a multiple: cutting the steps instead of the features would fit, too
+    steps = 2 * H  # divisible by H, so that an answer can also split the steps instead of the features
     X = draw.normal(1, steps, H * d) if split else draw.normal(H, steps, d)
     case.check_values(case.call(case.input("X_one_sequence", X), H, axes=axes), "a batch of one sequence")
 

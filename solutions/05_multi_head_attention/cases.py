@@ -13,7 +13,7 @@ from grader.authoring import Case, definition_span, eye, filled, stub, weights, 
 AXES = ("batch", "query", "feature")
 
 
-# The intermediate results in order, for answers that use the names of the contract.
+# The intermediate results in order, for answers whose layers have the names of the exercise text.
 STAGES = {
     "W_q": "the projection of the queries",
     "W_k": "the projection of the keys",
@@ -87,7 +87,7 @@ def attention_cases(draw, exercise):
 
 
 def zeros_are_keys(case, draw, module, lens, T, D):
-    """For answers that guess from the values which keys are padding. Facts and pictures use the lengths of the case."""
+    """Check keys of zeros, for answers that guess from the values which keys are padding."""
     B, S = len(lens), int(lens.max())
     keys, values = draw.normal(B, S, D), draw.normal(B, S, D)
     keys[:, 0] = values[:, 0] = 0
@@ -103,7 +103,7 @@ def zeros_are_keys(case, draw, module, lens, T, D):
 
 
 def own_sizes(exercise, draw, B, T, S):
-    """Three sizes of the inputs, three heads, and biases."""
+    """Return a case with three different input sizes, three heads, and biases."""
     D, H = 9, 3
     q, k, v = draw.sizes(3, low=3, high=7)
     case = Case("own-sizes", exercise)
@@ -139,7 +139,10 @@ def built(case, D, H, query_size=0, key_size=0, value_size=0, bias=False, dropou
 
 
 def other_numbers_of_vectors(exercise, draw, B, T, S, D, H):
-    """Equal numbers come first: answers that raise an exception because two numbers differ give values here."""
+    """Return a case that starts with as many queries as keys.
+
+    Answers that raise an exception otherwise return values here.
+    """
     case = Case("other-numbers", exercise)
     module = built(case, D, H)
     case.load(module, weights.multi_head(draw, D))
@@ -154,13 +157,13 @@ def other_numbers_of_vectors(exercise, draw, B, T, S, D, H):
     ]
     Y = case.call(*inputs, case.input("one_len", np.array([S - 1])), on=module, axes=AXES)
     case.check_shape(Y, "axes of size one stay where they are")
-    if exercise == "MultiHeadAttention":  # a repair has its softmax from the building blocks
+    if exercise == "MultiHeadAttention":  # a repaired class uses the softmax of a building block
         large_scores(case, draw, B, T, S)
     return case
 
 
 def large_scores(case, draw, B, T, S):
-    """Scores near 120, for answers with a softmax of their own: the exponential of 89 overflows in float32.
+    """Check scores near 120, for answers with their own softmax: the exponential of 89 overflows in float32.
 
     The tolerance is wider, because scores of this size are rounded to 8e-6.
     """
@@ -168,7 +171,10 @@ def large_scores(case, draw, B, T, S):
     d = D // H
     module = built(case, D, H, name="large")
     loaded = weights.multi_head(draw, D)
-    for name in ("W_q.weight", "W_k.weight"):  # the first feature of a head is that of the input, and large
+    for name in (
+        "W_q.weight",
+        "W_k.weight",
+    ):  # a head's first feature depends on the first input feature only
         loaded[name][::d] = 0
         loaded[name][::d, 0] = (120 * d**0.5) ** 0.5
     case.load(module, loaded)
@@ -187,10 +193,10 @@ def large_scores(case, draw, B, T, S):
 
 
 def training(exercise, draw, D, H):
-    """The weights in use are dropped; the stored ones are the output of the softmax, before dropout.
+    """Return a case that checks that attention weights are dropped, and that stored ones are not.
 
-    At first all weights are equal (all queries are zero) and all values are one: each head's output is the
-    sum of its dropped weights.
+    In the first call all attention weights are equal (W_q is zero) and all values are 1, so each head
+    returns the sum of its weights after dropout.
     """
     case = Case("training", exercise)
     B, T, S, p = 64, 32, 8, 0.25
@@ -406,8 +412,10 @@ def transparent_weights(draw, D):
 
 
 def transparent_dropout():
-    """All weights are equal and all values are one: the last step sees all others and shows the sum of its
-    dropped weights in every feature of a head."""
+    """Return a case with equal attention weights and values of 1.
+
+    The last step attends to all steps. Every feature of a head is there the sum of its weights after dropout.
+    """
     B, T, D, H, p = 2048, 8, 8, 2, 0.25
     case = Case("dropout", "TransparentSelfAttention")
     module = case.build(embed_dim=D, num_heads=H, dropout=p)
@@ -452,7 +460,10 @@ def given_class(name):
 
 
 def corrected(name, swap=()):
-    """Return the corrected class, for hidden cases only. `swap` puts faults back: correct code → faulty code."""
+    """Return the corrected class, for hidden cases only.
+
+    `swap` puts faults back: correct code → faulty code.
+    """
     source = definition(REFERENCE, name)
     for old, new in dict(swap).items():
         if old not in source:
@@ -474,7 +485,10 @@ def shuffled(draw, cases):
 
 
 def catching(exercise, id, module_of, layers, faulty, title):
-    """Return a case that passes one module to the student's test. `module_of` builds the module in the case."""
+    """Return a case that passes one module to the student's test.
+
+    `module_of` builds the module in the case.
+    """
     case = Case(id, exercise)
     module = module_of(case)
     case.load(module, layers)

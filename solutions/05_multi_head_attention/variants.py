@@ -1,4 +1,4 @@
-"""Right answers written in other ways, and answers that compute nothing."""
+"""Right answers written differently, and answers that compute nothing."""
 
 from grader.authoring import trivial, variant
 
@@ -88,7 +88,7 @@ class NAME(nn.Module):
 
 
 def attention(template, name):
-    """A right multi-head attention under the name of an exercise."""
+    """Return a right multi-head attention under the name of an exercise."""
     return template.replace("NAME", name).replace("LAYERS", FOUR_LAYERS)
 
 
@@ -178,12 +178,12 @@ SPLIT_TRANSPARENT = (
 
 
 def predicate(name, *lines):
-    """A test of a built module; its lines are the body."""
+    """Return the source of a student's test. `lines` are its body."""
     return "\n".join((f"def {name}(attention):", *(f"    {line}" for line in lines)))
 
 
 def crash_or(name, *lines):
-    """A test whose first function asks everything that might raise, so that an error counts as a fault."""
+    """Return a student's test that counts an exception as a fault. `lines` may raise one."""
     guarded = predicate("faulty", *lines)
     caller = predicate(
         name, "try:", "    return bool(faulty(attention))", "except Exception:", "    return True"
@@ -192,7 +192,7 @@ def crash_or(name, *lines):
 
 
 def constants(name):
-    """Tests that do not test."""
+    """Return student tests whose result does not depend on the module."""
     return [
         trivial(f"{name}-always", name, predicate(name, "return True")),
         trivial(f"{name}-never", name, predicate(name, "return False")),
@@ -204,7 +204,7 @@ def constants(name):
 
 
 def mixed_case(source):
-    """Change the names of two layers as they are often written."""
+    """Change the names of two layers to lower case, as students often write them."""
     return source.replace("self.W_q", "self.w_q").replace("self.W_o", "self.w_o")
 
 

@@ -1,4 +1,4 @@
-"""Cases for positions. The table is seen through what it adds to an input, never by its name or layout."""
+"""Cases for positions. They check what the table adds to an input, never its name or layout."""
 
 import numpy as np
 
@@ -32,7 +32,7 @@ def PositionalEncoding(draw):
         "purity",
         "a second call on the same input gives a different result",
     )
-    case.load(module, {})  # last: it overwrites parameters that should not be there
+    case.load(module, {})  # last, because it overwrites parameters; a right module has none
     case.check_parameters("the module has no parameters")
     yield case
 
@@ -100,9 +100,9 @@ def TokenEmbedding(draw):
     V, D, B, T = draw.sizes(4, low=3, high=7)
     tokens = draw.integers(0, V - 1, B, T)
     tokens[0, :3] = 1, V - 1, 0
-    tokens[1, :2] = 1, V - 1  # some more than once
+    tokens[1, :2] = 1, V - 1  # these tokens occur more than once
     table = draw.normal(V, D)
-    table[1] = 0  # where it starts, and stays
+    table[1] = 0  # the row of padding: zeros, without a gradient
 
     case = Case("numbers", name)
     module = case.build(vocab_size=V, d_model=D)
@@ -133,7 +133,7 @@ def TokenEmbedding(draw):
     yield case
 
     case = Case("padding", name)
-    case.seed(1)  # a table that has not been loaded is random
+    case.seed(1)  # the initial table is random
     module = case.build(vocab_size=V, d_model=D)
     Y = case.call(case.input("X", np.ones((B, T), dtype=np.int64)), on=module, axes=AXES)
     case.check_values(Y, "the row of padding starts as zeros", "purity")
@@ -173,6 +173,6 @@ def shift_matrix(draw):
 
 
 def table(positions, D):
-    """Rows of the table of sines and cosines, for even D."""
+    """Return the rows of the table of sines and cosines for these positions: (positions, D), D even."""
     angles = positions[:, None] / 10000 ** (np.arange(0, D, 2) / D)
     return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(len(positions), D)

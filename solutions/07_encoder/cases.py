@@ -1,8 +1,9 @@
 """Cases for the encoder and its parts.
 
-Numbers are compared without dropout; a case of its own, built with dropout 0.5, shows that evaluation drops
-nothing. What training drops is shown by layouts of features that stay visible behind a normalisation: see
-`dropped_regions` in grader/judge/dropout.py.
+Values are compared without dropout. A separate case, built with dropout 0.5, checks that evaluation mode
+drops nothing. The cases for dropout in training use three regions of features. In the output of a LayerNorm,
+the other two regions show which elements of the first were dropped: see `dropped_regions` in
+grader/judge/dropout.py.
 """
 
 import numpy as np
@@ -11,12 +12,12 @@ from grader.authoring import Case, block_arguments, filled, weights, zeros
 
 AXES = ("batch", "step", "feature")
 D, H, HIDDEN, V = 6, 2, 7, 11
-EPS = 1e-4  # the tiny number under the root is not prescribed: 1e-6 is as good as 1e-5
+EPS = 1e-4  # the tolerance: the exercise does not prescribe LayerNorm's eps, so 1e-6 and 1e-5 are right
 ONE = "axes of size one stay where they are"
-FIRST_WORD = 2  # token 1 may be padding, which never learns, or a word like any other
+FIRST_WORD = 2  # token 1 may be padding without a gradient, or an ordinary word
 
-# Where dropout is looked at: features that pass through it, features that hold zero, and features that hold
-# what a number must be when it was kept.
+# The three regions of features in the cases for dropout: DROPPED passes through dropout, FLOOR is zero, and
+# KEPT has the value that dropout gives to an element that it keeps, 1 / (1 - P).
 P = 0.25
 SCALE = 1 / (1 - P)
 WIDE, DROPPED, FLOOR, KEPT = 128, (0, 64), (64, 96), (96, 128)
@@ -154,7 +155,7 @@ def PositionWiseFFN(draw):
     case.check_values(
         case.call(case.input("X", draw.normal(B, T, into, std=10.0)), on=module, axes=AXES),
         "output size equal to input size, large values",
-        tol=1e-4,  # of the sums, where a value itself is small
+        tol=1e-4,  # relative to the sums, because a result may be small
     )
     yield case
 
@@ -275,8 +276,8 @@ def EncoderBlock(draw):
     )
     yield case
 
-    # All weights of a row are equal, all values are one: the attention gives, in the features that its last
-    # layer fills, the sum of the dropped weights. The network adds nothing.
+    # All attention weights are equal and all values are 1. So the attention returns in the region DROPPED the
+    # sum of the weights after dropout, and zeros elsewhere. The feed-forward network returns zeros.
     case = Case("dropout-around-attention", name)
     module = case.build(**block_arguments(WIDE, H, HIDDEN, P))
     case.load(module, attention_of_sums() | silent_ffn() | norms())
@@ -293,7 +294,7 @@ def EncoderBlock(draw):
     )
     yield case
 
-    # The attention adds nothing, and the first normalisation gives the layout whatever comes in.
+    # The attention returns zeros, and the first normalisation returns `layout()` for every input.
     case = Case("dropout-around-network", name)
     module = case.build(**block_arguments(WIDE, H, HIDDEN, P))
     case.load(module, silent_attention() | ffn_of_ones() | norms(fixed=True))
@@ -320,7 +321,7 @@ def TransformerEncoder(draw):
         module = case.build(
             vocab_size=V, **block_arguments(D, heads, HIDDEN, dropout), num_layers=layers, **options
         )
-        # Embeddings of spread 1/√D: after the factor they are as large as the positions.
+        # The standard deviation is 1/√D: times √D, the embeddings are about as large as the positions.
         loaded = {"embedding.weight": draw.normal(V, D, std=D**-0.5)}
         for i in range(layers):
             loaded |= weights.encoder_block(draw, D, HIDDEN, bias=bool(bias), prefix=f"blks.block{i}.")
@@ -405,10 +406,10 @@ def TransformerEncoder(draw):
 
 
 def dropout_of_positions():
-    """Blocks whose sublayers return zero: the result is the positions after their dropout, normalised."""
+    """Return a case whose blocks only normalise, so that the result shows the dropout before the first block."""
     case = Case("dropout-of-positions", "TransformerEncoder")
     module = case.build(vocab_size=V, **block_arguments(WIDE, H, HIDDEN, P), num_layers=2)
-    loaded = {"embedding.weight": filled(1.0, V, WIDE)}  # times √D far above any position
+    loaded = {"embedding.weight": filled(1.0, V, WIDE)}  # times √D much larger than the positions
     for i in range(2):
         prefix = f"blks.block{i}."
         loaded |= silent_attention(prefix) | silent_ffn(prefix) | norms(prefix=prefix)
@@ -436,7 +437,10 @@ def dropout_of_positions():
 
 
 def dropout_of_blocks():
-    """The last block shows the dropout around its attention; the block before gives it a fixed layout."""
+    """Return a case that checks the dropout in the last block.
+
+    The first block returns `layout()` for every input.
+    """
     case = Case("dropout-of-blocks", "TransformerEncoder")
     module = case.build(vocab_size=V, **block_arguments(WIDE, H, HIDDEN, P), num_layers=2)
     loaded = {"embedding.weight": filled(1.0, V, WIDE)}
@@ -464,7 +468,7 @@ def dropout_of_blocks():
 
 
 def masks(draw, B, T):
-    """No lengths, and both kinds of lengths: id, lengths, words for titles, facet."""
+    """Return (id, lengths, words for titles, facet) for no lengths, lengths (B,) and lengths (B, T)."""
     return (
         ("no-mask", None, "without a mask", "values"),
         ("per-sequence", draw.lens(B, T), "one length per sequence (B,)", "masking"),
@@ -473,7 +477,7 @@ def masks(draw, B, T):
 
 
 def nothing_dropped(case, module, *args):
-    """Check evaluation with dropout 0.5. The seed marks that the result of a wrong answer is random."""
+    """Check that evaluation mode drops nothing. The seed fixes the random result of a wrong answer."""
     case.eval(module)
     case.seed(1)
     first, second = (case.call(*args, on=module, axes=AXES) for _ in range(2))
@@ -488,16 +492,16 @@ def nothing_dropped(case, module, *args):
 
 
 def other_last(draw, X):
-    """X with another last position."""
+    """Return a copy of X with another last position."""
     other = X.copy()
     other[:, -1] = draw.normal(*X[:, -1].shape)
     return other
 
 
 def same_positions(case, module, name, *inputs):
-    """Two calls whose inputs differ in the last position only: all other positions must agree.
+    """Check that two calls whose inputs differ only in the last position agree in all other positions.
 
-    `inputs`: X, its other version, and then perhaps Y and its other version.
+    `inputs`: X and its changed copy; for two inputs, also Y and its changed copy.
     """
     T = inputs[0].shape[1]
     args, others = (
@@ -518,7 +522,7 @@ def same_positions(case, module, name, *inputs):
 
 
 def wide_input(case, B, T):
-    """Zeros, and in the region KEPT the number 1/(1-p)."""
+    """Return an input (B, T, WIDE) of zeros, with 1 / (1 - P) in the region KEPT."""
     return case.join(
         [
             case.constant("zeros", (B, T, KEPT[0]), 0.0),
@@ -530,7 +534,7 @@ def wide_input(case, B, T):
 
 
 def layout():
-    """One row of `wide_input`."""
+    """Return one row of `wide_input`: (WIDE,)."""
     row = np.zeros(WIDE)
     row[slice(*KEPT)] = SCALE
     return row
@@ -541,13 +545,16 @@ def plain_norm(prefix=""):
 
 
 def norms(fixed=False, prefix=""):
-    """Both normalisations of a block. `fixed`: the first gives the layout, whatever comes in."""
+    """Return the weights of both normalisations of a block.
+
+    `fixed`: the first returns `layout()` for every input.
+    """
     first = {f"{prefix}addnorm1.ln.weight": zeros(WIDE), f"{prefix}addnorm1.ln.bias": layout()}
     return (first if fixed else plain_norm(f"{prefix}addnorm1.")) | plain_norm(f"{prefix}addnorm2.")
 
 
 def attention_of_sums(prefix=""):
-    """Equal weights, values of one, and a last layer that fills the region DROPPED with their mean."""
+    """Return weights: all attention weights are equal, all values are 1, and W_o fills the region DROPPED."""
     value = 1 / (SCALE * (KEPT[1] - KEPT[0]))
     return {
         f"{prefix}attention.W_q.weight": zeros(WIDE, WIDE),
@@ -562,7 +569,7 @@ def silent_attention(prefix=""):
 
 
 def ffn_of_ones(prefix=""):
-    """Gives one in the region DROPPED and zero elsewhere, whatever comes in."""
+    """Return weights of a network that returns 1 in the region DROPPED and 0 elsewhere, for every input."""
     return {
         f"{prefix}ffn.dense1.weight": zeros(HIDDEN, WIDE),
         f"{prefix}ffn.dense1.bias": filled(1.0, HIDDEN),

@@ -1,4 +1,4 @@
-"""Cases for the decoder: whole sequences in training, one step a call in prediction."""
+"""Cases for the decoder: whole sequences in training, one step per call in prediction."""
 
 import numpy as np
 
@@ -6,18 +6,18 @@ from grader.authoring import Case, Ref, block_arguments, eye, filled, weights, z
 
 AXES = ("batch", "step", "feature")
 WORDS = ("batch", "step", "word")
-LAYER, LAYERS = 1, 2  # the block under test is the second of two: slot 0 of the cache is not its own
+LAYER, LAYERS = 1, 2  # the block under test is the second of two, so its cache entry is not entry 0
 D, H, HIDDEN = 8, 2, 9
 VOCABULARY = 11
 
-# In the dropout cases, D is wide and a row of features is cut in three: what passes through dropout, zeros,
-# and the level that a kept number reaches.
+# The cases for dropout use a larger D and three regions of features: `dropped` passes through dropout,
+# `floor` is zero, and `kept` has the value that dropout gives to an element that it keeps, 1 / (1 - P).
 WIDE, P = 24, 0.5
 REGIONS = {"dropped": [0, 16], "floor": [16, 20], "kept": [20, 24]}
 
 
 def sizes(draw):
-    """B, T, S, all different, the source longer than the target, and T larger than any one-step memory."""
+    """Return B < T < S. T is at least 4, so that a cache of only one or two steps is too short."""
     return sorted(draw.sizes(3, low=3, high=7, avoid=(H, D // H)))
 
 
@@ -124,7 +124,7 @@ def block_step_by_step(draw, B, T, S):
     case = Case("step-by-step", "DecoderBlock")
     module = add_block(case, weights.decoder_block(draw, D, HIDDEN))
     case.eval(module)
-    case.grad(False)  # as one decodes
+    case.grad(False)  # decoding needs no gradients
     steps = [case.input(f"x{t}", draw.normal(B, 1, D)) for t in range(T)]
     enc, lens = case.input("enc_outputs", draw.normal(B, S, D)), case.input("enc_valid_lens", draw.lens(B, S))
     first = stepwise(case, module, steps, state_of(case, enc, lens, "state1"), "first")
@@ -154,7 +154,7 @@ def block_with_gradients(draw, B, T, S):
 
 
 def block_two_layers(draw, T, S):
-    """A single sequence, and another number of heads than in all other cases."""
+    """Return a case with two blocks, a single sequence, and another number of heads than in the other cases."""
     B = 1
     case = Case("two-layers", "DecoderBlock")
     lower = add_block(case, weights.decoder_block(draw, D, HIDDEN), layer=0, heads=4)
@@ -180,7 +180,7 @@ def block_evaluation(draw, B, T, S):
     module = add_block(case, weights.decoder_block(draw, D, HIDDEN), dropout=P)
     case.eval(module)
     case.grad(False)
-    case.seed(11)  # an answer with dropout here gives other values every time: only its failure counts
+    case.seed(11)  # it fixes the values of a wrong answer with dropout
     steps = [case.input(f"x{t}", draw.normal(B, 1, D)) for t in range(T)]
     state = state_of(case, case.input("enc_outputs", draw.normal(B, S, D)), None)
     case.check_values(stepwise(case, module, steps, state, "out"), "no dropout in evaluation", "modes")
@@ -188,9 +188,11 @@ def block_evaluation(draw, B, T, S):
 
 
 def block_dropout():
-    """In each case one part of the block gives ones on a region of the features and zeros elsewhere; the
-    other parts give zeros. Every query weighs its keys alike and every value is one, so that a head gives
-    the sum of its dropped weights."""
+    """Yield a case for each part of the block that has dropout.
+
+    The part returns 1 in the region `dropped` and 0 elsewhere; the other parts return 0. In an attention,
+    all weights are equal and all values are 1, so each head returns the sum of its weights after dropout.
+    """
     B, T, S = 16, 16, 8
     residual = np.repeat([0.0, 1 / (1 - P)], [REGIONS["kept"][0], WIDE - REGIONS["kept"][0]])
     ones_on_region = filled(1 / WIDE, WIDE, WIDE, rows=REGIONS["dropped"][1])
@@ -235,7 +237,10 @@ def block_dropout():
 
 
 def wide_block(id, loaded):
-    """A block in training mode with dropout; all weights but those in `loaded` give zero."""
+    """Return a case and a block in training mode with dropout.
+
+    The sublayers without weights in `loaded` return zeros.
+    """
     case = Case(id, "DecoderBlock")
     module = add_block(case, {**silent_block(), **loaded}, WIDE, 2, P)
     case.train(module)
@@ -244,7 +249,7 @@ def wide_block(id, loaded):
 
 
 def silent_block(prefix=""):
-    """Weights of a wide block that only normalises its input."""
+    """Return the weights of a wide block that only normalises its input."""
     out = {}
     for attention in ("attention1", "attention2"):
         out |= {f"{prefix}{attention}.{W}.weight": zeros(WIDE, WIDE) for W in ("W_q", "W_k", "W_v", "W_o")}
@@ -255,7 +260,7 @@ def silent_block(prefix=""):
 
 
 def ones_from_ffn(prefix=""):
-    """A network that gives ones on the region that is dropped, whatever comes in."""
+    """Return weights of a network that returns 1 in the region `dropped`, for every input."""
     return {
         f"{prefix}ffn.dense1.bias": filled(1.0, 2),
         f"{prefix}ffn.dense2.weight": filled(0.5, WIDE, 2, rows=REGIONS["dropped"][1]),
@@ -285,7 +290,7 @@ def TransformerDecoder(draw):
         case = Case(id, "TransformerDecoder")
         module = add_decoder(case, weights.transformer_decoder(draw, VOCABULARY, D, HIDDEN, LAYERS))
         case.train(module)
-        # Tokens 0 and 1 stay out: some take one of them for padding, which is a matter of taste here.
+        # Without tokens 0 and 1: an answer may use either for padding.
         tokens = case.input("tokens", draw.integers(2, VOCABULARY - 1, B, T))
         enc = case.input("enc_outputs", draw.normal(B, S, D), grad=True)
         enc_lens = None if lens is None else case.input("enc_valid_lens", lens)
@@ -338,7 +343,7 @@ def decoder_step_by_step(draw, B, T, S):
 
 
 def decoder_evaluation(draw, S):
-    """A single sequence, and other numbers of heads and layers than in all other cases."""
+    """Return a case with a single sequence and other numbers of heads and layers than in the other cases."""
     B, layers = 1, 3
     case = Case("evaluation", "TransformerDecoder")
     loaded = weights.transformer_decoder(draw, VOCABULARY, D, HIDDEN, layers)
@@ -353,7 +358,10 @@ def decoder_evaluation(draw, S):
 
 
 def decoder_dropout(draw):
-    """Blocks that only normalise and a `dense` that returns its input show one dropout at a time."""
+    """Yield a case for each dropout.
+
+    The blocks only normalise and `dense` returns its input, except where a case changes it.
+    """
     case, left, right = wide_decoder("dropout-embedding", 16, 16, {})
     title = "dropout of the sum of embedding and positions"
     case.check("modes", "varies", [case.see(left), case.see(right)], f"{title}: different in each call")

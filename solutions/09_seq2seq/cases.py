@@ -7,10 +7,11 @@ from grader.authoring import Case, Filled, filled, weights, zeros
 WORDS = ("batch", "step", "word")
 KEPT = ("step", "batch", "query", "key")
 D, EMBED, VOCABULARY = 6, 4, 11
-LAYERS = 2  # the last layer is not the first, and a GRU with one layer has no place for dropout
+LAYERS = 2  # so the last layer is not the first, and the GRU has dropout between its layers
 
-# In the dropout cases, a row of features is cut in three: what passes through dropout, zeros, and the level
-# that a kept number reaches. Signals are so small that a GRU does not change them.
+# The cases for dropout use three regions of features: `dropped` passes through dropout, `floor` is zero, and
+# `kept` has the value that dropout gives to an element that it keeps. Values are small, so that tanh hardly
+# changes them.
 WIDE, P, SMALL = 24, 0.5, 1e-3
 REGIONS = {"dropped": [0, 16], "floor": [16, 20], "kept": [20, 24]}
 
@@ -72,7 +73,7 @@ def drawn(draw, layers):
 
 
 def encoded(case, draw, B, S, layers=LAYERS):
-    """The results of an encoder: outputs (S, B, D) and hidden (L, B, D)."""
+    """Return the results of an encoder: outputs (S, B, D) and hidden state (layers, B, D)."""
     return (
         case.input("outputs", draw.normal(S, B, D), grad=True),
         case.input("hidden", draw.normal(layers, B, D, std=0.5), grad=True),
@@ -86,7 +87,7 @@ def state_of(case, module, outputs, hidden, lens):
 def word_by_word(draw, B, T, S):
     case, module = start("word-by-word", draw)
     case.eval(module)
-    case.grad(False)  # as one decodes
+    case.grad(False)  # decoding needs no gradients
     outputs, hidden = (
         case.input("outputs", draw.normal(S, B, D)),
         case.input("hidden", draw.normal(LAYERS, B, D, std=0.5)),
@@ -114,7 +115,7 @@ def word_by_word(draw, B, T, S):
 
 def two_calls(draw, B, T, S):
     case, module = start("second-call", draw)
-    case.train(module)  # without dropout, training is no different
+    case.train(module)  # the dropout rate is 0
     outputs, hidden = encoded(case, draw, B, S)
     for name in ("words", "other_words"):
         words = case.input(name, draw.integers(0, VOCABULARY - 1, B, T))
@@ -142,11 +143,11 @@ def square(draw):
 
 
 def evaluation(draw, T, S):
-    """A single sentence, and another number of layers than in all other cases."""
+    """Return a case with a single sentence and another number of layers than in the other cases."""
     B, layers = 1, 3
     case, module = start("evaluation", draw, dropout=P, layers=layers)
     case.eval(module)
-    case.seed(11)  # an answer with dropout here gives other values every time: only its failure counts
+    case.seed(11)  # it fixes the values of a wrong answer with dropout
     outputs, hidden = encoded(case, draw, B, S, layers)
     words = case.input("words", draw.integers(0, VOCABULARY - 1, B, T))
     out = case.call(words, state_of(case, module, outputs, hidden, None), on=module, name="out")[0]
@@ -156,8 +157,11 @@ def evaluation(draw, T, S):
 
 
 def dropout():
-    """The first layer of the GRU gives the mean of its input, the second passes on a region of that, beside
-    zeros and a constant. All weights of the attention are equal."""
+    """Yield a case for the dropout of the attention and one for the dropout between the layers of the GRU.
+
+    The first layer of the GRU returns the mean of its input. The second layer returns it in the region
+    `dropped`, zeros in `floor` and a constant in `kept`. All attention weights are equal.
+    """
     B, T, S = 32, 16, 16
 
     case, out = small_signals("dropout-attention", B, T, S, context=1.0, word=0.0)
@@ -182,7 +186,8 @@ def dropout():
 def small_signals(id, B, T, S, context, word):
     loaded = {"attention.W_k.weight": zeros(WIDE, WIDE), "attention.W_q.weight": zeros(WIDE, WIDE)}
     loaded |= {"attention.w_v.weight": zeros(1, WIDE), "embedding.weight": filled(word, WIDE, WIDE)}
-    # The gates of a GRU in their order: reset, update (shut by its bias, so that nothing is carried on), new.
+    # The gates of a GRU in their order: reset, update and new. The bias makes the update gate 0, so that the
+    # GRU ignores its last state.
     shut = np.repeat([0.0, -40.0, 0.0], WIDE)
     pick = np.concatenate(
         [np.zeros((2 * WIDE, WIDE)), np.diag(np.arange(WIDE) < REGIONS["dropped"][1]).astype(float)]

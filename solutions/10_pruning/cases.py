@@ -1,7 +1,7 @@
-"""Cases for looking at heads, weighing them, and taking them out.
+"""Cases for attention maps, gates, the importance of heads, pruning, and the removal experiment.
 
-Attentions are built with dropout 0.5 and judged in evaluation, so that dropout that stays on is seen at once.
-The heads of the planted models are of known strength by construction; nothing here is trained.
+Modules are built with dropout 0.5 and compared in evaluation mode, so that dropout that stays on changes the
+values. In a *planted* model, each head has a known strength. Nothing is trained.
 """
 
 from itertools import product
@@ -26,12 +26,12 @@ SQUARED_ERROR = """from torch import nn
 
 class SquaredError(nn.Module):
     def forward(self, output, target):
-        return (output - target).pow(2).sum(dim=(1, 2))  # so that numbers are of order one
+        return (output - target).pow(2).sum(dim=(1, 2))  # a sum, so that the importances are about 1
 """
 
 
 def attention(case, draw, H, d, *, name="mha", loaded=None, bias=False, dropout=0.5, train=False, **sizes):
-    """The module that the student's function gets. `sizes`: query_size, key_size, value_size."""
+    """Return the module that the student's function gets. `sizes`: query_size, key_size, value_size."""
     D = H * d
     sizes = {key: sizes.get(key, D) for key in ("query_size", "key_size", "value_size")}
     kwargs = {**sizes, "num_hiddens": D, "num_heads": H, "dropout": dropout, "bias": bias}
@@ -42,7 +42,7 @@ def attention(case, draw, H, d, *, name="mha", loaded=None, bias=False, dropout=
 
 
 def asked(case, draw, B, T, S, q, k, v, lens=None, grad=False, suffix=""):
-    """Queries, keys, values and lengths."""
+    """Return the inputs of an attention: queries (B, T, q), keys (B, S, k), values (B, S, v) and lengths."""
     return (
         case.input(f"queries{suffix}", draw.normal(B, T, q), grad=grad),
         case.input(f"keys{suffix}", draw.normal(B, S, k), grad=grad),
@@ -120,7 +120,8 @@ def decoder_maps(draw, id, layout, B, H, T, S, title, train=True):
     case = Case(f"decoder-{id}", "attention_maps")
     model = stack(case, "Decoder", DECODER, layout, H)
     case.load(model, weights.transformer_decoder(draw, VOCABULARY, D_MODEL, HIDDEN, LAYERS))
-    # In training all steps come at once; what a call with many steps gives in evaluation is not prescribed.
+    # In training mode a call gets all steps. The exercise does not say what such a call returns in evaluation
+    # mode.
     (case.train if train else case.eval)(model)
     tokens = case.input("tokens", draw.integers(0, VOCABULARY - 1, B, T))
     enc = case.input("enc_outputs", draw.normal(B, S, D_MODEL))
@@ -236,12 +237,15 @@ def head_importance(draw):
 
 
 def measured(draw, id, method, q, k, v, train=False, batches=((2, 3, 5, False), (5, 4, 6, True))):
-    """Importance on batches of unequal size and length. `batches`: (B, T, S, with lengths)."""
+    """Return a case that measures importance on batches of different sizes.
+
+    `batches`: (B, T, S, with lengths).
+    """
     case = Case(id, "head_importance")
     mha = attention(case, draw, H, HEAD, bias=True, train=train, query_size=q, key_size=k, value_size=v)
     loss = case.provide(SQUARED_ERROR, "SquaredError", "loss")
     if train:
-        case.seed(5)  # an answer that leaves dropout on draws
+        case.seed(5)  # for answers that leave dropout on
     listed = []
     for number, (B, T, S, masked) in enumerate(batches):
         given = asked(case, draw, B, T, S, q, k, v, draw.lens(B, S) if masked else None, suffix=str(number))
@@ -261,13 +265,15 @@ def measured(draw, id, method, q, k, v, train=False, batches=((2, 3, 5, False), 
     return case
 
 
-PLANTED = tuple(0.62**rank for rank in range(6))  # of the output of a head; the strongest first
+PLANTED = tuple(0.62**rank for rank in range(6))  # strengths: each head's factor of its output
 
 
 def planted_model(draw):
-    """Heads whose part of `W_o` is scaled by known factors; the weaker a head, the surer it is where to look.
+    """Return the strengths of the heads, the weights of an attention, and batches of (input, target).
 
-    Returns the factors, the weights, and batches of inputs with their targets: what the model gives, and noise.
+    The strength scales a head's part of `W_o`. The scores of weak heads are larger, so their weights are
+    more confident: `confidence` ranks the heads in the wrong order. A target is the model's output plus
+    noise.
     """
     heads, d, T = len(PLANTED), 2, 5
     D = heads * d
@@ -295,7 +301,7 @@ def planted(draw, method, strength, layers, batches):
     found = case.call(mha, listed, loss, method, axes=("head",), name="importance")
     drawn = {"draw": "importance", "method": method, "planted": strength.tolist()}
     case.check_values(found, f"{method}, on heads of known strength", **drawn)
-    if method != "confidence":  # what the text asks about
+    if method != "confidence":  # it ranks them in another order: see `planted_model`
         ranked = {"planted": strength.tolist(), "least": 0.9}
         case.check(
             "pruning",
@@ -308,7 +314,7 @@ def planted(draw, method, strength, layers, batches):
 
 
 def answers(X, layers, heads):
-    """What every head of a self-attention adds to the output: (N, T, D) → (N, T, heads, D)."""
+    """Return what each head of a self-attention adds to the output: X (N, T, D) → (N, T, heads, D)."""
     q, k, v = (
         split(X @ layers[f"{name}.weight"].astype(np.float64).T, heads) for name in ("W_q", "W_k", "W_v")
     )
@@ -414,7 +420,7 @@ def prune_heads(draw):
         yield case
 
     case, mha = start("still-in-evaluation")
-    case.seed(5)  # an answer that switches dropout on draws
+    case.seed(5)  # for answers that turn dropout on
     given = asked(case, draw, B, T, S, q, k, v)
     pruned = case.call(mha, [0], name="pruned")
     case.check_values(case.call(*given, on=pruned, axes=AXES), "evaluation mode is kept", "modes")
@@ -437,7 +443,7 @@ def prune_heads(draw):
 
 
 def same_call_again(draw, B, T, S, sizes):
-    """Two equal attentions, since a function may remove the heads from the one that it gets."""
+    """Return a case with two equal attentions, because `prune_heads` may change the module that it gets."""
     case = Case("same-call-again", "prune_heads")
     layers = weights.multi_head(draw, H * HEAD, bias=True, **sizes)
     twins = [
@@ -455,7 +461,10 @@ def same_call_again(draw, B, T, S, sizes):
 
 
 def half(draw):
-    """Half of the heads of an attention of some size: the costs that the report shows, with the time it takes."""
+    """Return a case that removes half of the heads.
+
+    The report shows the cost before and after, with the time per call.
+    """
     heads, d, B, T = 8, 8, 4, 48
     D = heads * d
     case = Case("half", "prune_heads")
@@ -501,9 +510,9 @@ def costs(case, module, given, when):
 # ---- removal_experiment
 
 
-CLASSES, STEPS, SAMPLES, JURY, JUROR = 4, 2, 240, 8, 2
+CLASSES, STEPS, SAMPLES, HEADS, HEAD_SIZE = 4, 2, 240, 8, 2
 CLASSIFIER = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n\nfrom grader.given import MultiHeadAttention\n\n\n"
-KNOWS = tuple(1.1 * 0.75**rank for rank in range(JURY))  # how much of the answer a head can hear
+STRENGTHS = tuple(1.1 * 0.75**rank for rank in range(HEADS))  # of the class in a head's features
 
 
 def removal_experiment(draw):
@@ -512,28 +521,28 @@ def removal_experiment(draw):
 
 
 def experiment(draw, id, train):
-    D = JURY * JUROR
+    D = HEADS * HEAD_SIZE
     case = Case(id, "removal_experiment")
-    strength, layers, (X, labels, right) = planted_jury(draw, case.dtype)
+    strength, layers, (X, labels, right) = planted_classifier(draw, case.dtype)
     start, stop = definition_span(REFERENCE, "Classifier")
     model = case.provide(
         CLASSIFIER + REFERENCE[start:stop],
         "Classifier",
         "model",
         num_hiddens=D,
-        num_heads=JURY,
+        num_heads=HEADS,
         num_classes=CLASSES,
         dropout=0.5,
     )
     case.load(model, layers)
     (case.train if train else case.eval)(model)
-    case.seed(1)  # an answer may draw from the global generator
+    case.seed(1)  # for answers that use the global random generator
     data = [case.input("X", X), case.input("labels", labels)]
     if not train:
-        case.grad(False)  # weights that are kept with a graph cannot be copied
+        case.grad(False)  # with a graph, a module that stores its attention weights cannot be copied
         before = case.call(data[0], on=model, name="before")
         case.grad(True)
-    rows = case.removals(case.call(model, data, name="rows"), JURY)
+    rows = case.removals(case.call(model, data, name="rows"), HEADS)
     where = ", on a model in training mode" if train else ""
     known = {"table": right, "total": SAMPLES} | ({} if train else {"draw": "removals"})
     facet = "modes" if train else "values"
@@ -544,7 +553,7 @@ def experiment(draw, id, train):
             "all_rows",
             [rows],
             "three orders, three seeds or more, one more head in each row",
-            heads=JURY,
+            heads=HEADS,
         )
         ranked = {"planted": strength.tolist(), "least": 0.9}
         case.check(
@@ -561,24 +570,27 @@ def experiment(draw, id, train):
     return case
 
 
-def planted_jury(draw, dtype):
-    """Strengths, weights and questions; drawn anew until the questions show which heads are the strong ones."""
+def planted_classifier(draw, dtype):
+    """Return strengths, weights and questions. Draw them until the questions show which heads are strong."""
     for _ in range(100):
-        strength = np.array(KNOWS)[draw.sizes(JURY, low=0, high=JURY - 1)]
-        layers = {name: round_to(array, dtype) for name, array in jury(draw, strength).items()}
+        strength = np.array(STRENGTHS)[draw.sizes(HEADS, low=0, high=HEADS - 1)]
+        layers = {name: round_to(array, dtype) for name, array in classifier_weights(draw, strength).items()}
         X, labels, right, rises = questions(draw, strength, layers, dtype)
         if spearman(rises, strength) > 0.96:
             return strength, layers, (X, labels, right)
     raise ValueError("no questions show the strength of the heads")
 
 
-def jury(draw, strength):
-    """Head `h` hears the `h`-th pair of features, turned; the last layer gives it a say by its strength."""
-    D = JURY * JUROR
+def classifier_weights(draw, strength):
+    """Return the weights of a classifier.
+
+    Head h turns the h-th pair of features; `dense` turns it back, times the strength.
+    """
+    D = HEADS * HEAD_SIZE
     out = {"dense.bias": np.zeros(CLASSES)}
     W_v, W_o, dense = np.zeros((D, D)), np.zeros((D, D)), np.zeros((CLASSES, D))
-    for h, (turn, back) in enumerate(zip(draw.normal(JURY), draw.normal(JURY), strict=True)):
-        own = slice(JUROR * h, JUROR * (h + 1))
+    for h, (turn, back) in enumerate(zip(draw.normal(HEADS), draw.normal(HEADS), strict=True)):
+        own = slice(HEAD_SIZE * h, HEAD_SIZE * (h + 1))
         W_v[own, own], W_o[own, own] = rotation(turn), rotation(back)
         dense[:, own] = strength[h] * directions() @ (rotation(back) @ rotation(turn)).T
     for name in ("W_q", "W_k"):
@@ -587,25 +599,24 @@ def jury(draw, strength):
 
 
 def questions(draw, strength, layers, dtype):
-    """Sequences, their classes, how many answers are right without each set of heads (256 numbers), and how
-    much the loss rises without each head.
+    """Return sequences, classes, correct answers without each set of heads, and the rise of the loss per head.
 
-    A head's features point in the direction of the class, as far as it knows it. Sequences come in pairs with
-    opposite noise, so that chance moves no head up or down. Pairs on which any set of heads is undecided are
-    left out, so that rounding changes no answer.
+    The features of a head are its strength times the direction of the class, plus noise. Sequences come in
+    pairs with opposite noise, so that the noise favours no head. A pair is left out if the two best scores of
+    a set of heads almost agree, so that rounding changes no answer.
     """
     count = 3 * SAMPLES
     labels = np.tile(draw.integers(0, CLASSES - 1, count // 2), 2)
     signal = strength[:, None] * directions()[labels][:, None, :]  # (count, heads, 2)
-    noise = draw.normal(count // 2, STEPS, JURY * JUROR, std=1.2)
+    noise = draw.normal(count // 2, STEPS, HEADS * HEAD_SIZE, std=1.2)
     X = np.repeat(signal.reshape(count, 1, -1), STEPS, axis=1) + np.concatenate([noise, -noise])
     X = round_to(X, dtype)
     attended = {name.removeprefix("attention."): array for name, array in layers.items()}
     heads = (
-        answers(X, attended, JURY).mean(axis=1) @ layers["dense.weight"].astype(np.float64).T
+        answers(X, attended, HEADS).mean(axis=1) @ layers["dense.weight"].astype(np.float64).T
     )  # (count, heads, C)
-    sets = np.arange(2**JURY - 1)  # of removed heads; one is always left
-    left = 1 - (sets[:, None] >> np.arange(JURY) & 1)  # (sets, heads)
+    sets = np.arange(2**HEADS - 1)  # bit masks of the removed heads; all but the one that removes every head
+    left = 1 - (sets[:, None] >> np.arange(HEADS) & 1)  # (sets, heads)
     scores = np.einsum("sh,nhc->nsc", left, heads)
     best = np.sort(scores, axis=-1)
     decided = ((best[..., -1] - best[..., -2]).min(axis=1) > 1e-4).reshape(2, -1).all(axis=0)  # (pairs,)
@@ -619,12 +630,12 @@ def questions(draw, strength, layers, dtype):
         np.log(np.exp(scores).sum(axis=-1))
         - np.take_along_axis(scores, labels[:, None, None], axis=-1)[..., 0]
     )
-    rises = losses.mean(axis=0)[1 << np.arange(JURY)] - losses[:, 0].mean()  # (heads,)
+    rises = losses.mean(axis=0)[1 << np.arange(HEADS)] - losses[:, 0].mean()  # (heads,)
     return X[sure], labels, [*map(int, right), 0], rises
 
 
 def directions():
-    """One direction of the plane for each class: (CLASSES, 2)."""
+    """Return a unit vector for each class: (CLASSES, 2)."""
     angles = 2 * np.pi * np.arange(CLASSES) / CLASSES
     return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 

@@ -28,8 +28,9 @@ class Model(EncoderDecoder):
         return self.decoder(words, state)
 """
 
-# A model that notes for each sentence the inputs of the decoder and the labels of the loss. It reads the labels
-# from the gradient of the scores. So the order of sentences, the loss function and the optimizer do not matter.
+# A model that notes for each sentence the inputs of the decoder and the labels of the loss. It reads the
+# labels from the gradient of the scores. So the order of sentences, the loss function and the optimizer do
+# not matter.
 WATCHED = '''
 import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
@@ -166,7 +167,10 @@ class Counting(EncoderDecoder):
 
 
 def reverse(draw, count, vocabulary, low, high, table):
-    """Draw sentences of `low` to `high` words. The target: in reverse, each word replaced by its `table` entry."""
+    """Draw sentences of `low` to `high` words.
+
+    The target: in reverse, each word replaced by its `table` entry.
+    """
     lens = draw.integers(low, high, count)
     words = draw.integers(FIRST, vocabulary - 1, count, high)
     return sequences(
@@ -175,7 +179,10 @@ def reverse(draw, count, vocabulary, low, high, table):
 
 
 def induction(draw, count, vocabulary, low, high, table=None):
-    """Draw `low` to `high` different words and repeat the first few. The target: the rest of the repetition."""
+    """Draw `low` to `high` different words and repeat the first few.
+
+    The target: the rest of the repetition.
+    """
     order = np.argsort(draw.normal(count, vocabulary - FIRST), axis=1) + FIRST
     pairs = []
     for row, n, again in zip(
@@ -187,7 +194,10 @@ def induction(draw, count, vocabulary, low, high, table=None):
 
 
 def sequences(pairs, source_width, target_width):
-    """Return the four arrays of a task. A source ends with EOS; a target starts with BOS and ends with EOS."""
+    """Return the four arrays of a task.
+
+    A source ends with EOS; a target starts with BOS and ends with EOS.
+    """
     count = len(pairs)
     src, tgt = (np.full((count, width), PAD) for width in (source_width, target_width))
     lens = np.array([[len(source) + 1, len(target) + 2] for source, target in pairs])
@@ -229,7 +239,7 @@ def drawn_weights(draw, vocabulary, D):
 
 
 def untrained(draw, vocabulary, D):
-    """Return weights as at the start of a training: biases are 0, LayerNorm weights are 1, the rest is random."""
+    """Return weights as at the start of a training: zero biases, LayerNorm weights of 1, the rest random."""
     plain = {"ln.weight": np.ones_like, "bias": np.zeros_like}
     return {
         name: next((make(w) for end, make in plain.items() if name.endswith(end)), w)
@@ -252,7 +262,8 @@ TITLES = {
 }
 # The fewest words, sentences and steps for which the verdict is certain.
 SIZE, SHORTEST, LONGEST, FRESH = 32, 2, 4, 128
-# The least share of correct words in new sequences: far above chance, far below the results in docs/capstone.md.
+# The least share of correct words in new sequences: far above chance, far below the results in
+# docs/capstone.md.
 LEAST = 0.35
 
 
@@ -381,7 +392,8 @@ def training(draw, id, task, steps, vocabulary, *, batches, costly=True):
     own = case.see(case.join(parts, dim=1, name="own scores"), shape=(len(src[few]), T, vocabulary))
     title = f"the same model step by step, with its cache: {id}"
     check_accuracy(case, "modes", own, tgt[few], tgt_lens[few], title)
-    # Each next word is an input of the next step, so a worker could make up right words, but not these scores.
+    # Each next word is an input of the next step, so a worker could make up right words, but not these
+    # scores.
     says = "scores of your parts step by step differ from those of the returned weights for whole sentences"
     title = f"step by step as for whole sentences: {id}"
     case.check("modes", "same", [whole, own], title, says=says)
@@ -390,7 +402,10 @@ def training(draw, id, task, steps, vocabulary, *, batches, costly=True):
 
 
 def check_accuracy(case, facet, scores, tgt, lens, title):
-    """Check the share of correct words. tgt: (count, T + 1). No worker receives the labels, the words after BOS."""
+    """Check the share of correct words. tgt: (count, T + 1).
+
+    No worker receives the labels, the words after BOS.
+    """
     labels = case.hold_for_judge(f"{facet} labels", tgt[:, 1:].astype(np.uint8))
     counts = case.hold_for_judge(f"{facet} lens", (lens - 1).astype(np.uint8))
     case.check(facet, "accuracy", [scores], title, labels=labels, lens=counts, least=LEAST)
@@ -535,7 +550,7 @@ def decodable(draw, B, S, steps, noisy=False):
 
 
 def is_informative(words, eos, bos):
-    """Whether sentences end at three different steps, one at none, and a decoder that goes on after EOS differs."""
+    """Whether sentences end early, late and never, and words after an EOS differ from it."""
     ends = [row.index(eos) if eos in row else len(row) for row in words.tolist()]
     before = [row[:end] for row, end in zip(words.tolist(), ends, strict=True)]
     after = [row[end + 1 :] for row, end in zip(words.tolist(), ends, strict=True)]
