@@ -58,7 +58,7 @@ and {seconds:.0f} seconds per input. The table counts all runs that were recorde
 
 
 def rendered() -> str:
-    """The page."""
+    """Return the page in Markdown."""
     summary = "\n".join(
         f"| {family} | {len(attacks)} | {sum(a.control for a in attacks)} |"
         for family, attacks in FAMILIES.items()
@@ -83,7 +83,7 @@ def _found(one: Found) -> str:
 
 
 def _short(tests: str) -> str:
-    """The name of a test without its folder's and file's."""
+    """Return the name of a test without its folder and file."""
     return re.sub(r"\S+::(\w+)", r"`\1`", tests)
 
 

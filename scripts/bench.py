@@ -1,7 +1,7 @@
 """Measure speed and memory, and write docs/benchmarks.md.
 
-    python scripts/bench.py                   everything; twenty minutes, on a machine with nothing else to do
-    python scripts/bench.py cold watch        some of it, shown and not written
+    python scripts/bench.py                   everything; about twenty minutes; run nothing else meanwhile
+    python scripts/bench.py cold watch        only these parts; print them and write no file
 
 Parts: cold, device, watch, first, memory, diagnosis, bulk (grader grade and stock nbgrader), nbgrader (its
 autograde, stock and with our preprocessors), where, sizes (store, page and memory of a large class). Ratios say more than seconds: those say much about the
@@ -30,7 +30,7 @@ SEVEN = (
 
 
 def cold(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
-    """`grader check` from nothing, over the import of torch."""
+    """Yield `grader check` in a new process, as a ratio to the import of torch."""
     for name, command in checks(folder):
         floor, ours = interleaved(
             options.pairs,
@@ -45,7 +45,7 @@ def cold(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
 
 
 def device(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
-    """`grader check --device sim` over the same on the CPU alone."""
+    """Yield `grader check --device sim`, as a ratio to the same command on the CPU."""
     for name, command in checks(folder):
         plain, both = interleaved(
             options.pairs,
@@ -60,14 +60,14 @@ def device(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
 
 
 def checks(folder: Path) -> tuple[tuple[str, list[str]], ...]:
-    """Commands that check references: one assignment's, the seven exercises of a first week, and all of 01 to 10."""
+    """Return commands that check references: one assignment, the seven exercises of a first week, and 01 to 10."""
     one = ROOT / "solutions/05_multi_head_attention/multi_head_attention.py"
     everything = folder / "everything.py"
     references = (
         p for p in sorted(ROOT.glob("solutions/*/*.py")) if p.stem == p.parent.name.split("_", 1)[1]
     )
     everything.write_text(
-        # training is no matter of grading
+        # a training takes longer than grading
         "\n\n".join(path.read_text("utf-8") for path in references if path.stem != "capstone"),
         "utf-8",
     )
@@ -90,7 +90,7 @@ def watch(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
         "save to verdict in a running `grader watch`, one exercise",
         milliseconds(session.saves(folder, options.saves, "auto", 0.5)),
     )
-    yield (  # after pauses in which a worker gets ready
+    yield (  # after pauses in which a worker starts
         "save to verdict in a running `grader watch`, one exercise, basic",
         milliseconds(session.saves(folder, options.saves, "basic", session.SETTLED)),
     )

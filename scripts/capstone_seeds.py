@@ -111,7 +111,7 @@ word, among sequences that were in no batch. Seconds are CPU seconds, on a machi
 
 
 def with_rows(page: str, rate: str, first: int, table: list[Row]) -> str:
-    """Return the page with the rows of these seeds, in the place of those that began with the same seed."""
+    """Return the page with these rows. They replace the rows that start with the same seed."""
     kept = [line for line in page.splitlines() if line.startswith("| 0.")]
     kept = [line for line in kept if not line.startswith(f"| {rate} | {first} to ")]
     return PAGE + "\n".join([*kept, *_lines(rate, first, table)]) + "\n"

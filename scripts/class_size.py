@@ -1,7 +1,7 @@
-"""What a class of many submissions costs after grading: time and memory of the parent, size of the store and the page.
+"""Measure a large class after grading: time and memory of the parent, size of the store and of the class page.
 
-The results are made up: each of nine exercises has the checks of its recorded cases, and every third submission is
-wrong in one exercise, in words of its own. Each result is read from bytes, as the results of processes are.
+The results are synthetic: each of nine exercises has the checks of its recorded cases, and every third submission is
+wrong in one exercise, with different values. Each result is unpickled, like the results of real processes.
 
     python scripts/class_size.py 200 10000
 """
@@ -40,7 +40,7 @@ def main() -> None:
     if len(sys.argv) == 2:
         print(measured(int(sys.argv[1])))
         return
-    for size in sys.argv[1:]:  # a process each: memory is not returned to the system
+    for size in sys.argv[1:]:  # a new process for each size, because Python keeps freed memory
         subprocess.run([sys.executable, __file__, size], check=True)
 
 
@@ -70,7 +70,7 @@ def measured(size: int) -> str:
 
 
 class Made:
-    """In the place of the processes that grade."""
+    """Replace the pool of grading processes: return synthetic results."""
 
     def __init__(self, exercises: Iterable[Exercise]):
         right = [passed(exercise) for exercise in exercises]

@@ -1,6 +1,6 @@
 """Grade a class on two hosts that lose workers, and compare the store with that of a local run, row by row.
 
-The hosts are network namespaces with file systems of their own; root is needed. A worker is killed every few seconds,
+The hosts are network namespaces with their own file systems. Needs root. A worker is killed every few seconds,
 then a whole host. Exit status 0: the stores are equal.
 
     python scripts/cluster_hosts.py --submissions 2000 --kill-every 10
@@ -39,7 +39,7 @@ TEXTS = (
     RIGHT.replace(".transpose(1, 2)", ""),
     RIGHT.replace("return ", "return 1.37 * "),
     "def transpose_qkv(:\n",
-    "from layers import transpose_qkv\n",  # a module beside the file
+    "from layers import transpose_qkv\n",  # imports a module beside the file
 )
 ADDRESS, HOSTS = "10.77.0.1", {"a": "10.77.0.2", "b": "10.77.0.3"}
 
@@ -81,7 +81,7 @@ def main() -> int:
         return 0 if local == shared and client.returncode == 1 else 1
 
 
-PROGRESS = 30.0  # seconds between lines on how far the cluster is
+PROGRESS = 30.0  # seconds between lines of progress
 STARTED = 8.0  # seconds after which a worker has registered
 QUIET = ("--format", "csv", "--output", "marks.csv")
 
@@ -101,13 +101,13 @@ def make_school(root: Path, submissions: int) -> Path:
 
 
 def of(school: Path) -> dict[str, object]:
-    """Where and how a command of the instructor runs."""
+    """Return the options of `subprocess` for a command of the instructor."""
     variables = {"HEADWAY_SEED_FILE": str(school / "seed"), "XDG_CACHE_HOME": str(school / "cache")}
     return {"cwd": school, "env": {**os.environ, **variables}}
 
 
 def rows(store: Path) -> list[tuple[object, ...]]:
-    """Every row without its times of day, durations, and the signature that covers them."""
+    """Return every row without dates, durations, and the signature that covers them."""
     with closing(sqlite3.connect(store)) as database:
         found = database.execute(
             "SELECT content, exercise, cases, grader, sandbox, times, result FROM results ORDER BY 1, 2"
@@ -119,7 +119,7 @@ def rows(store: Path) -> list[tuple[object, ...]]:
 
 
 def graded(store: Path) -> int:
-    """The submissions in the store so far."""
+    """Return the number of submissions in the store."""
     with suppress(sqlite3.OperationalError), closing(sqlite3.connect(store)) as database:  # no table yet
         return database.execute("SELECT COUNT(DISTINCT content) FROM results").fetchone()[0]
     return 0
@@ -157,7 +157,7 @@ def inside(net: str, host: str) -> list[str]:
 
 
 def host_command(net: str, host: str, school: Path, workers: int) -> list[str]:
-    """Start workers that see neither the school nor the other host: /tmp and /mnt are their own."""
+    """Return a command that starts workers with their own /tmp and /mnt. They see neither the course nor the other host."""
     disk = school / f"disk-{host}"
     (disk / "keys").mkdir(parents=True)
     for name in ("ca.pem", "worker.pem"):
@@ -222,7 +222,7 @@ def processes(net: str, host: str) -> list[psutil.Process]:
 
 
 def is_worker(process: psutil.Process) -> bool:
-    """Whether this is a worker that has started: Dask gives up one that is killed before that."""
+    """Whether this is a worker that has started. Dask does not restart a worker that is killed earlier."""
     try:
         parent = " ".join(process.parent().cmdline())
         is_old = time.time() - process.create_time() > STARTED

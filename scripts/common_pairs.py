@@ -1,4 +1,4 @@
-"""The mistakes that are made most often, two at a time: which pairs the grader names.
+"""Combine two frequent mistakes, and print which pairs the grader names.
 
     python scripts/common_pairs.py
 
@@ -26,7 +26,7 @@ from grader.judge.verdict import JudgedCase, judge_all
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# What public code does wrong most often, and what books and courses warn of.
+# The most frequent mistakes in public code, and those that books and courses warn about.
 COMMONEST: dict[str, tuple[str, ...]] = {
     "masked_softmax": (
         "softmax-over-queries",
@@ -82,14 +82,14 @@ class Pair:
 
     @property
     def falsely(self) -> bool:
-        """Whether a name is given and every alternative names a mistake that is not there."""
+        """Whether the grader gives names, and each alternative contains a mistake that the answer does not have."""
         return bool(self.named) and not any(set(names) <= self.ids for names in self.named)
 
 
 def pairs(exercises: Mapping[str, Exercise]) -> Iterator[Pair]:
-    """Yield the pairs in which each mistake leaves a trace: the answer differs from either mistake alone.
+    """Yield the pairs whose signature differs from that of each of the two mistakes alone.
 
-    A pair that computes the same as a third known mistake is left out: it is that mistake.
+    A pair with the signature of a third known mistake is left out: it is that mistake.
     """
     assignments = {e["name"]: a for a in read_all(ROOT / "solutions") for e in a.exercises}
     for name, ids in COMMONEST.items():
@@ -106,7 +106,7 @@ def _pairs(exercise: Exercise, mistakes: list[KnownAnswer], reference: str) -> I
             source = apply([one, other], reference, exactly=False)
             if source != apply([other, one], reference, exactly=False):
                 continue
-        except ValueError:  # both change the same place
+        except ValueError:  # both edits change the same code
             continue
         judged = _judged(exercise, source)
         found = signature(cases, judged)
@@ -116,7 +116,7 @@ def _pairs(exercise: Exercise, mistakes: list[KnownAnswer], reference: str) -> I
 
 
 def _judged(exercise: Exercise, source: str) -> dict[str, JudgedCase]:
-    """What the judges find, in the dtype in which students' code runs."""
+    """Return the findings of the judges, in the dtype in which students' code runs."""
     cases = named_by(exercise.cases)
     seen = {case.id: observe(source, exercise.given, [case], case.dtype)[case.id] for case in cases}
     return judge_all(cases, seen)

@@ -57,7 +57,7 @@ def main() -> int:
     )
     svg = parser.parse_args().svg
     console = Console(highlight=False)
-    launcher = choose()  # imports torch in another process while this one reads the solutions
+    launcher = choose()  # it starts a process that imports torch while this one reads the solutions
     options = GradingOptions(torch_version=version("torch"), quick=True)
     engine = Engine(find(ROOT).bundles, launcher, options)
     try:

@@ -38,7 +38,7 @@ THRESHOLDS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 
 @dataclass(frozen=True)
 class Graded:
-    """One independent answer: what it equals by its label, and what the grader said."""
+    """One independent answer: its label, and the names that the grader gave."""
 
     name: str
     exercise: str
@@ -187,7 +187,7 @@ def _share(part: int, whole: int) -> str:
 
 
 def _macro(known: list[Graded]) -> str:
-    """Every mistake, or pair, counts once, however many answers make it."""
+    """Return the shares with the same weight for every mistake and pair, however many answers have it."""
     shares = defaultdict(list)
     for g in known:
         shares[(g.exercise, frozenset(g.equals or ()))].append(g.correctly)
@@ -238,7 +238,7 @@ def _left_out(exercises: dict[str, Exercise]) -> list[str]:
 
 
 def without(table: Signatures, id: str) -> Signatures:
-    """Return the table of a bank that never had this mistake, alone or in a pair."""
+    """Return the table without this mistake and without its pairs."""
     rest = np.array([id not in ids for ids in table.explains])
     kept = tuple(ids for ids, stays in zip(table.explains, rest, strict=True) if stays)
     return replace(table, explains=kept, states=table.states[rest], numbers=table.numbers[rest])

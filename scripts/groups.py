@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def requirements(groups: dict[str, list], name: str) -> list[str]:
-    """A group's requirements, with the groups that it includes."""
+    """Return the requirements of a group and of the groups that it includes."""
     out = []
     for item in groups[name]:
         out += [item] if isinstance(item, str) else requirements(groups, item["include-group"])

@@ -3,7 +3,7 @@
     python scripts/hostile_class.py                       in the best sandbox of this machine
     python scripts/hostile_class.py --sandbox landlock
 
-Workers are left out of the memory: they run student code, and have limits of their own.
+The memory of workers is not counted: they run student code and have their own limits.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from helpers.hostile_class import hostile_class  # noqa: E402 (it lies beside th
 from helpers.school import GRADER, environment, make_school  # noqa: E402
 
 SERVER = "grader.sandbox.forkserver"  # in the command line of a server, its supervisor and its workers
-SLICE = 0.02  # seconds between two looks at the processes
+SLICE = 0.02  # seconds between two measurements
 
 
 def main() -> None:
@@ -87,7 +87,7 @@ def most(pid: int) -> int:
 
 
 def verdict(record: dict) -> str:
-    """One line on a submission: its outcomes, its points, and the first sentence about it."""
+    """Return one line about a submission: its outcomes, its points, and the first sentence of its report."""
     results = sorted(record["exercises"], key=lambda result: result["outcome"] == "blocked")
     said = [result["message"] for result in results]
     said += [check["message"] for result in results for check in result["checks"]] + record["remarks"]

@@ -1,6 +1,6 @@
 """Report which cases and checks no wrong answer depends on.
 
-    python scripts/kill_matrix.py                  a row per exercise; some minutes
+    python scripts/kill_matrix.py                  a row per exercise; takes minutes
     python scripts/kill_matrix.py --write          also write docs/kill-matrix.md
     python scripts/kill_matrix.py sequence_mask    also each case, its CPU time, and what depends on it
 
@@ -36,21 +36,21 @@ from grader.report.model import CheckResult
 
 ROOT = Path(__file__).resolve().parents[1]
 Names = tuple[tuple[str, ...], ...]
-EXAMPLES = 4  # answers that depend on a case: the search for more would take long
+EXAMPLES = 4  # the search for further answers that depend on a case would take long
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What the grader found in a wrong answer."""
+    """The findings of the grader in a wrong answer."""
 
-    failed: tuple[CheckResult, ...]  # also advice
+    failed: tuple[CheckResult, ...]  # with advice
     states: tuple[str, ...]  # its signature
     numbers: Array
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """What was measured of one exercise."""
+    """The measurements of one exercise."""
 
     exercise: Exercise
     answers: int
@@ -133,7 +133,7 @@ def matrix(assignment: Assignment, exercise: Exercise) -> Matrix:
 
 
 def wrong_answers(assignment: Assignment, exercise: Exercise) -> Iterator[tuple[str, str]]:
-    """Yield the name and the source of each answer that something of the exercise must tell from a right one."""
+    """Yield the name and the source of each wrong answer of an exercise."""
     trivial = [answer for answer in assignment.variants(exercise.name) if answer.kind == "trivial"]
     for answer in [*assignment.mistakes(exercise.name), *assignment.mutants(exercise.name), *trivial]:
         if answer.breaks != DEVICE:
@@ -157,7 +157,7 @@ def graded(source: str, exercise: Exercise) -> Answer:
 
 
 def _seconds(source: str, exercise: Exercise, case: RecordedCase) -> float:
-    """CPU time of the second of two runs, with the loading of the file taken away."""
+    """Return the CPU seconds of the second of two runs, without the time to load the file."""
 
     def run(cases: list[RecordedCase]) -> float:
         started = time.process_time()
@@ -170,7 +170,7 @@ def _seconds(source: str, exercise: Exercise, case: RecordedCase) -> float:
 
 
 def depends(exercise: Exercise, answer: Answer, named: Names, left_out: Collection[str]) -> bool:
-    """Whether a report would differ without these cases and checks. named: what the whole exercise names."""
+    """Whether a report would differ without these cases and checks. named: the names with all cases and checks."""
 
     def failing(checks: Iterable[CheckResult]) -> set[tuple[str, str]]:
         return {(check.facet if not check.policy else "", check.policy) for check in checks}
@@ -182,9 +182,9 @@ def depends(exercise: Exercise, answer: Answer, named: Names, left_out: Collecti
 def names(
     exercise: Exercise, answer: Answer, left_out: Collection[str], otherwise: Names | None = None
 ) -> Names:
-    """Name the mistakes as if a signature never had a place for these cases and checks.
+    """Name the mistakes with signatures that leave these cases and checks out.
 
-    otherwise: returned if it has none.
+    otherwise: the result if the exercise has no signatures.
     """
     table = exercise.signatures
     if table is None or not exercise.level:

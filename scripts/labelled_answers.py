@@ -1,4 +1,4 @@
-"""Wrong answers whose faulty lines are known: the right form of the same file is known, so the difference is the label.
+"""Wrong answers with known faulty lines: each differs from a right answer in these lines.
 
 Two sources. `answers`: files of tests/answers that differ from a right answer of the same exercise in at most
 MAX_LINES lines. `bank`: known mistakes that are edits of the reference, applied to the reference and to the right
@@ -25,7 +25,10 @@ MAX_LINES = 2
 
 @dataclass(frozen=True)
 class Labelled:
-    """One wrong answer. statements: first lines of the statements that differ; where one is missing, of both beside it."""
+    """One wrong answer.
+
+    statements: first lines of the statements that differ; if a line is missing, of the statements before and after it.
+    """
 
     name: str
     source_kind: str  # "answers" or "bank"
@@ -35,12 +38,12 @@ class Labelled:
 
     @property
     def held_out(self) -> bool:
-        """Whether the answer belongs to the third that was not looked at while the operators were written."""
+        """Whether the answer belongs to the third that was not used while the repair operators were written."""
         return hashlib.sha256(self.name.encode()).digest()[0] % 3 == 0
 
 
 def labelled_answers() -> list[Labelled]:
-    """Every labelled answer, in a fixed order."""
+    """Return every labelled answer, in a fixed order."""
     return [*_independent(), *_from_bank()]
 
 
@@ -70,14 +73,14 @@ def _from_bank() -> Iterator[Labelled]:
 
 
 def _right_forms(content: Assignment, exercise: str) -> list[tuple[str, str]]:
-    """The reference and the right variants, without lesson and demos."""
+    """Return the reference and the right variants, without lesson and demos."""
     plain = definitions(content.source)
     same = [v for v in content.variants(exercise) if v.kind in ("same", "also")]
     return [("reference", plain), *((v.id, apply(v, plain)) for v in same)]
 
 
 def _applied(mistake: KnownAnswer, right: str, exactly: bool) -> str:
-    """The source with the mistake; "" where the mistake cannot be written into it."""
+    """Return the source with the mistake; "" if its edits do not match."""
     try:
         wrong = apply(mistake, right, exactly=exactly)
         ast.parse(wrong)
@@ -87,7 +90,7 @@ def _applied(mistake: KnownAnswer, right: str, exactly: bool) -> str:
 
 
 def _difference(wrong: str, right: str) -> tuple[int, frozenset[int]]:
-    """The number of lines that differ, and the first lines of the statements of `wrong` that hold them."""
+    """Return the number of lines that differ, and the first lines of their statements in `wrong`."""
     mine, theirs = _code(wrong), _code(right)
     texts = ([text for _n, text in mine], [text for _n, text in theirs])
     head = next((i for i, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), 0)
@@ -105,13 +108,13 @@ def _difference(wrong: str, right: str) -> tuple[int, frozenset[int]]:
 
 
 def _code(source: str) -> list[tuple[int, str]]:
-    """The lines of a source with their numbers, without comments and blank lines."""
+    """Return the lines of a source with their numbers, without comments and blank lines."""
     lines = [(n, text.split("  #")[0].rstrip()) for n, text in enumerate(source.splitlines(), 1)]
     return [(n, text) for n, text in lines if text.strip() and not text.lstrip().startswith("#")]
 
 
 def statement_of(source: str, line: int) -> int:
-    """The first line of the innermost statement that holds a line."""
+    """Return the first line of the innermost statement that contains a line."""
     holding = [
         n
         for n in ast.walk(ast.parse(source))
@@ -121,5 +124,5 @@ def statement_of(source: str, line: int) -> int:
 
 
 def statements(source: str) -> list[int]:
-    """The first lines of all statements, in order."""
+    """Return the first lines of all statements, in order."""
     return sorted({n.lineno for n in ast.walk(ast.parse(source)) if isinstance(n, ast.stmt)})

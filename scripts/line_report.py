@@ -27,7 +27,7 @@ from grader.lines.pointer import point
 from grader.lines.search import Budget
 from grader.sandbox.choose import choose
 
-LIMIT = 1.25  # seconds: a search that took longer was ended by its budget
+LIMIT = 1.25  # seconds: a longer search was stopped by its budget
 FAR = 99  # statements: no distance
 EQUALS = json.loads((ROOT / "tests" / "answers" / "equals.json").read_text("utf-8"))
 WALL = 30.0  # seconds: the budget is CPU time, so that other work on the machine does not count
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def sample(answers: list[Labelled], limit: int) -> list[Labelled]:
-    """Independent answers and mistakes of the bank in turn, each in an order by a hash of their names."""
+    """Return independent answers and mistakes of the bank in turn, each ordered by a hash of the name."""
     kinds = [
         sorted((a for a in answers if a.source_kind == kind), key=_place) for kind in ("answers", "bank")
     ]
@@ -57,7 +57,7 @@ def _place(answer: Labelled) -> str:
 
 
 def measure(answers: list[Labelled], rows: Path) -> list[dict]:
-    """One row per answer; those that are in the file are not measured again."""
+    """Return one row per answer. Rows that are in the file are not measured again."""
     known = {}
     if rows.exists():
         known = {row["name"]: row for row in map(json.loads, rows.read_text("utf-8").splitlines())}
@@ -101,7 +101,7 @@ def _row(engine: Engine, answer: Labelled) -> dict:
 
 
 def _distance(answer: Labelled, line: int) -> int:
-    """Statements between a line and the nearest faulty one."""
+    """Return the number of statements between a line and the nearest faulty one."""
     order, mine = statements(answer.source), statement_of(answer.source, line)
     return min(
         (abs(order.index(mine) - order.index(s)) for s in answer.statements if s in order), default=FAR
@@ -109,7 +109,7 @@ def _distance(answer: Labelled, line: int) -> int:
 
 
 def report(rows: list[dict]) -> str:
-    """The tables, for all answers and for the parts that must be looked at apart."""
+    """Return the tables: for all answers, and for each part of them."""
     searched = [row for row in rows if row["outcome"] == "failed" and "lines" in row]
     groups = {
         "all": searched,
@@ -136,14 +136,14 @@ def _sure(rows: list[dict]) -> list[dict]:
 
 
 def _has_wrong_name(row: dict) -> bool:
-    """Whether a row has a name, and none of its names is the mistake that is known to be there."""
+    """Whether a row has names, and none is the mistake that the answer has."""
     of_bank = [row["name"].split("/")[1]]
     there = of_bank if row["kind"] == "bank" else EQUALS.get(row["name"], [])
     return row["named"] and not any(set(there) & set(names) for names in row["names"])
 
 
 def _doubted(rows: list[dict]) -> list[dict]:
-    """The rows whose certified line is not shown because it contradicts the name."""
+    """Return the rows whose verified line is not shown because it contradicts the name."""
     return [row for row in rows if row["doubted"] is not None]
 
 

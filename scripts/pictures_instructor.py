@@ -1,7 +1,7 @@
 """Make the pictures of docs/instructor.md from real pages: python scripts/pictures_instructor.py [FOLDER]
 
-Types what the document tells to type, opens what came of it in Chromium, and writes docs/pictures/*.webp. With a
-FOLDER, writes there instead, as .png, and every page in light and dark, wide and narrow: to look at.
+Runs the commands of the document, opens the resulting pages in Chromium, and writes docs/pictures/*.webp. With a
+FOLDER, writes .png files there instead: every page light and dark, wide and narrow.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def main(folder: Path | None) -> None:
 
 
 def correct(pages: Formgrader, walk: Walk) -> None:
-    """What an instructor types into bob's submission, and his feedback anew."""
+    """Type an instructor's corrections into bob's submission, and generate his feedback again."""
     pages.window.look()
     pages.open_submission("bob")
     pages.type_into(pages.score(SHOWN), "2")
@@ -50,7 +50,7 @@ def correct(pages: Formgrader, walk: Walk) -> None:
 
 
 def views(pages: Formgrader, walk: Walk) -> dict[str, Act]:
-    """Picture → what brings it onto the screen."""
+    """Return picture → the function that opens its page."""
     window = pages.window
 
     def submission() -> None:

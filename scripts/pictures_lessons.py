@@ -1,6 +1,6 @@
 """Draw the pictures of the lessons: python scripts/pictures_lessons.py
 
-Writes solutions/*/pictures/*.svg; `grader build` takes them on to the students. Needs the `pictures` group.
+Writes solutions/*/pictures/*.svg; `grader build` copies them to the student files. Needs the `pictures` group.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PICTURES: dict[str, Callable[[], Sheet]] = {
 
 
 def draw(name: str) -> str:
-    """One picture, as the text of its file."""
+    """Return the SVG of one picture."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(SETTINGS)

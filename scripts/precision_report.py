@@ -40,7 +40,7 @@ ORDER = ("float64", "float32", "float16", "bfloat16")
 
 @dataclass(frozen=True)
 class Measured:
-    """One answer in one dtype: its largest difference, how much of the tolerance that is, and what failed."""
+    """One answer in one dtype: its largest difference, the share of the tolerance, and the checks that failed."""
 
     exercise: str
     answer: str

@@ -19,13 +19,13 @@ from benches.nine import class_of, course
 
 @dataclass(frozen=True)
 class Bulk:
-    """One run over a class."""
+    """The cost of one run over a class."""
 
     size: int
     cores: int
     seconds: float
     cpu: float  # seconds of processor time
-    peak: int  # bytes of all its processes together, shared pages counted once
+    peak: int  # bytes: the proportional memory of all its processes
 
     @property
     def a_minute(self) -> float:
@@ -33,7 +33,7 @@ class Bulk:
 
 
 def graded(folder: Path, size: int) -> list[Bulk]:
-    """A class of `size` on one core and on all, after the hidden cases were recorded."""
+    """Grade a class of `size` on one core and on all cores. The hidden cases are recorded before."""
     root, submissions = _prepared(folder, size)
     everything = len(os.sched_getaffinity(0))
     return [
@@ -43,7 +43,7 @@ def graded(folder: Path, size: int) -> list[Bulk]:
 
 
 def on_a_cluster(folder: Path, size: int, workers: Sequence[int]) -> list[Bulk]:
-    """A class of `size` on local clusters of so many workers each, on all cores."""
+    """Grade a class of `size` on a local cluster, for each number of workers, on all cores."""
     root, submissions = _prepared(folder, size)
     cores = len(os.sched_getaffinity(0))
     return [
@@ -60,7 +60,7 @@ def _prepared(folder: Path, size: int) -> tuple[Path, Path]:
 
 
 def _run(root: Path, submissions: Path, cores: int, store: str, *where: str) -> tuple[float, float, int]:
-    """Seconds, seconds of processor time and peak memory; the process and all that it starts are held to so many cores."""
+    """Return seconds, seconds of processor time and peak memory in bytes. All processes share `cores` cores."""
     environment = {
         **os.environ,
         "HEADWAY_SEED_FILE": str(root / "seed"),
@@ -105,4 +105,4 @@ def _watch(process: subprocess.Popen[str], peaks: list[int]) -> None:
                 with contextlib.suppress(psutil.Error):
                     total += one.memory_full_info().pss
         peaks[0] = max(peaks[0], total)
-        time.sleep(5.0)  # to look takes a tenth of a second
+        time.sleep(5.0)  # one measurement takes a tenth of a second

@@ -1,4 +1,4 @@
-"""What naming a mistake costs beyond grading: every wrong answer of tests/answers, each as the first of its process."""
+"""Measure what naming a mistake costs, for every wrong answer of tests/answers. Caches are empty before each."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from grader.judge.verdict import judge_all
 
 
 def costs() -> list[float]:
-    """Seconds of processor time for each answer that fails; pairs are in the bank like single mistakes."""
+    """Return seconds of processor time for each answer that fails. The bank has single mistakes and pairs."""
     torch.set_num_threads(1)  # as in a worker: the tensors are tiny
     exercises = {e.name: e for b in load_all(ROOT / "assignments") for e in b.exercises if e.signatures}
     return [cost for exercise in exercises.values() for cost in _of(exercise)]
 
 
 def _of(exercise: Exercise) -> Iterator[float]:
-    cases = named_by(exercise.cases)  # a training tells nothing of a mistake, and takes long
+    cases = named_by(exercise.cases)  # without trainings: they take long and name no mistake
     for path in sorted((ROOT / "tests" / "answers" / exercise.name).glob("wrong_*.py")):
         source = path.read_text("utf-8")
         if re.search(r"^# breaks: *(device|precision)$", source, re.M):  # passes on the CPU
@@ -34,7 +34,7 @@ def _of(exercise: Exercise) -> Iterator[float]:
         seen = observe(source, exercise.given, cases, dtype="float32")
         judged = judge_all(cases, seen)
         checks = [check for one in judged.values() for check in one.checks]
-        signature._directions.cache_clear()  # a `grader check` begins without them
+        signature._directions.cache_clear()  # a new process starts without them
         before = time.process_time()
         found = diagnose(exercise, judged, checks).diagnosis
         if found.kind == "unknown":

@@ -1,4 +1,4 @@
-"""Times as numbers with a spread, and the machine they were taken on."""
+"""Time commands, and describe the machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GRADER = Path(sys.executable).with_name("grader")
 
 
 def timed(command: Sequence[str], cwd: Path = ROOT, **environment: str) -> float:
-    """Seconds of one run of a command, whatever it answers."""
+    """Return the seconds of one run of a command, whatever its exit status."""
     started = time.perf_counter()
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     subprocess.run(command, cwd=cwd, env={**os.environ, **environment}, check=False, **quiet)
@@ -28,7 +28,7 @@ def timed(command: Sequence[str], cwd: Path = ROOT, **environment: str) -> float
 def finished(
     command: Sequence[str], cwd: Path, cores: Sequence[int] = (), **environment: str
 ) -> tuple[float, float]:
-    """Seconds and processor seconds of a command that must succeed; held to `cores` if there are any."""
+    """Return seconds and processor seconds of a command that must succeed. cores: where it may run; (): anywhere."""
     tools = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
     started, before = time.perf_counter(), cpu()
     done = subprocess.run(
@@ -49,7 +49,7 @@ def finished(
 def interleaved(
     pairs: int, floor: Callable[[], float], ours: Callable[[], float]
 ) -> tuple[list[float], list[float]]:
-    """Two things measured in turn, so that what disturbs one disturbs the other."""
+    """Measure two functions in turn, so that other work on the machine affects both."""
     floor(), ours()  # fill the file cache
     rows = [(floor(), ours()) for _ in range(pairs)]
     return [a for a, _ in rows], [b for _, b in rows]
@@ -60,14 +60,14 @@ def seconds(values: Sequence[float]) -> str:
 
 
 def milliseconds(values: Sequence[float]) -> str:
-    """Median, 95th percentile and worst."""
+    """Return the median, the 95th percentile and the largest value as text."""
     ranked = sorted(values)
     p95 = ranked[min(len(ranked) - 1, round(0.95 * (len(ranked) - 1)))]
     return f"{1000 * statistics.median(ranked):.0f} ms (p95 {1000 * p95:.0f}, worst {1000 * ranked[-1]:.0f})"
 
 
 def machine() -> str:
-    """The machine in one line."""
+    """Describe the machine in one line."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 30
     names = [line.split(":", 1)[1].strip() for line in _cpuinfo() if line.startswith("model name")]
     cores = len(os.sched_getaffinity(0))
@@ -76,7 +76,7 @@ def machine() -> str:
 
 @dataclass(frozen=True)
 class Each:
-    """What one of many costs."""
+    """The cost per submission."""
 
     seconds: float
     cpu: float  # seconds of processor time
@@ -92,13 +92,13 @@ class Each:
 
 
 def cpu() -> float:
-    """Seconds of processor time that ended children have used so far; fair where the machine is busy."""
+    """Return the processor seconds of all ended children. Other work on the machine hardly changes them."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def load() -> float:
-    """How busy the machine was in the last minute."""
+    """Return the load of the machine in the last minute."""
     return os.getloadavg()[0]
 
 

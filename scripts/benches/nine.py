@@ -1,4 +1,4 @@
-"""A notebook of nine exercises, right in all, and a class that submits it."""
+"""Write a right notebook of nine exercises, and a class that submits it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ IMPORTS = "import math\nimport torch\nfrom torch import nn\nfrom torch.nn import
 
 
 def definitions() -> dict[str, str]:
-    """Exercise → source, from the references."""
+    """Return exercise → source of its reference."""
     out = {}
     for file, names in NINE.items():
         text = (ROOT / "solutions" / f"{file}.py").read_text("utf-8")
@@ -35,7 +35,7 @@ def definitions() -> dict[str, str]:
 
 
 def notebook(mark: int) -> str:
-    """The notebook of one student; `mark` makes it different from the others."""
+    """Return the notebook of one student; `mark` makes it different from the others."""
     sources = [IMPORTS, *(f"{source}\n# submitted by {mark}" for source in definitions().values())]
     cells = [
         {"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": [], "source": s}
@@ -53,7 +53,7 @@ def class_of(size: int, folder: Path) -> Path:
 
 
 def course(folder: Path) -> Path:
-    """An instructor's checkout with the assignments that the notebook is about."""
+    """Make an instructor's checkout with the assignments of the notebook. Return its folder."""
     for name in ("01_attention_pooling", *(file.split("/")[0] for file in NINE)):  # 03 builds on 01
         for room in ("assignments", "solutions"):
             shutil.copytree(ROOT / room / name, folder / room / name, dirs_exist_ok=True)

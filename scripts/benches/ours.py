@@ -14,7 +14,7 @@ from benches import nine
 from benches.measure import GRADER, Each, finished
 from benches.stock import hand_in, require_full_marks, source
 
-# What nbgrader costs by itself: its own list, and nothing where it would execute the notebook.
+# nbgrader alone: its own preprocessors, without the one that executes the notebook.
 NOTHING = """
 c = get_config()
 c.Autograde.exporter_class = "nbconvert.exporters.NotebookExporter"
@@ -29,12 +29,12 @@ c.Autograde.autograde_preprocessors = [
 
 @dataclass(frozen=True)
 class Measured:
-    """What a notebook of nine exercises costs in each way; all but `first` on one core."""
+    """The cost of a notebook of nine exercises in each way; all but `first` on one core."""
 
     alone: Each  # without a store
-    first: Each  # `grader grade` on all cores, its start included
+    first: Each  # `grader grade` on all cores, with its start
     filled: Each  # `nbgrader autograde` after it
-    empty: Each  # with nothing in our place
+    empty: Each  # without our preprocessors
 
 
 def autograded(folder: Path, size: int) -> Measured:
@@ -68,7 +68,7 @@ class _Course:
         self.run(str(GRADER), "grade", "one", "--format", "csv")
 
     def autograde(self, size: int, cores: Sequence[int]) -> Each:
-        """A submission of `nbgrader autograde`; its own start is taken out by a run over one."""
+        """Return the cost per submission of `nbgrader autograde`, without its start: a run over one is subtracted."""
         shutil.rmtree(self.folder / "autograded", ignore_errors=True)
         command = [sys.executable, "-m", "nbgrader", "autograde", "nine", "--student"]
         first, others = (

@@ -1,4 +1,4 @@
-"""What a running session costs: a save to its verdict, a request to its first result, a worker's memory."""
+"""Measure a running session: from a save to its verdict, from a request to its first result, a worker's memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DONE = b"watching "
 
 
 def saves(folder: Path, count: int, tier: str, pause: float) -> list[float]:
-    """Seconds from a save to the whole verdict on screen, in a `grader watch` that has been running a while.
+    """Return the seconds from a save to the whole verdict on screen, in a warm `grader watch`.
 
     pause: seconds between a verdict and the next save. The search for a line, which follows a verdict, is off.
     """
@@ -61,7 +61,7 @@ def _verdict(watch: subprocess.Popen[bytes]) -> None:
 
 
 def first_results(count: int) -> dict[str, list[float]]:
-    """Tier → seconds from asking for a worker to the first result of a submission in it, with a warm server."""
+    """Return tier → seconds from the request of a worker to its first result, with a warm server."""
     exercise = next(
         e for bundle in load_all(ROOT / "assignments") for e in bundle.exercises if e.name == "masked_softmax"
     )
@@ -82,7 +82,7 @@ def _tiers() -> list[str]:
 
 
 def _timed(launcher: Launcher, exercise: Exercise) -> float:
-    time.sleep(0.05)  # until another worker is ready, as between two saves
+    time.sleep(0.05)  # until the next worker is ready, as between two saves
     started = time.perf_counter()
     session = _first_result(launcher, exercise)
     taken = time.perf_counter() - started
@@ -100,8 +100,9 @@ def _first_result(launcher: Launcher, exercise: Exercise) -> Session:
 
 
 def memory(count: int = 5) -> dict[str, int] | None:
-    """Median bytes a worker has for itself (`private`) and its share of all (`pss`) after a first result; None
-    where the system does not tell."""
+    """Return the median bytes of a worker after its first result: `private`, and `pss` with its part of shared memory.
+
+    None if the system does not report them."""
     exercise = next(
         e for bundle in load_all(ROOT / "assignments") for e in bundle.exercises if e.name == "masked_softmax"
     )

@@ -1,4 +1,4 @@
-"""Stock `nbgrader autograde` on the same notebooks, with the same cases and as many checks in its test cells."""
+"""Measure stock `nbgrader autograde` on the same notebooks, with the same cases and checks in its test cells."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benches.nine import EXERCISES, IMPORTS, definitions
 from grader.bundle.files import load_all
 from grader.bundle.safetensors import encode
 
-# What a test cell calls: the cases of an exercise on the notebook's own definitions, compared in numpy.
+# The module that test cells import: run an exercise's cases on the notebook's definitions, and compare in numpy.
 CHECKS = """
 import json, pathlib
 import numpy as np, safetensors.numpy, safetensors.torch
@@ -36,7 +36,7 @@ def check(exercise, names):
 
 
 def autograded(folder: Path, size: int, cores: Sequence[int] = ()) -> Each:
-    """A submission of `nbgrader autograde`: its own start is taken out by a run over one."""
+    """Return the cost per submission of `nbgrader autograde`, without its start: a run over one is subtracted."""
     course = folder / "stock"
     (course / "source" / "nine").mkdir(parents=True)
     (course / "nbgrader_config.py").write_text(
@@ -54,7 +54,7 @@ def autograded(folder: Path, size: int, cores: Sequence[int] = ()) -> Each:
             hand_in(
                 course / "submitted" / f"student{number:03}" / "nine", course / "release" / "nine", number
             )
-        times.append(_nbgrader(course, cores, "autograde", "nine"))  # those that were graded are left alone
+        times.append(_nbgrader(course, cores, "autograde", "nine"))  # it skips submissions that it has graded
     require_full_marks(course, size + 1)
     return (times[1] - times[0]) / (size - 1)
 
@@ -86,7 +86,7 @@ def _write_checks(folder: Path) -> None:
 
 
 def source(test: str, opens: str = "") -> str:
-    """The instructor's notebook: a solution cell and a test cell an exercise, with its {name} filled in."""
+    """Return the instructor's notebook: a solution cell and a test cell per exercise."""
     cells = [_cell(f"{opens}\n{IMPORTS}".strip(), "imports")]
     for name, answer in definitions().items():
         cells.append(_cell(f"### BEGIN SOLUTION\n{answer}\n### END SOLUTION", name, solution=True))
@@ -116,7 +116,7 @@ def _cell(source: str, id: str, solution: bool = False, points: int = 0) -> dict
 
 
 def hand_in(folder: Path, release: Path, mark: int) -> None:
-    """A released folder with everything answered; `mark` tells it from the others."""
+    """Write the submission of one student: the released folder with all answers. `mark` makes it different."""
     folder.mkdir(parents=True)
     for file in release.iterdir():
         (folder / file.name).write_bytes(file.read_bytes())
@@ -130,7 +130,7 @@ def hand_in(folder: Path, release: Path, mark: int) -> None:
 
 
 def require_full_marks(course: Path, size: int) -> None:
-    """A course that failed fast would look fast."""
+    """Exit if a submission has not all points: a failing answer is graded faster."""
     from nbgrader.api import Gradebook
 
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:

@@ -1,4 +1,4 @@
-"""Where the time of one submission goes: the engine's own functions, timed from outside by wrapping them."""
+"""Measure the steps of grading one submission: wrap functions of the engine with timers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STEPS = ("read", "start worker", "load", "run cases", "judge", "diagnose", "writ
 
 
 class Clock:
-    """Seconds by step."""
+    """Add up seconds per step."""
 
     def __init__(self) -> None:
         self.spent = dict.fromkeys(STEPS, 0.0)
@@ -53,7 +53,7 @@ class Clock:
 
 
 def where(folder: Path, count: int) -> dict[str, float]:
-    """Step → seconds a submission, over `count` notebooks of which every third is wrong in one exercise."""
+    """Return step → seconds per submission, over `count` notebooks. Every third is wrong in one exercise."""
     clock = Clock()
     store = Store(folder / "where.sqlite", StoreKey("bench", "bench", "bench", b"bench"))
     launcher = choose(warm="full")

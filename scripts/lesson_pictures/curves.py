@@ -1,4 +1,4 @@
-"""Pictures with axes: every curve is computed here, from the formulas of its lesson."""
+"""Pictures with axes. Every curve is computed from the formulas of its lesson."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lesson_pictures.sheet import BLUE, FAINT, INK, ORANGE, Sheet, pt
 
 
 def softmax(scores: np.ndarray) -> np.ndarray:
-    """Along the last axis."""
+    """Return the softmax along the last axis."""
     powers = np.exp(scores - scores.max(-1, keepdims=True))
     return powers / powers.sum(-1, keepdims=True)
 
@@ -70,7 +70,7 @@ def kernel_regression() -> Sheet:
 
 
 def square_root() -> Sheet:
-    """The weights of eight random keys from the largest to the smallest, with and without the division."""
+    """Draw the sorted weights of eight random keys, with and without the division by the root."""
     sheet = Sheet(322)
     random = np.random.default_rng(3)
     for column, d in enumerate((4, 64, 512)):
@@ -138,7 +138,7 @@ def table_of_sines() -> Sheet:
 
 
 def removal_curves() -> Sheet:
-    """Eight heads vote for or against, each with its own strength; they are taken away in three orders."""
+    """Draw the accuracy of eight heads that vote with different strengths, while they are removed in three orders."""
     sheet = Sheet(300)
     random, H, N = np.random.default_rng(0), 8, 4000
     strength = np.array([0.35, 1.3, 0.25, 0.6, 1.0, 0.3, 0.45, 0.2])

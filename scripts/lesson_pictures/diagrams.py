@@ -1,4 +1,4 @@
-"""Pictures of data on its way through layers, from top to bottom."""
+"""Pictures of how data passes through layers, from top to bottom."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def multi_head_attention() -> Sheet:
 
 
 def part(sheet: Sheet, x: float, y: float, name: str, colour: str) -> float:
-    """A part with its residual and its normalisation, which an arrow reaches at (x, y); gives where it ends."""
+    """Draw a sublayer with its residual connection and its normalisation below (x, y). Return the y of its end."""
     sheet.arrow((x, y - 34), (x - 140, y - 34), (x - 140, y + 75), (x - 9, y + 75), colour=ORANGE, width=2)
     sheet.box(x - 90, y, 180, 40, name, colour=colour, strength=0.2)
     sheet.arrow((x, y + 40), (x, y + 66))

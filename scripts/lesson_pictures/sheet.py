@@ -1,7 +1,7 @@
-"""A sheet to draw a lesson's picture on: its colours, its measures, and the SVG that comes of it.
+"""A sheet for a picture of a lesson: its colours, its sizes, and its SVG.
 
 Lengths are pixels, counted from the top left. A picture is drawn once, in the colours of a light page; a rule in
-the file exchanges them where the page is dark. Whoever does not know such rules shows the light one, on its own card.
+the file changes them on a dark page. A program that ignores this rule shows the light picture on a light card.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ Point = tuple[float, float]
 
 
 def pt(pixels: float) -> float:
-    """matplotlib measures letters and lines in points."""
+    """Return a length in points: matplotlib measures letters and lines in points."""
     return pixels * 0.75
 
 
 class Sheet:
-    """An empty card."""
+    """A card to draw on, empty at first."""
 
     def __init__(self, height: int):
         self.height = height
@@ -61,7 +61,7 @@ class Sheet:
         self.box(0.5, 0.5, WIDTH - 1, height - 1, colour=PAPER, edge=LINE, round=6)
 
     def axes(self, x: float, y: float, w: float, h: float) -> Axes:
-        """Axes for curves, without the frame that nobody needs."""
+        """Add axes for curves, without a frame."""
         axes = self.figure.add_axes((x / WIDTH, 1 - (y + h) / self.height, w / WIDTH, h / self.height))
         axes.patch.set_visible(False)
         axes.spines[["top", "right"]].set_visible(False)
@@ -80,7 +80,7 @@ class Sheet:
         self.page.text(x, y, said, fontsize=pt(size), color=colour, **options)
 
     def shape(self, x: float, y: float, said: str, ha: str = "left") -> None:
-        """A tensor's shape, beside its arrow."""
+        """Write a tensor's shape beside its arrow."""
         self.text(x, y, said, 12, FAINT, ha=ha)
 
     def box(
@@ -127,7 +127,7 @@ class Sheet:
         edge: str = FAINT,
         size: float = 12,
     ) -> None:
-        """One entry of a table. Hatched: it takes no part."""
+        """Draw one entry of a table. Hatched: it is masked out."""
         self._add(Rectangle((x, y), w, h, facecolor=(colour, strength), edgecolor=edge, linewidth=pt(1)))
         if hatch:
             self._add(Rectangle((x, y), w, h, facecolor="none", edgecolor=FAINT, linewidth=0, hatch=hatch))
@@ -142,7 +142,7 @@ class Sheet:
         )
 
     def arrow(self, *points: Point, colour: str = INK, width: float = 1.3, style: str = "-") -> None:
-        """Along the points, with its head at the last."""
+        """Draw an arrow along the points; its head is at the last one."""
         if len(points) > 2:
             self.line(points[:-1], colour, width, style)
         self._add(
@@ -174,12 +174,12 @@ class Sheet:
         )
 
     def plus(self, x: float, y: float) -> None:
-        """Where a residual meets what goes around it."""
+        """Draw the plus sign where a residual connection is added."""
         self.box(x - 9, y - 9, 18, 18, colour=PAPER, edge=INK, round=9)
         self.text(x, y, "+", 15)
 
     def svg(self) -> str:
-        """The picture as a file: the same, byte for byte, at every call."""
+        """Return the picture as SVG. Every call returns the same bytes."""
         with matplotlib.rc_context(SETTINGS), io.StringIO() as file:
             self.figure.savefig(
                 file, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type"))
@@ -189,7 +189,7 @@ class Sheet:
 
 
 def _lean(drawn: str, height: int) -> str:
-    """Without what a browser does not need: a lesson's picture is loaded by everybody."""
+    """Return the SVG without the parts that a browser does not need, so that lessons load fast."""
     head, body = drawn[drawn.index("<svg") :].split(">", 1)
     view = re.search(r'viewBox="[^"]*"', head)
     assert view is not None
@@ -209,7 +209,7 @@ def _lean(drawn: str, height: int) -> str:
 
 
 def _shorter(path: str) -> str:
-    """Hundredths of a point are finer than any screen."""
+    """Round the numbers of a path to hundredths of a point; no screen shows more."""
     shorter = re.sub(r"-?\d+\.\d+", lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), path)
     return re.sub(r"\s*([A-Za-z])\s*", r"\1", shorter) if path[:1] == "M" else shorter
 

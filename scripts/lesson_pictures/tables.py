@@ -7,12 +7,12 @@ import numpy as np
 from lesson_pictures.curves import softmax
 from lesson_pictures.sheet import BLUE, BOX, FAINT, GREEN, INK, ORANGE, PAPER, PURPLE, Sheet
 
-NO = "////"  # hatching: takes no part
+NO = "////"  # hatching: masked out
 HEADS = (BLUE, ORANGE)
 
 
 def masks() -> Sheet:
-    """Scores, what a mask leaves of them, and the softmax of each row."""
+    """Draw scores, the masked scores, and the softmax of each row."""
     sheet = Sheet(478)
     scores = np.array([[2.0, 1, 0, 3], [1, 1, 2, 5], [0, 2, 1, 1], [1, 0, 1, 2]])
     kinds = [
@@ -54,7 +54,7 @@ def masks() -> Sheet:
 
 
 def heads_in_memory() -> Sheet:
-    """Reshape alone, and permute then reshape; only the second gives each head its own features."""
+    """Draw a reshape alone, and a permute before a reshape; only the second gives each head its own features."""
     sheet = Sheet(452)
 
     def number(x: float, y: float, n: int, w: float = 34, h: float = 30) -> None:
@@ -107,7 +107,7 @@ def heads_in_memory() -> Sheet:
 
 
 def cache() -> Sheet:
-    """What a query sees: all steps in one call, or one step a call."""
+    """Draw the keys that a query attends to: with all steps in one call, and with one step per call."""
     sheet = Sheet(330)
     side = 38
     sheet.text(168, 24, "training: one call, $T$ = 4", 14)
@@ -139,7 +139,7 @@ def cache() -> Sheet:
 
 
 def owned_by_a_head() -> Sheet:
-    """Which rows and columns of the four matrices belong to head 1 of 4."""
+    """Draw the rows and columns of the four matrices that belong to head 1 of 4."""
     sheet = Sheet(330)
     unit = 15
 
@@ -187,7 +187,7 @@ def owned_by_a_head() -> Sheet:
 
 
 def what_heads_do() -> Sheet:
-    """Two ideal heads, one for each of the small languages."""
+    """Draw the weights of two ideal heads, one for each of the two small languages."""
     sheet = Sheet(330)
     sheet.text(150, 24, "reverse: a head that runs backwards", 13)
     words, side = ["7", "4", "9", "5", "end"], 36
