@@ -1,4 +1,4 @@
-"""A launcher and an engine per tier for all attacks, targets to attack, and a check of what an attack leaves behind."""
+"""A launcher and an engine per tier for all attacks, targets to attack, and checks for changes to them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SERVER = 3  # processes: a guard, the server, a worker kept ready
 
 
 class Targets:
-    """What attacks may try to reach."""
+    """Files, a port and processes that attacks try to reach."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -61,7 +61,7 @@ class Targets:
         return text
 
     def touched(self) -> list[str]:
-        """What was done to them, in words; and all is put back."""
+        """Return sentences about changes to the targets, and undo the changes."""
         found = [f"{name} is in the folder" for name in os.listdir(self.folder) if name != "seed"]
         if not self.secret.exists() or self.secret.read_text() != "a secret that nobody inside may read":
             found.append("the secret is not what it was")
@@ -77,7 +77,7 @@ class Targets:
         return found
 
 
-class Range:
+class TierUnderTest:
     """One tier: its engine, and how a hostile submission is graded in it."""
 
     def __init__(self, engine: Engine, targets: Targets, folder: Path) -> None:
@@ -93,7 +93,7 @@ class Range:
         return self.engine.grade(submission, [attack.exercise]).exercises[0]
 
     def submission(self, attack: Attack) -> Submission:
-        """Raises Blocked for a file that is refused."""
+        """Return the submission of an attack. Raises Blocked if its file is refused."""
         if attack.data:
             path = self.folder / attack.name
             path.write_bytes(self.targets.fill(attack.data.decode("latin-1")).encode("latin-1"))
@@ -107,14 +107,14 @@ class Range:
 
 @pytest.fixture(scope="module")
 def temporary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder for all temporary files of these tests, which a worker that is another user may pass through."""
-    tmp_path_factory.getbasetemp()  # decided before, so that it is not in there
+    """Put all temporary files of these tests into a folder that a worker with another user id may enter."""
+    tmp_path_factory.getbasetemp()  # first, so that pytest's own folder is not in the new one
     made = Path(tempfile.mkdtemp(prefix="attacks-"))
     made.chmod(0o755)
     before, tempfile.tempdir = tempfile.tempdir, str(made)
     yield made
     tempfile.tempdir = before
-    made.rmdir()  # nothing is left there
+    made.rmdir()  # fails if a file is left
 
 
 @pytest.fixture(scope="module")
@@ -126,14 +126,14 @@ def targets(temporary: Path) -> Iterator[Targets]:
     made.folder.rmdir()
 
 
-def _range(tier: str, bundles: list[Bundle], targets: Targets, folder: Path) -> Iterator[Range]:
+def _range(tier: str, bundles: list[Bundle], targets: Targets, folder: Path) -> Iterator[TierUnderTest]:
     others = processes()
     launcher = choose(tier)
     engine = Engine(bundles, launcher)
     try:
-        made = Range(engine, targets, folder)
+        made = TierUnderTest(engine, targets, folder)
         made.processes = others + SERVER
-        made.grade_honest()  # the server is up, and what it leaves for as long as it lives is there
+        made.grade_honest()  # starts the server, which keeps its files until it ends
         engine.close()
         yield made
     finally:
@@ -142,28 +142,28 @@ def _range(tier: str, bundles: list[Bundle], targets: Targets, folder: Path) -> 
 
 
 @pytest.fixture(scope="module", params=CONFINED)
-def fenced(
+def confined(
     request: pytest.FixtureRequest,
     bundles: list[Bundle],
     targets: Targets,
     tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Range]:
-    """A tier that promises to hold."""
+) -> Iterator[TierUnderTest]:
+    """Yield each confined tier of this machine."""
     if not report_on(request.param).available:
         pytest.skip(f"no {request.param} sandbox on this machine")
     yield from _range(request.param, bundles, targets, tmp_path_factory.mktemp(request.param))
 
 
 @pytest.fixture(scope="module")
-def unfenced(
+def unconfined(
     bundles: list[Bundle], targets: Targets, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Range]:
-    """The tier in which attacks are shown to be attacks."""
+) -> Iterator[TierUnderTest]:
+    """Yield the tier `basic`, in which the control attacks succeed."""
     yield from _range("basic", bundles, targets, tmp_path_factory.mktemp("basic"))
 
 
 def processes() -> int:
-    """How many run below this one; those that ended and were not reaped do not count."""
+    """Return the number of running descendants of this process, without zombies."""
     count = 0
     for one in psutil.Process().children(recursive=True):
         try:
@@ -174,7 +174,7 @@ def processes() -> int:
 
 
 def settled(allowed: int, seconds: float = 60.0) -> bool:
-    """Whether no more than `allowed` processes are left below this one, once the killed have gone."""
+    """Wait until at most `allowed` descendants run; return whether this happened in time."""
     deadline = time.monotonic() + seconds
     while processes() > allowed:
         if time.monotonic() > deadline:

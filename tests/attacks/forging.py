@@ -4,7 +4,7 @@ from attacks.suite import WRONG, Attack, calling, wrong
 
 FAMILY = "forging the verdict"
 
-# Finds where replies are written, the token that the request bears, and writes frames of its own.
+# Find the descriptor for replies and the token of the request, and write forged replies.
 FORGE = """
 import json, struct, types
 def locals_of(name):

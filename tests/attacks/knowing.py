@@ -1,14 +1,15 @@
-"""Attacks that search for the answer instead of computing it, in every place where it might be."""
+"""Attacks that search for the answer instead of computing it: in memory, files and other processes."""
 
 from attacks.suite import Attack, calling, gated
 from helpers.hostile_sources import READS_THE_ANSWER
 
 FAMILY = "knowing instead of computing"
 
-# Each class of the answer side, should one be reachable in memory.
+# Classes of the grader that hold answers. No instance may be reachable in a worker's memory.
 _NAMES = '("RecordedCase", "Bundle", "Check", "Finding", "KnownMistake", "Engine", "Signatures")'
 
-# Keeps the block that one exercise allows for another that withholds it. @HOW@ stores, @BACK@ finds again.
+# Store a building block that one exercise allows, for another exercise that does not. @KEEP@ stores it, @BACK@ reads
+# it.
 _LATER = """
 import torch
 from torch import nn

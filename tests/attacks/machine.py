@@ -8,7 +8,7 @@ LIBC = "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
 
 
 def call(id: str, tries: str, expression: str, **more: bool) -> Attack:
-    """A raw system call that gives a number of at least 0 when it succeeds."""
+    """Return an attack by a raw system call. It succeeds if the call returns at least 0."""
     return gated(id, tries, f"{LIBC}return {expression} >= 0", success="the call succeeds", **more)
 
 

@@ -1,4 +1,4 @@
-"""Faults that a review of the grader found, and the tests that reach each of them in every way into the grader."""
+"""Faults that a review of the grader found, with a test for each way to submit a file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 ATTACK = "attacks/test_attacks.py::test_an_attack_gains_nothing_and_harms_nobody"
 SENT = "cases/test_nothing_extra_travels.py::test_no_expected_tensor_follows_from_what_is_sent"
 COSTLY = "classroom/test_hostile_submissions.py::test_check_reads_a_costly_file_within_bounds"
-CLASS = "classroom/test_hostile_submissions.py::test_hostile_submissions_leave_their_neighbours_alone"
+CLASS = "classroom/test_hostile_submissions.py::test_hostile_submissions_do_not_affect_others"
 PLANTED = "classroom/test_hostile_submissions.py::test_nothing_is_written_into_a_folder_of_submissions"
 BOOK = "nbgrader/test_odd_files.py::test_a_hostile_notebook_gets_no_full_marks_and_no_excuse"
 MARKS = "nbgrader/test_odd_files.py::test_an_odd_notebook_gets_its_marks"
@@ -15,16 +15,18 @@ LINK = "nbgrader/test_odd_files.py::test_a_symbolic_link_is_no_submission"
 AUTOGRADE = "nbgrader/test_tensors.py::test_autograde_gives_no_points_for_a_search_in_the_worker"
 LABELS = "attacks/test_train_labels.py::test_made_up_words_are_not_the_scores_of_the_weights"
 WORDS = "attacks/test_train_labels.py::test_made_up_words_win_no_points"
-FOLDERS = "classroom/test_neighbours.py::test_only_graded_files_are_given_their_modules"
+FOLDERS = "classroom/test_neighbours.py::test_modules_are_read_for_graded_files_only"
 IMPORTS = "classroom/test_neighbours.py::test_a_module_that_many_imports_name_is_read_once"
 TOML = "cli/test_check.py::test_a_wrong_choice_of_policies_is_one_sentence"
 
 
 @dataclass(frozen=True)
 class Found:
-    """One finding. `check`, `grade`, `nbgrader`: the test that plays the finding this way, and the name of its submission; "" if it does not exist.
+    """One finding.
 
-    before: what the attack did when it was played against the code that was reviewed; "" if that code had no such part.
+    check, grade, nbgrader: the test of this command, and the name of its submission; "" if there is none.
+
+    before: the result of the attack on the reviewed code; "" if that code had no such part.
     """
 
     id: str

@@ -1,7 +1,7 @@
-"""What a submission runs that looks everywhere for answers. Sent as text; never imported by a grader.
+"""The source of a submission that searches everywhere for answers. Tests submit it as text; no grader imports it.
 
-It knows what it looks for, every byte shifted, and shifts what it reads: so its own text is no find. A byte
-string that it makes itself is one, by which the search of its memory is seen to work.
+It contains the answers with every byte shifted, and shifts what it reads. So it does not find its own text. It also
+makes one unshifted byte string and must find it: this shows that its search of the memory works.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ SHIFT = bytes((byte + 37) % 256 for byte in range(256))
 BACK = bytes((byte - 37) % 256 for byte in range(256))
 PLANTED = NEEDLES["planted"].translate(BACK)
 LARGEST = 2 << 20
-# What is read of what can be seen: an answer in a system library would be strange.
+# The files that it reads. No answer can be in a shared library.
 KINDS = (
     ".py",
     ".pyc",
@@ -63,8 +63,8 @@ def environment():
 
 
 def files():
-    """Every folder that can be listed. Packages of others are left out, and so are files that are no text or data."""
-    # where it may not list "/" itself
+    """Search every folder that can be listed, without installed packages and binary files."""
+    # for a sandbox in which "/" cannot be listed
     elsewhere = [
         *sys.path,
         *map(os.path.dirname, sys.path),
@@ -114,7 +114,7 @@ def descriptors():
 def processes():
     try:
         names = os.listdir("/proc")
-    except OSError:  # it may know the numbers all the same
+    except OSError:  # processes can be open although /proc cannot be listed
         names = [str(pid) for pid in range(1, 5000)]
     for pid in ["self", *(name for name in names if name.isdigit())]:
         for item in ("cmdline", "environ", "maps", "stack", "root/etc/passwd"):
@@ -127,7 +127,7 @@ def processes():
 
 
 def objects():
-    """All objects that the garbage collector knows, and those that these refer to."""
+    """Search all objects that the garbage collector tracks, and the objects that they refer to."""
     parts, size = [], 0
     for one in everything():
         walked["objects"] += 1
@@ -144,13 +144,13 @@ def objects():
 
 
 def everything():
-    gc.unfreeze()  # the server keeps what it made before it forked out of the collector's sight
+    gc.unfreeze()  # the server froze its objects before the fork
     known = gc.get_objects()
     return [*known, *gc.get_referents(*known)]
 
 
 def content(one):
-    kind = type(one)  # an object could tell another class when it is asked
+    kind = type(one)  # not `isinstance`: an object can claim another class
     if issubclass(kind, str):
         return one.encode("utf-8", "replace")
     if issubclass(kind, (bytes, bytearray, memoryview)):
@@ -165,7 +165,7 @@ def content(one):
 
 
 def memory():
-    """All memory of this process: by its map where there is one, else every page on which an object lies."""
+    """Search all memory of this process: the regions of /proc/self/maps, or else every page with an object."""
     for start, stop in mapped():
         for place in range(start, stop, LARGEST):
             data = ctypes.string_at(place, min(LARGEST + 64, stop - place))
@@ -185,7 +185,7 @@ def mapped():
 
 
 def spans(pages):
-    """Pages that follow each other, as one piece."""
+    """Join adjacent pages: page numbers → (start, stop) addresses."""
     found = []
     for page in pages:
         if found and found[-1][1] == page << 12:

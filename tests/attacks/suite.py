@@ -24,11 +24,10 @@ def masked_softmax(X, valid_lens):
 class Attack:
     """One hostile submission.
 
-    `tries` says what it does, `success` how its success would be seen, beside the traces that are looked
-    for after every attack. `control`: known to work in the tier `basic`, where it is run to show that it
-    is a real attack. `exhausts`: it is given little of everything, so that it ends soon.
-    `before`: exercises of the same submission that are graded first. `data`: a file of
-    that `name` instead of `source`, read as it is submitted.
+    `tries` says what it does, `success` what its success would be, besides the traces that every attack
+    is checked for. `control`: it works in the tier `basic`, and runs there to show that it is a real attack.
+    `exhausts`: it gets small limits, so that it ends soon. `before`: exercises of the same submission that
+    are graded first. `data`: the bytes of a file called `name`, submitted instead of `source`.
 
     In `source`, @FOLDER@ is a folder that anybody may write to, @SECRET@ a file there, @PORT@ a port that
     is listened to, @PARENT@ the grader's process and @ROOT@ the folder of the project.
@@ -47,12 +46,12 @@ class Attack:
 
 
 def wrong(id: str, tries: str, before: str, **more: Any) -> Attack:
-    """A wrong answer after some lines that are to save it."""
+    """Return a wrong answer after lines that try to get it accepted."""
     return Attack(id, tries, f"import os, sys, torch\n{dedent(before)}\n{WRONG}", **more)
 
 
 def calling(id: str, tries: str, body: str, **more: Any) -> Attack:
-    """The lines are those of the function itself; it ends with a wrong answer."""
+    """Return an answer whose function runs these lines and returns a wrong result."""
     lines = indent(dedent(body).strip("\n"), "    ")
     source = f"import os, sys, torch\ndef masked_softmax(X, valid_lens):\n{lines}\n    return X.softmax(1) * 0.9 + 0.01\n"
     return Attack(id, tries, source, **more)
@@ -61,7 +60,7 @@ def calling(id: str, tries: str, body: str, **more: Any) -> Attack:
 def gated(
     id: str, tries: str, body: str, success: str = "the right answer, which it gives only then", **more: Any
 ) -> Attack:
-    """The lines are those of a function that returns whether the harm is done; only then is the answer right."""
+    """Return an answer that is right only if these lines, the body of a function, return True: the attack worked."""
     lines = indent(dedent(body).strip("\n"), "    ")
     source = (
         f"import os, sys, torch\ndef attempt():\n{lines}\n"

@@ -1,8 +1,8 @@
-"""Every attack in every tier of this machine: never a pass, no trace, and the next student is unharmed.
+"""Every attack in every tier: it never passes, leaves no trace, and does not affect the next submission.
 
-An attack never makes an exercise *could not be graded* either: that costs no points, so it would be a way
-to have an exercise that one cannot do taken out of the sum. What a worker says of its own breakdown is
-believed only if a worker without the submission breaks down as well.
+No attack makes an exercise *could not be graded* either. Such an exercise does not count in the sum, so a student
+could remove exercises that they cannot do. The grader believes a worker that reports an internal error only if a
+worker without the submission reports one too.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from grader.report.terminal import show
 FAMILY_OF = {attack.id: family for family, attacks in FAMILIES.items() for attack in attacks}
 
 
-def test_the_suite_is_as_large_as_it_claims():
+def test_the_suite_has_at_least_90_attacks_of_6_families():
     assert len(ATTACKS) >= 90
     assert len(FAMILIES) == 6
     assert all(attack.tries and attack.success for attack in ATTACKS.values())
 
 
 @pytest.mark.parametrize("attack", first_of_each(ATTACKS.values(), lambda a: FAMILY_OF[a.id], lambda a: a.id))
-def test_an_attack_gains_nothing_and_harms_nobody(attack: Attack, fenced, monkeypatch):
+def test_an_attack_gains_nothing_and_harms_nobody(attack: Attack, confined, monkeypatch):
     with monkeypatch.context() as little:
         if attack.exhausts:
             little.setattr("grader.engine.load_request.limits", lambda exercise: LITTLE)
         started = time.monotonic()
         result, refusal = None, ""
         try:
-            result = fenced.grade(attack)
+            result = confined.grade(attack)
         except Blocked as refused:
             refusal = str(refused)
         assert refusal.isprintable()
@@ -49,41 +49,41 @@ def test_an_attack_gains_nothing_and_harms_nobody(attack: Attack, fenced, monkey
             assert (result.score or 0) <= result.points / 2, (
                 "what is not passed gets no more than what it did right"
             )
-            shown_harmlessly(fenced.engine.report([result]))
-        assert time.monotonic() - started < 240  # it ends by itself, also beside other work
-    fenced.engine.close()
-    assert fenced.targets.touched() == []
-    honest = fenced.grade_honest()
+            shown_harmlessly(confined.engine.report([result]))
+        assert time.monotonic() - started < 240  # also on a busy machine
+    confined.engine.close()
+    assert confined.targets.touched() == []
+    honest = confined.grade_honest()
     assert (honest.outcome, honest.score) == ("passed", honest.points), honest.message
-    fenced.engine.close()
-    assert settled(fenced.processes), f"{processes()} processes are left"
+    confined.engine.close()
+    assert settled(confined.processes), f"{processes()} processes are left"
 
 
 @pytest.mark.parametrize(
     "attack",
     first_of_each((a for a in ATTACKS.values() if a.control), lambda a: FAMILY_OF[a.id], lambda a: a.id),
 )
-def test_the_attack_is_one_and_works_where_nothing_is_in_its_way(attack: Attack, unfenced):
-    result = unfenced.grade(attack)
-    touched = unfenced.targets.touched()
+def test_the_attack_is_one_and_works_where_nothing_is_in_its_way(attack: Attack, unconfined):
+    result = unconfined.grade(attack)
+    touched = unconfined.targets.touched()
     assert result.outcome == "passed" or touched, "it shows nothing if it fails everywhere"
     if "file is" in attack.success or "connection" in attack.success:
         assert touched or "read" in attack.success or attack.id == "read-file"
-    unfenced.engine.close()
+    unconfined.engine.close()
     if attack.id == "daemon":
-        assert within(60, lambda: unfenced.targets.touched() == ["daemon is in the folder"]), (
+        assert within(60, lambda: unconfined.targets.touched() == ["daemon is in the folder"]), (
             "it outlived its grader"
         )
 
 
-def test_the_next_student_is_unharmed_in_the_weakest_tier_too(unfenced):
-    honest = unfenced.grade_honest()
-    unfenced.engine.close()
+def test_the_next_student_is_unharmed_in_the_weakest_tier_too(unconfined):
+    honest = unconfined.grade_honest()
+    unconfined.engine.close()
     assert (honest.outcome, honest.score) == ("passed", honest.points)
 
 
 def shown_harmlessly(report) -> None:
-    """No form of the report holds a command to a terminal, and each is of its own kind."""
+    """Require that every format of the report is well-formed, and that none contains a control sequence."""
     json.loads(FORMATS["json"](report).encode())
     ElementTree.fromstring(FORMATS["junit"](report).encode())
     page = FORMATS["html"](report)

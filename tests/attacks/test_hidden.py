@@ -19,7 +19,7 @@ from grader.report.terminal import show
 
 ROOT = Path(__file__).resolve().parents[2]
 WRONG_RETURN = "    return X.softmax(1) * 0.9\n"
-# An expression of student code: "LEAK" and the first value of a hidden input.
+# Student code for a string: "LEAK" and the first value of a hidden input.
 SAY = "'LEAK%d' % int(X.flatten()[0].abs().item() * 1e6)"
 LEAKS = {
     "printed": f"    print({SAY}, flush=True)\n    print({SAY}, file=sys.stderr, flush=True)\n",

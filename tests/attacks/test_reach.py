@@ -38,14 +38,14 @@ SEED = "a seed that only this test knows, and no worker"
 EXERCISE = "masked_softmax"
 # The search may take all the time it needs on a busy machine: processor time limits it, not the clock.
 AMPLE = {"wall_seconds": 800, "cpu_seconds": 200, "memory_bytes": 3 << 30}
-DTYPES = {"<f4": 2, ">f4": 2, "<f8": 1, ">f8": 1}  # how many neighbours are eight bytes
+DTYPES = {"<f4": 2, ">f4": 2, "<f8": 1, ">f8": 1}  # values per eight bytes
 
 pytestmark = pytest.mark.timeout(900)
 
 
 @dataclass(frozen=True)
 class Secrets:
-    """Make secrets that no attack may find, and a folder in which everybody may read them."""
+    """Make secrets that no attack may find, and a folder with them that every user may read."""
 
     bundle: Bundle
     folder: Path
@@ -67,12 +67,14 @@ def secrets() -> Iterator[Secrets]:
 
 
 def needles(bundle: Bundle) -> dict[str, bytes]:
-    """Expected numbers in every form, lines and bytecode of the reference, the seed."""
+    """Return the bytes to search for: expected values in each dtype and as text, lines and bytecode of the reference,
+    the seed.
+    """
     exercise = next(e for e in bundle.exercises if e.name == EXERCISE)
     found = {"planted": b"made by the search itself", "seed": SEED.encode()}
     for case in exercise.cases:
         expected = [case.expected[n] for check in case.checks if check.judge == "equal" for n in check.of]
-        pair = next(filter(None, map(telling_pair, expected)), None)
+        pair = next(filter(None, map(distinctive_pair, expected)), None)
         if pair is not None and len(found) < 26:
             found |= {
                 f"{case.id} as {dtype}": np.array(pair[:count], dtype).tobytes()
@@ -94,8 +96,8 @@ def needles(bundle: Bundle) -> dict[str, bytes]:
     return found
 
 
-def telling_pair(array: np.ndarray) -> tuple[float, float] | None:
-    """Two neighbours of a result that nobody comes upon by chance."""
+def distinctive_pair(array: np.ndarray) -> tuple[float, float] | None:
+    """Return two neighbours in a result that do not occur by chance; None if there are none."""
     flat = array.astype(np.float64).ravel()
     for a, b in pairwise(flat):
         if 0.001 < a < 0.999 and 0.001 < b < 0.999 and a != b and a * 2**30 % 1 and b * 2**30 % 1:
@@ -169,8 +171,8 @@ def test_it_can_look_where_nothing_is_in_its_way(secrets):
     assert numbers & places
 
 
-def test_it_would_find_what_a_request_with_too_much(secrets, fence, monkeypatch):
-    """The guard, broken: the expected numbers travel with the case, and the lines of the reference with the file."""
+def test_the_search_finds_answers_that_a_request_holds(secrets, fence, monkeypatch):
+    """Break the guard: send the expected values and the lines of the reference to the worker."""
     import grader.engine.worker_slot as slot
 
     request = slot.case_message

@@ -22,7 +22,7 @@ def sequence_mask(X, valid_len, value=0):
 
 
 class Counting:
-    """A launcher that counts the workers it gave."""
+    """A launcher that counts the workers that it started."""
 
     def __init__(self, launcher):
         self.launcher = launcher
@@ -97,8 +97,8 @@ def sequence_mask(X, valid_len, value=0):
 """
 
 
-def test_what_a_file_says_when_it_is_loaded_again_is_not_reported(counted):
-    """By then it has seen inputs, and an error at its top level would hand them out."""
+def test_an_error_of_a_second_loading_is_not_reported(counted):
+    """The file has seen inputs before its second loading, so the message of its error could contain them."""
     scoring = (SOLUTIONS / "03_scoring" / "scoring.py").read_text()
     report = counted.grade(submission(TELLING, scoring), ["sequence_mask", "AdditiveAttention"])
     assert not any("seen" in remark for e in report.exercises for remark in e.remarks)
@@ -124,14 +124,14 @@ def _scoring_once(code):
 
 @pytest.mark.parametrize("second", ["2", "float('nan')", "sys.nothing", "os._exit(3)"])
 def test_an_answer_that_is_right_when_it_is_loaded_once_passes(counted, second):
-    """A verdict against an answer comes from a worker that did nothing before."""
+    """Before an answer fails, the grader tries it in a new worker."""
     answer = _scoring_once(ONLY_AT_FIRST.format(second=second))
     names = ["sequence_mask", "AdditiveAttention"]
     assert set(outcomes(counted.grade(answer, names)).values()) == {"passed"}
     assert counted.launcher.count == 2
 
 
-def test_a_definition_that_is_there_at_first_counts(counted):
+def test_a_definition_that_only_the_first_loading_makes_counts(counted):
     answer = _scoring_once(
         "if hasattr(sys, 'loaded'):\n    raise RuntimeError('again')\nelse:\n    sys.loaded = True\n"
         "    class AdditiveAttention(Right): pass\n"
@@ -140,7 +140,7 @@ def test_a_definition_that_is_there_at_first_counts(counted):
     assert set(outcomes(counted.grade(answer, names)).values()) == {"passed"}
 
 
-def test_the_order_needs_few_workers_and_shows_no_worker_less(bundles):
+def test_the_order_of_exercises_needs_at_most_ten_workers(bundles):
     exercises = [e for b in bundles for e in b.exercises if b.assignment < "10"]
     order = order_for_worker_reuse(exercises)
     assert sorted(e.name for e in order) == sorted(e.name for e in exercises)
@@ -149,7 +149,7 @@ def test_the_order_needs_few_workers_and_shows_no_worker_less(bundles):
 
 
 def test_a_course_needs_as_many_workers_as_unrelated_exercises(bundles):
-    """Each of these needs a worker of its own in any order, so fewer cannot be had."""
+    """Each of these exercises needs its own worker, in any order; a smaller number is impossible."""
     exercises = [e for b in bundles for e in b.exercises]
     apart: list[frozenset[str]] = []
     for sight in sorted((visible_blocks(e) for e in exercises), key=len, reverse=True):
@@ -166,8 +166,8 @@ def test_no_exercise_may_use_a_block_that_answers_it(bundles):
         assert exercise.name not in with_requirements(exercise.given)
 
 
-def test_what_another_exercises_cases_bring_along_is_seen_by_no_other(counted):
-    """A case of `catches_tangled` may bring a sound class; it must not answer the repair of that class."""
+def test_a_class_that_one_case_brings_is_invisible_to_others(counted):
+    """A case of `catches_tangled` may contain the repaired class; an answer to the repair must not find it."""
     source = (SOLUTIONS / "05_multi_head_attention" / "multi_head_attention.py").read_text()
     for after in ("TangledSelfAttention", "TransparentSelfAttention", "catches_transparent"):
         counted.grade(submission(source), ["catches_tangled"])

@@ -27,12 +27,12 @@ from grader.report.model import ExerciseResult
 from grader.sandbox.choose import choose
 
 ROOT = Path(__file__).resolve().parents[2]
-QUARTER = 1.25  # of the points of `train`: all that an answer with wrong values may get
+QUARTER = 1.25  # points: the most that a `train` with wrong values may get
 
 
 @pytest.fixture(scope="module")
 def cases(tmp_path_factory) -> Path:
-    """A folder of cases for a seed that nobody has seen."""
+    """Record cases for a new seed; return their folder."""
     folder, seed = tmp_path_factory.mktemp("cases"), secrets.token_hex(16)
     for assignment in read_all(ROOT / "solutions"):
         if assignment.name in ("08_decoder", "11_capstone"):
@@ -45,13 +45,13 @@ def outcomes(result: ExerciseResult) -> dict[str, str]:
 
 
 def test_made_up_words_are_not_the_scores_of_the_weights(cases):
-    """The words that a decoder is to write are its next inputs: right words alone must not pass."""
+    """The decoder's inputs contain the words that it should produce, so right words alone must not pass."""
     launcher = choose()
     engine = Engine(load_all(cases), launcher)
     try:
         submission = Submission(Path("capstone.py"), (Unit("capstone.py", READS_THE_LABELS),))
         run = SubmissionRun(engine.context, submission, read_names(submission))
-        found = outcomes(grade_once(run, engine.exercises["train"]))  # with the decoder of this file
+        found = outcomes(grade_once(run, engine.exercises["train"]))  # with the file's own decoder
     finally:
         engine.close()
         launcher.close()

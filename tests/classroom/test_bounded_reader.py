@@ -26,7 +26,7 @@ def raise_other():
     raise ZeroDivisionError
 
 
-LONG = 120.0  # seconds that a quick call does not need on a busy machine either
+LONG = 120.0  # seconds: much more than a quick call needs, even on a busy machine
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def config(tmp_path: Path) -> RunConfig:
 
 @contextmanager
 def pretending(allow: Callable[[float], None], _config: RunConfig) -> Iterator[Callable[[Task], TaskResult]]:
-    """A process that does what a file says, in place of grading it."""
+    """Replace the grading of a file: do what the file says."""
 
     def work(task: Task) -> TaskResult:
         if b"hang" in task.read():
@@ -80,7 +80,7 @@ def test_a_process_that_exits_over_a_plain_file_costs_nothing(bundles, config, m
 
 
 class RaisingEngine:
-    """An engine whose judges raise over a file, or over every file."""
+    """An engine whose judges raise an exception on some file, or on every file."""
 
     def __init__(self, bundles, error: Exception, plain_too: bool = False):
         self.bundles, self.error, self.plain_too = bundles, error, plain_too

@@ -1,4 +1,4 @@
-"""A cluster grades as one machine does; what could read, forge or falsify results is refused with a sentence.
+"""A cluster gives the results of one machine. A worker that could read or change results is refused with a sentence.
 
 How batches are sent to workers: test_cluster_batches.py.
 """
@@ -144,7 +144,7 @@ def test_scheduler_and_worker_need_certificates_on_one_machine_too(call):
 @contextmanager
 def scheduler(keys: Path) -> Iterator[str]:
     command = [GRADER, "cluster", "scheduler", "--certificates", keys, "--port", "0"]
-    environment = {**os.environ, "TMPDIR": str(keys.parent)}  # Dask keeps a folder there
+    environment = {**os.environ, "TMPDIR": str(keys.parent)}  # Dask makes a folder there
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
     try:
         assert process.stderr is not None
@@ -163,7 +163,7 @@ def test_only_certificates_of_one_authority_are_trusted(tmp_path):
     with pytest.raises(UsageError, match="is not empty"):
         write_certificates(ours, days=1)
     shutil.copytree(theirs, mixed)
-    shutil.copy(ours / "ca.pem", mixed)  # accepts the scheduler, and is not accepted
+    shutil.copy(ours / "ca.pem", mixed)  # it accepts the scheduler, which does not accept it
     with scheduler(ours) as address:
         require_trust(address, ours, "worker")
         for folder in (theirs, mixed):
@@ -187,7 +187,7 @@ NO_NAMESPACES = 'for kind in user pid; do echo 0 > /proc/sys/user/max_${kind}_na
 
 @contextmanager
 def worker(address: str, keys: Path, before: list[str] | None = None, **variables: str) -> Iterator[None]:
-    """A worker in processes of its own, with an empty cache."""
+    """Start a worker with an empty cache."""
     home = keys.parent / "worker"
     home.mkdir()
     grader = [sys.executable, "-c", "from grader.cli.main import main; main()"]
@@ -206,7 +206,7 @@ def worker(address: str, keys: Path, before: list[str] | None = None, **variable
 
 
 def refused(config: RunConfig, address: str, keys: Path) -> None:
-    """Require that the only worker of a cluster may not grade."""
+    """Require that a cluster refuses its only worker."""
     task = Task(0, Path("a.py"), bytes, ("transpose_qkv",))
     grading = ClusterGrading(load_all(config.bundles), config, address, keys, 1)
     with grading, pytest.raises(ClusterError, match="no worker of this cluster may grade the class"):
@@ -242,7 +242,7 @@ def test_a_real_worker_with_another_course_is_refused(config, keys, tmp_path, ca
     assert "is not used: it has another version of the course" in capfd.readouterr().err
 
 
-# ---- all of it
+# ---- lost workers
 
 ROOT_ONLY = pytest.mark.skipif(
     sys.platform != "linux" or os.geteuid() != 0 or not shutil.which("ip"),

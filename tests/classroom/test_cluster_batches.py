@@ -42,7 +42,7 @@ class Future:
 
 
 class Cluster:
-    """A client of Dask whose workers answer as the test says."""
+    """A fake Dask client whose workers return the results of the test."""
 
     status = "running"
     unregistered = ""
@@ -87,7 +87,7 @@ def graded(tasks: list[Task]) -> list[TaskResult]:
 
 
 def run(config, monkeypatch, answers, refusals, number: int = 3, equal: int = 99):
-    """Grade tasks, of which each `equal`-th has the same content; return the results and what was sent."""
+    """Grade tasks; every `equal`-th has the same content. Return the results and the sent batches."""
     grading = ClusterGrading(load_all(config.bundles), config, "local:1", None, number)
     grading._client = Cluster(answers, refusals)
     tasks = [Task(n, Path("a.py"), bytes, ("transpose_qkv",)) for n in range(number)]

@@ -1,4 +1,4 @@
-"""`grader grade` on a made-up class: outcomes, options, formats, parts of a class, refusals."""
+"""`grader grade` on a small class: outcomes, options, formats, parts of a class, refusals."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def school(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def records(school) -> dict[str, dict]:
-    """What a first run says of the whole class, by submission."""
+    """Return submission → record of a first run over the whole class."""
     done = run(school, "grade", "class", "--format", "jsonl", "--jobs", 2)
     assert done.returncode == 1, done.stderr
     return {record["submission"]: record for record in records_of(done)}

@@ -57,7 +57,7 @@ def test_a_group_that_is_named_keeps_its_lines():
 def test_no_text_or_id_is_taken_that_the_bank_refuses_later():
     assert text_of(" a  b ", "--says") == "a b"
     with pytest.raises(UsageError, match="--says takes 1 to 550"):
-        text_of("\x1b" * 500, "--says")  # sanitized it is longer
+        text_of("\x1b" * 500, "--says")  # longer after sanitizing
     assert ID.fullmatch("a" * 100)
     assert not ID.fullmatch("a" * 101)
 
@@ -156,7 +156,7 @@ def school(tmp_path_factory) -> Path:
 
 
 def groups(school: Path) -> list[str]:
-    """The groups of the class report that have no name."""
+    """Return the groups of the class report that have no name."""
     page = run(school, "grade", "class", "--format", "html").stdout
     return [
         line.split("<code>")[1].split("</code>")[0] for line in page.splitlines() if 'class="unnamed"' in line
@@ -209,7 +209,7 @@ def test_a_group_is_stale_once_the_cases_have_changed(school):
 
 
 def test_a_group_that_claims_a_right_answer_is_refused(school):
-    """A variant that gives the values of the group: the proof grades it, and it is found."""
+    """A right variant has the values of the group: `adopt` grades all variants and finds it."""
     (group,) = groups(school)
     variants = school / "solutions" / "04_heads" / "variants.py"
     before = variants.read_text("utf-8")

@@ -32,16 +32,16 @@ from grader.sandbox.tiers import CONFINED
 
 @pytest.fixture(scope="module")
 def school(tmp_path_factory) -> Path:
-    """A checkout with the two assignments that the hostile class is graded in."""
+    """Make a checkout with the two assignments of the hostile class."""
     return make_school(tmp_path_factory.mktemp("school"), "04_heads", "06_positions")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="measures processes as Linux does")
 @pytest.mark.parametrize("tier", CONFINED)
-def test_hostile_submissions_leave_their_neighbours_alone(school, tier):
-    """Every one ends as failed or blocked with a sentence, and no process of the grader needs more than 1 GiB.
+def test_hostile_submissions_do_not_affect_others(school, tier):
+    """Each one is failed or blocked with a sentence, and no process of the grader needs more than 1 GiB.
 
-    The second call takes its results from the store: they are the same.
+    The second call reads the same results from the store.
     """
     if not report_on(tier).available:
         pytest.skip(f"no {tier} sandbox on this machine")
@@ -56,7 +56,7 @@ def test_hostile_submissions_leave_their_neighbours_alone(school, tier):
         assert [outcome(one) for one in honest] == ["passed", "passed"]
         for place, record in found.items():
             failed_with_a_sentence(place, record)
-        told_why(found)
+        require_reasons(found)
     assert not (folder / "ran").exists()
 
 
@@ -69,8 +69,8 @@ def failed_with_a_sentence(place: str, record: dict) -> None:
     assert record["exercises"] or record["remarks"], place
 
 
-def told_why(found: dict[str, dict]) -> None:
-    """Each hostile file was refused or failed for the reason that is meant for it."""
+def require_reasons(found: dict[str, dict]) -> None:
+    """Require that each hostile file was refused or failed for its own reason."""
     sentences = {kind: sentence for kind, (_source, sentence) in (COSTLY | INSIDE).items()}
     for kind, sentence in sentences.items():
         record = found[f"{kind}/heads.py"]
@@ -104,12 +104,12 @@ def test_check_reads_a_costly_file_within_bounds(school, kind):
     assert used.seconds <= 60
 
 
-# ---- what submissions may plant
+# ---- files in the folder of submissions
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="plants a symbolic link")
 def test_nothing_is_written_into_a_folder_of_submissions(school):
-    """A planted store is not read, a planted link not followed; the instructor reads one sentence of it."""
+    """The grader does not read a store there and does not follow a link; it prints one sentence about each."""
     folder = fill(
         school / "planted", {"ada/answer.py": "def transpose_qkv(X, num_heads):\n    return 0 * X\n"}
     )
@@ -137,8 +137,6 @@ def test_a_forged_row_is_graded_again_with_a_remark(school):
     done = run(school, "grade", folder, "--format", "jsonl")
     record = json.loads(done.stdout)
     assert outcome(record) == "failed"
-    assert (
-        "ada.py: The stored result of" not in run(school, "grade", folder).stdout
-    )  # by now the row is genuine
+    assert "ada.py: The stored result of" not in run(school, "grade", folder).stdout  # a genuine row
     assert "transpose_qkv is damaged or was not written by this grader" in record["remarks"][0]
     assert json.loads(run(school, "grade", folder, "--format", "jsonl").stdout)["remarks"] == []

@@ -97,7 +97,7 @@ def test_a_module_that_many_imports_name_is_read_once():
     assert len(asked) <= 2 + 2 * 50
 
 
-def test_only_graded_files_are_given_their_modules(bundles, tmp_path, monkeypatch):
+def test_modules_are_read_for_graded_files_only(bundles, tmp_path, monkeypatch):
     """A student's folder may hold thousands of folders, such as a virtual environment."""
     modules, calls = discovery._modules, []
     monkeypatch.setattr(discovery, "_modules", lambda *given: calls.append(given[0]) or modules(*given))

@@ -37,7 +37,7 @@ NAMES = ("lovelace42", "augusta", "byron", "king.org")
 
 
 def named():
-    """A student's name in every sentence of a report."""
+    """Return a report with a student's name in every sentence."""
     says = "lovelace42/hw_lovelace42.py, line 3, by Augusta BYRON <ada@king.org>"
     check = replace(FAILED, message=says, where=says, got=says)
     wrong = replace(failed(replace(KNOWN, says=says)), message=says, remarks=(says,), checks=(check,))

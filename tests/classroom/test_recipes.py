@@ -1,4 +1,4 @@
-"""docs/recipes.md: Gradescope's image from its zip on, submissions laid out as Gradescope does, and every command."""
+"""docs/recipes.md: every command works; the Gradescope image is built from its zip and grades Gradescope's folders."""
 
 from __future__ import annotations
 
@@ -126,12 +126,12 @@ def test_the_commands_work(said, home):
 
 @pytest.fixture(scope="module")
 def image(said, home) -> Path:
-    """/autograder, elsewhere: the zip unpacked and setup.sh run. Python's packages are those of this environment."""
+    """Make a copy of Gradescope's /autograder: unpack the zip and run setup.sh, with this environment's packages."""
     base = home / "autograder"
     with zipfile.ZipFile(home / "autograder.zip") as archive:
         archive.extractall(base / "source")
         modes = {info.filename: info.external_attr >> 16 for info in archive.infolist()}
-    for name in ("run_autograder", "setup.sh"):  # zipfile forgets them, Gradescope's unzip does not
+    for name in ("run_autograder", "setup.sh"):  # zipfile loses the executable bit
         (base / "source" / name).chmod(modes[name])
     shutil.copy(base / "source" / "run_autograder", base)
     (base / "venv").symlink_to(BIN.parent)
@@ -238,7 +238,7 @@ def test_a_submission_cannot_read_the_solution_beside_it(image):
 @landlocked
 def test_what_could_not_be_graded_is_no_zero(image):
     handed_in(image, {"masking.py": RIGHT})
-    (image / "results" / "results.json").write_text('{"score": 0}', "utf-8")  # left by whatever came before
+    (image / "results" / "results.json").write_text('{"score": 0}', "utf-8")  # from an earlier run
     done = call(image, "run_autograder", HEADWAY_SANDBOX="nonsense")
     assert done.returncode == 1
     assert "no fault of the submission" in done.stdout
@@ -272,7 +272,7 @@ def test_gitlab_gets_a_report_it_can_read(home, said, tmp_path):
         text=True,
         timeout=HANGS,
     )
-    assert done.returncode == 1, done.stderr  # nothing is written yet
+    assert done.returncode == 1, done.stderr  # no result was written before
     report = tmp_path / "course" / job["artifacts"]["reports"]["junit"]
     assert [suite.get("name") for suite in ElementTree.parse(report).getroot().iter("testsuite")]
 

@@ -1,4 +1,4 @@
-"""`grader regrade` shows differences with their reasons, and publishes nothing without a request."""
+"""`grader regrade` shows differences with their reasons, and publishes them only with `--write`."""
 
 from __future__ import annotations
 
@@ -107,8 +107,8 @@ def test_a_file_that_the_grader_failed_on_counts_as_lost(tmp_path, monkeypatch):
     assert (done.lost, done.compared) == (1, 0)
 
 
-def test_what_the_grader_could_not_judge_is_not_published(tmp_path, monkeypatch):
-    """`grade` stores no such result either: the next run may judge the file."""
+def test_a_result_that_could_not_be_graded_is_not_published(tmp_path, monkeypatch):
+    """`grade` does not store such a result either: the next run may grade the file."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     bundles = load_all(Path(__file__).parents[2] / "assignments")
     results = unjudged_file(bundles, ["transpose_qkv"], "c", 1, "why").results
@@ -157,7 +157,7 @@ def scores(school: Path, folder: Path) -> dict[str, float]:
 
 
 def test_a_class_is_regraded_and_published_when_asked(school):
-    """The weights change, so a wrong answer gets other points; without --write no store that others read changes."""
+    """The weights of the facets change, so a wrong answer gets other points. The store changes with --write only."""
     folder = fill(school / "class", {"ada.py": ANSWER, "bob.py": WRONG})
     missing = run(school, "regrade", folder, status=2)
     assert "no store of earlier results; grade the class first" in missing.stderr

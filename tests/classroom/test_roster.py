@@ -145,7 +145,7 @@ def test_submissions_of_two_exercises_or_students_all_count():
     assert one_of_each(entries, "newest") == entries
 
 
-# ---- files that are alike
+# ---- equal files
 
 STUB = "def f(x):\n    raise NotImplementedError\n\n\ndef given(x):\n    y = x\n    z = y\n    return z\n"
 ANSWER = "def f(x):\n    y = x + 1\n    z = y * 2\n    return z\n"

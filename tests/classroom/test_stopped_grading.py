@@ -54,7 +54,7 @@ def _rows_so_far(store: Path) -> list[tuple]:
         return []
     try:
         return rows(store)
-    except sqlite3.OperationalError:  # its table is not made yet
+    except sqlite3.OperationalError:  # the table does not exist yet
         return []
 
 

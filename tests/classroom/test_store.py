@@ -30,7 +30,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="owners and modes as 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A store that holds one failed result."""
+    """Make a store with one failed result."""
     with closing(Store(tmp_path / "grades", KEY)) as store:
         store.put([FAILED])
     return tmp_path / "grades"

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-UNTRACKED = shutil.ignore_patterns(".headway", "__pycache__")  # what running the grader there leaves
+UNTRACKED = shutil.ignore_patterns(".headway", "__pycache__")  # files of earlier runs
 
 
 @pytest.fixture
 def course(tmp_path) -> Path:
-    """A student's copy of the course, with an empty home folder beside it."""
+    """Make a student's copy of the course, with an empty home folder beside it."""
     return Path(shutil.copytree(ROOT / "assignments", tmp_path / "course", ignore=UNTRACKED))
 
 

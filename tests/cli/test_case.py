@@ -1,4 +1,4 @@
-"""`grader case`: a file with the inputs of the first failing case, and nothing that is expected."""
+"""`grader case`: a file with the inputs of the first failing case, without expected values."""
 
 from __future__ import annotations
 

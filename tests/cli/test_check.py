@@ -1,4 +1,4 @@
-"""`grader check` as people use it: outcomes, formats, and one sentence for a file that cannot be read."""
+"""`grader check`: outcomes, formats, and one sentence for a file that cannot be read."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def test_killing_the_parent_leaves_nothing(course, after):
     ],
 )
 def test_killing_the_parent_stops_its_helpers(tmp_path, command, helper):
-    """Hidden cases are recorded, and a kit is proved, by a process of its own. The next run removes its folder."""
+    """A separate process records hidden cases or checks a kit. The next run removes its folder."""
     for room in ("solutions", "assignments", "student_template"):
         (tmp_path / room).symlink_to(ROOT / room)
     homes = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "XDG_CONFIG_HOME": str(tmp_path / "config")}

@@ -83,7 +83,7 @@ def test_ctrl_c_during_imports_prints_one_word(module):
     code = INTERRUPTED.replace("MODULE", module)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (130, "")
-    assert done.stderr.split() == ["stopped"]  # click ends the line of ^C first
+    assert done.stderr.split() == ["stopped"]  # click first ends the line with ^C
 
 
 def test_outside_a_course_it_says_where_it_searched(tmp_path):

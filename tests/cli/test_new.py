@@ -41,7 +41,7 @@ def test_a_new_function_and_class_pass_verify(tmp_path):
     ]
     done = run("verify", "12_normalising", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
-    assert done.stdout.count("4/4") == 4  # mistakes caught, and named, of both
+    assert done.stdout.count("4/4") == 4  # caught and named mistakes of both assignments
     assert done.stdout.count("3/3") == 2
     assert done.stdout.count("2/2") == 2
 

@@ -1,6 +1,6 @@
 """The commands of students, in a process that sees the standard library of Windows or of macOS.
 
-`helpers/other_platform.py` says what that covers. It is no proof that the grader runs there.
+`helpers/other_platform.py` says what this covers. These tests do not show that the grader runs there.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def test_watch_grades_saves_on_another_platform(platform, course):
         assert "All checks passed." in until(end, READY)
 
 
-# ---- each lane fails when a call that the platform lacks is put back
+# ---- these tests fail if code calls what the platform lacks
 
 PUT_BACK = [
     ("win32", "sandbox/basic.py", "                **process_tree.", "                pass_fds=(request,),\n                **process_tree."),

@@ -59,7 +59,7 @@ def test_a_terminal_gets_a_list_to_choose_from(course):
     while b"q: quit" not in shown and time.monotonic() < deadline:
         shown += os.read(theirs, 1 << 16)
     while opened.poll() is None and time.monotonic() < deadline:
-        os.write(theirs, b"q")  # a key that comes before the list reads keys is dropped
+        os.write(theirs, b"q")  # the list drops keys that are pressed before it reads them
         time.sleep(0.3)
     assert opened.poll() == 0
     os.close(theirs)

@@ -1,4 +1,4 @@
-"""The command `grader verify`."""
+"""`grader verify`: its report, its exit status, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_a_killed_process_is_one_sentence():
 
 
 def _wait_for_children(running: subprocess.Popen[str], count: int) -> None:
-    """Until it has begun to share its work out, however busy the machine is."""
+    """Wait until it has started `count` processes, however busy the machine is."""
     deadline = time.monotonic() + HANGS
     while len(psutil.Process(running.pid).children()) < count:
         assert time.monotonic() < deadline, "it shared nothing out"
@@ -150,7 +150,7 @@ done.set()
     "send", ["signal.pthread_kill(other.ident, signal.SIGINT)", "os.kill(os.getpid(), signal.SIGINT)"]
 )
 def test_ctrl_c_while_processes_start_stops_it_afterwards(send):
-    """Whichever thread it reaches: numpy has some that do not block it."""
+    """The signal may reach any thread; numpy has threads that do not block it."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM.format(send=send)], capture_output=True, text=True, timeout=HANGS
     )

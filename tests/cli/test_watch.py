@@ -66,7 +66,7 @@ class Watch:
         return shown.decode("utf-8", "replace")
 
     def save(self, source: str) -> None:
-        """Replace the file by a new one, as editors do."""
+        """Replace the file with a new one, as editors do."""
         new = self.file.with_name("heads.py.new")
         new.write_text(self.stub + source, "utf-8")
         new.replace(self.file)

@@ -10,7 +10,7 @@ import pytest
 from helpers.answers import ANSWERS, HERE, Answer
 from helpers.lanes import first_of_each
 from helpers.report_schema import REPORT, assert_follows
-from helpers.truth import STAGED, assert_facts_are_true, assert_places_are_true, told_stage, true_stage
+from helpers.truth import STAGED, assert_facts_are_true, assert_places_are_true, reported_stage, true_stage
 
 from grader.bundle.model import Exercise
 from grader.diagnosis import match as diagnosis
@@ -18,8 +18,10 @@ from grader.diagnosis.signature import named_by
 from grader.intake.read import read_submission
 from grader.report.model import ExerciseResult, to_json
 
-GRADED: dict[str, ExerciseResult] = {}  # what the tests below have graded already
-ARGUMENTS: dict[str, tuple] = {}  # of those that nothing known explains: what the facts were made from
+GRADED: dict[str, ExerciseResult] = {}  # exercise/file → its result, so that the tests below grade it once
+ARGUMENTS: dict[
+    str, tuple
+] = {}  # exercise/file → the arguments of `_facts`, for answers without a known mistake
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +30,7 @@ def known(bundles) -> frozenset[str]:
 
 
 def test_every_exercise_has_right_and_wrong_answers(known):
-    written = {name for name in known if not name.startswith("catches_")}  # those are tests of modules
+    written = {name for name in known if not name.startswith("catches_")}  # these exercises ask for a test
     assert {(a.exercise, a.is_right) for a in ANSWERS} >= {
         (n, right) for n in written for right in (True, False)
     }
@@ -39,13 +41,16 @@ def test_every_exercise_has_right_and_wrong_answers(known):
 
 @pytest.fixture(scope="module", autouse=True)
 def warm(engine):
-    """So many workers: what each would import, the first optimizer above all, is imported once."""
+    """Import once, in the worker server, the modules that every worker would import, such as the optimizers."""
     engine.launcher.warm("full")
 
 
 @pytest.fixture
 def graded(engine, monkeypatch):
-    """Grade an answer, once, and keep what its diagnosis was made from. What passes without a training is trained."""
+    """Grade an answer once, and store the arguments of its diagnosis.
+
+    An answer that passes without a training is trained.
+    """
 
     def grade(answer: Answer) -> ExerciseResult:
         name = f"{answer.exercise}/{answer.path.stem}"
@@ -102,8 +107,8 @@ WRONG = [a for a in ANSWERS if not a.is_right]
 
 
 @pytest.mark.parametrize("answer", first_of_each(WRONG, lambda a: a.exercise, name_of))
-def test_what_is_said_of_an_unknown_answer_is_true(answer: Answer, graded):
-    """Where nothing known fits: the first wrong place, the pattern and the stage, worked out once more."""
+def test_the_facts_about_an_unknown_answer_are_true(answer: Answer, graded):
+    """If no known mistake fits, compute the first wrong place, the pattern and the stage with other code."""
     result = graded(answer)
     if result.diagnosis.alternatives:
         return
@@ -112,17 +117,17 @@ def test_what_is_said_of_an_unknown_answer_is_true(answer: Answer, graded):
     assert_places_are_true(exercise, observations, checks)
     assert_facts_are_true(exercise, observations, result.diagnosis.says)
     if answer.exercise in STAGED:
-        assert told_stage(result.diagnosis.says) == true_stage(exercise, answer.path.read_text("utf-8"))
+        assert reported_stage(result.diagnosis.says) == true_stage(exercise, answer.path.read_text("utf-8"))
 
 
 @pytest.mark.slow
-def test_names_are_nearly_always_given_and_nearly_always_right(graded):
-    """Against labels made by reading alone; the figures are those that docs/diagnosis.md tells."""
+def test_nearly_all_wrong_answers_get_a_right_name(graded):
+    """Compare with labels that were decided by reading the code. docs/diagnosis.md has the same shares."""
     labels = json.loads((HERE / "equals.json").read_text("utf-8"))
     wrong = {f"{a.exercise}/{a.path.stem}": a for a in ANSWERS if not a.is_right}
     known = named = rightly = known_and_named = 0
     for name, equals in labels.items():
-        if name not in wrong:  # right on the CPU: nobody asks what it equals
+        if name not in wrong:  # passes on the CPU, so it has no name
             continue
         answer = wrong[name]
         result = graded(answer)
@@ -146,7 +151,7 @@ def _failing(result: ExerciseResult) -> set[str]:
 
 
 def _related(breaks: frozenset[str]) -> set[str]:
-    """A wrong number shows as a wrong value, mask or mode, depending on which case meets it first."""
+    """A wrong value fails *values*, *masking* or *modes*, depending on the case that shows it first."""
     numbers = {"values", "masking", "modes"}
     return set(breaks) | (numbers if breaks & numbers else set())
 

@@ -1,4 +1,4 @@
-"""A Transformer of the student's own parts is trained; the report names a wrong part, which costs no points here."""
+"""The capstone trains a Transformer of the student's own parts. A wrong part is named and costs no points here."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def quick(engine: Engine) -> Iterator[Engine]:
-    """What takes longer is left out: `grader verify` trains it."""
+    """Skip the long trainings; `grader verify` runs them."""
     made = Engine(engine.bundles, engine.launcher, GradingOptions(quick=True, torch_version="tested"))
     yield made
     made.close()
@@ -82,8 +82,8 @@ def test_parts_that_are_right_are_used_and_reported(quick, bundles):
     )
 
 
-def test_a_part_is_met_inside_of_the_courses_blocks_too(quick, bundles):
-    """The course's decoder is made of the student's attention where that is all there is."""
+def test_reference_blocks_use_a_students_own_part(quick, bundles):
+    """If the student wrote only the attention, the reference decoder uses it."""
     broken = Part(
         Submission(
             Path("multi_head_attention.py"),
@@ -99,7 +99,9 @@ def test_a_part_is_met_inside_of_the_courses_blocks_too(quick, bundles):
 def test_parts_in_the_same_file_count(quick, bundles):
     decoder = solution("08_decoder")
     wrong = apply([m for m in decoder.mistakes() if m.id == "decblock-no-causal-mask"], decoder.source)
-    mine = re.sub(r"    Transformer(En|De)coder,\n", "", solution(CAPSTONE).source)  # not those of the course
+    mine = re.sub(
+        r"    Transformer(En|De)coder,\n", "", solution(CAPSTONE).source
+    )  # use the classes of this file
     source = wrong + "\n\n" + mine
     submission = Submission(Path("all.py"), (Unit("all.py", source),))
     result = quick.grade(submission, ["train"]).exercises[0]
@@ -108,7 +110,7 @@ def test_parts_in_the_same_file_count(quick, bundles):
 
 
 def test_a_decoder_that_restarts_its_positions_costs_nothing(quick, bundles):
-    """The book's decoder is right in its own assignment; trained with positions, it cannot write without them."""
+    """The book's decoder is right in its own assignment. But trained with positions, it cannot decode without them."""
     (books,) = [v for v in solution("08_decoder").variants("TransformerDecoder") if v.kind == "also"]
     exercise = capstone(bundles)
     here = run(quick, part("08_decoder", books.id, "variants"))
@@ -172,7 +174,7 @@ def test_nothing_is_examined_that_is_not_all_there(bundles):
         weights | {first: Seen(odd="None")},
     ):
         observation = Observation(broken)
-        assert examined(case, observation, None, Limits(), {}) is observation  # no worker is even asked for
+        assert examined(case, observation, None, Limits(), {}) is observation  # it starts no worker
 
 
 def test_weights_that_are_no_numbers_are_wrong_and_break_nothing(quick):
@@ -193,5 +195,7 @@ def test_the_figures_in_the_docs_leave_a_margin():
         assert float(least) > float(asked)
         if rate == "0.003":
             assert int(last) - int(first) >= 9
-            assert float(least) >= float(asked) + 0.1  # one of 200 seeds comes so near, the others leave 0.2
+            assert (
+                float(least) >= float(asked) + 0.1
+            )  # the worst of 200 seeds; the others have a margin of 0.2
             assert float(median) >= float(asked) + 0.4

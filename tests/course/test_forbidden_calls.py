@@ -46,7 +46,7 @@ def test_a_call_that_the_text_does_not_show_is_seen_when_it_is_made(grade_one):
 
 @pytest.fixture
 def regraded(engine, bundles):
-    """Grade an exercise whose manifest is another one."""
+    """Grade an exercise with a changed manifest."""
     engines = []
 
     def graded(source, name, **changed):

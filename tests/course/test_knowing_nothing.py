@@ -14,7 +14,7 @@ from grader.intake.read import Submission
 from grader.judge.observation import Observation, Seen, StudentError
 from grader.judge.verdict import judge_case
 
-MOST = 10.0  # points of 100
+MOST = 10.0  # percent of the points
 
 Recipe = Callable[[np.random.Generator, tuple[int, ...]], Array]
 RECIPES: Mapping[str, Recipe] = {
@@ -29,7 +29,7 @@ RECIPES: Mapping[str, Recipe] = {
     "one seed, some zeros": lambda rng, shape: _some_zeros(np.random.default_rng(0).standard_normal(shape)),
     "words": lambda rng, shape: rng.integers(0, 9, shape),
 }
-# Recipes that see an argument of the shape that is asked for.
+# Recipes for an answer that has an argument with the expected shape.
 ARGUMENTS: Mapping[str, Callable[[Array], Array]] = {
     "an argument": lambda array: array,
     "an argument and a half": lambda array: 1.5 * array,
@@ -46,7 +46,7 @@ def _some_zeros(array: Array) -> Array:
 
 
 def observation(case: RecordedCase, recipe: str, *, knows_values: bool) -> Observation:
-    """What a reply says that answers every structural question as asked, and fills every tensor by a recipe."""
+    """Return an observation with the expected shapes, types and errors. A recipe gives the values of every tensor."""
     rng = np.random.default_rng(1)
     seen: dict[str, Seen] = {}
     for name, header in case.headers.items():
@@ -84,7 +84,7 @@ def observation(case: RecordedCase, recipe: str, *, knows_values: bool) -> Obser
 
 
 def points(exercise: Exercise, recipe: str) -> float:
-    # What `catches_*` are asked for is a value: to answer it as wanted is to do the exercise.
+    # Not `catches_*`: their result is a plain value, so the expected one solves the exercise.
     knows = not exercise.name.startswith("catches_")
     judged = [judge_case(case, observation(case, recipe, knows_values=knows)) for case in exercise.cases]
     nobody = Submission(Path("nothing.py"), ())
@@ -96,7 +96,7 @@ def points(exercise: Exercise, recipe: str) -> float:
 
 
 def best(bundles: list[Bundle]) -> dict[str, tuple[float, str]]:
-    """Exercise → the most points that one recipe earns there, and which."""
+    """Return exercise → (most points of a recipe, its name)."""
     return {
         exercise.name: max((points(exercise, recipe), recipe) for recipe in (*RECIPES, *ARGUMENTS))
         for bundle in bundles

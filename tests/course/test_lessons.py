@@ -17,7 +17,7 @@ PAGES = sorted((ROOT / "assignments").glob("*/README.md"))
 each_page = pytest.mark.parametrize("page", PAGES, ids=[p.parent.name for p in PAGES])
 
 FORMULA = re.compile(r"\$\$(?P<display>.+?)\$\$|\$(?P<inline>[^$]+?)\$", re.DOTALL)
-# Rendered without a complaint by KaTeX in its strict mode and by MathJax; try a new one in both before it joins.
+# KaTeX in strict mode and MathJax render these commands. Try a new one in both before you add it.
 KNOWN = re.compile(
     r"""\\(alpha|approx|beta|bigl|bigr|cdot|cos|dots|ell|epsilon|exp|frac|gamma|ge|in|infty|le|left|ln|lvert|mathrm|max|min
     |mu|odot|partial|pi|qquad|quad|right|rvert|sigma|sin|sqrt|sum|tanh|text|tfrac|times|top|xi)""",
@@ -27,12 +27,12 @@ CITED = re.compile(r"([A-Z][a-zé-]+)(?:\s+et\s+al\.|\s+and\s+[A-Z][a-z]+)?\s+\(
 
 
 def without_code(text: str) -> str:
-    """The same length, for the places to agree."""
+    """Replace code by other characters, so that every position stays the same."""
     return re.sub(r"```.*?```|`[^`\n]*`", lambda m: re.sub(r"[^\n]", "¤", m[0]), text, flags=re.DOTALL)
 
 
 def faults(text: str) -> list[str]:
-    """What is wrong with the formulas of a page."""
+    """Return sentences about what is wrong with the formulas of a page."""
     prose = without_code(text)
     shown = html.unescape(MarkdownIt("commonmark").enable("table").render(text))
     found = []
@@ -51,22 +51,22 @@ def faults(text: str) -> list[str]:
         ):
             found.append(f"GitHub does not see a formula in {before}{formula[0]}{after}")
         if formula["display"] and (before, after) not in {("\n", "\n"), ("", "\n"), ("\n", "")}:
-            found.append(f"a line of its own is due to {formula[0]}")
+            found.append(f"{formula[0]} needs its own line")
     if "$" in FORMULA.sub("", prose):
-        found.append("a dollar sign stands alone")
+        found.append("a single dollar sign")
     return found
 
 
 @each_page
-def test_every_formula_is_shown_as_one(page):
+def test_every_formula_is_rendered_as_a_formula(page):
     assert faults(page.read_text("utf-8")) == []
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        r"a set $\{a\}$ of one",  # markdown takes the backslashes
-        r"$(a)_1 + (b)_2$ and $x_1 *y* z$",  # and the stars
+        r"a set $\{a\}$ of one",  # Markdown removes the backslashes
+        r"$(a)_1 + (b)_2$ and $x_1 *y* z$",  # and turns the stars into emphasis
         r"$\opertorname{x}$",
         r"$\frac{1}{2$",
         r"the $x$s",
@@ -103,8 +103,8 @@ def test_what_to_try_is_left_to_the_files_where_it_runs():
 
 
 @each_page
-def test_no_line_within_a_sentence_opens_like_a_list(page):
-    """Wherever a line is broken: "step `t" and "+ 1`" below it would be an item."""
+def test_no_line_within_a_sentence_starts_like_a_list(page):
+    """A line that starts with "+ 1" would become an item of a list."""
     lines = page.read_text("utf-8").splitlines()
     for before, line in pairwise(lines):
         if re.match(r"([-+*]|\d+[.)]) ", line):

@@ -21,7 +21,7 @@ ASSIGNMENTS = read_all(ROOT / "solutions")
 
 @pytest.fixture(autouse=True)
 def every_block(monkeypatch):
-    """Recording in this process leaves only the blocks of its last exercise behind."""
+    """Restore all building blocks: recording in this process leaves only those of its last exercise."""
     monkeypatch.setitem(sys.modules, "grader.given", GIVEN)
     monkeypatch.setattr(grader, "given", GIVEN)
 
@@ -41,13 +41,13 @@ def test_the_example_of_a_page_shows_the_mistake(assignment):
             failing += [mistake.id for run in right[code] if any("raised" in str(x) for x in run.values())]
         if not difference(right[code], Lesson(apply(mistake, assignment.source)).shows(code)):
             blind.append(mistake.id)
-    assert failing == []  # an example runs through for a right answer
+    assert failing == []  # no example raises an exception for a right answer
     assert blind == []
     assert looked_at >= 0.6 * len(assignment.mistakes())
 
 
 def test_no_example_shows_a_right_answer_as_wrong():
-    """What tells a mistake is no accident of what was drawn: an answer written otherwise shows nothing."""
+    """An example shows no difference between the reference and a right answer that is written differently."""
     torch.set_num_threads(1)
     assignment = next(a for a in ASSIGNMENTS if a.name == "03_scoring")
     variants = [v for v in assignment.variants("DotProductAttention") if v.kind == "same"]
@@ -63,7 +63,7 @@ def test_no_example_shows_a_right_answer_as_wrong():
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=[a.name for a in ASSIGNMENTS])
 def test_an_example_fits_into_eighty_columns(assignment):
-    """As it is shown: with its prompts, and with a blank on either side."""
+    """80 columns hold its lines with prompts and with a blank on either side."""
     wide = {
         line: mistake.id
         for mistake in assignment.mistakes()

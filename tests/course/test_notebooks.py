@@ -15,7 +15,7 @@ from grader.authoring.content import read_all
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = read_all(ROOT / "solutions")
 
-# Of the kernel's own libraries, not of the course.
+# Warnings of the kernel's own libraries.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
@@ -24,7 +24,7 @@ pytestmark = [
 
 
 def run(notebook: nbformat.NotebookNode, folder: Path) -> str:
-    """Execute all cells; returns what they printed. Raises CellExecutionError at the first that fails."""
+    """Execute all cells; return their output. Raises CellExecutionError at the first one that fails."""
     client = nbclient.NotebookClient(
         notebook, timeout=HANGS, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
     )

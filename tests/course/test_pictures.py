@@ -26,7 +26,7 @@ each_picture = pytest.mark.parametrize("name", list(script.PICTURES))
 
 SHOWN = re.compile(r"!\[(?P<alt>[^\]]*)\]\((?P<file>[^)]+)\)")
 LIMIT = 60_000  # bytes
-DRAWN_WITH = "3.11"  # another matplotlib writes another file of the same picture
+DRAWN_WITH = "3.11"  # other versions of matplotlib write another file
 TWO = {"08_decoder", "10_pruning"}
 
 
@@ -73,22 +73,22 @@ def test_another_picture_is_not_alike():
 
 
 def alike(one: str, other: str) -> bool:
-    """The same lines, areas and words in the same order, the words within 4 points of their places.
+    """Whether two pictures have the same lines, areas and words in the same order, the words at most 4 points apart.
 
-    Two versions of matplotlib may measure words a little otherwise, and join letters or not.
+    Two versions of matplotlib may place words a little differently, and may join letters or not.
     """
     (mine, here), (theirs, there) = _apart(one), _apart(other)
     return mine == theirs and all(abs(a - b) <= 4 for a, b in zip(here, there, strict=True))
 
 
 def _apart(svg: str) -> tuple[list[str], list[float]]:
-    """The elements without letters, and where words stand."""
+    """Return the elements without their letters, and the positions of the words."""
     body = re.sub(r"<defs>.*?</defs>", "", svg.partition("</style>")[2], flags=re.DOTALL)
     places = re.findall(r'<g style="[^"]*" transform="translate\(([^)]*)\)', body)
     return re.findall(r"<(?:path|g style)", body), [float(n) for place in places for n in place.split()]
 
 
-# ---- what can be read
+# ---- contrast and text
 
 
 @each_picture
@@ -116,7 +116,7 @@ def test_words_stand_out_from_the_card(dark):
 
 
 def contrast(one: str, other: str) -> float:
-    """WCAG 2.2, "contrast ratio"."""
+    """Return the contrast ratio of two colours (WCAG 2.2)."""
     bright, dim = sorted((_luminance(one), _luminance(other)), reverse=True)
     return (bright + 0.05) / (dim + 0.05)
 

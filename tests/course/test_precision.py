@@ -21,8 +21,8 @@ from grader.report.model import ExerciseResult
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = {a.name: a for a in read_all(ROOT / "solutions")}
 NARROW = [(a, m) for a in ASSIGNMENTS.values() for m in a.mistakes() if m.policy == "precision"]
-# Nothing floating goes in; or the task is to mend faults, of code that was written for float32 alone; or to
-# measure and to train, which is done in float32.
+# Exercises without the facet: they have no floating-point input, or repair code that was written for float32,
+# or measure and train in float32.
 WITHOUT = {
     "attention_maps", "gated_attention", "head_importance", "prune_heads", "removal_experiment",
     "greedy_decode", "train",
@@ -138,8 +138,10 @@ def test_a_fault_in_another_dtype_that_nobody_knows_gets_no_name(engine):
 
 
 @pytest.mark.parametrize("inside", ["float", "double", "half"])
-def test_the_dtype_inside_is_nobodys_business(inside, engine):
-    """In single or double precision inside, or narrower where that is exact enough: only the result counts."""
+def test_an_answer_may_compute_in_any_precise_enough_dtype(inside, engine):
+    """Only the result counts: an answer may compute in single or double precision, or in half if this is precise
+    enough.
+    """
     scoring = ASSIGNMENTS["03_scoring"]
     wide = scoring.source.replace(
         "return self.dropout(self.attention_weights) @ values",
@@ -181,7 +183,7 @@ def test_the_dtype_of_the_result_is_that_of_the_case(got, params, passes, tmp_pa
 
 
 def page() -> dict[str, dict[str, str]]:
-    """The tables of docs/precision.md: first column → heading → cell."""
+    """Return the tables of docs/precision.md: first column → heading → cell."""
     rows: dict[str, dict[str, str]] = {}
     heads: list[str] = []
     for line in (ROOT / "docs" / "precision.md").read_text("utf-8").splitlines():
@@ -212,6 +214,6 @@ def test_the_page_tells_what_is_measured(name, monkeypatch):
     table = page()[name]
     assert not [m for m in found if m.failed]
     assert len({m.answer for m in found}) == int(table["right answers"])
-    for m in found:  # the page tells the worst of four seeds; another processor may round otherwise
+    for m in found:  # the page has the worst of four seeds; another processor may round differently
         assert m.worst <= 2 * float(table[m.dtype]), m
         assert m.used < 0.5, m

@@ -36,7 +36,7 @@ def given(name: str) -> tuple[str, ...]:
 
 @pytest.fixture(autouse=True, scope="module")
 def one_thread():
-    """The tensors are tiny: threads only wait for each other."""
+    """Use one thread: the tensors are small, so more threads only wait for each other."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -45,7 +45,7 @@ def one_thread():
 
 @cache
 def lesson() -> dict:
-    """The names of the lesson's module, as its reference defines them."""
+    """Return the names that the lesson's reference defines."""
     names: dict = {}
     exec(definitions(ASSIGNMENT.source), names)
     return names
@@ -74,7 +74,7 @@ def test_without_noise_on_the_targets_every_gradient_is_zero():
 
 
 def from_case(case, name: str) -> nn.Module:
-    """A module that comes with a case, with its weights."""
+    """Return a module of a case, with its weights."""
     step = next(s for s in case.steps if s["do"] == "provide" and s["name"] == name)
     names: dict = {}
     exec(step["source"], names)
@@ -149,7 +149,7 @@ def test_the_lessons_gates_and_pruning_agree_with_the_building_blocks():
 
 @pytest.fixture(scope="module")
 def graded() -> Callable[..., list]:
-    """Grade a source with the cases of a seed."""
+    """Return a function that grades a source with the cases of a seed."""
     launcher, bundles = choose(), {}
 
     def of(source: str, seed: str, *wanted: str) -> list:
@@ -174,7 +174,7 @@ def test_references_get_full_marks_on_hidden_seeds(graded, seed):
         (n, "passed", e["points"]) for n, e in EXERCISES.items()
     ]
     assert sum(e.score for e in found) == 12
-    assert not any(e.figures for e in found)  # what is hidden is not drawn
+    assert not any(e.figures for e in found)  # no pictures of hidden cases
 
 
 def test_a_wrong_answer_fails_on_a_hidden_seed_too(graded):
@@ -192,7 +192,7 @@ def test_cases_are_the_same_for_the_same_seed_and_others_for_another():
     assert not np.array_equal(one, other)
 
 
-# ---- numbers that student code makes up from a hidden input
+# ---- numbers that student code computes from a hidden input
 
 MADE_UP = """
 
@@ -254,8 +254,8 @@ def test_a_count_that_no_module_has_fails_and_is_graded(graded, number):
     assert found.outcome == "failed", found.message
 
 
-def test_pruning_that_nothing_can_count_gets_no_full_marks(graded):
-    """It prunes nothing, and hides that from whoever counts."""
+def test_pruning_whose_operations_are_not_counted_fails(graded):
+    """The answer prunes nothing, and hides its operations from the counter."""
     source = ASSIGNMENT.source + MADE_UP.replace("@NUMBER@", "1").replace(
         "        return self.inner(*args)",
         "        from torch.utils._python_dispatch import _disable_current_modes\n"

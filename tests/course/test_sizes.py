@@ -73,7 +73,9 @@ def _own_softmax(scores, valid_lens):
 def test_a_softmax_of_its_own_that_overflows_fails(grade_one, name, only_with):
     own = OVERFLOWS.format(only_with=only_with)
     source = OF["DotProductAttention"].source.replace("= masked_softmax(", "= _own_softmax(") + own
-    if name == "MultiHeadAttention":  # with a part that is not taken for DotProductAttention and replaced
+    if (
+        name == "MultiHeadAttention"
+    ):  # under another name, so that the reference DotProductAttention does not replace it
         source = source.replace("(self, dropout: float)", "(self, rate)").replace(
             "Dropout(dropout)", "Dropout(rate)"
         )

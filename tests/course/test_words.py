@@ -19,12 +19,12 @@ from grader.support.stub import BEGIN, END
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = read_all(ROOT / "solutions")
 LOCALE = ROOT / "grader" / "locale"
-# What tells of the numbers alone (level 0), beside the titles of cases.
+# The modules with messages about values (level 0). Titles of cases belong to level 0 too.
 OF_THE_CODE = sorted(p for room in ("diagnosis", "judge") for p in (ROOT / "grader" / room).glob("*.py"))
 
 
 def messages(path: Path) -> Iterator[str]:
-    """The sentences of a module that go through gettext."""
+    """Yield the sentences of a module that go through gettext."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("_", "ngettext"):
             for part in (leaf for argument in node.args for leaf in ast.walk(argument)):
@@ -33,7 +33,7 @@ def messages(path: Path) -> Iterator[str]:
 
 
 def of_the_code() -> dict[str, str]:
-    """Every English text of the levels 0 to 2, and whose it is."""
+    """Return every English text of the levels 0 to 2 → where it comes from."""
     out = {text: path.name for path in OF_THE_CODE for text in messages(path)}
     for assignment in ASSIGNMENTS:
         out |= {text: m.id for m in assignment.mistakes() for text in (m.says, m.asks)}
@@ -48,7 +48,7 @@ def of_the_code() -> dict[str, str]:
 
 
 def formulas(assignment: Assignment) -> set[str]:
-    """What the reference computes, expression by expression, without spaces."""
+    """Return the expressions of the reference solution, without spaces."""
     solved, inside = False, set()
     for number, line in enumerate(assignment.source.splitlines(), 1):
         solved = (solved or BEGIN in line) and END not in line
@@ -62,7 +62,7 @@ FORMULAS = {formula for assignment in ASSIGNMENTS for formula in formulas(assign
 
 
 def gives_away(text: str) -> str:
-    """The code or the formula that a text holds, or nothing."""
+    """Return the code or the formula that a text contains; "" if there is none."""
     if code := code_in(text):
         return code
     close = "".join(text.split())
@@ -70,7 +70,7 @@ def gives_away(text: str) -> str:
 
 
 def entries(catalogue: Path) -> Mapping[str, str]:
-    """English → translation, of a compiled catalogue or of its source."""
+    """Return English → translation, from a compiled catalogue or from its source."""
     if catalogue.suffix == ".mo":
         with catalogue.open("rb") as file:
             known = gettext.GNUTranslations(file)._catalog  # type: ignore[attr-defined]
@@ -94,9 +94,9 @@ def entries(catalogue: Path) -> Mapping[str, str]:
 
 
 def leaks(locale: Path) -> dict[str, str]:
-    """Where a language says too much: language and English text → what it gives away.
+    """Return language and English text → the code or formula in the translation.
 
-    What is not translated is shown in English, which is looked at as it is.
+    A text without a translation is shown in English; another test checks the English texts.
     """
     known, out = of_the_code(), {}
     for catalogue in sorted(p for end in ("mo", "po") for p in locale.glob(f"*/LC_MESSAGES/headway.{end}")):
@@ -139,12 +139,12 @@ def test_code_and_formulas_are_seen(text):
     assert gives_away(text)
 
 
-ENGLISH = "correct without a mask, wrong with a mask"  # a fact
+ENGLISH = "correct without a mask, wrong with a mask"  # a message of level 0
 SAYS = next(m.says for a in ASSIGNMENTS for m in a.mistakes() if m.id == "dot-not-scaled")
 
 
 def compiled(pairs: Mapping[str, str]) -> bytes:
-    """A catalogue as gettext reads it (GNU gettext manual, "The Format of GNU MO Files")."""
+    """Return a compiled catalogue (GNU gettext manual, "The Format of GNU MO Files")."""
     rows = sorted({"": "Content-Type: text/plain; charset=UTF-8\n", **pairs}.items())
     keys, values = ([text.encode() for text in column] for column in zip(*rows, strict=True))
     at, tables, body = 28 + 16 * len(rows), [], b""
@@ -157,7 +157,7 @@ def compiled(pairs: Mapping[str, str]) -> bytes:
 
 
 def written(folder: Path, pairs: Mapping[str, str], kind: str) -> Path:
-    """A locale with one language, in its source form or compiled."""
+    """Write a locale with one language, as source or compiled. Return its folder."""
     place = folder / "locale" / "xx" / "LC_MESSAGES"
     place.mkdir(parents=True)
     if kind == "mo":
@@ -171,8 +171,8 @@ def written(folder: Path, pairs: Mapping[str, str], kind: str) -> Path:
 
 
 @pytest.mark.parametrize("kind", ["mo", "po"])
-def test_a_translation_is_walked_through_whatever_it_translates(tmp_path, kind):
-    """A pseudo-language that is right in two texts; then one that gives the answer away in a fact and in a name."""
+def test_every_text_of_a_translation_is_checked(tmp_path, kind):
+    """A language with two harmless texts passes; one that gives the answer away in two texts does not."""
     right = written(tmp_path / "right", {ENGLISH: "ohne Maske stimmt es", SAYS: "die Teilung fehlt"}, kind)
     assert leaks(right) == {}
     pairs = {ENGLISH: "nimm torch.softmax", SAYS: "es fehlt math.sqrt", "not of a level": "self.W_q"}
@@ -181,8 +181,8 @@ def test_a_translation_is_walked_through_whatever_it_translates(tmp_path, kind):
     }
 
 
-def test_a_language_beside_the_code_is_the_one_that_is_said(tmp_path, monkeypatch):
-    """The catalogues that are walked through are those that are used, and what they lack falls back to English."""
+def test_the_checked_catalogues_are_those_that_are_used(tmp_path, monkeypatch):
+    """Messages come from the folder beside the code; a text without a translation is shown in English."""
     written(tmp_path, {ENGLISH: "ohne Maske stimmt es"}, "mo")
     (tmp_path / "support").mkdir()
     (tmp_path / "support" / "i18n.py").write_text(

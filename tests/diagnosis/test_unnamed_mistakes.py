@@ -15,7 +15,7 @@ from helpers.truth import (
     STAGED,
     assert_facts_are_true,
     assert_places_are_true,
-    told_stage,
+    reported_stage,
     true_stage,
 )
 
@@ -61,8 +61,8 @@ def test_an_unknown_mistake_is_located_where_it_was_made(bundles, name):
         places += assert_places_are_true(exercise, seen, checks)
         assert_facts_are_true(exercise, seen, found.says)
         stage = true_stage(exercise, source)
-        assert stage is None or told_stage(found.says) == stage, mistake.id
-        stages.add(told_stage(found.says))
+        assert stage is None or reported_stage(found.says) == stage, mistake.id
+        stages.add(reported_stage(found.says))
     print(name, len(unknown), places, stages)
     assert len(unknown) >= 0.95 * tried
     assert places >= 2 * len(unknown)

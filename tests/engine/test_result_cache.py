@@ -1,4 +1,6 @@
-"""The result of a long training is cached for the same files; a training is shown, stopped in time, and skipped by --quick."""
+"""The result of a long training is cached for the same files; a training is shown, stopped in time, and skipped by
+--quick.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Fuzz the readers for long: `python -m tests.fuzz --minutes 60`, or one input: `--reader source --seed 123`.
 
-With `--record FILE`, a call goes on where the last one stopped, and FILE holds what came of all calls.
+With `--record FILE`, a call continues where the last one stopped, and FILE holds the findings of all calls.
 """
 
 import argparse

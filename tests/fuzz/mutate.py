@@ -1,15 +1,15 @@
-"""Change valid input in the ways in which input becomes invalid, by accident or on purpose."""
+"""Change valid input as accidents and attackers change it."""
 
 import copy
 import random
 
-# Values of every wrong kind, for any field.
+# Values of many types, for any field.
 ODD = [
     None, True, -1, 0, 10**30, 1.5, float("nan"), float("inf"), "", "x" * 5000, "\ud800\x1b[2J\u202e", [], {}, [[]], [None] * 700, {"is": 5},
     {"is": "\x1b"}, {"shape": [1, "2", None]}, {"": {"": []}}, [["a"], ["b", "c"], 5], {"file": [], "line": -5, "text": {}},
 ]  # fmt: skip
 
-# Pieces of Python that have made some parser slow or deep, each repeated some hundred times.
+# Pieces of Python that made a parser slow or recursive when they were repeated some hundred times.
 PIECES = [
     "(", "[", "{", ")", "a.", ".a", "a=", "a,", "a;", "-", "not ", "lambda:", "a if a else ", "f'{", "}'", "f'{a}'", "'''", "@a\n", "\\\n", "#\n", "\t", " ", "\x0c",
     "if a:\n ", "elif a:0\n", "async ", "await ", "*", "**", ":=", "0x", "9", "1e", "é", "\u202e", "\ud800", "\0", "import a\n", "from a import ", "try:0\n", "case a:0\n",
@@ -18,7 +18,7 @@ PIECES = [
 
 
 def confused(rng: random.Random, value: object) -> object:
-    """The same value with one part of another kind."""
+    """Return the value with one part replaced by a value of another type."""
     if isinstance(value, dict) and value and rng.random() < 0.85:
         key = rng.choice(list(value))
         more = {str(rng.choice(ODD)): 1} if rng.random() < 0.1 else {}
@@ -30,7 +30,7 @@ def confused(rng: random.Random, value: object) -> object:
 
 
 def changed_text(rng: random.Random, text: str) -> str:
-    """A text with parts removed, repeated, exchanged, or with pieces of Python put in."""
+    """Return a text with parts removed, repeated or exchanged, or with pieces of Python inserted."""
     for _ in range(rng.randrange(1, 4)):
         at, stop = sorted(rng.randrange(len(text) + 1) for _ in range(2))
         stop = min(stop, at + 200)
@@ -49,7 +49,7 @@ def changed_text(rng: random.Random, text: str) -> str:
 
 
 def changed_bytes(rng: random.Random, data: bytes) -> bytes:
-    """Bytes with some replaced, removed, repeated or put in."""
+    """Return bytes with some replaced, removed, repeated or inserted."""
     out = bytearray(data)
     for _ in range(rng.randrange(1, 6)):
         at = rng.randrange(len(out) + 1)

@@ -1,7 +1,7 @@
-"""Every reader on the trusted side that reads what a student or student code wrote.
+"""Every reader of the grader for data from a student or from student code.
 
 Each reader has `make`, which draws one input from a random generator, and `read`, which reads it as the grader does.
-`read` returns for a refusal that the grader has a sentence for; every other exception is a fault.
+`read` returns normally if the grader refuses the input with a sentence; every other exception is a fault.
 """
 
 import io
@@ -46,7 +46,7 @@ def make_source(rng):
 
 
 def read_source(data, name="answer.py"):
-    """Read a submission, and everything about it that is read from its text alone."""
+    """Read a submission, and run all analyses of its text."""
     from grader.engine.interface import Source, interface, takes_mask
     from grader.intake.customary_names import units_to_run
     from grader.intake.forbidden_calls import uses
@@ -128,7 +128,7 @@ def read_notes(data):
 
 @cache
 def good_archives():
-    """Whole archives of each kind, as (suffix, bytes)."""
+    """Return a valid archive of each kind: (suffix, bytes)."""
     out = []
     for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2):
         data = io.BytesIO()
@@ -167,7 +167,7 @@ def read_archive(data):
 
 @cache
 def course():
-    """How the exercises are called, and their stubs by assignment."""
+    """Return the names of the exercises, and the stubs by assignment."""
     from grader.engine.engine import Engine
 
     names = {e.name for e in exercises()}
@@ -226,7 +226,7 @@ def make_reply(rng):
 
 
 def make_replies(rng):
-    """One reply about the first cases of an exercise."""
+    """Return a reply about the first cases of an exercise."""
     exercise = rng.choice(exercises())
     drawn = [drawn_reply(rng, case) for case in exercise.cases[: rng.randrange(1, 6)]]
     words = {"replies": [fields for fields, _body in drawn], "sizes": [len(body) for _fields, body in drawn]}
@@ -270,7 +270,7 @@ def read_replies(data):
 
 
 def judge_and_report(exercise, case, observation):
-    """Judge, diagnose and report one case. No reply passes a whole case that looks at more than shapes."""
+    """Judge, diagnose and report one case. A random reply must not pass a case that checks more than shapes."""
     from grader.diagnosis.match import diagnose
     from grader.judge.normalise import normalise_layouts
     from grader.judge.trivial import is_trivial
@@ -297,7 +297,7 @@ def store_key():
 
 @cache
 def good_store():
-    """A store with one result, and the text of its row."""
+    """Return a store with one result, and the text of its row."""
     from grader.classroom.store import Store
     from grader.report.model import CheckResult, ExerciseResult
 

@@ -21,12 +21,12 @@ _spawn = multiprocessing.get_context("spawn")
 
 @dataclass
 class Findings:
-    """What came of one reader; `faults` are (seed, what happened)."""
+    """The findings about one reader; `faults` are (seed, what happened)."""
 
     inputs: int = 0
     crashes: int = 0
     hangs: int = 0
-    growth: int = 0  # bytes, of the process that grew most
+    growth: int = 0  # bytes: the largest growth of a process
     faults: list[tuple[int, str]] = field(default_factory=list)
 
     @property
@@ -47,14 +47,14 @@ class Findings:
 
 
 def recorded(file: Path | None) -> dict[str, Findings]:
-    """Reader → the findings of earlier calls."""
+    """Return reader → the findings of earlier calls."""
     if file is None or not file.exists():
         return {}
     return {name: Findings(**fields) for name, fields in json.loads(file.read_text("utf-8")).items()}
 
 
 def fuzz(name: str, first: int = 0, inputs: int | None = None, seconds: float | None = None) -> Findings:
-    """Read inputs from seed `first` on until so many are read or so many seconds are over."""
+    """Read inputs from seed `first` on, until `inputs` are read or `seconds` are over."""
     findings, seed = Findings(), first
     end = None if seconds is None else time.monotonic() + seconds
     while (inputs is None or findings.inputs < inputs) and (end is None or time.monotonic() < end):
@@ -64,7 +64,7 @@ def fuzz(name: str, first: int = 0, inputs: int | None = None, seconds: float | 
 
 
 def _batch(name: str, seed: int, count: int, end: float | None, findings: Findings) -> int:
-    """Read up to `count` inputs in one process; the seed to go on from."""
+    """Read up to `count` inputs in one process. Return the next seed."""
     ours, theirs = _spawn.Pipe()
     process = _spawn.Process(
         target=_serve, args=(theirs, name, seed, count, end and end - time.monotonic()), daemon=True

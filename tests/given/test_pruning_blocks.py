@@ -147,7 +147,7 @@ def test_maps_of_an_encoder_and_a_decoder_in_every_layout(layout):
     source, target = torch.randint(0, 9, (B, S)), torch.randint(0, 9, (B, T))
     maps = attention_maps(encoder, source, LENS)
     assert [w.shape for w in maps["encoder"]] == [(B, H, S, S)] * 2
-    assert (maps["encoder"][0][0, :, :, 2:] == 0).all()  # the first sentence is two words long
+    assert (maps["encoder"][0][0, :, :, 2:] == 0).all()  # the first sentence has two words
     state = decoder.init_state(encoder(source, LENS), LENS)
     maps = attention_maps(decoder, target, state)
     assert {key: [w.shape for w in kept] for key, kept in maps.items()} == {

@@ -1,4 +1,4 @@
-"""The given sequence_mask fills as an assignment `X[mask] = value` does, in every dtype."""
+"""The given sequence_mask fills like the assignment `X[mask] = value`, in every dtype."""
 
 import pytest
 import torch

@@ -1,9 +1,9 @@
 """Let the grader see the standard library of another platform: `install("win32", TYPESHED)`.
 
-What a platform lacks is read from typeshed, the stubs that mypy brings: a name that a stub defines for Linux and not for
-the platform is missing, and so is a module that is empty there. Only modules of `grader` see this; the rest of Python
-is Linux's. So paths, consoles and files are Linux's too. Stand-ins replace what only Windows has, and the calls that
-act differently there: `os.kill`, `os.replace`, `os.rename`, `select.select` and `subprocess.Popen`.
+What a platform lacks is read from typeshed, the stubs that mypy brings: a name that a stub defines for Linux and not
+for the platform is missing, and so is a module that is empty there. Only modules of `grader` see this; the rest of
+Python is Linux's. So paths, consoles and files are Linux's too. Stand-ins replace what only Windows has, and the calls
+that act differently there: `os.kill`, `os.replace`, `os.rename`, `select.select` and `subprocess.Popen`.
 
 A Python that the grader starts with `subprocess.Popen` and `-c` sees the same.
 """
@@ -160,7 +160,7 @@ def _select(readers: Any, writers: Any, errors: Any, timeout: float | None = Non
 
 
 def _popen(platform: str, typeshed: str) -> type:
-    """`subprocess.Popen` with the arguments of the platform; a Python that it starts with `-c` sees the platform, too."""
+    """Return `subprocess.Popen` with the arguments of the platform. A Python that it starts with `-c` sees it too."""
     here = str(Path(__file__).parent)
     prelude = (
         f"import sys; sys.path.insert(0, {here!r}); import other_platform; sys.path.remove({here!r})\n"

@@ -76,7 +76,7 @@ def true_place(case: RecordedCase, seen: Observation, result: CheckResult) -> st
 def assert_places_are_true(
     exercise: Exercise, observations: Mapping[str, Observation], checks: Sequence[CheckResult]
 ) -> int:
-    """Every place that is shown is the first one, and the first failure shows something. Returns how many were looked at."""
+    """Require that every reported place is the first wrong one. Return how many were compared."""
     seen = 0
     for case in exercise.cases:
         ids = {check.id for check in case.checks}
@@ -228,7 +228,7 @@ def true_stage(exercise: Exercise, source: str) -> str | None:
     return ""
 
 
-def told_stage(says: str) -> str:
+def reported_stage(says: str) -> str:
     """The title of the stage that a diagnosis names."""
     found = re.search(r"the first intermediate result that differs: ([^.]*)", says, re.I)
     return found[1] if found else ""

@@ -15,7 +15,7 @@ FILES = ("bundle.json", "bundle.safetensors")
 
 @pytest.fixture
 def released(tmp_path: Path) -> Path:
-    """A released folder under a name of the student's own."""
+    """Make a released folder with a name that the student chose."""
     folder = tmp_path / "week 2"
     folder.mkdir()
     for name in FILES:

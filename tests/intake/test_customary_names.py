@@ -1,4 +1,4 @@
-"""Customary names that a file uses and never binds."""
+"""Customary names, such as `F` or `d2l`, that a file uses without defining them."""
 
 from pathlib import Path
 

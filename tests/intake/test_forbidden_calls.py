@@ -1,4 +1,4 @@
-"""Calls that do an exercise's work are found in the text in every spelling, and only where they count."""
+"""Forbidden calls are found in the source in every spelling, and only in the code of the exercise."""
 
 from pathlib import Path
 

@@ -8,7 +8,7 @@ from grader.intake.read import Blocked, submission_from
 
 
 def code(text):
-    """The lines of code by their numbers."""
+    """Return line number → line of code."""
     source, _faults, _skipped = code_of_notes(text, "notes.md")
     assert source.count("\n") == text.count("\n")
     return {number: line for number, line in enumerate(source.split("\n"), 1) if line}

@@ -75,7 +75,7 @@ def test_links_that_lead_nowhere_are_reported(tmp_path):
 
 
 def test_a_link_is_not_followed_out_of_its_folder(tmp_path):
-    """It may have come with a submission, and lead to a file that only its reader may see."""
+    """A link in a submission may lead to a file that only the instructor may read."""
     (tmp_path / "secret").write_text("not_for_the_report = 1\n")
     (tmp_path / "handed_in").mkdir()
     link = tmp_path / "handed_in" / "answer.py"

@@ -163,6 +163,6 @@ def test_thousands_of_near_names_cost_little_time(bundles, monkeypatch):
     contracts = contracts_of(bundles)
     found = match(contracts, names)
     others = not_graded(found, list(found), contracts, names)
-    assert len(compared) < 4 * 19_000  # of all exercises, only those with a name of about that length
+    assert len(compared) < 4 * 19_000  # only exercises with a name of about this length are compared
     assert len(others) == 19_000
     assert not any(other.exercise for other in others[MOST_COMPARED:])

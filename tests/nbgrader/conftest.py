@@ -1,4 +1,4 @@
-"""A made-up class and real nbgrader commands, run once: every test reads their results."""
+"""A class and real nbgrader commands that run once; every test reads their results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def guide(tmp_path_factory: pytest.TempPathFactory) -> Walk:
-    """Everything that docs/instructor.md tells to type has been typed."""
+    """Run every command of docs/instructor.md."""
     walked = Walk(tmp_path_factory.mktemp("guide"))
     walked.prepare()
     walked.go()
@@ -25,13 +25,13 @@ def guide(tmp_path_factory: pytest.TempPathFactory) -> Walk:
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> School:
-    """The course is made and its assignment generated."""
+    """Make a course and generate its assignment."""
     return school_of(tmp_path_factory.mktemp("nbgrader"), ASSIGNMENT)
 
 
 @pytest.fixture(scope="session")
 def school(made: School) -> School:
-    """Everything was submitted and graded, and has feedback."""
+    """Submit and grade everything, and generate feedback."""
     book = made.released()
     for student, answer in CLASS.items():
         text = answer(book)
@@ -43,7 +43,7 @@ def school(made: School) -> School:
 
 @pytest.fixture(scope="session")
 def walk(made: School) -> Iterator[Nbgrader]:
-    """A whole class went through nbgrader's exchange."""
+    """Take a whole class through nbgrader's exchange."""
     from helpers.nbgrader_class.walks import by_the_exchange
 
     nbgrader = by_the_exchange(made)

@@ -83,7 +83,7 @@ CLASS: dict[str, Callable[[Book], Files]] = {
 
 @dataclass
 class Graded:
-    """What both ways gave."""
+    """The results of both ways."""
 
     nbgrader: dict[tuple[str, str], Mark]
     said: str
@@ -103,7 +103,7 @@ def graded(made: School) -> Iterator[Graded]:
                 content if isinstance(content, bytes) else json.dumps(content).encode()
             )
     said = nbgrader("autograde", ASSIGNMENT)
-    # Into a store of its own, so that nothing is taken over from the other way.
+    # Use a separate store, so that no result comes from the other way.
     lines = made.run(
         *(BIN / "grader", "grade", "both/submitted", "--store", made.root / "own-store", "--format", "jsonl"),
         cwd=made.root,

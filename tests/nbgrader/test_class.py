@@ -15,7 +15,7 @@ FULL = 3.0
 
 
 def grades(school) -> dict[tuple[str, str], tuple]:
-    """(student, cell) → auto_score, manual_score, needs_manual_grade: as nbgrader's own database has them."""
+    """Return (student, cell) → auto_score, manual_score, needs_manual_grade from nbgrader's database."""
     query = """
         SELECT submitted_assignment.student_id, base_cell.name, grade.auto_score, grade.manual_score, grade.needs_manual_grade
         FROM grade JOIN base_cell ON grade.cell_id = base_cell.id
@@ -42,7 +42,7 @@ SCORES = {  # of transpose_qkv and transpose_output
     "dee": (0, FULL),
     "eve": (0, FULL),
     "fay": (0, 0),
-    "gus": (0, 0),  # the lesson's own demo calls what ends the process, so nothing in the file can be reached
+    "gus": (0, 0),  # the lesson's demo calls a function that ends the process, so the file never loads
     "hal": (FULL, FULL),
     "ivy": (0, 0),
     "kim": (0, 0),
@@ -118,7 +118,7 @@ def test_feedback_tells_what_was_put_right(school):
 
 
 def test_nothing_hidden_leaks(school):
-    """No number of a hidden case, and not the seed, in what students or graders get to see."""
+    """No file that students or graders see contains the seed or a value of a hidden case."""
     bundles = load_all(next((school.root / "cache" / "headway" / "hidden").iterdir()))
     secrets = {(school.root / "home" / ".config" / "headway" / "seed").read_text("utf-8").strip()}
     for case in (case for bundle in bundles for exercise in bundle.exercises for case in exercise.cases):
@@ -134,7 +134,7 @@ def test_nothing_hidden_leaks(school):
                 assert len(found) <= (room == "feedback"), (
                     path,
                     found,
-                )  # a page holds many numbers: one may be equal
+                )  # one of many numbers on a page may be equal by chance
 
 
 def test_what_a_student_says_is_no_markup(school):

@@ -24,7 +24,7 @@ FULL = 8.0
 
 
 def typed() -> list[str]:
-    """What section 7 says to type."""
+    """Return the commands of section 7."""
     section = GUIDE.read_text("utf-8").partition("## 7.")[2].partition("\n## ")[0]
     return [
         line
@@ -48,7 +48,10 @@ class Class(Walk):
         ):
             here = self._typed(line, here)
         self.submit()
-        for command in ("autograde", "generate_feedback"):  # sections 3 and 5; nbgrader skips what is there
+        for command in (
+            "autograde",
+            "generate_feedback",
+        ):  # sections 3 and 5; nbgrader skips graded submissions
             self.run("nbgrader", command, ASSIGNMENT, "--student", "t00")
         here = self.checkout
         for line in typed():
@@ -60,7 +63,7 @@ class Class(Walk):
         return there
 
     def group(self) -> str:
-        """The group without a name, copied from the report that was printed last."""
+        """Return the group without a name from the last printed report."""
         found = re.findall(
             r"sequence_mask:[0-9a-f]{16}", " ".join(said for _line, said in self.said_in_order)
         )
@@ -89,7 +92,7 @@ def walked(tmp_path_factory) -> Class:
 
 
 def said(walked: Class, command: str) -> list[str]:
-    """What each line that begins with a command printed, on one line each."""
+    """Return the output of each line that starts with a command, joined to one line."""
     return [" ".join(text.split()) for line, text in walked.said_in_order if line.startswith(command)]
 
 

@@ -18,18 +18,18 @@ from helpers.nbgrader_class.walks import NO_WORKER, Mark, by_downloads, marks
 pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning"), pytest.mark.timeout(900)]
 
 REPAIRED = [student for student, expected in CLASS.items() if expected.repaired]
-TAUGHT = "c-renamed"  # whom a teacher grades by hand while no worker can be started
+TAUGHT = "c-renamed"  # a teacher grades this student by hand while no worker can start
 Marks = dict[tuple[str, str], Mark]
 
 
 @dataclass
 class Steps:
-    """What the gradebook said after each step."""
+    """The gradebook after each step."""
 
     alone: Marks  # no worker, no store
     stored: Marks  # no worker, after `grader grade`
-    forced: Marks  # all is well again; `autograde --force`
-    records: dict[str, dict]  # what `grader grade` said
+    forced: Marks  # with workers again; `autograde --force`
+    records: dict[str, dict]  # of `grader grade`
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def steps(made: School) -> Iterator[Steps]:
 
 
 def _records(said: str) -> list[dict]:
-    """The lines that are records; the others tell how far the run is."""
+    """Return the records; the other lines show progress."""
     return [json.loads(line) for line in said.splitlines() if line.startswith("{")]
 
 
@@ -81,7 +81,7 @@ def test_marks_come_from_the_store_if_no_worker_starts(steps, student):
 
 @pytest.mark.parametrize("student", REPAIRED)
 def test_a_repaired_notebook_is_graded_as_repaired(steps, student):
-    """What was kept is of another text, so it does not count: the notebook waits, and is graded afterwards."""
+    """The stored result belongs to another text and is not used: the notebook waits for a worker."""
     assert steps.stored[student, "transpose_output"].needs
     if student != TAUGHT:
         assert steps.forced[student, "transpose_output"].auto == CLASS[student].output
@@ -89,7 +89,7 @@ def test_a_repaired_notebook_is_graded_as_repaired(steps, student):
 
 
 @pytest.mark.parametrize(("student", "expected"), CLASS.items(), ids=CLASS)
-def test_in_the_end_everybody_has_the_marks_of_the_exchange(steps, student: str, expected: Student):
+def test_in_the_end_all_marks_are_those_of_the_exchange(steps, student: str, expected: Student):
     qkv, output = steps.forced[student, "transpose_qkv"], steps.forced[student, "transpose_output"]
     assert (qkv.auto, output.auto) == (expected.qkv, expected.output)
     assert not output.needs

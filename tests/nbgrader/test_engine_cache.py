@@ -80,7 +80,7 @@ def answer(source: str = QKV) -> Answer:
 
 
 def stored(path: Path, grader) -> Path:
-    """A store with a result that no grader would come to."""
+    """Make a store with a result that no grader would compute."""
     result = ExerciseResult("transpose_qkv", "04_heads", "failed", 2.25, 3.0, content=answer().content)
     with closing(Store(path, grader.key)) as store:
         store.put([result])
@@ -127,7 +127,7 @@ def test_a_stale_group_is_told_once(settings, tmp_path):
 
 @contextmanager
 def pretending(allow: Callable[[float], None], config: RunConfig) -> Iterator[Callable[[Task], TaskResult]]:
-    """A process that does what a notebook says, in place of grading it."""
+    """Replace the grading of a notebook: do what the notebook says."""
 
     def work(task: Task) -> TaskResult:
         if b"hang" in task.read():

@@ -1,4 +1,4 @@
-"""formgrader in a real browser: what an instructor sees, types and clicks, and that a regrade respects it."""
+"""formgrader in a real browser: an instructor reads, types and clicks; a regrade keeps the manual points."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from helpers.browser.walk import ASSIGNMENT, CLASS, Walk
 
 pytestmark = [
     pytest.mark.skipif(bool(chrome.missing()), reason=chrome.missing() or "there is a browser"),
-    pytest.mark.timeout(900),  # the guide, on a machine with much else to do
+    pytest.mark.timeout(900),  # seconds: the whole guide on a busy machine
 ]
 
 TYPED, SAID = "4.5", "Well *thought*: <b>see</b> the lesson."
@@ -30,7 +30,7 @@ def pages(guide: Walk) -> Iterator[Formgrader]:
 
 
 def facts(pages: Formgrader, student: str) -> dict[str, Any]:
-    """What the page of a submission holds of one exercise."""
+    """Return what the page of a submission shows about one exercise."""
     pages.open_submission(student)
     return {
         "typed": pages.score(EXERCISE).get_attribute("value"),
@@ -43,7 +43,7 @@ def facts(pages: Formgrader, student: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def seen(pages: Formgrader, guide: Walk) -> dict[str, dict[str, Any]]:
-    """bob's submission before and after each act, and the row that the list shows for him."""
+    """Return bob's submission before and after each action, and his row of the list."""
     steps = {"graded": facts(pages, "bob") | {"row": pages.submissions()["bob"]}}
     pages.open_submission("bob")
     pages.type_into(pages.score(EXERCISE), TYPED)

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 from helpers.browser.walk import ASSIGNMENT, CLASS, ELSEWHERE, GUIDE, ROOT, commands, pictures
 
-pytestmark = pytest.mark.timeout(900)  # the guide, on a machine with much else to do
+pytestmark = pytest.mark.timeout(900)  # seconds: the whole guide on a busy machine
 
 MAX_PICTURE = 150_000  # bytes
 

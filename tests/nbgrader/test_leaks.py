@@ -1,6 +1,6 @@
 """Students and teachers see nothing hidden: numbers as bytes or text, the seed, the answers.
 
-Some of the class did what they could to have hidden numbers shown: they print, warn of and raise their inputs.
+Some students try to show hidden numbers: their code prints them, warns with them or raises them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NO_ANSWER = [student for student, expected in CLASS.items() if expected.qkv == e
 
 @dataclass(frozen=True)
 class Hidden:
-    """All values of the hidden cases, one array of them, and what two neighbours look like as bytes.
+    """All values of the hidden cases, one array of them, and the bytes of each two neighbouring values.
 
     A single value proves nothing: of half a million float32 values some equal a public one by chance.
     """
@@ -51,7 +51,7 @@ class Hidden:
         return found
 
     def in_text(self, text: str) -> list[str]:
-        """Numbers of seven digits and more that are hidden ones as far as they are written."""
+        """Return numbers with at least seven digits that agree with a hidden value in all their digits."""
         found = []
         for number in re.findall(r"(?<![\w.])\d+\.\d+(?![\w.])", text):
             digits = len(number.replace(".", "").lstrip("0"))
@@ -70,9 +70,9 @@ def hidden(made: School) -> Hidden:
         for array in (*case.tensors.values(), *case.expected.values()):
             if array.dtype.kind == "f":
                 flat = array.astype(np.float64).ravel()
-                flat = flat[(flat * 1024 % 1 != 0) & np.isfinite(flat)]  # 0.5 is no secret
+                flat = flat[(flat * 1024 % 1 != 0) & np.isfinite(flat)]  # values such as 0.5 occur everywhere
                 values.append(flat)
-                differ = flat[:-1] != flat[1:]  # a constant is no secret
+                differ = flat[:-1] != flat[1:]  # equal neighbours occur everywhere
                 pairs = np.stack([flat[:-1], flat[1:]], 1)[differ]
                 for order in "<>":
                     singles.append(np.frombuffer(pairs.astype(f"{order}f4").tobytes(), "<u8"))
@@ -83,7 +83,7 @@ def hidden(made: School) -> Hidden:
 
 
 def joined(words: np.ndarray) -> np.ndarray:
-    """Return one word for each two neighbours."""
+    """Return one word for each two neighbouring words."""
     return words[:-1] * np.uint64(0x9E3779B97F4A7C15) + words[1:]
 
 
@@ -97,7 +97,7 @@ def _count(words: np.ndarray, known: np.ndarray) -> int:
 
 
 def files(walk: Nbgrader) -> Iterator[Path]:
-    """All that is not the instructor's alone, and the gradebook with its comments."""
+    """Yield the files that others than the instructor may read, and the gradebook with its comments."""
     rooms = [walk.folder / room for room in ROOMS] + [
         walk.exchange,
         *(walk.school.root / "walk-homes").iterdir(),
@@ -109,7 +109,7 @@ def files(walk: Nbgrader) -> Iterator[Path]:
 
 
 def test_the_search_finds_what_is_there(hidden, made, walk):
-    """Broken on purpose: each form in which numbers, answers or the seed could appear in a report."""
+    """Put numbers, answers and the seed into a file, in each form in which a report could contain them."""
     for dtype in ("<f4", ">f4", "<f8", ">f8"):
         assert hidden.in_bytes(b"abc" + hidden.some.astype(dtype).tobytes() + b"d") > 0
     assert hidden.in_text(f"expected {hidden.some[0]:.7f}") or hidden.in_text(
@@ -137,8 +137,8 @@ def test_no_number_of_a_hidden_case_appears_anywhere_as_text(hidden, walk):
 
 
 @pytest.mark.parametrize("student", CLASS)
-def test_no_report_tells_a_number_closer_than_its_points(walk, student):
-    """Rounded to four places a hidden number would look like many another, so there are none at all."""
+def test_no_report_shows_a_number_with_three_decimals(walk, student):
+    """A report shows no values at all; points have at most two decimals."""
     page = (walk.folder / "feedback" / student / ASSIGNMENT / f"{ASSIGNMENT}.html").read_text("utf-8")
     reports = list(_reports(page))
     assert len(reports) == 2
@@ -146,7 +146,7 @@ def test_no_report_tells_a_number_closer_than_its_points(walk, student):
         assert re.findall(r"\d\.\d{3,}", _text(report)) == []
 
 
-def test_no_comment_tells_one_either(walk):
+def test_no_comment_shows_a_number_with_three_decimals(walk):
     texts = {about: mark.comment for about, mark in marks(walk).items() if mark.comment}
     assert len(texts) > len(CLASS) / 2
     assert {about: said for about, said in texts.items() if re.search(r"\d\.\d{3,}", said)} == {}
@@ -170,8 +170,8 @@ def test_no_answer_is_released(made, walk, room):
 
 
 @pytest.mark.parametrize("student", NO_ANSWER)
-def test_who_has_no_answer_is_shown_none(made, walk, student):
-    """As a syntax tree or as text, in the graded notebook and on the page."""
+def test_a_student_without_an_answer_sees_none(made, walk, student):
+    """Search the graded notebook and the page for answers, as syntax trees and as text."""
     graded = documents(walk.folder / "autograded" / student)
     page = (walk.folder / "feedback" / student / ASSIGNMENT / f"{ASSIGNMENT}.html").read_text("utf-8")
     assert (
@@ -199,7 +199,7 @@ def _text(markup: str) -> str:
 
 
 def _code_of(name: str, page: str) -> Document:
-    """The code cells of a page, as fenced code, and all else of it as text."""
+    """Return a page as Markdown: its code cells as fenced code, and the rest as text."""
     code = "".join(
         f"```python\n{_text(block).strip()}\n```\n" for block in re.findall(r"<pre>(.*?)</pre>", page, re.S)
     )

@@ -1,4 +1,4 @@
-"""Files that no editor writes, in the real `nbgrader autograde`: no submission is discarded."""
+"""Malformed files in the real `nbgrader autograde`: no submission is discarded."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="makes links and pipes"),
 ]
 
-HALF = "\ud800"  # a lone surrogate: JSON can spell it, no file can hold it
+HALF = "\ud800"  # a lone surrogate: JSON can express it, UTF-8 cannot
 FULL = 3.0
 
 
@@ -75,7 +75,7 @@ HOSTILE = {kind: costly(kind) for kind in COSTLY} | {kind: source for kind, (sou
 
 @pytest.fixture(scope="module")
 def odd(made: School) -> Iterator[tuple[Nbgrader, str]]:
-    """A course in which every submission is odd; and what autograde printed."""
+    """Autograde a course in which every submission is malformed. Yield it with the output."""
     nbgrader = Nbgrader(made, "odd")
     nbgrader("generate_assignment", ASSIGNMENT)
     released = json.loads(

@@ -1,4 +1,4 @@
-"""The parts of nbgrader that the preprocessors depend on, and those preprocessors that need no gradebook."""
+"""The parts of nbgrader that our preprocessors use, and the preprocessors that need no gradebook."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def names(classes: list[object]) -> list[str]:
 
 @pytest.fixture
 def config(tmp_path) -> Config:
-    """Our configuration file, as nbgrader reads it."""
+    """Return our configuration file as nbgrader reads it."""
     c = Config()
     text = our_config(CourseOptions("x", tmp_path, tmp_path, tmp_path / "seed"))
     exec(text, {"get_config": lambda: c})

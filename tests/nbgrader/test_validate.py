@@ -9,7 +9,7 @@ from helpers.nbgrader_class.school import ASSIGNMENT, BIN, QKV, answered
 
 
 def test_validate_gives_the_right_answer(made, tmp_path):
-    """Of two exercises one is wrong: the report names it, and not the other."""
+    """One of two exercises is wrong: the report names it, and not the other."""
     shutil.copytree(made.course / "release" / ASSIGNMENT, tmp_path, dirs_exist_ok=True)
     path = tmp_path / f"{ASSIGNMENT}.ipynb"
     path.write_text(json.dumps(answered(made.released(), QKV.replace(".transpose(1, 2)", ""))), "utf-8")

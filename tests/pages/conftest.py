@@ -1,4 +1,4 @@
-"""One browser for a file of tests."""
+"""Start one browser per test file."""
 
 from __future__ import annotations
 

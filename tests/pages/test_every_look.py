@@ -1,4 +1,4 @@
-"""Each page on a desktop, on a phone and printed, in light and dark: nothing is cut off, and all text has AAA contrast."""
+"""Each page on a desktop, on a phone and printed, light and dark: nothing is cut off, all text has AAA contrast."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PAGES = {
     "class, long names": lambda: class_page(LONG_CLASS),
 }
 
-# What reaches beyond the window, outside a container that scrolls by itself. On paper nothing scrolls.
+# Find elements that reach beyond the window, unless they are in a container that scrolls. Paper does not scroll.
 CUT = """
 const [width, printed] = arguments;
 const scrolls = e => e && (["auto", "scroll"].includes(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
@@ -89,7 +89,7 @@ def test_a_page_of_a_submission_is_readable_and_not_cut_off(window, tmp_path, lo
 
 @pytest.fixture(scope="module")
 def feedback(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """nbgrader's feedback on one wrong and one right answer."""
+    """Generate nbgrader's feedback on one wrong and one right answer."""
     school = school_of(tmp_path_factory.mktemp("feedback"), ASSIGNMENT)
     book = answered(school.released(), QKV, "def transpose_output(X, num_heads):\n    return X\n")
     school.hand_in("ada", json.dumps(book))

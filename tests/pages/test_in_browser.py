@@ -15,7 +15,7 @@ from grader.report.html import fragment, page
 
 pytestmark = pytest.mark.skipif(bool(chrome.missing()), reason=chrome.missing() or "there is a browser")
 
-NARROWEST = 320  # WCAG 2.1, 1.4.10: to be read without scrolling sideways
+NARROWEST = 320  # pixels in which a page needs no horizontal scrolling (WCAG 2.1, 1.4.10)
 
 # The style of tables in JupyterLab.
 LAB = """<style>
@@ -88,13 +88,13 @@ def test_a_printed_report_is_dark_on_white_and_cuts_nothing(window, tmp_path):
     window.look()
 
 
-# What does not fit in its own box, or sticks out of the page.
+# Find elements that do not fit into their box or into the page.
 CUT = """
 return [...document.querySelectorAll('body *')].filter(e => e.scrollWidth > e.clientWidth + 1
   && getComputedStyle(e).overflowX !== 'visible' || e.getBoundingClientRect().right > innerWidth + 1)
   .map(e => e.innerText.slice(0, 60))
 """
-# Cells of a table that are narrower than the longest word in them, up to six letters.
+# Find cells of a table that are narrower than their longest word, up to six letters.
 BROKEN = """
 return [...document.querySelectorAll('td, th')].filter(e => e.innerText.trim()).filter(e => {
   const longest = Math.max(...e.innerText.split(/[^\\w]+/).map(word => word.length));

@@ -27,7 +27,7 @@ def chosen() -> KitPlan:
 
 @pytest.fixture(scope="session")
 def filled(tmp_path_factory, chosen) -> Path:
-    """The kit of assignments 01 to 04, before its proof; that of the whole course is proved by a test of its own."""
+    """Make the kit of assignments 01 to 04 without its check. Another test checks the kit of the whole course."""
     folder = tmp_path_factory.mktemp("kit")
     fill(chosen, ROOT / "student_template", ROOT / "assignments", folder)
     return folder
@@ -40,5 +40,5 @@ def secret(chosen) -> list[known.Answer]:
 
 @pytest.fixture
 def copy(filled, tmp_path) -> Path:
-    """A copy of the kit that a test may spoil."""
+    """Copy the kit, so that a test may change it."""
     return Path(shutil.copytree(filled, tmp_path / "kit"))

@@ -43,7 +43,7 @@ def run(*words, cwd, **env):
     return done
 
 
-# ---- what a kit is
+# ---- the contents of a kit
 
 
 def test_a_kit_holds_the_assignments_up_to_the_one_asked_for(filled, chosen):
@@ -92,12 +92,12 @@ def test_the_whole_course_gives_nothing_away(tmp_path, seed):
     )  # a block that answers an exercise is reported
 
 
-# ---- what it is for
+# ---- the use of a kit
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory, filled) -> Path:
-    """An environment into which the kit's wheel alone was installed, beside the libraries that are here."""
+    """Make an environment with the libraries of this one, and install only the kit's wheel there."""
     folder = tmp_path_factory.mktemp("environment")
     venv.create(folder, with_pip=False)
     site = next(folder.glob("lib/python*/site-packages"))
@@ -301,7 +301,7 @@ def test_a_new_student_on_another_platform_can_use_it(installed, copy, tmp_path,
 
 
 def test_its_colab_notebook_fetches_the_course_and_grades(installed, copy, chosen, tmp_path):
-    """The notebook is in no folder and not saved; the grader is not installed before its first cell ran."""
+    """The notebook is not in a course folder and is not saved; its first cell installs the grader."""
     (wheel,) = (copy / WHEELS).iterdir()
     add_notebooks(copy, chosen, f"file://{copy}", wheel.name)
     git = ("git", "-c", "user.name=A", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main")

@@ -119,7 +119,7 @@ def helpful(scores, lens):
 
 
 def test_a_passing_callable_and_a_started_stub_are_found(tmp_path, seed):
-    """Also when another callable ruins the worker for whatever is tried after it."""
+    """Another callable damages the worker, and the callables after it are still tried."""
     one = plan(ROOT / "solutions", ROOT / "assignments", "02")
     only = KitPlan(one.solutions[-1:], one.bundles[-1:], one.blocks)
     fill(only, ROOT / "student_template", ROOT / "assignments", tmp_path)

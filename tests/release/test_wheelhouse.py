@@ -36,7 +36,7 @@ def stub(folder: Path, name: str, number: str, tag: str, needs: str) -> None:
 
 @pytest.fixture
 def kit(tmp_path, monkeypatch) -> Path:
-    """A kit with a wheel, in an environment whose only index is a folder of stubs."""
+    """Make a kit with a wheel, in an environment whose only package index is a folder of stub wheels."""
     index, kit = tmp_path / "index", tmp_path / "kit"
     index.mkdir()
     for name, (tags, needs) in STUBS.items():

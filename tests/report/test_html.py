@@ -82,7 +82,7 @@ def test_there_are_colours_for_every_dark_host():
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 def test_contrast_meets_wcag_aaa(theme):
-    """On a browserless machine too: inks on paper and boxes, and the ink of values on each shade."""
+    """Compute it without a browser: text on the page and on boxes, and values on each shade."""
     source = (FOLDER / "colours.html.jinja").read_text("utf-8")
     colours = [dict(re.findall(r"--hw-(\w+):(#\w{6})", part)) for part in source.split("endset")][theme]
     pairs = [(ink, paper) for ink in ("ink", "faint", "good", "bad", "odd") for paper in ("paper", "box")]
@@ -93,7 +93,7 @@ def test_contrast_meets_wcag_aaa(theme):
 
 
 def luminance(colour: str) -> float:
-    """WCAG 2.1, relative luminance."""
+    """Return the relative luminance of a colour (WCAG 2.1)."""
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

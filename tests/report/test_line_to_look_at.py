@@ -1,4 +1,4 @@
-"""The line that a report names: where, the code, and what is underlined."""
+"""The suspected line in a report: its place, its code, and the underlined part."""
 
 from dataclasses import replace
 
@@ -57,7 +57,7 @@ def test_code_is_cut_before_what_a_change_touches():
 
 
 def raised_at(line, says=""):
-    """A suspected line 41, and an exception at this line."""
+    """Return a report that suspects line 41, and has an exception at line `line`."""
     check = CheckResult("c/x", "values", "result", "failed", where=f"masking.py, line {line}: {CODE}")
     one = result("suspected")
     return replace(one, checks=(check,), diagnosis=replace(one.diagnosis, says=says))

@@ -1,4 +1,4 @@
-"""The pruning section: which heads to remove, by what it costs and saves, in a terminal and as HTML."""
+"""The pruning section: the cost and the savings of removed heads, in a terminal and as HTML."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_json_has_figures_only_if_something_is_drawn():
     assert "figures" not in record["exercises"][1]
 
 
-# ---- what is taken from observations
+# ---- values from observations
 
 
 def taken(check, seen=None, values=None):
@@ -179,5 +179,5 @@ def test_removals_are_drawn_with_the_band_of_all_choices():
     assert drawn["whole"] == 1.0
     assert drawn["possible"] == [[0.25, 0.5, 0.75]]
     assert drawn["importance"] == drawn["random"] == [[0.75, 0.75, 0.75]]
-    assert taken(check, of([[*row[:2], 75.0, *row[3:]] for row in rows])) == {}  # in percent
-    assert taken(check, of(rows[:-1])) == {}  # not whole
+    assert taken(check, of([[*row[:2], 75.0, *row[3:]] for row in rows])) == {}  # an accuracy in percent
+    assert taken(check, of(rows[:-1])) == {}  # a row is missing

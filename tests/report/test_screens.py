@@ -1,4 +1,4 @@
-"""What a report looks like, kept as text in `screens/`: in 80 and 40 columns, without colour, and in words.
+"""Reports must equal the texts in `screens/`: in 80 and 40 columns, without colour, and in words.
 
 To accept a change, run `HEADWAY_NEW_SCREENS=1 pytest tests/report/test_screens.py` and look at the difference.
 """

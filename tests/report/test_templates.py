@@ -19,7 +19,7 @@ TAG = re.compile(r"</?(a|b|body|code|div|h[1-6]|html|p|pre|span|style|svg|strong
 
 
 def strings(path: Path) -> list[str]:
-    """The texts of a module, those of f-strings included."""
+    """Return the string constants of a module, with those of f-strings."""
     nodes = ast.walk(ast.parse(path.read_text("utf-8")))
     return [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
 

@@ -1,4 +1,4 @@
-"""What a student reads on one screen about twelve typical wrong answers: what is wrong, and where."""
+"""Screens of twelve typical wrong answers: one screen shows what is wrong, and where."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def lines_of(report: Report, width: int) -> list[str]:
 
 
 def report_without_lines(report: Report) -> Report:
-    """Return what is shown before the search for lines."""
+    """Return the report as it is before the search for lines."""
     before = (replace(e, diagnosis=replace(e.diagnosis, lines=())) for e in report.exercises)
     return replace(report, exercises=tuple(before))
 
@@ -88,6 +88,6 @@ def test_forty_columns_break_no_word(report_on, name):
 
 
 def words_of(lines: list[str]) -> set[str]:
-    """Return what is between blanks and consists of letters; a name begins its text with a colon if there is no room."""
+    """Return the words without digits. In a narrow report, a colon separates a label from its text."""
     parts = (part.removesuffix(":") for part in " ".join(lines).split())
     return {part for part in parts if re.fullmatch(r"[A-Za-z`,.;_]+", part)}

@@ -28,15 +28,17 @@ ROOT = Path(__file__).parents[2]
 
 
 class Worker:
-    """A worker of the tests' program, and how to talk to it."""
+    """A worker that runs the test program, and functions to talk to it."""
 
     def __init__(self, process: SandboxedProcess) -> None:
         self.process = process
         os.set_blocking(process.log, False)
 
     def ask(self, source: str, seconds: float = 120.0) -> Any:
-        """Run `source` inside. Gives what it left in `answer`, "Type: text" of what it raised, or the
-        Exit of a worker that ended."""
+        """Run `source` in the worker. Return {"answer": its variable `answer`}, {"error": "Type: text"}, or the Exit.
+
+        An Exit means that the worker ended.
+        """
         request = textwrap.dedent(source).encode()
         os.write(self.process.to_worker, struct.pack("<I", len(request)) + request)
         deadline = time.monotonic() + seconds
@@ -55,12 +57,12 @@ class Worker:
 
     @property
     def pid(self) -> int:
-        """Its pid as the machine sees it."""
+        """Return the pid of the worker outside its sandbox."""
         lines = Path(f"/proc/self/fdinfo/{self.process._pidfd}").read_text().splitlines()
         return int(next(line for line in lines if line.startswith("Pid:")).split()[1])
 
     def status(self) -> dict[str, str]:
-        """/proc/PID/status as the machine sees it."""
+        """Return /proc/PID/status from outside the sandbox."""
         lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
         return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
@@ -79,7 +81,7 @@ class Worker:
 
 
 def skip_without(tier: str) -> None:
-    """Skip where the machine refuses a step; a tier that is built and does not hold is a failure."""
+    """Skip if this machine refuses a step of the tier. A tier that starts and does not confine is a failure."""
     report = report_on(tier)
     if report.available:
         return
@@ -104,7 +106,7 @@ def tier(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="session")
 def plain() -> Program:
-    """Without torch: its server starts in a tenth of a second."""
+    """Return the test program without torch; its server starts in a tenth of a second."""
     return Program("standin:serve", code=(str(ENTRIES),))
 
 
@@ -115,22 +117,25 @@ def with_torch() -> Program:
 
 @pytest.fixture(scope="session")
 def launcher(tier: str, with_torch: Program) -> Iterator[SandboxLauncher]:
-    """Torch is loaded; shared by all tests of a tier, so none may end its server."""
+    """Start a launcher with torch. All tests of a tier share it, so no test may end its server."""
     with SandboxLauncher(tier, with_torch) as made:
-        made.start(Limits()).close()  # what it makes for as long as it lives is there
+        made.start(Limits()).close()  # now the files of its server exist
         yield made
 
 
 @pytest.fixture
 def own_launcher(tier: str, plain: Program) -> Iterator[SandboxLauncher]:
-    """A launcher for one test, which may do with it what it likes."""
+    """Start a launcher for one test, which may also end its server."""
     with SandboxLauncher(tier, plain) as made:
         yield made
 
 
 @pytest.fixture
 def start(launcher: SandboxLauncher) -> Iterator[Callable[..., Worker]]:
-    """Start a worker, of another launcher and with other limits if asked; closed after the test."""
+    """Return a function that starts a worker, which is closed after the test.
+
+    Its arguments: another launcher, limits.
+    """
     started: list[Worker] = []
 
     def begin(other: SandboxLauncher | None = None, **limits: Any) -> Worker:
@@ -149,7 +154,7 @@ def worker(start: Callable[..., Worker]) -> Worker:
 
 @pytest.fixture(scope="session")
 def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Run a piece of Python in a process of its own: for steps that cannot be undone."""
+    """Return a function that runs Python in a new process, for steps that cannot be undone."""
 
     def run(source: str, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
         prelude = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"

@@ -20,7 +20,7 @@ from grader.sandbox.basic import ColdLauncher
 
 @pytest.fixture
 def said(monkeypatch):
-    """What a process of this tier prints while it runs the given lines."""
+    """Return a function that runs lines in a process of this tier and returns its output."""
 
     def ran(script, **limits):
         monkeypatch.setattr(basic, "_START", script.replace("{", "{{").replace("}", "}}"))
@@ -38,7 +38,7 @@ def said(monkeypatch):
 
 
 def ends(pid: int, seconds: float = 40.0) -> bool:
-    """Whether a process ends; those of these tests would sleep for 60 seconds."""
+    """Wait; return whether a process ends. The processes of these tests sleep for 60 seconds."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         try:

@@ -1,4 +1,4 @@
-"""The text that a worker printed, without the marks that the grader writes between."""
+"""The text that a worker printed, without the marks that the grader adds."""
 
 import pytest
 

@@ -27,14 +27,14 @@ from grader.sandbox.tiers import CHOICES, NAMES, TIERS
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
-    """A cache folder of the test's own."""
+    """Use a separate cache folder."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     return tmp_path / "headway" / "sandbox.json"
 
 
 @pytest.fixture
 def tried(monkeypatch):
-    """Which tiers were put to the test, with a self-test that finds both to hold."""
+    """Return the list of self-tested tiers. The self-test is replaced: both tiers pass."""
     tried: list[str] = []
 
     def examine(tier: str) -> TierReport:
@@ -76,7 +76,7 @@ def test_traces_count_even_if_the_worker_denies_them(tmp_path):
 
 @pytest.mark.parametrize("after", [0.0, 0.1, 0.3, 0.6, 1.0])
 def test_a_killed_self_test_leaves_nothing(tier, after):
-    """The canary's folder belongs to the guard, which ends by itself and cleans up."""
+    """The guard made the canary's folder. It ends with the self-test and removes the folder."""
     source = f"from grader.sandbox.selftest import examine\nprint(flush=True)\nexamine({tier!r})"
     examining = subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE)
     with examining:
@@ -235,7 +235,7 @@ def test_the_parents_modules_import_without_linux_or_torch(run_python):
 
 
 def test_the_real_worker_answers_in_the_chosen_tier(tier):
-    """The real program, not the tests' own."""
+    """Use the real worker program, not that of the tests."""
     import select
 
     with choose(tier) as launcher:

@@ -1,4 +1,4 @@
-"""What works in an honest submission outside the sandbox works inside, too."""
+"""Honest code that works outside the sandbox works inside it too."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_works_inside(worker, source):
 
 
 def test_torch_detects_the_same_cpu_features_as_outside(worker):
-    """Without /proc/cpuinfo it says so in the student's output, and may choose other kernels."""
+    """Without /proc/cpuinfo, torch prints a warning into the student's output and may choose other kernels."""
     assert worker.ask(
         "import torch; answer = torch.relu(torch.ones(2, 2) @ torch.ones(2, 2)).sum().item()"
     ) == {"answer": 8.0}

@@ -1,4 +1,4 @@
-"""Servers and workers from start to end: restarted, never reused, and nothing of them is left."""
+"""Servers and workers from start to end: servers restart, no worker is used twice, and nothing is left."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def within(seconds: float, holds: Callable[[], bool]) -> bool:
 
 
 def gone(processes: list[psutil.Process], seconds: float = 60.0) -> bool:
-    """Whether all end within `seconds`. A zombie has: its parent may not be one that reaps."""
+    """Wait; return whether all end within `seconds`. A zombie has ended; its parent may never reap it."""
     return within(seconds, lambda: not any(map(_runs, processes)))
 
 
@@ -48,7 +48,7 @@ def _runs(process: psutil.Process) -> bool:
 
 
 def traces() -> dict[str, list[str]]:
-    """What a launcher could leave on the machine."""
+    """Return what a launcher could leave on the machine."""
     return {
         "descriptors": sorted(os.listdir("/proc/self/fd")),
         "mounts": Path("/proc/self/mountinfo").read_text().splitlines(),
@@ -60,7 +60,7 @@ def traces() -> dict[str, list[str]]:
 
 @pytest.fixture(autouse=True)
 def temporary(tmp_path, monkeypatch):
-    """Temporary files of these tests alone, so that what is left can be distinguished from others'."""
+    """Use a separate folder for temporary files, so that only those of these tests are seen."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     return tmp_path
@@ -161,7 +161,7 @@ def test_a_ready_worker_that_died_is_not_returned(own_launcher, start):
 
 
 def test_receive_without_wait_raises_if_no_message_is_there():
-    """`socket.recv_fds` forgets its flags in some versions of Python: a thread would then hang for ever."""
+    """Some versions of Python ignore the flags of `socket.recv_fds`; a thread would then hang."""
     ours, theirs = packets.pair()
     with ours, theirs:
         with pytest.raises(BlockingIOError):
@@ -248,7 +248,7 @@ def test_a_killed_parent_takes_everything_with_it(tier, plain, moment, temporary
     ) as parent:
         try:
             assert parent.stdout.read(5) == b"ready"
-            # Guard, server, and once started the busy worker and two that stand ready.
+            # The guard, the server, the busy worker, and two workers that are ready.
             assert within(60, lambda: len(family(parent.pid)) >= (5 if moment == "started" else 2))
             others = family(parent.pid)
         finally:
@@ -267,7 +267,7 @@ def test_two_hundred_workers_leak_nothing(tier, plain):
             process = launcher.start(Limits())
             os.write(process.to_worker, b"\2\0\0\0" + b"1\n")
             process.close()
-        assert len(os.listdir(f"/proc/{server.pid}/fd")) <= inside[0] + 3  # one may be on its way
+        assert len(os.listdir(f"/proc/{server.pid}/fd")) <= inside[0] + 3  # a descriptor may be in transit
         assert server.memory_info().rss < inside[1] + (4 << 20)
         assert len(family(launcher._server._process.pid)) <= 3
         others = [one for one in family() if one not in earlier]

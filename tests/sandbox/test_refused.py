@@ -1,4 +1,4 @@
-"""What a worker must not be able to do, as seen by the kernel and not by Python."""
+"""System calls that the kernel must refuse a worker."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from grader.sandbox.launcher import SandboxLauncher
 from grader.sandbox.server import Program
 from grader.sandbox.visible_paths import DEVICES, site_folders
 
-# Each leaves in `answer` what it achieved; raw calls, because Python's own are refused more politely.
+# Each sets `answer` to its result. Raw system calls, because Python functions may refuse before the kernel does.
 RAW = """
 import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
@@ -154,7 +154,7 @@ def test_nothing_outside_the_scratch_folder_can_be_written(worker, tmp_path):
 
 
 def test_strict_uses_landlock_too(worker):
-    """/dev/zero may be written as far as mounts and permissions go."""
+    """Mounts and permissions allow writing to /dev/zero; landlock refuses it."""
     if not landlock.version():
         pytest.skip("this kernel has no Landlock")
     assert worker.ask("open('/dev/zero', 'wb')")["error"].startswith("PermissionError")
@@ -220,7 +220,7 @@ def test_strict_gives_it_namespaces_of_its_own(tier, worker):
     assert worker.ask("import os; answer = [os.getpid(), os.getppid(), os.uname().nodename]") == {
         "answer": [1, 0, "headway"]
     }
-    if os.geteuid() == 0:  # else /proc shows the links to nobody
+    if os.geteuid() == 0:  # another user cannot read the links in /proc
         for kind in ("mnt", "net", "ipc", "uts", "pid"):
             assert os.readlink(f"/proc/{worker.pid}/ns/{kind}") != os.readlink(f"/proc/self/ns/{kind}"), kind
 
@@ -235,7 +235,7 @@ def test_strict_mounts_only_the_scratch_folder_writable(tier, worker):
 
 
 def test_no_process_may_trace_a_worker(worker):
-    """What can be traced has its files in /proc for itself, what cannot has them owned by root."""
+    """The files in /proc of a process that cannot be traced belong to root."""
     assert worker.status()["Uid"].split()[0] != "0" or os.geteuid() == 0
     assert os.stat(f"/proc/{worker.pid}/environ").st_uid == 0
 

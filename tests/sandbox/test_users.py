@@ -16,7 +16,7 @@ from grader.sandbox.visible_paths import site_folders
 ENTRIES = Path(__file__).with_name("entries")
 ROOT = Path(__file__).parents[2]
 NOBODY = 65534
-UNUSED = 60_123  # a user without other processes
+UNUSED = 60_123  # a user id without other processes
 
 
 def run_as(user: int, python: str, *arguments: str, cache: Path) -> subprocess.CompletedProcess[str]:
@@ -34,7 +34,7 @@ def run_as(user: int, python: str, *arguments: str, cache: Path) -> subprocess.C
 
 
 def python_of(user: int, cache: Path) -> str:
-    """An interpreter that `user` may run and that loads the same torch; root's own may lie in its home."""
+    """Return a Python that `user` may run, with the same torch; root's Python may be in a private folder."""
     version = f"python3.{sys.version_info.minor}"
     for python in (sys.executable, f"/usr/bin/{version}", f"/usr/local/bin/{version}"):
         paths = [
@@ -52,7 +52,7 @@ def python_of(user: int, cache: Path) -> str:
 
 @pytest.fixture(scope="module", params=["the user of the tests", "an ordinary user"])
 def report(request, tmp_path_factory):
-    """Run `report.py` as that user."""
+    """Run `report.py` as this user."""
     user = os.geteuid() if request.param == "the user of the tests" else NOBODY
     if user != os.geteuid() and os.geteuid() != 0:
         pytest.skip("only root can become another user")
@@ -104,7 +104,7 @@ print(_attempt(start_many_threads, {}))
 """
 
 
-def test_a_limit_that_allows_for_threads_that_exited_is_still_a_limit(tmp_path):
+def test_the_limit_of_threads_holds_after_other_threads_exit(tmp_path):
     """The kernel counts the threads of a user on the whole machine, and 40 exit after a worker counted them."""
     user = UNUSED if os.geteuid() == 0 else os.geteuid()
     python = python_of(user, tmp_path)

@@ -1,4 +1,4 @@
-"""What a worker sees: Python and its packages, nothing of the project but the worker's own code."""
+"""The files that a worker can read: Python and its packages, and of the project only the worker's code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.sandbox import visible_paths as layout
 
 @pytest.fixture
 def site(tmp_path):
-    """An environment inside a project folder, with the project installed in every way there is."""
+    """Make an environment inside a project folder, with the project installed in several ways."""
     site = tmp_path / "project" / ".venv" / "lib" / "python3.11" / "site-packages"
     for folder in ("torch", "grader/worker", "grader/judge", "headway-0.1.0.dist-info"):
         (site / folder).mkdir(parents=True)
@@ -38,7 +38,7 @@ def under(path, paths):
 
 
 def visible(path, plan):
-    """What the steps, taken in order, come to."""
+    """Whether a path is visible after all steps of a plan."""
     shown = False
     for act, step in layout.steps(plan):
         if under(path, [step]):

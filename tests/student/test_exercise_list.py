@@ -1,4 +1,4 @@
-"""The list moves its cursor over the filtered rows, and shows the part around it."""
+"""The list moves its cursor over the filtered rows, and shows the rows around it."""
 
 import pytest
 

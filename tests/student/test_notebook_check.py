@@ -22,7 +22,7 @@ RIGHT = (
 WRONG = RIGHT.replace(".transpose(1, 2)", "")
 CHECK = 'check("transpose_qkv")'
 
-# Of the kernel's own libraries, not of the course.
+# Warnings of the kernel's own libraries.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
@@ -57,7 +57,7 @@ def cells() -> dict[str, nbformat.NotebookNode]:
         kernel_name="python3",
         resources={"metadata": {"path": str(ROOT / "assignments" / "04_heads")}},
     )
-    client.execute()  # raises at the first cell that does
+    client.execute()  # raises the exception of the first cell that fails
     return dict(zip(CELLS, book.cells[1:], strict=True))
 
 

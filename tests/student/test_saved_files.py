@@ -36,7 +36,7 @@ def saves(tmp_path, monkeypatch):
             return listens.set() if path == other else noticed.put(path)
 
         opened.append(SavedFiles(tmp_path, [file, tmp_path / "a.ipynb"], send))
-        while announced and not listens.wait(0.2):  # the watcher needs a moment until it notices saves
+        while announced and not listens.wait(0.2):  # wait until the watcher listens
             other.write_text(f"x = {time.monotonic_ns()}\n", "utf-8")
         return opened[-1], file, noticed
 

@@ -1,4 +1,4 @@
-"""Keys of a terminal: each is sent once; an arrow is one key."""
+"""Keys of a terminal: each is read once; an arrow is one key."""
 
 from __future__ import annotations
 

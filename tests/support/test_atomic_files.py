@@ -55,7 +55,7 @@ def test_a_killed_writer_leaves_the_old_content_or_the_new(tmp_path, before, req
         writer.wait()
         writer.stdout.close()
         assert path.read_bytes() in (OLD, NEW)
-    if request.node.callspec.id == "unnamed":  # what it leaves beside the file, if anything, is whole
+    if request.node.callspec.id == "unnamed":  # a file that it leaves is complete
         assert all(left.read_bytes() in (OLD, NEW) for left in tmp_path.iterdir())
 
 

@@ -14,13 +14,16 @@ from grader.support.sanitize import MAX_SHOWN, sanitize
     [
         ("plain (2, 3)\n\tGrößen √d 注意", "plain (2, 3)\n\tGrößen √d 注意"),
         ("\x1b[2J\x1b]0;title\x07", "\\u001b[2J\\u001b]0;title\\u0007"),
-        ("\x9b31m", "\\u009b31m"),  # one byte that begins a terminal sequence by itself
+        ("\x9b31m", "\\u009b31m"),  # a single byte that starts a terminal sequence
         ("over\rwritten\b\0\x7f", "over\\u000dwritten\\u0008\\u0000\\u007f"),
         ("a\u202eb\u2066c\u200f", "a\\u202eb\\u2066c\\u200f"),
         ("half \ud800 a character", "half \\ud800 a character"),
         ("two\u2028lines\u2029", "two\\u2028lines\\u2029"),
         ("private \ue000, unassigned \u0378", "private \\ue000, unassigned \\u0378"),
-        ("[/foo] [bold]x[/bold] <b>", "[/foo] [bold]x[/bold] <b>"),  # markup is each form's own matter
+        (
+            "[/foo] [bold]x[/bold] <b>",
+            "[/foo] [bold]x[/bold] <b>",
+        ),  # each output format escapes its own markup
     ],
 )
 def test_control_characters_are_made_visible_and_words_are_left_alone(text, shown):

@@ -62,7 +62,7 @@ def test_a_stub_parses_and_says_which_function_is_not_written_yet():
     text = stub(SOURCE)
     ast.parse(text)
     assert 'raise NotImplementedError("masked_softmax is not written yet")' in text
-    assert 'raise NotImplementedError("Head is not written yet")' in text  # of its constructor
+    assert 'raise NotImplementedError("Head is not written yet")' in text  # in its constructor
     assert 'raise NotImplementedError("Head.forward.inner is not written yet")' in text
 
 

@@ -1,6 +1,6 @@
-"""Say what the sandbox is like for whoever runs this: `report.py PROJECT CODE [refuse]`.
+"""Print what the sandbox allows the current user: `report.py PROJECT CODE [refuse]`.
 
-With "refuse" the kernel refuses namespaces first, as container runtimes have it do.
+With "refuse", a filter refuses namespaces first, as in a container.
 """
 
 import errno
@@ -46,7 +46,7 @@ def answer_in(tier: str) -> object:
 
 
 def capabilities_of(process: SandboxedProcess) -> list[str]:
-    """What the kernel says that the worker may still do."""
+    """Return the capabilities of the worker, from /proc."""
     fields = dict(
         line.split(":\t") for line in Path(f"/proc/self/fdinfo/{process._pidfd}").read_text().splitlines()
     )

@@ -1,4 +1,4 @@
-"""A worker's program for tests: run the source it is sent and answer with what it left in `answer`."""
+"""A program for workers of tests: run each received source and send its variable `answer` back."""
 
 import json
 import os
@@ -43,7 +43,7 @@ prepared: list[int] = []
 
 def prepare() -> None:
     prepared.append(1)
-    tempfile.gettempdir()  # decides, for this process, where temporary files go
+    tempfile.gettempdir()  # so that this process fixes its folder for temporary files
 
 
 def fail(request: int, reply: int) -> None:

@@ -1,4 +1,4 @@
-"""The same program with torch imported before the fork, as the real one has it."""
+"""The same program with torch imported before the fork, like the real one."""
 
 import safetensors.torch  # noqa: F401
 import torch  # noqa: F401

@@ -1,4 +1,4 @@
-"""The same program with gigabytes of address space taken before the fork, as libraries for CUDA do."""
+"""The same program, with gigabytes of address space mapped before the fork, as by CUDA libraries."""
 
 import mmap
 
