@@ -24,13 +24,12 @@ Change = Edit | str  # an edit of the reference, or the whole definition
 class KnownAnswer:
     """One known answer to one exercise.
 
-    kind: "mistake" fails; "different" is a valid design, not the one asked for; "policy" passes, and shows
-    advice about the policy that it `breaks`, or fails on another device; "mutant" fails, and a report says nothing more;
-    "same" is right; "also" is right too, see `also`; "trivial" gets nothing.
-    says: what the answer equals, one sentence, no code. asks: a question that leads on. page: what it
-    does to a model and how to see it, for `grader explain`. seen: where real code did it. steady: gives
-    the same values at every call; one that does not is named by what it always does. forms: the same mistake
-    written in other ways, which give another exception.
+    kind: "mistake" fails; "different" is a valid design, not the one asked for; "policy" passes, and shows advice
+    about the policy that it `breaks`, or fails on another device; "mutant" fails, and a report says nothing more;
+    "same" is right; "also" is right too, see `also`; "trivial" gets nothing. says: what the answer equals, one
+    sentence, no code. asks: a question that leads on. page: what it does to a model and how to see it, for `grader
+    explain`. seen: where real code did it. steady: gives the same values at every call; one that does not is named by
+    what it always does. forms: the same mistake written in other ways, which give another exception.
     """
 
     id: str
@@ -48,7 +47,7 @@ class KnownAnswer:
 
     @property
     def policy(self) -> str:
-        """The policy whose checks it fails; "" if it costs points, here or on another device."""
+        """Return the policy whose checks it fails; "" if it costs points, here or on another device."""
         return "" if self.breaks == DEVICE else self.breaks
 
 

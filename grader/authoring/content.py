@@ -58,7 +58,7 @@ class Assignment:
 
     @property
     def pictures(self) -> dict[str, bytes]:
-        """The pictures of the lesson by their paths in it: "pictures/masks.svg"."""
+        """Return the pictures of the lesson by their paths in it: "pictures/masks.svg"."""
         return {
             f"{PICTURES}/{p.name}": p.read_bytes() for p in sorted((self.folder / PICTURES).glob("*.svg"))
         }
@@ -67,7 +67,7 @@ class Assignment:
         return tuple(exercise.get("given", self.manifest.get("given", ())))
 
     def cases(self, exercise: str, seed: str) -> list[Case]:
-        """The cases of one exercise for a seed: the generator of its name in cases.py."""
+        """Return the cases of one exercise for a seed: the generator of its name in cases.py."""
         generators = self._run("cases.py")
         make: Callable[[Draw], Iterator[Case]] | None = generators.get(exercise)
         if make is None:
@@ -86,19 +86,19 @@ class Assignment:
         return cases
 
     def mistakes(self, exercise: str | None = None) -> list[KnownAnswer]:
-        """Wrong answers with their pages, of one exercise or of all in order."""
+        """Return wrong answers with their pages, of one exercise or of all in order."""
         return [mistake for name in self._names(exercise) for mistake in self._mistakes(name)]
 
     def level(self, exercise: Mapping[str, Any]) -> int:
-        """How much a diagnosis may say: 0 facts, 1 the mistake, 2 a question, 3 a page."""
+        """Return how much a diagnosis may say: 0 facts, 1 the mistake, 2 a question, 3 a page."""
         return int(exercise.get("level", self.manifest.get("level", 3)))
 
     def named_mistakes(self, exercise: Mapping[str, Any]) -> list[KnownAnswer]:
-        """The mistakes that go into a bundle: at level 0 nothing may name one."""
+        """Return the mistakes that go into a bundle: at level 0 nothing may name one."""
         return self.mistakes(exercise["name"]) if self.level(exercise) else []
 
     def mutants(self, exercise: str | None = None) -> list[KnownAnswer]:
-        """Repairs and tests that still have a fault: they must fail, and a student reads nothing about them."""
+        """Return repairs and tests that still have a fault: they must fail, and a student reads nothing about them."""
         return [
             replace(mutant, of=name)
             for name in self._names(exercise)
@@ -106,11 +106,11 @@ class Assignment:
         ]
 
     def alternatives(self, exercise: str) -> list[KnownAnswer]:
-        """Right answers that students may build on like the reference (`bank.also`)."""
+        """Return right answers that students may build on like the reference (`bank.also`)."""
         return [v for v in self.variants(exercise) if v.kind == "also"]
 
     def variants(self, exercise: str | None = None) -> list[KnownAnswer]:
-        """Right answers written differently, and trivial ones."""
+        """Return right answers written differently, and trivial ones."""
         return [v for v in self._run("variants.py").get("VARIANTS", []) if exercise in (None, v.of)]
 
     def check_pairs(self) -> None:
@@ -143,7 +143,7 @@ class Assignment:
         return runpy.run_path(str(path)) if path.exists() else {}
 
     def digest(self) -> str:
-        """A hash of everything that a bundle is made from."""
+        """Return a hash of everything that a bundle is made from."""
         parts = hashlib.sha256()
         for path in sorted(self.folder.rglob("*")):
             if path.suffix in (".py", ".toml", ".md"):
@@ -182,7 +182,7 @@ def _check_limits(path: Path, manifest: dict[str, Any]) -> None:
 
 
 def read_all(solutions: Path) -> list[Assignment]:
-    """Every assignment below solutions/, in order."""
+    """Return every assignment below solutions/, in order."""
     return [read(path.parent) for path in sorted(solutions.glob("[0-9][0-9]_*/exercise.toml"))]
 
 

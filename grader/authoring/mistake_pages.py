@@ -24,7 +24,7 @@ def read_pages(text: str) -> dict[str, str]:
 
 
 def _sections(text: str) -> dict[str, str]:
-    """The text below each heading of the second level; a line in a code block is no heading."""
+    """Return the text below each heading of the second level; a line in a code block is no heading."""
     sections: dict[str, str] = {}
     title, in_code = "", False
     for line in text.splitlines(keepends=True):

@@ -60,12 +60,12 @@ def edit(old: str, new: str, times: int = 1) -> Edit:
 
 
 def _plain(text: str) -> str:
-    """A block without its common indentation and its first and last line break; other texts as they are."""
+    """Return a block without its common indentation and its first and last line break; other texts as they are."""
     return dedent(text).strip("\n").rstrip(" ") if text.startswith("\n") else text
 
 
 def _indented(text: str, indent: str) -> str:
-    """A block's lines after the first with an indentation; other texts as they are."""
+    """Return a block's lines after the first with an indentation; other texts as they are."""
     if not text.startswith("\n"):
         return text
     return re.sub(r"\n(?!\n|$)", "\n" + indent, _plain(text))

@@ -30,8 +30,8 @@ def signatures(
     *,
     paired: Sequence[str],
 ) -> Signatures:
-    """Record the results of the reference (first row), of right answers that differ on purpose (`bank.also`), of each mistake, and of each
-    independent pair among `paired`.
+    """Record the results of the reference (first row), of right answers that differ on purpose (`bank.also`), of each
+    mistake, and of each independent pair among `paired`.
     """
     reference = definitions(assignment.source)
     others = assignment.alternatives(mistakes[0].of)
@@ -77,7 +77,7 @@ class _Table:
         return self._with_dtypes(self._in_float64((), source, 0), source, 0)
 
     def row(self, mistakes: Sequence[KnownAnswer], source: str, right: Sequence[_Row]) -> _Row:
-        """The row of one mistake or of several at once. Only random values make several runs necessary."""
+        """Return the row of one mistake or of several at once. Only random values make several runs necessary."""
         runs = 1 if all(mistake.steady for mistake in mistakes) else RNG_REPEATS
         return _agreed([self._run(mistakes, source, right, rng_seed) for rng_seed in range(runs)])
 
@@ -146,7 +146,9 @@ def _distinct(rows: Sequence[_Row]) -> Iterator[_Row]:
 
 
 def _opened(rows: Sequence[_Row], apart: Sequence[bool]) -> Sequence[_Row]:
-    """Leave slots open that serve only to distinguish mistakes, except in rows of mistakes that agree in all other slots."""
+    """Leave slots open that serve only to distinguish mistakes, except in rows of mistakes that agree in all other
+    slots.
+    """
     if not any(apart):
         return rows
     opened = [_without(row, np.array(apart[: len(row.states)])) for row in rows]

@@ -131,7 +131,7 @@ def _check_mistake(row: Row, answer: KnownAnswer, result: ExerciseResult) -> Non
 
 
 def _check_policy(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
-    """It must pass with all points. The advice must be about its policy only, and name it.
+    """Check that an answer passes with all points, and that its advice names its policy and no other.
 
     An answer that only breaks `device` has no policy here: on the CPU it shows no advice.
     """
@@ -149,7 +149,8 @@ def _check_policy(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None
 
 
 def _check_other_device(row: Row, other: Engine, assignment: Assignment, exercise: Exercise) -> None:
-    """Right answers pass on the other device too; answers that break `device` fail there, with their line named.
+    """Check that right answers pass on the other device too, and that answers that break `device` fail there with
+    their line.
 
     Other policies are not graded again: their advice shows on the CPU already.
     """

@@ -36,7 +36,7 @@ _EXERCISE_KEYS = (
 
 
 def digest(exercise: Exercise) -> str:
-    """A hash of everything that decides how the exercise is graded."""
+    """Return a hash of everything that decides how the exercise is graded."""
     arrays: dict[str, Array] = {}
     return _digest(_exercise_fields(exercise, arrays), arrays)
 
@@ -56,7 +56,7 @@ def _digest(fields: Any, arrays: Mapping[str, Array]) -> str:
 
 
 def dump(bundle: Bundle) -> tuple[str, bytes]:
-    """The two files' contents."""
+    """Return the two files' contents."""
     arrays: dict[str, Array] = {}
     manifest = {
         "schema": SCHEMA,
@@ -75,7 +75,10 @@ def save(bundle: Bundle, folder: Path) -> None:
 
 
 def loads(text: str, data: bytes, where: str = "this") -> Bundle:
-    """The bundle of two files' contents. Raises ValueError with a sentence when it is not one of this version."""
+    """Return the bundle of two files' contents.
+
+    Raises ValueError with a sentence when it is not one of this version.
+    """
     manifest = json.loads(text)
     if manifest.pop("schema", None) != SCHEMA:
         raise ValueError(f"{where} was written by another version of the grader")
@@ -93,7 +96,7 @@ def load(folder: Path) -> Bundle:
 
 
 def load_all(root: Path) -> list[Bundle]:
-    """The bundles of every assignment folder below `root`, in order of their names."""
+    """Return the bundles of every assignment folder below `root`, in order of their names."""
     return [load(path.parent) for path in sorted(root.glob(f"*/{MANIFEST_FILE}"))]
 
 
@@ -116,7 +119,9 @@ def _exercise_fields(exercise: Exercise, arrays: dict[str, Array]) -> dict[str, 
 
 
 def _signature_fields(name: str, table: Signatures, arrays: dict[str, Array]) -> dict[str, Any]:
-    """The table, packed: states as places in a vocabulary, values only where a row differs from the first."""
+    """Return the packed table: states as indices into a vocabulary, values only where a row differs from the first
+    row.
+    """
     vocabulary, places = np.unique(table.states, return_inverse=True)
     near = np.abs(table.numbers - table.numbers[0]) <= 1e-9 * (1 + np.abs(table.numbers[0]))
     differs = ~near.all(axis=2)  # a value that is left open is NaN, and never near
@@ -177,7 +182,7 @@ def _exercise(fields: dict[str, Any], assignment: str, arrays: Arrays) -> Exerci
 
 
 def _case(fields: dict[str, Any], exercise: str, arrays: Arrays, base: RecordedCase | None) -> RecordedCase:
-    """`base`: the case that this one repeats in another dtype, if it is one of those."""
+    """Return a case from its fields. base: the case that it repeats in another dtype; None if it repeats none."""
     stem = f"{exercise}/{fields['id']}"
     checks = tuple(_checks(fields["checks"]))
     if base is None:

@@ -47,13 +47,13 @@ class RecordedCase:
 
     @cached_property
     def policy(self) -> str:
-        """The policy that all its checks are about; "" if there is none."""
+        """Return the policy that all its checks are about; "" if there is none."""
         found = {check.policy for check in self.checks}
         return found.pop() if len(found) == 1 else ""
 
     @cached_property
     def body(self) -> bytes:
-        """The inputs as a worker gets them."""
+        """Return the inputs as a worker gets them."""
         return encode(self.tensors) if self.tensors else b""
 
 

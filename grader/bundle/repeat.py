@@ -17,7 +17,7 @@ Step = Mapping[str, Any]
 
 
 def in_short(steps: Sequence[Step], see: str) -> list[Any]:
-    """The steps that lead to one observation and make it. Nothing is differentiated."""
+    """Return the steps that one observation needs, without gradients."""
     last = next(i for i, step in enumerate(steps) if step["do"] == "see" and step["name"] == see)
     kept = [step for step in steps[:last] if step["do"] not in _ASIDE] + [steps[last]]
     unused = unused_inputs(kept)
@@ -26,7 +26,7 @@ def in_short(steps: Sequence[Step], see: str) -> list[Any]:
 
 
 def in_dtype(tensors: Mapping[str, Array], steps: Sequence[Step], dtype: str) -> dict[str, Array]:
-    """The tensors that these steps take, rounded to the dtype."""
+    """Return the tensors that these steps take, rounded to the dtype."""
     names = {step["name"] for step in steps if step["do"] == "input"}
     for step in steps:
         if step["do"] == "load":

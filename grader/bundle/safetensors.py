@@ -71,7 +71,7 @@ def encode(tensors: Mapping[str, Array]) -> bytes:
 
 
 def read(data: bytes) -> dict[str, Tensor]:
-    """Every tensor of a safetensors file, by name. Raises BadTensors for anything beyond the limits."""
+    """Return every tensor of a safetensors file, by name. Raises BadTensors for anything beyond the limits."""
     if int.from_bytes(data[:8], "little") > MAX_HEADER:
         raise BadTensors("the header is too long")
     try:
@@ -94,5 +94,5 @@ def _tensor(name: str, fields: Mapping[str, Any]) -> Tensor:
 
 
 def decode(data: bytes) -> dict[str, Array]:
-    """The values of every tensor of a safetensors file, by name. Raises BadTensors as `read` does."""
+    """Return the values of every tensor of a safetensors file, by name. Raises BadTensors as `read` does."""
     return {name: tensor.array() for name, tensor in read(data).items()}

@@ -25,7 +25,7 @@ def unused_tensors(steps: Sequence[Step], tensors: Mapping[str, Any]) -> list[st
 
 
 def _references(value: Any) -> Iterator[str]:
-    """The names in a step that refer to something made before."""
+    """Yield the names in a step that refer to something made before."""
     if isinstance(value, Mapping):
         if isinstance(value.get("ref"), str):
             yield value["ref"]

@@ -1,14 +1,12 @@
 """A case is data: what to construct, with which weights, what to call, and what to observe and check.
 
-An author writes a case as if calling the student's code. It is stored as a list of steps and a list of checks. A worker
-runs the steps without knowing what is right (grader/worker/program.py). The judge decides the checks without running
-student code (grader/judge/).
+An author writes a case as if calling the student's code. It is stored as a list of steps and a list of checks. A
+worker runs the steps without knowing what is right (grader/worker/program.py). The judge decides the checks without
+running student code (grader/judge/).
 
-    case = Case("per-sequence", "masked_softmax")
-    X = case.input("X", draw.normal(2, 3, 5), grad=True)
-    Y = case.call(X, case.input("valid_lens", np.array([2, 5])), axes=("batch", "query", "key"))
-    case.check_shape(Y)
-    case.check_values(Y, title="weights of every query")
+case = Case("per-sequence", "masked_softmax") X = case.input("X", draw.normal(2, 3, 5), grad=True) Y = case.call(X,
+case.input("valid_lens", np.array([2, 5])), axes=("batch", "query", "key")) case.check_shape(Y) case.check_values(Y,
+title="weights of every query")
 """
 
 from __future__ import annotations
@@ -129,8 +127,9 @@ class Case(Measures, Checks):
         return Ref(name)
 
     def provide_with_parts(self, source: str, of: str, name: str = "module", /, **kwargs: Any) -> Ref:
-        """As `provide`; blocks that the code imports from `grader.given` are the student's own, if the student
-        wrote them.
+        """Build a module like `provide`.
+
+        Blocks that the code imports from `grader.given` are the student's own, if the student wrote them.
         """
         self._step("provide", name=name, source=source, of=of, kwargs=_plain(kwargs), own=True)
         return Ref(name)
@@ -142,7 +141,10 @@ class Case(Measures, Checks):
         self._step("mode", module=module.name, train=False)
 
     def grad(self, on: bool) -> None:
-        """From here on, record gradients or not, as `torch.set_grad_enabled`. On at the start."""
+        """Turn the recording of gradients on or off for the next steps, like `torch.set_grad_enabled`.
+
+        It is on at the start.
+        """
         self._step("grad", on=on)
 
     def seed(self, number: int) -> None:

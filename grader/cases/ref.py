@@ -37,15 +37,15 @@ class Filled:
 
 
 def zeros(*shape: int) -> Filled:
-    """Weights of this shape that are all zero."""
+    """Return weights of this shape that are all zero."""
     return Filled(shape)
 
 
 def filled(value: float, *shape: int, rows: int | None = None) -> Filled:
-    """Weights of this shape that are all `value`, or zero from row `rows` on."""
+    """Return weights of this shape that are all `value`, or zero from row `rows` on."""
     return Filled(shape, value, rows=rows)
 
 
 def eye(size: int) -> Filled:
-    """The unit matrix (size, size), as weights."""
+    """Return the unit matrix (size, size), as weights."""
     return Filled((size, size), 1.0, diagonal=True)

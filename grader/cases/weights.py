@@ -9,7 +9,7 @@ Weights = dict[str, Array]
 
 
 def linear(draw: Draw, name: str, out: int, into: int, bias: bool = True) -> Weights:
-    """`name.weight` (out, in) of variance 1/in, and `name.bias` (out,)."""
+    """Return `name.weight` (out, in) of variance 1/in, and `name.bias` (out,)."""
     weights = {f"{name}.weight": draw.linear(out, into)}
     return weights | {f"{name}.bias": draw.normal(out, std=0.5)} if bias else weights
 
@@ -24,7 +24,7 @@ def multi_head(
     bias: bool = False,
     prefix: str = "",
 ) -> Weights:
-    """The four projections of a multi-head attention; sizes that are not given are D."""
+    """Return the four projections of a multi-head attention; sizes that are not given are D."""
     sizes = {"W_q": query_size or D, "W_k": key_size or D, "W_v": value_size or D, "W_o": D}
     out: Weights = {}
     for name, size in sizes.items():
@@ -33,17 +33,17 @@ def multi_head(
 
 
 def norm(draw: Draw, D: int, prefix: str = "") -> Weights:
-    """The affine part of a LayerNorm named `ln`, away from its default of ones and zeros."""
+    """Return random weight and bias of a LayerNorm named `ln`; its defaults are ones and zeros."""
     return {f"{prefix}ln.weight": 1 + draw.normal(D, std=0.3), f"{prefix}ln.bias": draw.normal(D, std=0.5)}
 
 
 def ffn(draw: Draw, into: int, hidden: int, out: int, prefix: str = "") -> Weights:
-    """`dense1` and `dense2` of a position-wise feed-forward network."""
+    """Return `dense1` and `dense2` of a position-wise feed-forward network."""
     return linear(draw, f"{prefix}dense1", hidden, into) | linear(draw, f"{prefix}dense2", out, hidden)
 
 
 def encoder_block(draw: Draw, D: int, hidden: int, *, bias: bool = False, prefix: str = "") -> Weights:
-    """attention, addnorm1, ffn, addnorm2."""
+    """Return the weights of attention, addnorm1, ffn and addnorm2."""
     return (
         multi_head(draw, D, bias=bias, prefix=f"{prefix}attention.")
         | norm(draw, D, f"{prefix}addnorm1.")
@@ -53,7 +53,7 @@ def encoder_block(draw: Draw, D: int, hidden: int, *, bias: bool = False, prefix
 
 
 def decoder_block(draw: Draw, D: int, hidden: int, *, prefix: str = "") -> Weights:
-    """attention1, addnorm1, attention2, addnorm2, ffn, addnorm3."""
+    """Return the weights of attention1, addnorm1, attention2, addnorm2, ffn and addnorm3."""
     return (
         multi_head(draw, D, prefix=f"{prefix}attention1.")
         | norm(draw, D, f"{prefix}addnorm1.")
@@ -65,7 +65,7 @@ def decoder_block(draw: Draw, D: int, hidden: int, *, prefix: str = "") -> Weigh
 
 
 def transformer_decoder(draw: Draw, V: int, D: int, hidden: int, layers: int) -> Weights:
-    """embedding, blks.block{i}, dense."""
+    """Return the weights of embedding, blks.block{i} and dense."""
     out: Weights = {"embedding.weight": draw.normal(V, D, std=D**-0.5)}
     for i in range(layers):
         out |= decoder_block(draw, D, hidden, prefix=f"blks.block{i}.")
@@ -73,7 +73,7 @@ def transformer_decoder(draw: Draw, V: int, D: int, hidden: int, layers: int) ->
 
 
 def gru(draw: Draw, name: str, into: int, D: int, layers: int) -> Weights:
-    """An `nn.GRU`: per layer `weight_ih` (3D, in), `weight_hh` (3D, D) and two biases (3D,)."""
+    """Return the weights of an `nn.GRU`: per layer `weight_ih` (3D, in), `weight_hh` (3D, D) and two biases (3D,)."""
     out: Weights = {}
     for i in range(layers):
         size = into if i == 0 else D

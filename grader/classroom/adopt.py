@@ -55,7 +55,10 @@ def forget(room: Classroom, group: str) -> Path:
 
 
 def comment(course: Course, group: str, text: str) -> Path:
-    """Write what the students of a group read; "" removes it. Raises UsageError for an unknown id and for a malformed group."""
+    """Write what the students of a group read; "" removes it.
+
+    Raises UsageError for an unknown id and for a malformed group.
+    """
     home = course.require_solutions().parent
     bank = read_groups(home)
     known = _known_ids(course.bundles) | {one.id for one in bank.named.values()}
@@ -66,7 +69,7 @@ def comment(course: Course, group: str, text: str) -> Path:
 
 
 def parts_of(bundles: Sequence[Bundle], group: str) -> tuple[str, str]:
-    """Exercise and fingerprint of a group without a name. Raises UsageError."""
+    """Return the exercise and the fingerprint of a group without a name. Raises UsageError."""
     found = GROUP.fullmatch(group)
     if not found:
         says = _(
@@ -106,7 +109,7 @@ def _prove(room: Classroom, exercise: str, fingerprint: str, progress: Progress)
 
 
 def right_answers_of(room: Classroom, exercise: str) -> Sequence[tuple[str, str]]:
-    """(name, source) of the reference and of every variant that must pass."""
+    """Return (name, source) of the reference and of every variant that must pass."""
     bundle = bundle_of(room.bundles, exercise)
     assignment = read(room.solutions / bundle.assignment)
     variants = [v for v in assignment.variants(exercise) if v.kind in ("same", "also")]

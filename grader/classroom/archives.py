@@ -97,7 +97,10 @@ def _zip_contents(path: Path) -> Iterator[tuple[PurePosixPath, bytes | BadArchiv
 
 
 def _unzipped(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes | BadArchive:
-    """A member's content, which `zipfile` cuts at the announced size. It unpacks other methods without a limit."""
+    """Return a member's content, which `zipfile` cuts at the announced size.
+
+    It unpacks other methods without a limit.
+    """
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         return BadArchive(_("is packed by another method than deflate"))
     if info.flag_bits & 1:

@@ -80,7 +80,10 @@ class BoundedGrading:
         return unjudged_file(self._bundles, task.expected, "", 0, why)
 
     def _excused(self, task: Task, result: TaskResult) -> TaskResult:
-        """A fault of the grader costs no points: its exercises could not be graded."""
+        """Return the result, or *could not be graded* for all its exercises if the grader is at fault.
+
+        This costs no points.
+        """
         if not result.grader_failed:
             return result
         results = results_without_grading(self._bundles, task.expected, "could_not_grade", result.problem)

@@ -98,7 +98,9 @@ class ClassRun:
         self.progress(len(self._results) + self._copies, len(self._new))
 
     def _small(self, result: ExerciseResult) -> ExerciseResult:
-        """The result with what equals a part of an earlier one kept once: a class has few different checks."""
+        """Return the result with objects of earlier results in place of equal parts, to save memory: a class has few
+        different checks.
+        """
         checks = self._once(tuple(map(self._once, result.checks)))
         return replace(result, checks=checks, diagnosis=self._once(result.diagnosis))
 
@@ -178,7 +180,7 @@ def without_helpers(submissions: Sequence[GradedSubmission]) -> list[GradedSubmi
 
 
 def exit_status(submissions: Sequence[GradedSubmission]) -> int:
-    """0 all passed, 1 otherwise, 3 something could not be graded."""
+    """Return 3 if something could not be graded, 0 if all exercises passed, 1 otherwise."""
     if any(one.grader_failed or one.report.exit_status == 3 for one in submissions):
         return 3
     passed = all(one.report.exercises and one.report.exit_status == 0 for one in submissions)

@@ -1,7 +1,8 @@
 """Grade on the workers of a Dask cluster. It replaces `BoundedGrading`, which grades on this machine.
 
-This machine reads the files and looks up stored results. It sends texts to the workers, one batch per worker at a time.
-If a worker exits, its batch goes to another one. A worker gets batches only if its course, grader and sandbox are right.
+This machine reads the files and looks up stored results. It sends texts to the workers, one batch per worker at a
+time. If a worker exits, its batch goes to another one. A worker gets batches only if its course, grader and sandbox
+are right.
 """
 
 from __future__ import annotations
@@ -57,7 +58,10 @@ class _Batch:
 
 
 class ClusterGrading:
-    """Grade on the workers of a Dask scheduler. The address "local:4" starts 4 workers here. Use as a context manager."""
+    """Grade on the workers of a Dask scheduler.
+
+    The address "local:4" starts 4 workers here. Use as a context manager.
+    """
 
     def __init__(
         self,
@@ -159,7 +163,10 @@ class ClusterGrading:
         yield from self._lookup.run(early)
 
     def _size(self) -> int:
-        """Large batches first, small ones at the end: all workers finish at about the same time."""
+        """Return the size of the next batch.
+
+        Batches become smaller, so that all workers finish at about the same time.
+        """
         return max(1, min(BATCH, self._left // (2 * len(self._accepted))))
 
     def _submit(self, address: str, batch: _Batch) -> None:
@@ -268,7 +275,7 @@ _Key = tuple[str, tuple[str, ...]]
 
 
 def _key(found: TaskResult) -> _Key:
-    """The content and the exercises to grade."""
+    """Return the content and the exercises to grade."""
     return found.content, found.to_send.expected if found.to_send else ()
 
 

@@ -108,7 +108,10 @@ DASK = {
 
 
 def refusal(course: str, dask_worker: Worker) -> str | None:
-    """On a worker: why it cannot grade this course; "" if it can, None if it is not ready to say."""
+    """Return why this worker cannot grade the course; "" if it can, None if it is not ready.
+
+    Dask calls it on the worker.
+    """
     plugin = dask_worker.plugins.get(NAME)
     if not isinstance(plugin, GradingPlugin):
         return None
@@ -116,14 +119,15 @@ def refusal(course: str, dask_worker: Worker) -> str | None:
 
 
 def serves_another(course: str, dask_worker: Worker) -> bool:
-    """On a worker: whether it grades for another run."""
+    """Whether this worker grades for another run. Dask calls it on the worker."""
     plugin = dask_worker.plugins.get(NAME)
     return isinstance(plugin, GradingPlugin) and plugin.course.id != course
 
 
 def grade_batch(course: str, tasks: Sequence[Task]) -> list[TaskResult] | str | None:
-    """On a worker: grade tasks, or say why not; None if it is not ready. Raises nothing: Dask logs exceptions
-    with their arguments."""
+    """Grade tasks. Return the results, or why not; None if the worker is not ready. Dask calls it on the worker.
+
+    It raises nothing, because Dask logs exceptions with their arguments."""
     try:
         plugin = get_worker().plugins.get(NAME)
         if not isinstance(plugin, GradingPlugin) or plugin.course.id != course:

@@ -123,7 +123,7 @@ class _Discovery:
                     yield file, partial(_modules, folder, of_student if folder.parts else {}, file.file.name)
 
     def _archive(self, path: Path, place: PurePosixPath) -> Iterator[_Found]:
-        """All that an archive holds."""
+        """Yield all that an archive holds."""
         modified = path.stat().st_mtime
         student = student_id(place.parts[0] if len(place.parts) > 1 else _stem(place.name))
         try:
@@ -142,7 +142,7 @@ class _Discovery:
             yield replace(file, student=student), modules
 
     def _folder(self, folder: PurePosixPath, files: Mapping[str, _Candidate]) -> Iterator[SubmittedFile]:
-        """The files of one folder.
+        """Yield the files of one folder.
 
         In a folder with an assignment's name, the file with that name was submitted for it, or the only file that
         there is or that answers an exercise; files beside it are helpers.
@@ -178,7 +178,10 @@ class _Discovery:
     def _newest(
         self, mains: Mapping[str, Bundle], files: Mapping[str, _Candidate], problems: dict[str, str]
     ) -> Iterator[str]:
-        """One file per assignment: of script and notebook the one that was changed, else the newer."""
+        """Yield one file per assignment.
+
+        Of script and notebook, it is the one that was changed, else the newer one.
+        """
         for assignment in dict.fromkeys(b.assignment for b in mains.values()):
             names = [name for name, b in mains.items() if b.assignment == assignment]
             changed = []
@@ -209,7 +212,7 @@ class _Discovery:
 
 
 def _modules(folder: PurePosixPath, folders: _Folders, main: str) -> dict[str, tuple[Reader, bytes]]:
-    """The Python files in a folder and below, by their place in it, without the one that is graded."""
+    """Return the Python files in a folder and below, by their place in it, without the one that is graded."""
     return {
         str((place / name).relative_to(folder)): (file.read, file.digest)
         for place, files in folders.items()
@@ -220,7 +223,7 @@ def _modules(folder: PurePosixPath, folders: _Folders, main: str) -> dict[str, t
 
 
 def _not_graded(names: Iterable[str]) -> str:
-    """A remark on files that were left out; "" if there are none."""
+    """Return a remark on files that were left out; "" if there are none."""
     left = ", ".join(_shown_names(names))
     return _("also in the folder, not graded: {files}").format(files=left) if left else ""
 
@@ -257,10 +260,12 @@ def _stem(name: str) -> str:
 
 
 def student_id(name: str) -> str:
-    """Return the student's id of a folder or file name. macOS and some archives write é as two characters; an id has one."""
+    """Return the student's id of a folder or file name. macOS and some archives write é as two characters; an id has
+    one.
+    """
     return _shown(unicodedata.normalize("NFC", name))
 
 
 def _shown(name: str) -> str:
-    """A name to show: on one line, and no terminal obeys it."""
+    """Return a name to show: on one line, without control characters."""
     return sanitize(name).replace("\n", "\\n").replace("\t", "\\t")

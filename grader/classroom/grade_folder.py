@@ -80,7 +80,7 @@ class Classroom:
 
     @property
     def home(self) -> Path:
-        """The folder of the checkout; the course's own bank is there."""
+        """Return the folder of the checkout, which holds the course's `groups.json`."""
         return self.solutions.parent
 
 
@@ -198,7 +198,9 @@ def folder_of(root: Path) -> Path:
 
 
 def ignored_store(root: Path) -> Path | None:
-    """Return the store that earlier versions left among the submissions; it is never read, as students may write there."""
+    """Return the store that earlier versions left among the submissions; it is never read, as students may write
+    there.
+    """
     old = folder_of(root) / ".headway" / "grades.sqlite"
     return old if old.exists() else None
 

@@ -122,7 +122,10 @@ def grading(allow: Callable[[float], None], config: RunConfig) -> Iterator[Calla
 
 
 def seconds_for(exercise: Exercise) -> float:
-    """Seconds after which grading an exercise is stopped: far more than its own time limits let it take."""
+    """Return the seconds after which the grading of an exercise is stopped.
+
+    They are far more than its own time limits.
+    """
     return JUDGE_SECONDS + 2 * sum(case_timeout(exercise, case) for case in exercise.cases)
 
 
@@ -228,6 +231,6 @@ def _why_nothing(submission: Submission) -> str:
 
 
 def _wanted(bundles: Sequence[Bundle], only: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
-    """The exercises to grade, in the order of the course."""
+    """Return the exercises to grade, in the order of the course."""
     known = [e.name for bundle in bundles for e in bundle.exercises]
     return tuple(name for name in known if name in names and (not only or name in only))

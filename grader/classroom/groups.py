@@ -1,9 +1,9 @@
 """Names and comments that an instructor gave to groups of equal wrong answers.
 
 They are in `groups.json` beside `solutions/`. The file holds hashes of wrong values and the instructor's sentences: no
-code and no names of students. The id of a group without a name is "exercise:fingerprint"; a known mistake has its own id.
-If the cases change, the wrong values may change, and then an entry matches no answer. So the file also holds a digest of
-the cases.
+code and no names of students. The id of a group without a name is "exercise:fingerprint"; a known mistake has its own
+id. If the cases change, the wrong values may change, and then an entry matches no answer. So the file also holds a
+digest of the cases.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ class Named:
 
 @dataclass(frozen=True)
 class Groups:
-    """named: group → its name. comments: a group, the id of its name, or the id of a known mistake → a comment for students."""
+    """named: group → its name. comments: a group, the id of its name, or the id of a known mistake → a comment for
+    students.
+    """
 
     named: Mapping[str, Named] = field(default_factory=dict)
     comments: Mapping[str, str] = field(default_factory=dict)
@@ -57,7 +59,7 @@ class Groups:
         return tuple(self._result(result, level) for result in results)
 
     def stale(self, bundles: Iterable[Bundle]) -> list[str]:
-        """A sentence for each group that was adopted with other cases than those of the bundles."""
+        """Return a sentence for each group that was adopted with other cases than those of the bundles."""
         exercises = {exercise.name: exercise for bundle in bundles for exercise in bundle.exercises}
         says = _(
             "{group} was adopted as {id}, and the cases of {exercise} have changed since, so it may match no answer"

@@ -26,11 +26,11 @@ class _Student:
     ungraded: bool = False  # a file of theirs could not be graded, by a fault of the grader
 
     def column(self, *names: str) -> str:
-        """The first of these columns of the class list that has something."""
+        """Return the value of the first of these columns of the class list that is not empty."""
         return next((self.person.columns[name] for name in names if self.person.columns.get(name)), "")
 
     def score(self, assignment: str) -> str:
-        """Points; "" while something could not be graded, so that no import writes a zero."""
+        """Return the points; "" if something could not be graded, so that an import writes no zero."""
         results = self.results.get(assignment, [])
         if (self.ungraded and not results) or any(result.score is None for result in results):
             return ""
@@ -90,8 +90,9 @@ def canvas(submissions: Sequence[GradedSubmission]) -> str:
 def moodle(submissions: Sequence[GradedSubmission]) -> str:
     """Return CSV for "Import → CSV file" in Moodle's gradebook.
 
-    https://docs.moodle.org/405/en/Grade_import: one column identifies the user (username, ID number or e-mail address),
-    and the import maps the others. Grade and feedback are both there: an import of feedback alone removes grades.
+    https://docs.moodle.org/405/en/Grade_import: one column identifies the user (username, ID number or e-mail
+    address), and the import maps the others. Grade and feedback are both there: an import of feedback alone removes
+    grades.
     """
     found = _by_student(submissions)
     head = ["username", "ID number", "Email address", "First name", "Last name"]

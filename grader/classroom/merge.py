@@ -34,8 +34,8 @@ class Merged:
 def merge(parts: Sequence[Path], target: Path, secret: bytes) -> Merged:
     """Copy the rows of `parts` into the store `target`, all or none. Merging again changes nothing.
 
-    If several versions of the grader graded an exercise of a submission, the result of the newest stays. secret: signs the rows.
-    Raises BadStore for parts that cannot be read, or are of different seeds, cases or sandboxes.
+    If several versions of the grader graded an exercise of a submission, the result of the newest stays. secret: signs
+    the rows. Raises BadStore for parts that cannot be read, or are of different seeds, cases or sandboxes.
     """
     rejected: dict[Path, int] = {}
     with closing(Store(target, StoreKey("", "", "", secret))) as store, store.transaction():
@@ -112,7 +112,7 @@ def read_page(path: Path, after: Sequence[str]) -> list[Row]:
 
 
 def _age(versions: str) -> tuple[Version, ...]:
-    """ "0.2.0 torch 2.13.0" as numbers; what is no version is the oldest."""
+    """Return "0.2.0 torch 2.13.0" as numbers that can be compared. A text without versions is the oldest."""
     grader, _torch, torch = [*versions.split(), "", ""][:3]
     try:
         return Version(grader), Version(torch)

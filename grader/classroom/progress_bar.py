@@ -58,7 +58,7 @@ class _Plain:
 
 
 def speed(left: int, fresh: int, seconds: float) -> str:
-    """ "412 a minute, 0:23 left"; nothing while there is nothing to go by."""
+    """Return for example "412 a minute, 0:23 left"; "" before two results are there."""
     if fresh < 2 or seconds <= 0:
         return ""
     rate = fresh / seconds

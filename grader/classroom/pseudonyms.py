@@ -57,7 +57,7 @@ def _entry(entry: GradedSubmission, name: str, number: int) -> GradedSubmission:
 
 
 def _without(value: Any, pattern: re.Pattern[str], name: str, is_text: bool = False) -> Any:
-    """The value with `name` for what matches in its sentences."""
+    """Return the value with `name` in place of each match in its sentences."""
     if isinstance(value, str):
         return pattern.sub(name, value) if is_text else value
     if isinstance(value, tuple):

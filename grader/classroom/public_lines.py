@@ -15,7 +15,7 @@ from grader.report.model import ExerciseResult
 def with_public_lines(
     engine: Engine, submission: Submission, results: Sequence[ExerciseResult]
 ) -> tuple[ExerciseResult, ...]:
-    """The results with lines for what fails on public cases too. At most 2 s for all exercises of a file.
+    """Return the results with lines for what fails on public cases too. At most 2 s for all exercises of a file.
 
     engine: grades public cases.
     """

@@ -1,4 +1,7 @@
-"""Grade a class again and compare with earlier results: who changes, by how much, and why. Nothing is published here."""
+"""Grade a class again and compare with earlier results: who changes, by how much, and why.
+
+Nothing is published here.
+"""
 
 from __future__ import annotations
 
@@ -32,14 +35,14 @@ class Change:
 
     @property
     def difference(self) -> float:
-        """Points more or less than before, after `--never-lower`; none if it could not be graded."""
+        """Return the change of the points, after `--never-lower`; 0 if the exercise could not be graded."""
         if self.final.score is None:
             return 0.0
         return self.final.score - (self.old.score or 0.0)
 
     @property
     def sentence(self) -> str:
-        """The sentence for the student: titles of checks and names of mistakes, but no value of a hidden case."""
+        """Return the sentence for the student: titles of checks and names of mistakes, but no value of a hidden case."""
         fields = {
             "exercise": self.new.name,
             "old": _points(self.old.score),
@@ -62,7 +65,9 @@ class Change:
 
 @dataclass(frozen=True)
 class Regraded:
-    """Everything about one call. results: what would be published. compared: with an earlier result. lost: could not be graded."""
+    """Everything about one call. results: what would be published. compared: with an earlier result. lost: could not
+    be graded.
+    """
 
     changes: tuple[Change, ...]
     results: tuple[ExerciseResult, ...]
@@ -72,7 +77,7 @@ class Regraded:
 
 
 def side_store(root: Path) -> Path:
-    """The store of results that are not published yet; it lets a call continue after a stop."""
+    """Return the store of results that are not published yet; it lets a call continue after a stop."""
     return default_store(folder_of(root)).with_suffix(".regrade.sqlite")
 
 
@@ -139,7 +144,7 @@ def _differs(change: Change) -> bool:
 
 
 def _published(change: Change) -> ExerciseResult:
-    """The result with a sentence for the student, if the points changed or were kept."""
+    """Return the result, with a sentence for the student if the points changed or `--never-lower` kept them."""
     if change.difference or change.final.score != change.new.score:
         return replace(change.final, remarks=(*change.final.remarks, change.sentence))
     return change.final

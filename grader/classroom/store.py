@@ -1,8 +1,8 @@
 """Store results of `grader grade`: one row per exercise of a submission, in one SQLite file that survives a kill.
 
-A row is found by everything that can change it: the submission's content, the exercise, the cases, the grader
-and the sandbox tier. It carries an HMAC, so a row that the grader did not write is graded again. The rows of a
-submission are written in one transaction: all of them or none. Results are compressed: they repeat the titles of checks.
+A row is found by everything that can change it: the submission's content, the exercise, the cases, the grader and the
+sandbox tier. It carries an HMAC, so a row that the grader did not write is graded again. The rows of a submission are
+written in one transaction: all of them or none. Results are compressed: they repeat the titles of checks.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class StoredResults:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """One sentence for the instructor per rejected row."""
+        """Return one sentence for the instructor per rejected row."""
         said = _(
             "The stored result of {exercise} is damaged or was not written by this grader. It was graded again."
         )

@@ -42,7 +42,10 @@ def compressed(text: str) -> bytes:
 
 
 def _expanded(value: Any) -> Any:
-    """Return the text of a result. What no version of the grader wrote is returned as it is: not a text, or not signed."""
+    """Return the text of a result.
+
+    What no version of the grader wrote is returned as it is: not a text, or not signed.
+    """
     if not isinstance(value, bytes):
         return value
     stream = zlib.decompressobj()
@@ -54,5 +57,7 @@ def _expanded(value: Any) -> Any:
 
 
 def mac_of(secret: bytes, *fields: str) -> str:
-    """HMAC-SHA256 of a row without its mac, written as a JSON list, so that no two rows give the same bytes."""
+    """Return the HMAC-SHA256 of a row without its mac, written as a JSON list, so that no two rows give the same
+    bytes.
+    """
     return hmac.new(secret, json.dumps(fields).encode(), hashlib.sha256).hexdigest()

@@ -36,7 +36,10 @@ class ExerciseSummary:
         return sum(self.scores) / len(self.scores) if self.scores else None
 
     def by_share(self) -> list[tuple[str, str, list[str]]]:
-        """(facet, title, who) of the checks that fail, those first that fail for most."""
+        """Return (facet, title, students) of the checks that fail.
+
+        The check that fails for most students comes first.
+        """
         rows = sorted(self.failed_checks.items(), key=lambda row: -len(row[1]))
         return [(facet, title, who) for (facet, title), who in rows]
 
@@ -52,7 +55,7 @@ class Mistake:
 
     @property
     def group(self) -> str:
-        """The name by which commands call it."""
+        """Return the name that commands use for the group."""
         return "+".join(self.ids)
 
 
@@ -83,7 +86,10 @@ class AdviceGiven:
 
 @dataclass(frozen=True)
 class Alike:
-    """Students whose files have the same syntax tree. `unnamed`: exercises in which they share a wrong answer without a name."""
+    """Students whose files have the same syntax tree.
+
+    `unnamed`: exercises in which they share a wrong answer without a name.
+    """
 
     who: tuple[str, ...]
     unnamed: tuple[str, ...]
@@ -112,7 +118,7 @@ class Summary:
 
     @property
     def outcomes(self) -> list[str]:
-        """The columns of the table of exercises; the rarer outcomes only where they occur."""
+        """Return the columns of the table of exercises. A rare outcome has a column only if it occurs."""
         return [
             outcome
             for outcome in OUTCOMES
@@ -121,7 +127,7 @@ class Summary:
 
     @property
     def failing(self) -> list[ExerciseSummary]:
-        """The exercises of which a check fails for somebody."""
+        """Return the exercises with a check that fails for at least one student."""
         return [of for of in self.exercises if of.failed_checks]
 
 
@@ -220,7 +226,10 @@ def _alike(entries: Sequence[GradedSubmission]) -> list[Alike]:
 
 
 def _sections(entries: Sequence[GradedSubmission]) -> list[Section]:
-    """By the column `section` of the class list; none without one. A student without files has 0 points."""
+    """Return the sections of the class list (its column `section`); [] without this column.
+
+    A student without files has 0 points.
+    """
     points: dict[str, dict[str, float]] = {}
     came: dict[str, set[str]] = {}
     for entry in entries:
@@ -236,7 +245,7 @@ def _sections(entries: Sequence[GradedSubmission]) -> list[Section]:
 
 
 def addresses(entries: Sequence[GradedSubmission], who: Collection[str]) -> list[str]:
-    """Names to copy: one line per section, "A: ada, bob", with e-mail addresses where the class list has them."""
+    """Return names to copy: one line per section, "A: ada, bob", with e-mail addresses where the class list has them."""
     lines: dict[str, dict[str, str]] = {}
     for entry in entries:
         if entry.student in who:
@@ -254,7 +263,7 @@ def _who(group: Sequence[Graded]) -> tuple[str, ...]:
 
 
 def unread(entries: Sequence[GradedSubmission]) -> list[GradedSubmission]:
-    """Submissions that hold nothing to grade, by no fault of the grader's."""
+    """Return the submissions without anything to grade, if the grader is not at fault."""
     return [entry for entry in entries if entry.problem and not entry.grader_failed]
 
 
@@ -264,7 +273,7 @@ def remarks(entries: Sequence[GradedSubmission]) -> list[str]:
 
 
 def reasons(entries: Sequence[GradedSubmission]) -> list[tuple[GradedSubmission, ExerciseResult, str]]:
-    """Exercises that did not pass and have no named mistake, each with its reason; not those without a start."""
+    """Return the exercises that failed or are blocked without a named mistake, each with its reason."""
     return [
         (entry, result, reason(result))
         for entry in entries
@@ -274,7 +283,7 @@ def reasons(entries: Sequence[GradedSubmission]) -> list[tuple[GradedSubmission,
 
 
 def could_not(entries: Sequence[GradedSubmission]) -> list[tuple[GradedSubmission, str]]:
-    """Submissions that could not be graded, and why."""
+    """Return submissions that could not be graded, and why."""
     return [
         (e, next((r.message for r in e.report.exercises if r.outcome == "could_not_grade"), e.problem))
         for e in entries

@@ -110,7 +110,7 @@ def _who_and_what(name: str, found: Mistake | AdviceGiven) -> RenderableType:
 
 
 def _below(text: str) -> RenderableType:
-    """A sentence below the line that it explains."""
+    """Return a sentence to print below the line that it explains."""
     return Padding(Text(text), (0, 0, 0, 5))
 
 

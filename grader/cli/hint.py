@@ -56,7 +56,7 @@ def command(exercise: str, course: Path | None, again: bool) -> None:
 
 
 def _wrapped(text: str) -> str:
-    """The text in lines that fit the terminal, broken between words."""
+    """Return the text in lines that fit the terminal, broken between words."""
     return click.wrap_text(text, width=get_terminal_size().columns)
 
 

@@ -21,9 +21,9 @@ def distances(
 ) -> Array:
     """Return how far an answer is from each row of the table, per slot: (rows, slots).
 
-    It is the largest difference of the numbers, divided by 1 + the row's largest absolute number. It is infinite if the
-    states differ, and 0 if one of them is ANY; for equal states it is 0 if the row's numbers are NaN.
-    rows: indices of the rows to compare with; None means all.
+    It is the largest difference of the numbers, divided by 1 + the row's largest absolute number. It is infinite if
+    the states differ, and 0 if one of them is ANY; for equal states it is 0 if the row's numbers are NaN. rows:
+    indices of the rows to compare with; None means all.
     """
     mine = np.array(states, dtype=object)
     row_states = table.states if rows is None else table.states[list(rows)]
@@ -49,12 +49,12 @@ class Compared:
 
     @cached_property
     def apart(self) -> Array:
-        """The distances of the answer from each row."""
+        """Return the distances of the answer from each row."""
         return distances(self.table, self.states, self.numbers)
 
     @cached_property
     def wrong(self) -> Array:
-        """Per slot, whether the answer differs from every right answer."""
+        """Return per slot whether the answer differs from every right answer."""
         return np.asarray((self.apart[self._right] >= NEAR).all(axis=0))
 
     @cached_property
@@ -72,5 +72,5 @@ class Compared:
 
     @property
     def _right(self) -> list[int]:
-        """The rows of right answers."""
+        """Return the rows of right answers."""
         return [row for row, ids in enumerate(self.table.explains) if not ids]

@@ -166,7 +166,7 @@ def _of_first_wrong(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> lis
 
 
 def _lens(case: RecordedCase) -> Array | None:
-    """The valid lengths that a case passes, if it passes exactly one tensor of them."""
+    """Return the valid lengths that a case passes, if it passes exactly one tensor of them."""
     found = [tensor for name, tensor in case.tensors.items() if "valid_len" in name]
     return found[0] if len(found) == 1 else None
 
@@ -176,7 +176,7 @@ def _observation(judged: Mapping[str, JudgedCase], case: str) -> Observation | N
 
 
 def first_stage(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> list[Fact]:
-    """The first watched stage whose output differs from the expected one; all stages before it agree."""
+    """Return a fact about the first watched stage with a wrong output, if all stages before it are right."""
     for case in exercise.cases:
         watched = [stage for step in case.steps if step["do"] == "stages" for stage in step["of"]]
         observation = _observation(judged, case.id)

@@ -46,7 +46,7 @@ def tells_apart(slot: str) -> bool:
 
 
 def slots(cases: Sequence[RecordedCase]) -> tuple[str, ...]:
-    """The places of a signature, in order: `case|observation`, then `case|check:id` for structural checks."""
+    """Return the places of a signature, in order: `case|observation`, then `case|check:id` for structural checks."""
     out = []
     for case in _in_order(cases):
         out += [f"{case.id}|{name}" for name in sorted(_numeric(case))]
@@ -197,7 +197,7 @@ def _words(error: StudentError) -> str:
 
 
 def sizes_in(error: StudentError) -> tuple[str, ...]:
-    """The two sizes that do not match, if an exception is about two; in the order of the message."""
+    """Return the two sizes that do not match, if an exception is about two; in the order of the message."""
     for sizes in _SIZES:
         if found := sizes.search(_said(error)):
             return found.groups()[-2:]
@@ -211,7 +211,7 @@ def _said(error: StudentError) -> str:
 
 
 def project(array: Array) -> Array:
-    """Fixed random projections of an array, each of unit variance for unit-variance input."""
+    """Return fixed random projections of an array, each of unit variance for unit-variance input."""
     if array.size == 0 or array.size > MAX_PROJECTED:
         return np.zeros(PROJECTIONS)
     with np.errstate(over="ignore", invalid="ignore"):  # of numbers near the end of the range

@@ -15,7 +15,9 @@ MOST = 2  # origins of one size that are named; a size with more of them says li
 
 
 def of_sizes(error: StudentError | None, case: RecordedCase) -> list[Fact]:
-    """The origin of both sizes in an exception about sizes that do not match; none if one origin is not clear."""
+    """Return a fact about the origin of both sizes in an exception about sizes that do not match; [] if an origin is
+    not clear.
+    """
     sizes = sizes_in(error) if error is not None else ()
     origins = [list(_origins(size, case)) for size in sizes]
     if len(origins) != 2 or not all(0 < len(found) <= MOST for found in origins):
@@ -26,7 +28,7 @@ def of_sizes(error: StudentError | None, case: RecordedCase) -> list[Fact]:
 
 
 def _origins(size: str, case: RecordedCase) -> Iterator[str]:
-    """The axes of inputs and the arguments with this size; if there are none, the quotients of two arguments."""
+    """Yield the axes of inputs and the arguments with this size; if there are none, the quotients of two arguments."""
     found = [
         *_axes(size, case),
         *(f"`{name}`" for name, value in _arguments(case).items() if str(value) == size),
@@ -43,13 +45,13 @@ def _axes(size: str, case: RecordedCase) -> Iterator[str]:
 
 
 def _quotients(size: str, case: RecordedCase) -> Iterator[str]:
-    """For example the features of one head: `num_hiddens / num_heads`."""
+    """Yield quotients of two arguments that have this size, such as `num_hiddens / num_heads`."""
     for (whole, n), (parts, m) in permutations(_arguments(case).items(), 2):
         if m > 1 and n % m == 0 and str(n // m) == size:
             yield f"`{whole} / {parts}`"
 
 
 def _arguments(case: RecordedCase) -> dict[str, int]:
-    """The whole numbers that constructors get."""
+    """Return the whole numbers that constructors get."""
     built = (step["kwargs"] for step in case.steps if step["do"] == "build")
     return {name: value for kwargs in built for name, value in kwargs.items() if type(value) is int}

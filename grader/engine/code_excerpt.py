@@ -36,7 +36,9 @@ def code(result: ExerciseResult, submission: Submission, definition: Definition 
 
 
 def _entry(definition: Definition | None, lines: Sequence[str]) -> tuple[str, int]:
-    """The function, or the `forward` of a class, with its line; the class if its `forward` is not among the lines."""
+    """Return the function, or the `forward` of a class, with its line; the class if its `forward` is not among the
+    lines.
+    """
     if definition is None:
         return "", 0
     found = (n for n, line in enumerate(lines) if definition.kind == "class" and _FORWARD.match(line))

@@ -74,7 +74,7 @@ def check_on_device(
 
 
 def _with(here: ExerciseResult, check: CheckResult, weights: Mapping[str, float]) -> ExerciseResult:
-    """A result with the check of the device, and its points anew."""
+    """Return the result with the check of the device, and with new points."""
     checks = (*here.checks, check)
     if check.outcome == "skipped" or here.score is None:
         return replace(here, checks=checks)

@@ -65,11 +65,11 @@ class Engine:
 
     @property
     def contracts(self) -> Mapping[str, Contract]:
-        """Exercise → how it is called."""
+        """Return exercise → how it is called."""
         return self.context.contracts
 
     def known(self, submission: Submission) -> dict[str, str]:
-        """Exercise → the name it has in the submission, for every known exercise that the submission defines.
+        """Return exercise → the name it has in the submission, for every known exercise that the submission defines.
 
         Definitions that Python cannot read are among them.
         """
@@ -110,7 +110,9 @@ class Engine:
         return replace(report, remarks=file_remarks(run, exercises), faulty=is_faulty(run, exercises))
 
     def raised(self, submission: Submission, exercise: str, alias: str) -> Raised | None:
-        """The first exception in a line of this file if a definition is called like an exercise; None without one."""
+        """Return the first exception in a line of this file if a definition is called like an exercise; None without
+        one.
+        """
         run = SubmissionRun(self.context, submission, read_names(submission))
         run.aliases[exercise] = alias
         return first_exception(run, self.exercises[exercise])
@@ -131,12 +133,12 @@ class Engine:
 
 
 def contracts_of(bundles: Sequence[Bundle]) -> dict[str, Contract]:
-    """Exercise → how it is called, from its cases and its original stub."""
+    """Return exercise → how it is called, from its cases and its original stub."""
     return _contracts(bundles, {b.assignment: _stub(b) for b in bundles})
 
 
 def _contracts(bundles: Sequence[Bundle], stubs: Mapping[str, Source]) -> dict[str, Contract]:
-    """Exercise → how it is called. stubs: assignment → its original stub."""
+    """Return exercise → how it is called. stubs: assignment → its original stub."""
     return {
         e.name: contract(_keywords(e), stubs[b.assignment].names.definitions.get(e.name))
         for b in bundles
@@ -145,7 +147,7 @@ def _contracts(bundles: Sequence[Bundle], stubs: Mapping[str, Source]) -> dict[s
 
 
 def _keywords(exercise: Exercise) -> frozenset[str] | None:
-    """The keywords of every call and every accepted constructor of the exercise's class; None for a function."""
+    """Return the keywords of every call and every accepted constructor of the exercise's class; None for a function."""
     built = [
         s for case in exercise.cases for s in case.steps if s["do"] == "build" and s["of"] == exercise.name
     ]

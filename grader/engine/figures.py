@@ -43,7 +43,10 @@ def _importance(out: Figures, check: Check, judged: JudgedCase, observation: Obs
 
 
 def _costs(out: Figures, check: Check, judged: JudgedCase, observation: Observation) -> None:
-    """Add `costs` to `out`: counts and times before and after pruning. A time is [fastest, nine of ten are no slower]."""
+    """Add `costs` to `out`: counts and times before and after pruning.
+
+    A time is [fastest, nine of ten are no slower].
+    """
     values = observation.values
     drawn: Figures = {key: check.params[key] for key in ("kept", "total")}
     for what in ("parameters", "operations"):
@@ -59,8 +62,10 @@ def _costs(out: Figures, check: Check, judged: JudgedCase, observation: Observat
 
 
 def _removals(out: Figures, check: Check, judged: JudgedCase, observation: Observation) -> None:
-    """{order: [[lowest, mean, highest] …]} of the seeds, for 1 … H-1 removed heads, and the same for the best
-    and the worst choice of heads that there is ("possible")."""
+    """Add {order: [[lowest, mean, highest] …]} over the seeds, for 1 … H-1 removed heads.
+
+    "possible" is the same for the worst and the best choice of heads.
+    """
     table, total = check.params["table"], check.params["total"]
     heads = len(table).bit_length() - 1
     rows_are_complete = any(

@@ -23,7 +23,7 @@ _NEEDS = re.compile(
 
 
 def file_remarks(run: SubmissionRun, exercises: Sequence[Exercise]) -> tuple[str, ...]:
-    """Sentences about imports that were added, other files that were used, and statements that were skipped."""
+    """Return sentences about imports that were added, other files that were used, and statements that were skipped."""
     notes = run.history.notes
     added = _imports_added(run.submission, _missing(run, exercises), run.context.options.foreign)
     return (*added, *_files_used(notes), *_summary_of_skipped(notes, _needed(run, exercises)))
@@ -35,7 +35,7 @@ def is_faulty(run: SubmissionRun, exercises: Sequence[Exercise]) -> bool:
 
 
 def _needed(run: SubmissionRun, exercises: Sequence[Exercise]) -> frozenset[str]:
-    """The names that exercises need."""
+    """Return the names that exercises need."""
     return frozenset().union(*map(run.needs, exercises))
 
 
@@ -48,7 +48,7 @@ def _missing(run: SubmissionRun, exercises: Sequence[Exercise]) -> dict[str, str
 
 
 def _imports_added(submission: Submission, missing: Mapping[str, str], foreign: bool) -> tuple[str, ...]:
-    """One sentence about the imports that were added. Of a foreign file the reader may not be the author."""
+    """Return a sentence about the imports that were added. The reader of a foreign file may not be its author."""
     used = [(line, *first_use(submission, name), name) for name, line in missing.items()]
     if len(used) < 2:
         return tuple(_import_added(*one, foreign) for one in used)
@@ -76,14 +76,14 @@ def _import_added(import_: str, unit: str, line: int, name: str, foreign: bool) 
 
 
 def _place_in(file: str, unit: str, line: int) -> str:
-    """A line of a file that the sentence names; of a notebook, with its cell."""
+    """Return the place of a line, for a sentence that names the file. In a notebook, it has the cell."""
     if unit == file:
         return _("line {line}").format(line=line)
     return _("{cell}, line {line}").format(cell=unit.removeprefix(file).strip(), line=line)
 
 
 def _files_used(notes: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-    """One sentence about the files beside the submission that it imports."""
+    """Return one sentence about the files beside the submission that it imports."""
     files = [sanitize(str(note.get("file")), 100) for note in notes if note.get("neighbour")]
     if not files:
         return ()
@@ -94,7 +94,7 @@ def _files_used(notes: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
 
 
 def _summary_of_skipped(notes: Iterable[Mapping[str, Any]], needed: frozenset[str]) -> tuple[str, ...]:
-    """Sentences about the statements that raised or timed out, and that define nothing needed."""
+    """Return sentences about the statements that raised or timed out, and that define nothing needed."""
     out, needing, raised = [], [], []
     for note in notes:
         error = student_error(note.get("error"))

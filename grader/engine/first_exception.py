@@ -24,7 +24,9 @@ class Raised:
 
 
 def first_exception(run: SubmissionRun, exercise: Exercise) -> Raised | None:
-    """The first exception in a line of this file, in public cases; None if there is none, or the code does not load."""
+    """Return the first exception in a line of this file, in public cases; None if there is none, or the code does not
+    load.
+    """
     if run.context.options.hidden:
         return None
     slot, request = run.context.slot, run.request(exercise, ())

@@ -1,7 +1,8 @@
 """Grade one exercise, with reference blocks instead of the student's blocks that are wrong.
 
-If the exercise uses a block that is known to be wrong, the first try has the reference block, and the exercise may pass.
-Otherwise there is a try with the student's blocks, and if it fails, one with reference blocks for the wrong ones.
+If the exercise uses a block that is known to be wrong, the first try has the reference block, and the exercise may
+pass. Otherwise there is a try with the student's blocks, and if it fails, one with reference blocks for the wrong
+ones.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ def _is_wrong(name: str, run: SubmissionRun) -> bool:
 
 
 def _to_fix_first(run: SubmissionRun, exercise: Exercise, faulty: Sequence[Block]) -> tuple[str, ...]:
-    """The faulty blocks to fix before the exercise: its parts, and the blocks of this file that it uses."""
+    """Return the faulty blocks to fix before the exercise: its parts, and the blocks of this file that it uses."""
     used, parts = run.used_exercises(exercise), exercise.is_made_of_parts
     return tuple(name for name, of in faulty if parts or (of is run and name in used))
 
@@ -158,7 +159,10 @@ def _without_other_interfaces(
     own: Sequence[Block],
     faulty: Sequence[Block],
 ) -> ExerciseResult:
-    """Try again, also without blocks of files beside this one that have another interface. Return what passes, or `result`."""
+    """Try again, also without blocks of files beside this one that have another interface.
+
+    Return what passes, or `result`.
+    """
     others = [(name, of) for name, of in own if of is not run and name in of.done]
     others = [(name, of) for name, of in others if of.done[name].outcome == "other_interface"]
     if exercise.is_made_of_parts or not others or result.outcome == "passed":
@@ -175,7 +179,9 @@ def _by_parts(exercise: Exercise, result: ExerciseResult) -> bool:
 
 
 def _on_faulty(run: SubmissionRun, faulty: Sequence[Block]) -> list[str]:
-    """Remarks on blocks of the student that reference blocks replace: one for all of this file, one for each in a file beside it."""
+    """Return remarks on blocks of the student that reference blocks replace: one for all of this file, one for each in
+    a file beside it.
+    """
     files_beside = [of for of in run.neighbours.values() if of is not run]
     beside = [block for block in faulty if block[1] in files_beside]
     own = [block for block in faulty if block not in beside]

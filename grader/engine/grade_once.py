@@ -58,7 +58,7 @@ def _plain_file_works(run: SubmissionRun, exercise: Exercise) -> bool:
 
 
 def _shown(run: SubmissionRun, exercise: Exercise, replaced: Sequence[str]) -> ExerciseResult:
-    """One try, as a report may show it."""
+    """Return one try as a report may show it."""
     result, evidence = one_try(run, exercise, replaced)
     shown = _redacted(run, result, evidence)
     # At level 0 the slip may be the answer; and a file with a repair defines the broken class too.

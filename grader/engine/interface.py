@@ -65,7 +65,7 @@ def interface(exercise: Exercise, alias: str, source: Source, stub: Source) -> I
 def _renamed_keywords(
     asked: Signature | None, found: Signature, calls: Sequence[tuple[int, Collection[str]]]
 ) -> dict[str, str]:
-    """Keyword → the parameter in its place, if all calls of a function fit so; {} otherwise."""
+    """Return keyword → the parameter in its position, if all calls of a function then fit; {} otherwise."""
     if asked is None or all(found.accepts(*call) for call in calls):
         return {}
     passed = {keyword for _count, keywords in calls for keyword in keywords}
@@ -81,7 +81,7 @@ def _of_pairs(remark: str, renamed: Mapping[str, str]) -> str:
 
 
 def takes_mask(exercise: Exercise, alias: str, source: Source, stub: Source) -> str:
-    """One sentence if `forward` has a mask where the course passes lengths; "" otherwise."""
+    """Return one sentence if `forward` has a mask where the course passes lengths; "" otherwise."""
     found, asked = source.signature(alias, "forward"), stub.signature(exercise.name, "forward")
     if found is None or asked is None:
         return ""
@@ -112,7 +112,7 @@ def _constructor(exercise: Exercise, alias: str, source: Source, stub: Source) -
 
 
 def keywords_in_place(name: str, alias: str, source: Source, stub: Source) -> dict[str, str]:
-    """Keyword of a submission's function or constructor → that of the course in the same place."""
+    """Return keyword of a submission's function or constructor → the course's keyword in the same position."""
     for method in ("__init__", ""):
         found, asked = source.signature(alias, method), stub.signature(name, method)
         if found is not None and asked is not None:
@@ -122,7 +122,7 @@ def keywords_in_place(name: str, alias: str, source: Source, stub: Source) -> di
 
 
 def renamed_by_position(asked: Sequence[str], found: Signature) -> dict[str, str]:
-    """Keyword → the parameter in the same place, where only names differ; {} if more differs."""
+    """Return keyword → the parameter in the same position, if only names differ; {} if more differs."""
     renamed = {}
     for place, name in enumerate(asked):
         if name in found.names:
@@ -197,12 +197,12 @@ def _builds(
 
 
 def _passed(found: Signature, forms: Sequence[Collection[str]]) -> Collection[str]:
-    """The keywords that the worker passes: those of the first constructor that the class has."""
+    """Return the keywords that the worker passes: those of the first constructor that the class has."""
     return next((form for form in forms if found.needed <= set(form) <= found.names), forms[0])
 
 
 def _methods(exercise: Exercise, alias: str, source: Source, stub: Source, built: Interface) -> Interface:
-    """The interface, after a look at the methods that cases call on the module."""
+    """Return the interface, with the differences of the methods that cases call on the module."""
     modules = {
         step["name"] for step in _steps(exercise) if step["do"] == "build" and step["of"] == exercise.name
     }
@@ -223,7 +223,7 @@ def _methods(exercise: Exercise, alias: str, source: Source, stub: Source, built
 def _without_default(
     found: Signature, calls: Sequence[tuple[int, Collection[str]]], asked: Signature | None
 ) -> tuple[str, ...]:
-    """A remark on a parameter that some calls leave out, and that has a default in the stub only."""
+    """Return a remark on a parameter that some calls leave out, and that has a default in the stub only."""
     if asked is None or all(found.accepts(*call) for call in calls):
         return ()
     missing = [n for n in found.positional if n in found.needed and n in asked.names - asked.needed]

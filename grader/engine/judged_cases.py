@@ -62,7 +62,10 @@ class Together:
         return None if seen is None else normalise_layouts(seen, case.steps)
 
     def with_own_prints(self, case: RecordedCase, judged: JudgedCase) -> JudgedCase:
-        """Return `judged`. If it failed and printed, the case runs once more, alone, to find out what it prints itself."""
+        """Return `judged`.
+
+        If it failed and printed, the case runs once more, alone, to find out what it prints itself.
+        """
         seen = judged.observation
         if seen is None or not seen.printed or case.id not in self._seen or not _has_failed(judged):
             return judged
@@ -78,7 +81,7 @@ class Together:
 
 
 def _in_order(exercise: Exercise) -> list[RecordedCase]:
-    """Cases that cost no points come last."""
+    """Return the cases; those that cost no points come last."""
     return sorted(exercise.cases, key=lambda case: bool(case.policy))
 
 

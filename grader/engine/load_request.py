@@ -50,17 +50,17 @@ class LoadRequest:
 
     @cached_property
     def content(self) -> str:
-        """A hash of all of the student's code in it."""
+        """Return a hash of all student code in the request."""
         return content(self.submission, self.parts)
 
     @cached_property
     def visible_blocks(self) -> frozenset[str]:
-        """The building blocks that the exercise lets the submission see."""
+        """Return the building blocks that the exercise lets the submission see."""
         return visible_blocks(self.exercise)
 
     @property
     def names(self) -> frozenset[str]:
-        """The names under which the submission may define the exercise."""
+        """Return the names under which the submission may define the exercise."""
         return frozenset({self.exercise.name, self.aliases.get(self.exercise.name, self.exercise.name)})
 
     @cached_property
@@ -73,7 +73,7 @@ class LoadRequest:
 
     @cached_property
     def key(self) -> tuple[object, ...]:
-        """Equal for requests that one loading can serve."""
+        """Return a key. Requests with equal keys can share one loading."""
         return (
             self.content,
             tuple(self.own),
@@ -84,12 +84,12 @@ class LoadRequest:
 
     @property
     def files(self) -> frozenset[str]:
-        """Names of the files whose lines a report may name."""
+        """Return names of the files whose lines a report may name."""
         read = (self.submission, *(part.submission for part in self.parts))
         return frozenset(unit.name for file in read for unit in (*file.units, *file.neighbours))
 
     def message(self, device: str) -> dict[str, Any]:
-        """The message that asks a worker to load it."""
+        """Return the message that asks a worker to load it."""
         allowed = with_requirements(self.exercise.given)
         return {
             "op": "load",
@@ -120,7 +120,7 @@ def case_message(request: LoadRequest, case: RecordedCase) -> dict[str, Any]:
 
 
 def limits(exercise: Exercise) -> Limits:
-    """The limits in the exercise's manifest, with defaults for those that it does not name."""
+    """Return the limits in the exercise's manifest, with defaults for those that it does not name."""
     chosen = exercise.limits
     return Limits(
         wall_seconds=chosen.get("wall_seconds", Limits.wall_seconds),
@@ -137,5 +137,5 @@ def case_timeout(exercise: Exercise, case: RecordedCase) -> float:
 
 
 def default_timeout(limits: Limits) -> float:
-    """Seconds for loading a file and for a case that is not costly."""
+    """Return seconds for loading a file and for a case that is not costly."""
     return min(limits.wall_seconds, SHORT_SECONDS)

@@ -19,7 +19,9 @@ MAX_REMARKS = 5  # of one exercise, on what was left out of the file
 
 
 def defined_name(request: LoadRequest, loaded: Loaded, names: Names) -> str:
-    """The name under which the loaded file defines the exercise. Raises CannotLoad with the reason why it does not.
+    """Return the name under which the loaded file defines the exercise.
+
+    Raises CannotLoad with the reason why it does not.
 
     names: the definitions in the submission's text.
     """
@@ -63,13 +65,13 @@ def _raise_note(loaded: Loaded, name: str, names: Names, submission: Submission)
 
 
 def own_notes(notes: Iterable[Mapping[str, Any]], submission: Submission) -> list[Mapping[str, Any]]:
-    """The notes on a submission's own code: a file beside it may define the same names."""
+    """Return the notes on a submission's own code: a file beside it may define the same names."""
     own = {unit.name for unit in submission.units}
     return [note for note in notes if note.get("file") in own]
 
 
 def definition_errors(notes: Iterable[Mapping[str, Any]], name: str) -> list[StudentError]:
-    """The exceptions of the statements that should have defined a name."""
+    """Return the exceptions of the statements that should have defined a name."""
     found = [student_error(note.get("error")) for note in notes if name in texts(note.get("defines"))]
     return [error for error in found if error is not None]
 

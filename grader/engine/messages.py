@@ -13,12 +13,12 @@ from grader.support.sanitize import sanitize
 
 
 def last_line(fault: object) -> str:
-    """The exception line of a traceback; "" for an empty text."""
+    """Return the exception line of a traceback; "" for an empty text."""
     return sanitize(str(fault).strip().splitlines()[-1] if str(fault).strip() else "", 300)
 
 
 def place_of(gone: WorkerGone) -> str:
-    """The line of the submission that ran when the time limit was reached; "" if it is not known."""
+    """Return the line of the submission that ran when the time limit was reached; "" if it is not known."""
     if gone.line is None:
         return ""
     file, line = gone.line
@@ -26,7 +26,7 @@ def place_of(gone: WorkerGone) -> str:
 
 
 def how_loading_ended(gone: WorkerGone) -> str:
-    """One sentence about a worker that was lost before any case ran."""
+    """Return one sentence about a worker that was lost before any case ran."""
     if gone.why == "time" and gone.line is not None:
         return _("the file could not be loaded: its top-level code did not finish at {place}").format(
             place=place_of(gone)
@@ -38,7 +38,9 @@ def how_loading_ended(gone: WorkerGone) -> str:
 
 
 def of_use(use: Use, costs: float) -> str:
-    """A remark on a call that computes what the exercise asks the student to write. costs: the share of the points, from 0 to 1."""
+    """Return a remark on a call that computes what the exercise asks the student to write. costs: the share of the
+    points, from 0 to 1.
+    """
     place = (
         f" ({_('{file}, line {line}').format(file=sanitize(use.unit), line=use.line)})" if use.unit else ""
     )
@@ -52,14 +54,14 @@ def of_use(use: Use, costs: float) -> str:
 
 
 def of_layout(layout: str) -> str:
-    """A remark on weights that did not have the names of the contract. The worker reports the layout."""
+    """Return a remark on weights that did not have the names of the contract. The worker reports the layout."""
     return _("parameters were matched by shape, not by name (layout: {layout})").format(
         layout=sanitize(_(layout), 100)
     )
 
 
 def of_note(note: Mapping[str, object], error: StudentError) -> str:
-    """ "masking.py, line 3: NameError: name 'torhc' is not defined"."""
+    """Return for example "masking.py, line 3: NameError: name 'torhc' is not defined"."""
     line = error.where[1] if error.where is not None else note.get("line")
     file = error.where[0] if error.where is not None else note.get("file")
     return _("{file}, line {line}: {type}: {message}").format(

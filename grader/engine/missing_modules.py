@@ -94,7 +94,7 @@ def _lacks_gpu(error: StudentError, undefined: Collection[str]) -> bool:
 
 
 def of_missing(missing: Missing) -> str:
-    """One sentence about a missing name."""
+    """Return one sentence about a missing name."""
     name, module = sanitize(missing.name, 100), sanitize(missing.module, 100).lstrip(".")
     package, _dot, last = module.split(".")[0], *module.rpartition(".")[1:]
     if package in OTHER_FRAMEWORKS:

@@ -55,7 +55,7 @@ def result_builder(run: SubmissionRun, exercise: Exercise) -> ResultBuilder:
 
 
 def _renamed(run: SubmissionRun, exercise: Exercise) -> list[str]:
-    """A remark on an exercise that has another name in the file."""
+    """Return a remark on an exercise that has another name in the file."""
     if run.alias(exercise) == exercise.name:
         return []
     found, definition = sanitize(run.alias(exercise)), run.definition(exercise)
@@ -70,7 +70,10 @@ def _renamed(run: SubmissionRun, exercise: Exercise) -> list[str]:
 def _from_text(
     run: SubmissionRun, builder: ResultBuilder, fits: Interface, remarks: Sequence[str]
 ) -> tuple[ExerciseResult, Evidence] | None:
-    """The result if the text alone decides it: not started, or another interface. None if the cases must run."""
+    """Return the result if the text alone decides it: not started, or another interface.
+
+    None if the cases must run.
+    """
     if run.is_untouched(builder.exercise):
         return builder.without_checks("not_started")
     if has_no_code(run.submission, run.names, builder.alias):
@@ -93,7 +96,7 @@ def _loaded(run: SubmissionRun, exercise: Exercise, replaced: Sequence[str]) -> 
 
 
 def _on_loading(run: SubmissionRun, request: LoadRequest, loaded: Loaded) -> list[str]:
-    """Remarks on what was left out of the file, on whose parts were used, and on cases that are skipped."""
+    """Return remarks on skipped statements of the file, on the parts that were used, and on skipped cases."""
     exercise = request.exercise
     remarks = load_remarks(run.history.notes, run.needs(exercise), request.visible_blocks)
     if exercise.is_made_of_parts:
@@ -111,7 +114,10 @@ def _instead_of(
     judged: Sequence[JudgedCase],
     remarks: Sequence[str],
 ) -> tuple[ExerciseResult, Evidence] | None:
-    """What to report instead of a failure: the code lacks a module, or takes another mask. None if it stays."""
+    """Return the result to report instead of a failure: the code lacks a module, or takes another mask.
+
+    None if the failure stays.
+    """
     if result.outcome != "failed":
         return None
     if not result.score:

@@ -70,7 +70,10 @@ class _Child:
             self.connection.send(task)
 
     def stop(self, seconds: float = 0.0) -> None:
-        """Wait for the process to end by itself, then kill it. The worker server and the workers that it started end with it."""
+        """Wait for the process to end by itself, then kill it.
+
+        The worker server and the workers that it started end with it.
+        """
         self.connection.close()
         self._process.join(seconds)
         self._process.terminate()
@@ -208,7 +211,7 @@ def _serve(connection: Connection[Any, Any], setup: Setup[Any, Any], args: tuple
 
 
 def _portable(error: Exception) -> Exception:
-    """The exception with its traceback as a note; a SandboxError in its place if it cannot be pickled."""
+    """Return the exception with its traceback as a note; a SandboxError if it cannot be pickled."""
     try:
         error.add_note(traceback.format_exc())
         pickle.loads(pickle.dumps(error))

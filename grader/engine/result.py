@@ -67,7 +67,7 @@ def built_where_it_failed(exercise: Exercise, result: ExerciseResult) -> list[st
 
 
 def blocked_by(result: ExerciseResult, other: ExerciseResult) -> ExerciseResult:
-    """A failed result as *blocked* by another exercise that it needs. Points that it reached stay."""
+    """Return a failed result as *blocked* by another exercise that it needs. Points that it reached stay."""
     if other.outcome == "not_started":
         says = _("blocked by {other}, which it needs and which is not written yet: write {other} first")
     else:
@@ -113,7 +113,9 @@ class ResultBuilder:
         return result, self._evidence(safe=(result.message, *remarks))
 
     def unjudged(self, remark: str) -> tuple[ExerciseResult, Evidence]:
-        """Return a failed result with no points: judging this submission raised an exception, judging a simple file did not."""
+        """Return a failed result with no points: judging this submission raised an exception, judging a simple file
+        did not.
+        """
         cases = self.exercise.cases
         judged = [
             unseen_case(cases[0], "failed", "unjudged", _("the result could not be checked")),
@@ -198,7 +200,7 @@ class ResultBuilder:
         observations: Mapping[str, Observation],
         used: Sequence[Use],
     ) -> float:
-        """The points of the checks that count, less what forbidden calls cost."""
+        """Return the points of the checks that count, less what forbidden calls cost."""
         exercise = self.exercise
         if passed:
             reached = exercise.points
@@ -232,7 +234,7 @@ def _shown(
 
 
 def _drawn(checks: Sequence[CheckResult], cases: Iterable[JudgedCase]) -> Picture | None:
-    """The picture of the first failure. Values that cannot be drawn must not change an outcome."""
+    """Return the picture of the first failure. Values that cannot be drawn must not change an outcome."""
     try:
         return first_picture(checks, cases)
     except Exception:
@@ -240,7 +242,7 @@ def _drawn(checks: Sequence[CheckResult], cases: Iterable[JudgedCase]) -> Pictur
 
 
 def _printed(checks: Sequence[CheckResult], cases: Sequence[JudgedCase]) -> str:
-    """The first lines that student code printed in the first case that failed, cut to size."""
+    """Return the first lines that student code printed in the first case that failed, cut to size."""
     first = first_failure(checks)
     for judged in cases:
         if first is not None and any(check.id == first.id for check in judged.case.checks):
@@ -252,7 +254,7 @@ def _printed(checks: Sequence[CheckResult], cases: Sequence[JudgedCase]) -> str:
 
 
 def _on_unjudged(codes: Mapping[str, str]) -> list[str]:
-    """A remark on the checks whose judge raised: they failed, and the grader may be at fault."""
+    """Return a remark on the checks whose judge raised an exception: they failed, and the grader may be at fault."""
     checks = ", ".join(id for id, code in codes.items() if code == "unjudged")
     if not checks:
         return []
@@ -263,7 +265,7 @@ def _on_unjudged(codes: Mapping[str, str]) -> list[str]:
 
 
 def _layouts(observations: Iterable[Observation]) -> list[tuple[str, str]]:
-    """A remark for each layout that weights were loaded from, with its code."""
+    """Return a remark for each layout that weights were loaded from, with its code."""
     loaded = {o.parameters["layout"] for o in observations if o.parameters}
     return [("layout", of_layout(layout)) for layout in sorted(filter(None, loaded))]
 

@@ -12,7 +12,7 @@ FORM_ALONE = 0.5  # of their weight, where no other facet passes
 
 
 def score(points: float, weights: Mapping[str, float], checks: Sequence[CheckResult], trivial: bool) -> float:
-    """Points of an exercise. `weights`: facet → weight, 1 where none is given.
+    """Return the points of an exercise. `weights`: facet → weight, 1 where none is given.
 
     An answer whose values are wrong gets at most a quarter, a trivial one nothing. Facets of form alone count
     half. Checks of a policy do not count. Facets with a check that could not be graded leave the sum.

@@ -141,7 +141,7 @@ class Session:
 
     @property
     def printed(self) -> str:
-        """What student code printed so far, cut to size."""
+        """Return what student code printed so far, cut to size."""
         return self._channel.log.decode("utf-8", "replace")
 
     def close(self) -> None:

@@ -23,7 +23,7 @@ class Part:
     names: Mapping[str, str]
 
     def request(self, without: Collection[str]) -> dict[str, object]:
-        """The fields of a load request that describe this part."""
+        """Return the fields of a load request that describe this part."""
         return {
             "units": [vars(unit) for unit in units_to_run(self.submission)],
             "names": {name: bound for name, bound in self.names.items() if name not in without},
@@ -68,7 +68,7 @@ def _written(
 
 
 def content(submission: Submission, parts: Sequence[Part]) -> str:
-    """A hash of a submission and of all that it is made of."""
+    """Return a hash of a submission and of all that it is made of."""
     if not parts:
         return submission.content
     whole = hashlib.sha256(submission.content.encode())
@@ -78,7 +78,7 @@ def content(submission: Submission, parts: Sequence[Part]) -> str:
 
 
 def parts_remark(own: Collection[str], wanted: Sequence[str]) -> str:
-    """A remark on who wrote the parts of a model: the student (own) or the course."""
+    """Return a remark on who wrote the parts of a model: the student (own) or the course."""
     mine = [name for name in wanted if name in own]
     if not mine:
         return _("built entirely from the reference code")

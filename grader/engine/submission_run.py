@@ -1,4 +1,6 @@
-"""One file of a student being graded: its definitions, the blocks that its exercises use, its load requests and results."""
+"""One file of a student being graded: its definitions, the blocks that its exercises use, its load requests and
+results.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,7 @@ class SubmissionRun:
 
     @property
     def lost(self) -> int:
-        """The number of workers lost so far over this file and the others of the student."""
+        """Return the number of workers lost so far over this file and the others of the student."""
         beside = sum(run.history.lost for run in self.neighbours.values())
         return self.history.lost + beside + sum(run.lost for run in self.earlier.values())
 

@@ -17,7 +17,7 @@ BASE_CLASSES = ("Encoder", "Decoder", "AttentionDecoder")  # of the book; they a
 
 
 def with_requirements(given: Sequence[str]) -> tuple[str, ...]:
-    """The allowed blocks and the blocks that they use, in a fixed order."""
+    """Return the allowed blocks and the blocks that they use, in a fixed order."""
     return _closure(tuple(given))
 
 
@@ -34,7 +34,7 @@ def _closure(given: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def visible_blocks(exercise: Exercise) -> frozenset[str]:
-    """The blocks that an exercise may use, and classes that its cases bring along."""
+    """Return the blocks that an exercise may use, and the classes that its cases contain."""
     brought = {f"cases of {exercise.name}"} if exercise.brings_classes else set()
     return frozenset(with_requirements(exercise.given)) | brought
 

@@ -14,7 +14,9 @@ from grader.support.version import __version__
 
 
 def cached(context: Context, content: str, exercise: Exercise) -> ExerciseResult | None:
-    """The cached result of an exercise that takes long; None if there is none. content: a hash of the submission."""
+    """Return the cached result of an exercise that takes long; None if there is none. content: a hash of the
+    submission.
+    """
     cache = context.options.cache
     found = (
         cache.get(_key(context, content, exercise), exercise)

@@ -38,7 +38,7 @@ class Fault:
 
     @property
     def with_code(self) -> str:
-        """The reason, then the line of code with a caret below the place."""
+        """Return the reason, then the line of code with a caret below the place."""
         return f"{self.why}\n{self.caret}" if self.caret else self.why
 
     @property
@@ -137,7 +137,7 @@ def _is_indented_output(lines: list[str], error: CannotParse) -> bool:
 
 
 def _beginning(lines: list[str], at: int) -> int:
-    """The last line up to `at` that begins a top-level statement, from 1; 0 if there is none."""
+    """Return the last line up to `at` that begins a top-level statement, from 1; 0 if there is none."""
     at = min(at, len(lines))
     while at > 0 and not _BEGINS.match(lines[at - 1]):
         at -= 1
@@ -145,5 +145,5 @@ def _beginning(lines: list[str], at: int) -> int:
 
 
 def defined_in(text: str) -> tuple[str, ...]:
-    """The names of the classes and functions whose headers are in a text that need not parse."""
+    """Return the names of the classes and functions whose headers are in a text that need not parse."""
     return tuple(dict.fromkeys(found[1] or found[2] for found in _HEADER.finditer(text)))

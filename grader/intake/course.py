@@ -27,13 +27,15 @@ class NoCourse(GraderError):
 
 @dataclass(frozen=True)
 class Course:
-    """A folder that holds `headway.toml` and one folder per assignment, or a single assignment as nbgrader releases it."""
+    """A folder that holds `headway.toml` and one folder per assignment, or a single assignment as nbgrader releases
+    it.
+    """
 
     root: Path
 
     @cached_property
     def bundles(self) -> list[Bundle]:
-        """The public bundles, in order. Raises NoCourse if there is none, or of another version.
+        """Return the public bundles, in order. Raises NoCourse if there is none, or of another version.
 
         Raises UsageError as `settings` does.
         """
@@ -51,7 +53,7 @@ class Course:
 
     @cached_property
     def settings(self) -> CourseFile:
-        """The values of `headway.toml`. Raises UsageError with a sentence for a wrong value."""
+        """Return the values of `headway.toml`. Raises UsageError with a sentence for a wrong value."""
         file = self.root / MARK
         return CourseFile() if self.is_one_assignment and not file.exists() else read_course_file(file)
 
@@ -62,11 +64,11 @@ class Course:
 
     @property
     def rules(self) -> Rules:
-        """The changes of the course to its exercises. Raises UsageError as `settings` does."""
+        """Return the changes of the course to its exercises. Raises UsageError as `settings` does."""
         return self.settings.rules
 
     def require_solutions(self) -> Path:
-        """The instructor's solutions/. Raises UsageError if there is none."""
+        """Return the instructor's solutions/. Raises UsageError if there is none."""
         if self.solutions is None:
             raise UsageError(
                 _("this command needs the folder solutions/ beside {root}; only instructors have it").format(
@@ -76,7 +78,9 @@ class Course:
         return self.solutions
 
     def _ruled(self, found: Sequence[Bundle]) -> list[Bundle]:
-        """The bundles by the rules of the course. Raises UsageError for rules that leave an exercise without a check.
+        """Return the bundles by the rules of the course.
+
+        Raises UsageError for rules that leave an exercise without a check.
 
         In an instructor's checkout, which has all exercises, a name that is none is refused too.
         """
@@ -98,26 +102,26 @@ class Course:
         return ruled
 
     def file_for(self, bundle: Bundle) -> Path:
-        """The file in which the student works on an assignment (see `choose`)."""
+        """Return the file in which the student works on an assignment (see `choose`)."""
         return self.choose(bundle)[0]
 
     def choose(self, bundle: Bundle) -> tuple[Path, str]:
-        """The student's file of an assignment, which may be missing, and a remark."""
+        """Return the student's file of an assignment and a remark. The file may be missing."""
         path, remark = choose(self.folder_of(bundle), bundle)
         missing = self.is_one_assignment and not path.exists()
         return (self.possible_files(bundle)[-1] if missing else path), remark
 
     def possible_files(self, bundle: Bundle) -> list[Path]:
-        """The names that the student's file may have."""
+        """Return the names that the student's file may have."""
         return possible_files(self.folder_of(bundle), bundle)
 
     def folder_of(self, bundle: Bundle) -> Path:
-        """The folder of an assignment."""
+        """Return the folder of an assignment."""
         return self.root if self.is_one_assignment else self.root / bundle.assignment
 
     @property
     def solutions(self) -> Path | None:
-        """The instructor's solutions/, beside the course folder, if this is an instructor's checkout."""
+        """Return the instructor's solutions/, beside the course folder, if this is an instructor's checkout."""
         folder = self.root.parent / "solutions"
         return folder if folder.is_dir() and any(folder.glob("*/exercise.toml")) else None
 
@@ -149,7 +153,8 @@ def bundled() -> Course:
 
 
 def find_for_file(named: Path | None) -> Course:
-    """Find the course for `--file`: the folder that was named, else that of the working directory, else the bundled one.
+    """Find the course for `--file`: the folder that was named, else that of the working directory, else the bundled
+    one.
 
     Raises NoCourse.
     """
@@ -167,7 +172,7 @@ def _upwards(start: Path) -> Iterator[Path]:
 
 
 def possible_files(folder: Path, bundle: Bundle) -> list[Path]:
-    """The script, the notebook, and the notebook as nbgrader names it."""
+    """Return the script, the notebook, and the notebook as nbgrader names it."""
     names = (f"{bundle.module}.py", f"{bundle.module}.ipynb", f"{bundle.assignment}.ipynb")
     return [folder / name for name in names]
 
@@ -192,7 +197,7 @@ def choose(folder: Path, bundle: Bundle) -> tuple[Path, str]:
 
 
 def wanted_exercises(names: Sequence[str], bundles: Sequence[Bundle]) -> list[str]:
-    """Exercise names for exercises, assignments, or their numbers. Raises UsageError with a near name."""
+    """Return exercise names for exercises, assignments, or their numbers. Raises UsageError with a near name."""
     known = {e.name: [e.name] for b in bundles for e in b.exercises}
     groups = {b.assignment: [e.name for e in b.exercises] for b in bundles}
     numbers = {b.assignment.split("_")[0]: groups[b.assignment] for b in bundles}
@@ -207,7 +212,7 @@ def wanted_exercises(names: Sequence[str], bundles: Sequence[Bundle]) -> list[st
 
 
 def _unknown(name: str, known: Collection[str]) -> str:
-    """A sentence on a name that is no exercise: what was probably meant."""
+    """Return a sentence on a name that is no exercise: what was probably meant."""
     from difflib import get_close_matches
 
     file = PurePath(name)
@@ -223,7 +228,7 @@ def _unknown(name: str, known: Collection[str]) -> str:
 
 
 def one_exercise(name: str, bundles: Sequence[Bundle]) -> Exercise:
-    """The exercise of a name. Raises UsageError, with a near name or with the exercises of an assignment."""
+    """Return the exercise of a name. Raises UsageError, with a near name or with the exercises of an assignment."""
     found = wanted_exercises([name], bundles)
     if len(found) > 1 and name not in found:
         says = _("{name} has several exercises; name one of them: {exercises}")

@@ -34,12 +34,12 @@ def missing_imports(submission: Submission, blocks: Iterable[str]) -> dict[str, 
 
 
 def first_use(submission: Submission, name: str) -> tuple[str, int]:
-    """The unit and the line where a submission first uses a name that it binds nowhere."""
+    """Return the unit and the line where a submission first uses a name that it binds nowhere."""
     return _unbound(submission.units)[name]
 
 
 def units_to_run(submission: Submission, blocks: Iterable[str] = ()) -> tuple[Unit, ...]:
-    """The units of a submission, after one that imports the missing names if there are any."""
+    """Return the units of a submission, after one that imports the missing names if there are any."""
     lines = missing_imports(submission, blocks).values()
     return (Unit(UNIT, "\n".join(lines)), *submission.units) if lines else submission.units
 

@@ -1,4 +1,6 @@
-"""Find slips of beginners: code that waits for the keyboard, a loop that changes nothing, a function that returns nothing."""
+"""Find slips of beginners: code that waits for the keyboard, a loop that changes nothing, a function that returns
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def first_steps(definition: ast.stmt, bound: Collection[str]) -> Iterator[tuple[int, str]]:
-    """The line and the sentence of each slip. bound: the names that the submission binds itself."""
+    """Yield the line and the sentence of each slip. bound: the names that the submission binds itself."""
     for node in walk(definition):
         if isinstance(node, ast.Call):
             called = _called(node.func)
@@ -55,7 +57,7 @@ def _unchanged(loop: ast.While) -> list[str]:
 
 
 def _touched(node: ast.AST) -> list[ast.AST]:
-    """What a node may change: what it binds, whose attribute or item it uses, and what it passes to a call."""
+    """Return what a node may change: what it binds, whose attribute or item it uses, and what it passes to a call."""
     if isinstance(node, ast.Name):
         return [] if isinstance(node.ctx, ast.Load) else [node]
     if isinstance(node, ast.Attribute | ast.Subscript):
@@ -66,7 +68,7 @@ def _touched(node: ast.AST) -> list[ast.AST]:
 
 
 def _called(function: ast.expr) -> str:
-    """ "input" or "pdb.set_trace"; "" for anything longer."""
+    """Return the called name, such as "input" or "pdb.set_trace"; "" for longer expressions."""
     if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
         return f"{function.value.id}.{function.attr}"
     return function.id if isinstance(function, ast.Name) else ""

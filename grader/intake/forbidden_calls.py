@@ -61,7 +61,7 @@ _Statements = Mapping[str, list[tuple[str, ast.stmt]]]
 
 @lru_cache(maxsize=2)  # asked for by each exercise of a submission
 def _outline(units: tuple[Unit, ...]) -> tuple[Mapping[str, str], _Statements]:
-    """The dotted path of every imported name, and the top-level statements that bind each name."""
+    """Return the dotted path of every imported name, and the top-level statements that bind each name."""
     trees = list(_trees(units))
     aliases = {local: path for _, tree in trees for local, path in _imported(tree)}
     statements: dict[str, list[tuple[str, ast.stmt]]] = {}
@@ -79,7 +79,7 @@ def _trees(units: Iterable[Unit]) -> Iterator[tuple[str, ast.Module]]:
 
 
 def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Local name → dotted path, for every import anywhere in a source."""
+    """Yield local name → dotted path, for every import anywhere in a source."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -105,7 +105,7 @@ def _binds(node: ast.stmt) -> list[str]:
 def _reached(
     name: str, statements: Mapping[str, list[tuple[str, ast.stmt]]]
 ) -> Iterator[tuple[str, ast.stmt]]:
-    """The statements that define `name`, and those that define the names in these. Each statement comes once."""
+    """Yield the statements that define `name`, and those that define the names in these. Each statement comes once."""
     seen: set[str] = set()
     reached: set[ast.stmt] = set()
     waiting = [name]
@@ -130,7 +130,7 @@ def _paths(node: ast.AST, aliases: Mapping[str, str]) -> Iterator[tuple[str, int
 
 
 def _path(node: ast.expr, aliases: Mapping[str, str]) -> str | None:
-    """The dotted path that an expression names: `F.softmax`, `getattr(nn, "Linear")`, `sdpa`."""
+    """Return the dotted path that an expression names: `F.softmax`, `getattr(nn, "Linear")`, `sdpa`."""
     names: list[str] = []
     while not isinstance(node, ast.Name):
         below = _step(node)

@@ -42,7 +42,7 @@ class Definition:
 
     @property
     def takes(self) -> frozenset[str] | None:
-        """The names of the parameters of `__init__` if the class defines it."""
+        """Return the names of the parameters of `__init__` if the class defines it."""
         if self.kind != "class" or self.parameters is None:
             return None
         return frozenset(self.parameters.names)
@@ -60,12 +60,12 @@ class Names:
 
     @property
     def lost(self) -> Mapping[str, Fault]:
-        """The names that are defined only in code that cannot be parsed."""
+        """Return the names that are defined only in code that cannot be parsed."""
         return {name: fault for fault in self.faults for name in fault.lost if name not in self.definitions}
 
     @cached_property
     def by_plain_name(self) -> Mapping[str, list[str]]:
-        """The names of the definitions by how `plain` spells them."""
+        """Return the names of the definitions by their `plain` form."""
         groups: dict[str, list[str]] = {}
         for name in self.definitions:
             groups.setdefault(plain(name), []).append(name)
@@ -107,7 +107,7 @@ def _definitions(unit: Unit) -> Iterator[Definition]:
 
 
 def _hash(node: ast.stmt) -> str:
-    """A hash of a syntax tree without its positions. Unlike `ast.dump`, this takes a tree of any depth."""
+    """Return a hash of a syntax tree without its positions. Unlike `ast.dump`, this takes a tree of any depth."""
     parts: list[str] = []
     waiting: list[object] = [node]
     while waiting:
@@ -127,7 +127,7 @@ def _hash(node: ast.stmt) -> str:
 
 
 def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Top-level statements, and those inside `if`, `try` and `with` at the top level, in their order."""
+    """Yield Top-level statements, and those inside `if`, `try` and `with` at the top level, in their order."""
     waiting = [*reversed(body)]
     while waiting:
         node = waiting.pop()
@@ -163,7 +163,7 @@ def _becomes_a_method(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 
 def _called(node: ast.stmt, method: str) -> Parameters | None:
-    """The parameters of a function, or of a method that a class defines."""
+    """Return the parameters of a function, or of a method that a class defines."""
     if isinstance(node, ast.FunctionDef):
         return _parameters(node.args, skip=0) if method == "__init__" else None
     for part in node.body if isinstance(node, ast.ClassDef) else ():
@@ -181,7 +181,7 @@ def _parameters(arguments: ast.arguments, skip: int) -> Parameters:
 
 
 def plain(name: str) -> str:
-    """A name without case and underscores: `Multi_Head_Attention` and `multiheadAttention` are near."""
+    """Return a name in lower case and without underscores: equal for `Multi_Head_Attention` and `multiheadAttention`."""
     return name.replace("_", "").lower()
 
 

@@ -31,7 +31,7 @@ class NotGraded:
 def not_graded(
     found: Mapping[str, str], graded: Collection[str], contracts: Mapping[str, Contract], names: Names
 ) -> list[NotGraded]:
-    """Attention and Transformer code that was not graded, in the order of the file.
+    """Return attention and Transformer code that was not graded, in the order of the file.
 
     found: what `match` returns. graded: the exercises among these whose interface is that of the course.
     """

@@ -45,7 +45,7 @@ _uses = lru_cache(maxsize=2)(_Uses)  # asked for by each exercise of a submissio
 
 
 def _by_line(source: str) -> dict[int, list[ast.stmt]]:
-    """The statements that may be definitions, by the line on which they begin."""
+    """Return the statements that may be definitions, by the line on which they begin."""
     try:
         body = parse(source).body
     except CannotParse:
@@ -57,7 +57,7 @@ def _by_line(source: str) -> dict[int, list[ast.stmt]]:
 
 
 def _free(node: ast.AST) -> Iterator[str]:
-    """The names that a node uses, without the variables of functions."""
+    """Yield the names that a node uses, without the variables of functions."""
     waiting: list[tuple[ast.AST, frozenset[str]]] = [(node, frozenset())]
     while waiting:
         part, own = waiting.pop()

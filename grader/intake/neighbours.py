@@ -51,7 +51,7 @@ def _of_files(files: Mapping[str, Callable[[], bytes]], place: PurePosixPath) ->
 
 
 def with_neighbours(submission: Submission, read: ReadFile | None = None) -> Submission:
-    """The submission with the modules in its folder, and below, that it or one of them imports.
+    """Return the submission with the modules in its folder, and below, that it or one of them imports.
 
     A worker takes a module from here only if the import of that name fails. read: returns a file of the folder by its
     place in it, None if there is none; by default, from the folder of the submission's path.
@@ -84,12 +84,15 @@ def with_neighbours(submission: Submission, read: ReadFile | None = None) -> Sub
 
 
 def content_of(path: Path, data: bytes, beside: ReadFile) -> str:
-    """The hash by which `grader grade` stores the results of a notebook. Raises Blocked if its source is too large."""
+    """Return the hash by which `grader grade` stores the results of a notebook.
+
+    Raises Blocked if its source is too large.
+    """
     return with_neighbours(submission_from(path, data), beside).content
 
 
 def imported_modules(units: Iterable[Unit]) -> Iterator[str]:
-    """The modules that import statements name, as they are written: "attention", ".layers.norm".
+    """Yield the modules that import statements name, as they are written: "attention", ".layers.norm".
 
     `from a import b` names "a" and, since b may be a module, "a.b".
     """
@@ -111,7 +114,7 @@ def imported_modules(units: Iterable[Unit]) -> Iterator[str]:
 def _module(
     module: str, folder: PurePosixPath, text: Callable[[PurePosixPath], str | None]
 ) -> tuple[PurePosixPath | None, str, tuple[str, ...]]:
-    """The file of a module: its whole dotted name below `folder` or the root, else the end of that name.
+    """Return the file of a module: its whole dotted name below `folder` or the root, else the end of that name.
 
     Returns its place, its text, and the parts of the name that were left out.
     """
@@ -134,7 +137,7 @@ def _lies_below(path: Path, folders: tuple[str, ...]) -> bool:
 
 
 def _text(read: ReadFile, place: PurePosixPath) -> str | None:
-    """The text of a file, if it is there and within the limits of a submission."""
+    """Return the text of a file, if it is there and within the limits of a submission."""
     try:
         data = read(place)
         source = None if data is None else text_of(Path(place), data)

@@ -26,7 +26,7 @@ class NotANotebook(GraderError, ValueError):
 
 
 def code_cells(text: str) -> list[tuple[int, str]]:
-    """(number, source) of every code cell in order; numbers count all cells from 1, as editors show them.
+    """Return (number, source) of every code cell in order; numbers count all cells from 1, as editors show them.
 
     Raises NotANotebook, and TooLarge if the cells are beyond the limits of `grader.intake.limits`.
     """
@@ -103,7 +103,7 @@ def _one_by_one(lines: list[str]) -> str | None:
 
 
 def _stops_at(source: str) -> int | None:
-    """The line at which Python cannot go on; None if the source parses, 0 if the line is not known."""
+    """Return the line at which Python cannot go on; None if the source parses, 0 if the line is not known."""
     try:
         parse(source)
     except CannotParse as error:

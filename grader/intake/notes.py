@@ -49,7 +49,8 @@ class Block:
 
 
 def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...], tuple[int, ...]]:
-    """The code of a document as one source, the syntax errors in it, and the lines of definitions for other frameworks.
+    """Return the code of a document as one source, the syntax errors in it, and the lines of definitions for other
+    frameworks.
 
     A block with an error costs itself only. Raises TooLarge.
     """
@@ -74,14 +75,14 @@ def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...], tuple[i
 
 
 def _definitions(block: Block) -> Iterator[int]:
-    """The lines of the document in which a block defines a class or a function."""
+    """Yield the lines of the document in which a block defines a class or a function."""
     for number, line in enumerate(block.text.split("\n"), block.first + 1):
         if line.startswith(("class ", "def ")):
             yield number
 
 
 def _blocks(text: str) -> Iterator[Block]:
-    """The fenced blocks and copied cells of a document, in order."""
+    """Yield the fenced blocks and copied cells of a document, in order."""
     block: Block | None = None
     fence = ""  # the mark that ends the block
     for number, line in enumerate(text.split("\n")):
@@ -113,14 +114,14 @@ def _unquoted(line: str, quotes: int) -> tuple[str, bool]:
 
 
 def _without_prompts(text: str) -> str:
-    """The code that was typed at Python's prompt; other text as it is. What it printed becomes empty lines."""
+    """Return the code that was typed at Python's prompt, with empty lines in place of output; other text as it is."""
     if not text.lstrip("\n").startswith(">>> "):
         return text
     return "\n".join(line[4:] if _PROMPT.match(line) else "" for line in text.split("\n"))
 
 
 def _begin(line: str, number: int) -> tuple[Block, str] | None:
-    """The block that begins in a line, and the mark that ends it, if there is one."""
+    """Return the block that begins in a line, and the mark that ends it, if there is one."""
     fence, cell = _FENCE.match(line), _CELL.match(line)
     if fence:
         named = _LANGUAGE.match(fence["info"].strip())
@@ -130,7 +131,7 @@ def _begin(line: str, number: int) -> tuple[Block, str] | None:
 
 
 def _of_this_framework(blocks: list[Block]) -> Iterator[Block]:
-    """Without the blocks for other frameworks, in a chapter that has one block for each (`#@tab pytorch`)."""
+    """Yield the blocks without those for other frameworks, if a chapter has a block for each (`#@tab pytorch`)."""
     tabs = [_TAB.match(block.text) for block in blocks]
     several = any(tab and "pytorch" in tab["names"] for tab in tabs)
     for block, tab in zip(blocks, tabs, strict=True):

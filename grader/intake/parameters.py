@@ -50,7 +50,7 @@ class Signature:
 
 
 def signature(submission: Submission, names: Names, name: str, method: str = "") -> Signature | None:
-    """The signature of a function, or of a method that a class or a base class in the same file defines.
+    """Return the signature of a function, or of a method that a class or a base class in the same file defines.
 
     None if the text does not decide it: a decorator, a base class from elsewhere, a name that is assigned.
     """
@@ -128,7 +128,7 @@ def _signature(node: ast.FunctionDef, skip: int) -> Signature:
 
 
 def _text(found: ast.arguments, left_out: list[ast.arg]) -> str:
-    """The parameters with their defaults and without annotations."""
+    """Return the parameters with their defaults and without annotations."""
     plain = [ast.arg(a.arg) for a in (*found.posonlyargs, *found.args) if a not in left_out]
     shown = ast.arguments(
         posonlyargs=[],

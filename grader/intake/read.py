@@ -55,7 +55,7 @@ class Submission:
 
     @cached_property
     def content(self) -> str:
-        """A hash of all that can influence the outcome."""
+        """Return a hash of all that can influence the outcome."""
         parts = hashlib.sha256()
         for unit in (*self.units, *self.neighbours):
             parts.update(unit.name.encode() + b"\0" + unit.source.encode("utf-8", "surrogatepass") + b"\0")
@@ -74,7 +74,7 @@ def submission_from(path: Path, data: bytes) -> Submission:
 
 
 def text_of(path: Path, data: bytes) -> str:
-    """The text of a file; the path only names it. Raises Blocked."""
+    """Return the text of a file; the path only names it. Raises Blocked."""
     _check_size(path, len(data))
     return _decoded(shown(path), data)
 
@@ -104,7 +104,7 @@ def _of_notes(path: Path, name: str, text: str) -> Submission:
 
 
 def _up_to_faults(path: Path, units: Sequence[Unit]) -> Submission:
-    """Every unit up to its first syntax error."""
+    """Return every unit up to its first syntax error."""
     read = [(unit.name, prefix(unit.source)) for unit in units]
     faults = [part.fault(name, alone=len(units) == 1) for name, part in read]
     kept = tuple(Unit(name, part.source) for name, part in read)
@@ -112,12 +112,12 @@ def _up_to_faults(path: Path, units: Sequence[Unit]) -> Submission:
 
 
 def shown(path: Path) -> str:
-    """A file's name as messages call it: on one line, and no terminal obeys it."""
+    """Return a file's name for messages: on one line, without control characters."""
     return sanitize(path.name).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def read_text(path: Path) -> str:
-    """The text of one file. Raises Blocked if it is none, is too long, or is not UTF-8."""
+    """Return the text of one file. Raises Blocked if it is none, is too long, or is not UTF-8."""
     name = shown(path)
     try:
         if path.is_dir():

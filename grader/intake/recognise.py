@@ -35,14 +35,14 @@ class Contract:
 
 
 def contract(keywords: frozenset[str] | None, stub: Definition | None) -> Contract:
-    """The contract of an exercise. stub: its definition in the original stub."""
+    """Return the contract of an exercise. stub: its definition in the original stub."""
     if stub is None:
         return Contract(keywords)
     return Contract(keywords, stub.parameters, len(stub.forward.names) if stub.forward else None)
 
 
 def match(contracts: Mapping[str, Contract], names: Names) -> dict[str, str]:
-    """Exercise → its name in the submission: the exercise's own name, else a near one.
+    """Return exercise → its name in the submission: the exercise's own name, else a near one.
 
     A class under another name is taken for an exercise if its constructor takes the keywords of that exercise,
     and a second witness agrees: its name is nearly the same, or its `forward` takes as many arguments. After these
@@ -61,18 +61,18 @@ def match(contracts: Mapping[str, Contract], names: Names) -> dict[str, str]:
 
 
 def lost_exercises(contracts: Mapping[str, Contract], names: Names) -> dict[str, str]:
-    """Exercise → its name, for those whose definitions Python cannot read."""
+    """Return exercise → its name, for those whose definitions Python cannot read."""
     found = {exercise: lost_name(exercise, names) for exercise in contracts}
     return {exercise: name for exercise, name in found.items() if name}
 
 
 def lost(exercise: str, names: Names) -> Fault | None:
-    """The syntax error that costs the definition of an exercise."""
+    """Return the syntax error that costs the definition of an exercise."""
     return names.lost.get(lost_name(exercise, names))
 
 
 def lost_name(exercise: str, names: Names) -> str:
-    """The name of an exercise in code that Python cannot read; "" if it is not there."""
+    """Return the name of an exercise in code that Python cannot read; "" if it is not there."""
     if exercise in COMMON:
         return ""
     return next((name for name in names.lost if plain(name) == plain(exercise)), "")
@@ -113,7 +113,7 @@ def _parameters_fit(wanted: Contract, found: Definition) -> bool:
 
 
 def _by_keywords(exercise: str, wanted: Contract, classes: list[Definition]) -> Iterator[str]:
-    """The classes that take just the keywords of an exercise and agree in a second way."""
+    """Yield the classes that take just the keywords of an exercise and agree in a second way."""
     if not wanted.keywords:
         return
     allowed = wanted.keywords | _OFTEN_THERE | set(wanted.parameters.names if wanted.parameters else ())
@@ -143,7 +143,9 @@ def is_near(exercise: str, name: str) -> bool:
 
 
 def likeness(exercise: str, name: str, least: float = 0.0) -> float:
-    """Return the similarity of two names, from 0 to 1; if it is below `least`, perhaps an upper bound that is also below `least`, which is quicker."""
+    """Return the similarity of two names, from 0 to 1; if it is below `least`, perhaps an upper bound that is also
+    below `least`, which is quicker.
+    """
     one, other = plain(exercise), plain(name[:100])
     at_most = 2 * min(len(one), len(other)) / (len(one) + len(other) or 1)
     if at_most < least:

@@ -17,7 +17,7 @@ class CannotRestore(GraderError, ValueError):
 
 
 def restored(text: str, name: str, stub: str, *, notebook: bool) -> str:
-    """The file's text with every definition of `name` replaced by the stub's. Raises CannotRestore."""
+    """Return the file's text with every definition of `name` replaced by the stub's. Raises CannotRestore."""
     start, stop = definition_span(stub, name)
     original = stub[start:stop]
     if not text.strip() and not notebook:

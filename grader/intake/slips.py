@@ -55,7 +55,7 @@ class Slip:
 
 
 def slips(submission: Submission, name: str) -> list[Slip]:
-    """The slips in the definition of a name, by line; at most a few."""
+    """Return the slips in the definition of a name, by line; at most a few."""
     text = _text(submission.units)
     found = [
         Slip(unit, line, says)
@@ -126,7 +126,7 @@ def _text(units: tuple[Unit, ...]) -> _Text:
 
 
 def _sets(node: ast.AST) -> list[str]:
-    """The attributes that a node sets: of an object, or in the body of a class."""
+    """Return the attributes that a node sets: of an object, or in the body of a class."""
     if isinstance(node, ast.Attribute):
         return [] if isinstance(node.ctx, ast.Load) else [node.attr]
     if isinstance(node, ast.ClassDef):
@@ -160,7 +160,7 @@ def _of_definition(node: ast.stmt, text: _Text) -> _Found:
 
 
 def _annotations(node: ast.AST) -> Iterator[ast.AST]:
-    """Annotations, which Python may never evaluate."""
+    """Yield annotations: Python may never evaluate them."""
     for part in walk(node):
         found = [getattr(part, "annotation", None), getattr(part, "returns", None)]
         yield from (hint for hint in found if isinstance(hint, ast.AST))
@@ -235,7 +235,7 @@ def _arguments(node: ast.expr) -> int:
 
 
 def _without_super(built: ast.FunctionDef) -> _Found:
-    """Layers that are set before `nn.Module.__init__` was called."""
+    """Find layers that are set before `nn.Module.__init__` is called."""
     for statement in built.body:
         names = {part.attr for part in walk(statement) if isinstance(part, ast.Attribute)}
         if "super" in _names(statement) or names & {"__init__", *_CONSTRUCTORS}:
@@ -256,7 +256,7 @@ def _sets_layer(statement: ast.Assign) -> bool:
 
 
 def _dotted(node: ast.expr) -> str:
-    """`nn.Linear` for a name or names joined by dots; "" for anything else."""
+    """Return for example `nn.Linear` for a name or names joined by dots; "" for anything else."""
     parts = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -265,7 +265,7 @@ def _dotted(node: ast.expr) -> str:
 
 
 def _of_self(node: ast.ClassDef, text: _Text) -> _Found:
-    """Attributes of `self` that nothing sets, if an attribute with a similar name is set."""
+    """Find attributes of `self` that nothing sets, if an attribute with a similar name is set."""
     own = {name for part in walk(node) for name in _sets(part)}
     known = text.attributes | text.words | _OF_MODULE
     unknown = {
@@ -303,7 +303,7 @@ def _of_attribute(node: ast.Attribute, text: _Text) -> _Found:
 
 
 def _of_names(node: ast.stmt, text: _Text) -> _Found:
-    """Names that nothing binds, if a similar name is bound."""
+    """Find names that nothing binds, if a similar name is bound."""
     if "*" in text.bound:
         return
     known = text.bound | set(dir(builtins)) | set(IMPORTS) | _OF_KERNELS

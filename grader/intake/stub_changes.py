@@ -14,7 +14,10 @@ LEAST_LINES = 4  # shorter answers are often equal by chance
 
 
 def is_changed(path: Path, read: Callable[[], bytes], stub: str, exercises: Sequence[str]) -> bool:
-    """Whether a file defines any of the exercises otherwise than the stub. A file that cannot be read counts as changed."""
+    """Whether a file defines any of the exercises otherwise than the stub.
+
+    A file that cannot be read counts as changed.
+    """
     original, found = _names(path, read, stub)
     if found is None or found.faults:
         return True
@@ -30,7 +33,7 @@ def answers(path: Path, read: Callable[[], bytes], stub: str, exercises: Sequenc
 
 
 def _names(path: Path, read: Callable[[], bytes], stub: str) -> tuple[Names, Names | None]:
-    """The names of the stub and those of the file, None if it cannot be read."""
+    """Return the names of the stub and those of the file (None if it cannot be read)."""
     original = read_names(Submission(path, (Unit(path.name, stub),)))
     try:
         return original, read_names(submission_from(path, read()))
@@ -39,7 +42,7 @@ def _names(path: Path, read: Callable[[], bytes], stub: str) -> tuple[Names, Nam
 
 
 def own_tree(submission: Submission, stubs: tuple[str, ...]) -> str:
-    """A hash of the functions and classes that a student wrote; "" if these are less than LEAST_LINES long.
+    """Return a hash of the functions and classes that a student wrote; "" if these are less than LEAST_LINES long.
 
     Equal for files that differ only in comments, layout and order. What is in a stub was not written by the student.
     """
@@ -60,7 +63,7 @@ def _trees(stubs: tuple[str, ...]) -> frozenset[str]:
 
 
 def only_answer(names: Sequence[str], answers: Callable[[str], bool]) -> str | None:
-    """The file that was submitted, where none has the name of the assignment.
+    """Return the submitted file, if none has the name of the assignment.
 
     It is the only file that there is, or the only one that answers an exercise; None if that decides nothing.
     """

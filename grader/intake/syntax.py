@@ -35,7 +35,7 @@ class CannotParse(GraderError):
 
 
 def parse(source: str) -> ast.Module:
-    """The syntax tree of a source, to be read only. Raises CannotParse, and nothing else."""
+    """Return the syntax tree of a source, to be read only. Raises CannotParse, and nothing else."""
     return _trees.get(source)
 
 

@@ -14,7 +14,7 @@ from grader.report.model import Advice, CheckResult
 def advice(
     exercise: Exercise, checks: Sequence[CheckResult], codes: Mapping[str, str], known: Collection[str]
 ) -> tuple[Advice, ...]:
-    """One entry per policy that an answer breaks. known: ids of the known answers that explain it.
+    """Return one entry per policy that an answer breaks. known: ids of the known answers that explain it.
 
     codes: check id → the code of its finding; that of an exception begins with "!".
     """
@@ -49,7 +49,7 @@ def _of_policy(
 def without_moot(
     exercise: Exercise, checks: Sequence[CheckResult], known: Collection[str]
 ) -> Iterator[CheckResult]:
-    """The checks of a failed answer, with advice as skipped unless a known policy explains it.
+    """Yield the checks of a failed answer. Advice is skipped unless a known policy explains it.
 
     What is wrong in float32 is often wrong in other dtypes too, and that is no advice.
     """

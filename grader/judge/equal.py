@@ -56,7 +56,7 @@ def one_of(check: Check, case: RecordedCase, observation: Observation) -> Findin
 
 
 def compare(name: str, got: Array, want: Array, axes: tuple[str, ...], tolerance: float) -> Finding | None:
-    """The first place where two arrays of one shape differ, with its neighbourhood; None if they agree."""
+    """Return the first place where two arrays of one shape differ, with its neighbourhood; None if they agree."""
     wrong = differs(got, want, tolerance)
     if not wrong.any():
         return None

@@ -80,7 +80,7 @@ def picture(check: Check, case: RecordedCase, observation: Observation, finding:
 
 
 def _shapes(check: Check, case: RecordedCase, observation: Observation) -> Picture | None:
-    """The shapes from the inputs over the watched stages to the result, as far as the first that is wrong.
+    """Return the shapes of the inputs, the watched stages and the result, up to the first wrong one.
 
     A stage may be laid out in another way: it is wrong only if it has another number of values.
     """
@@ -100,7 +100,9 @@ def _shapes(check: Check, case: RecordedCase, observation: Observation) -> Pictu
 
 
 def _shapes_of_call(check: Check, case: RecordedCase, observation: Observation) -> Picture | None:
-    """The shapes of the inputs, of the stages that were reached, and of the expected output, if an exception is about sizes."""
+    """Return the shapes of the inputs, of the stages that were reached, and of the expected output, if an exception is
+    about sizes.
+    """
     error, want = observation.error, case.headers.get(check.of[0]) if check.of else None
     if error is None or want is None or not want.shape or not _ABOUT_SIZES.search(error.message):
         return None
@@ -117,7 +119,7 @@ def _shapes_of_call(check: Check, case: RecordedCase, observation: Observation) 
 
 
 def _inputs(check: Check, case: RecordedCase) -> list[str]:
-    """The inputs of the call that the check is about; all inputs of the case if it has no such call."""
+    """Return the inputs of the call that the check is about; all inputs of the case if it has no such call."""
     inputs = [s["name"] for s in case.steps if s["do"] == "input" and s["name"] in case.tensors]
     calls = [step for step in case.steps if step["do"] == "call" and step.get("name") in check.of]
     values = [value for step in calls[:1] for value in (*step["args"], *step["kwargs"].values())]
@@ -126,7 +128,7 @@ def _inputs(check: Check, case: RecordedCase) -> list[str]:
 
 
 def _stages(case: RecordedCase) -> list[tuple[str, str]]:
-    """The names of the watched stages with their titles, in the order of the computation."""
+    """Return the names of the watched stages with their titles, in the order of the computation."""
     watched = [stage for step in case.steps if step["do"] == "stages" for stage in step["of"]]
     return [(f"stage {path}", _(title)) for path, title in watched]
 
@@ -135,7 +137,7 @@ def _stages(case: RecordedCase) -> list[tuple[str, str]]:
 
 
 def _values(check: Check, case: RecordedCase, observation: Observation) -> Picture | None:
-    """The first that differs: of attention weights (for masking), of the watched stages, of the results."""
+    """Draw the first wrong tensor: the attention weights (for masking), a watched stage, or a result."""
     weights = [name for name, header in case.headers.items() if header.axes[-2:] == WEIGHTS]
     says = _("Intermediate result: {stage}")
     stages = {name: says.format(stage=title) for name, title in _stages(case)}
@@ -160,7 +162,7 @@ def _two_results(check: Check, case: RecordedCase, observation: Observation) -> 
 
 
 def _array(name: str, case: RecordedCase, observation: Observation) -> Array | None:
-    """The observed values in the expected shape, or None."""
+    """Return the observed values if they have the expected shape; None otherwise."""
     seen = observation.seen.get(name)
     right_shape = seen is not None and name in case.headers and seen.shape == case.headers[name].shape
     return seen.array if seen is not None and right_shape else None
@@ -176,7 +178,7 @@ def _compared(
     titles: Sequence[str] = (),
     what: str = "",
 ) -> Picture:
-    """The neighbourhood of the first wrong value, in both arrays."""
+    """Draw the neighbourhood of the first wrong value in both arrays."""
     axes = case.headers[name].axes
     wrong = differs(got, want, tolerance)
     index = first_index(wrong) if wrong.ndim else ()
@@ -209,7 +211,7 @@ def _compared(
 
 
 def _at(title: str, index: Sequence[int], axes: Sequence[str], ndim: int) -> str:
-    """A title with the place along the axes that are not drawn."""
+    """Return a title with the place along the axes that are not drawn."""
     named = axes if len(axes) == ndim else ()
     where = place(index[:-2], named[:-2]) if named else _slice(index[:-2])
     shown = named[-2:] or ((_("index"),) if ndim == 1 else ())
@@ -223,13 +225,13 @@ def _slice(index: Sequence[int]) -> str:
 
 
 def _plane(array: Array, index: Sequence[int]) -> Array:
-    """The last two axes of an array at the place of an index."""
+    """Return the last two axes of an array at the place of an index."""
     found = array[tuple(index[:-2])] if array.ndim > 1 else array
     return np.atleast_2d(found)
 
 
 def _corner(plane: Array, index: Sequence[int], rows: int, columns: int) -> tuple[int, int]:
-    """The first row and column of a part of a plane that shows the place of an index."""
+    """Return the first row and column of a part of a plane that shows the place of an index."""
     row, column = (*(0, 0), *index)[-2:]
     return window(row, plane.shape[0], rows), window(column, plane.shape[1], columns)
 
@@ -237,7 +239,9 @@ def _corner(plane: Array, index: Sequence[int], rows: int, columns: int) -> tupl
 def _cells(
     values: Array, wrong: Array, scale: float | None, valid: Array | None
 ) -> tuple[tuple[Cell, ...], ...]:
-    """scale: the value with the darkest shade, or None without shades. valid: the number of valid columns per row."""
+    """Return the cells of a plane. scale: the value with the darkest shade, or None without shades. valid: the number
+    of valid columns per row.
+    """
     return tuple(
         tuple(
             Cell(
@@ -257,7 +261,7 @@ def _share(value: float, scale: float) -> float:
 
 
 def _lengths(case: RecordedCase, shape: Sequence[int]) -> Array | None:
-    """The valid lengths per query, (…, T), if the case passes exactly one tensor of them."""
+    """Return the valid lengths per query, (…, T), if the case passes exactly one tensor of them."""
     found = [tensor for name, tensor in case.tensors.items() if "valid_len" in name]
     if len(found) != 1 or len(shape) < 3 or found[0].shape[:1] != tuple(shape[:1]):
         return None
@@ -288,7 +292,7 @@ def _notes(got: Array, want: Array, wrong: Array, axes: Sequence[str]) -> tuple[
 
 
 def _gradients(check: Check, case: RecordedCase, observation: Observation) -> Picture | None:
-    """The largest gradient of each input and parameter, expected and actual; the wrong ones first.
+    """Draw a table of the largest gradient of each input and parameter, expected and actual; the wrong ones first.
 
     If the first wrong one is as large as expected, its values are drawn instead.
     """
@@ -309,7 +313,7 @@ def _largest(array: Array) -> str:
 
 
 def _parameters(case: RecordedCase, observation: Observation) -> Picture | None:
-    """The shapes of the parameters that are missing, misshapen or unexpected."""
+    """Draw a table of the parameters that are missing, unexpected or of a wrong shape."""
     found = observation.parameters or {}
     load = next(step for step in case.steps if step["do"] == "load")
     sizes: Mapping[str, Sequence[int]] = found.get("shapes", {})
@@ -323,7 +327,7 @@ def _parameters(case: RecordedCase, observation: Observation) -> Picture | None:
 
 
 def _table(title: str, rows: Sequence[tuple[str, str, str, bool]]) -> Picture | None:
-    """Rows of name, expected, actual, whether it is wrong; the wrong ones first."""
+    """Draw a table of (name, expected, actual, is wrong); the wrong rows come first."""
     shown = sorted(rows, key=lambda row: not row[3])[:MOST_ROWS]
     if not shown:
         return None

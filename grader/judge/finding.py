@@ -65,7 +65,7 @@ class Wrong(GraderError):
 
 
 def header_of(name: str, case: RecordedCase) -> Header:
-    """The header of an observation of a case, or of the exam of its results."""
+    """Return the header of an observation of a case, or of the exam of its results."""
     exam = case.exam
     return case.headers[name] if exam is None or name in case.headers else exam.headers[name]
 

@@ -43,7 +43,7 @@ class Evidence:
 
 
 def redact(result: ExerciseResult, evidence: Evidence) -> ExerciseResult:
-    """The same result without any text that student code could have written."""
+    """Return the result without any text that student code could have written."""
     exercise = evidence.exercise
     recorded = {check.id: (case, check) for case in exercise.cases for check in case.checks}
     checks = tuple(_check(c, *recorded[c.id], evidence) for c in result.checks if c.id in recorded)
@@ -142,7 +142,7 @@ def _values(message: str) -> str:
 
 
 def _of_any_judge() -> dict[str, str]:
-    """First word of a code → sentence, whatever the judge."""
+    """Return first word of a code → sentence, for every judge."""
     return {
         "absent": _("no output was observed"),
         "shape": _("wrong shape"),
@@ -254,7 +254,7 @@ def _where(where: str, case: RecordedCase, check: Check, code: str, files: Colle
 
 
 def _line(where: str, file: str) -> str:
-    """ "masking.py, line 3" without the line's text, if the place is in this file."""
+    """Return the place without the code of the line, as in "masking.py, line 3", if it is in this file."""
     shown = sanitize(file)
     start = _("{file}, line {line}").format(file=shown, line="")
     number = re.match(r"\d{1,7}", where.removeprefix(start)) if where.startswith(start) else None
@@ -288,7 +288,7 @@ def _diagnosis(diagnosis: Diagnosis, evidence: Evidence) -> Diagnosis:
 
 
 def _fact(code: str, exercise: Exercise) -> str:
-    """A fact without its numbers."""
+    """Return a fact without its numbers."""
     word, _space, rest = code.partition(" ")
     axes = {axis for case in exercise.cases for header in case.headers.values() for axis in header.axes}
     if word == "axis":
@@ -320,7 +320,7 @@ def _fact(code: str, exercise: Exercise) -> str:
 
 
 def _observed(evidence: Evidence) -> list[str]:
-    """Remarks about what was observed, as fixed sentences."""
+    """Return remarks about what was observed, as fixed sentences."""
     titles = {case.id for case in evidence.exercise.cases}
     out = []
     for code in evidence.observed:

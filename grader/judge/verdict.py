@@ -109,14 +109,14 @@ def judge_case(
 
 
 def _in_order(case: RecordedCase) -> list[Check]:
-    """The checks that count come first, so that one of them reports an exception."""
+    """Return the checks; those that count come first, so that one of them reports an exception."""
     return sorted(case.checks, key=lambda check: bool(check.policy))
 
 
 def judge_all(
     cases: Iterable[RecordedCase], observations: Mapping[str, Observation]
 ) -> dict[str, JudgedCase]:
-    """Case id → what the judges found, for every case that has an observation."""
+    """Return case id → what the judges found, for every case that has an observation."""
     return {case.id: judge_case(case, observations[case.id]) for case in cases if case.id in observations}
 
 
@@ -144,7 +144,7 @@ def _reads_a_right_answer(check: Check, case: RecordedCase) -> bool:
 def lost_case(
     case: RecordedCase, outcome: CheckOutcome, why: str, detail: str, where: str, device: str
 ) -> JudgedCase:
-    """The checks of a case that lost its worker. why, detail: see `lost_message`."""
+    """Return the checks of a case that lost its worker. why, detail: see `lost_message`."""
     message = lost_message(why, sanitize(detail, 200))
     code = f"lost time {detail}".rstrip() if why == "time" else f"lost {why}"  # seconds are the grader's own
     return unseen_case(case, outcome, code, message, where=where, device=device)
@@ -159,7 +159,7 @@ def unseen_case(
     where: str = "",
     device: str = "cpu",
 ) -> JudgedCase:
-    """The checks of a case without an observation: the first says why, the rest are skipped."""
+    """Return the checks of a case without an observation: the first one says why, the others are skipped."""
     rest: CheckOutcome = outcome if outcome == "could_not_grade" else "skipped"
     why = message if outcome == "skipped" else earlier_failed()
     first, other = failed(code, message, where=where), failed(SKIPPED, why)

@@ -37,14 +37,14 @@ class Place:
 
     @cached_property
     def statements(self) -> list[int]:
-        """The first lines of all its statements, in order."""
+        """Return the first lines of all its statements, in order."""
         found = {part.lineno for part in ast.walk(self.node) if isinstance(part, ast.stmt)}
         decorators = {d.lineno for part in ast.walk(self.node) for d in getattr(part, "decorator_list", ())}
         return sorted(found | decorators)
 
     @cached_property
     def in_functions(self) -> dict[int, range]:
-        """First line → lines, for the statements inside functions, except definitions."""
+        """Return first line → lines, for the statements inside functions, except definitions."""
         functions = [part for part in ast.walk(self.node) if isinstance(part, FUNCTIONS)]
         inner = [part for one in functions for part in ast.walk(one) if isinstance(part, ast.stmt)]
         return {
@@ -55,22 +55,24 @@ class Place:
 
     @cached_property
     def definitions(self) -> set[int]:
-        """The first lines of the statements that define a function or a class."""
+        """Return the first lines of the statements that define a function or a class."""
         return {part.lineno for part in ast.walk(self.node) if isinstance(part, DEFINES)}
 
     def without(self, ran: Collection[tuple[str, int]]) -> set[int]:
-        """The first lines of the statements of which no line ran."""
+        """Return the first lines of the statements of which no line ran."""
         lines = {line for unit, line in ran if unit == self.unit}
         return {first for first, own in self.in_functions.items() if not lines & set(own)}
 
     @property
     def keys(self) -> list[tuple[str, int]]:
-        """Its statements, each with its unit."""
+        """Return its statements, each with its unit."""
         return [(self.unit, line) for line in self.statements]
 
     @cached_property
     def functions(self) -> list[OneFunction]:
-        """The functions whose code a worker can replace: without decorators, at the top or in a class at the top."""
+        """Return the functions whose code a worker can replace: without decorators, at the top or in a class at the
+        top.
+        """
         if isinstance(self.node, FUNCTIONS):
             found = [one_function(self.text, self.node, "")]
         elif isinstance(self.node, ast.ClassDef) and not self.node.decorator_list:
@@ -82,12 +84,12 @@ class Place:
         return [one for one in found if one.is_plain and paths.count(one.path) == 1 and not one.is_mangled]
 
     def touched(self, edit: Edit) -> set[int]:
-        """The places, in order, of the statements that an edit changes."""
+        """Return the numbers of the statements that an edit changes."""
         lines = {edit.statement, *(self.text.line(start) for start, _stop, _new in edit.pieces)}
         return {bisect_right(self.statements, line) - 1 for line in lines}
 
     def edited(self, edit: Edit) -> EditedStatement:
-        """The statement with an edit, or one function of it if nothing else changes, as a worker takes it."""
+        """Return the statement with an edit, or one function of it if nothing else changes, as a worker takes it."""
         for function in self.functions:
             if function.holds(edit.pieces):
                 source = self.text.changed(edit.pieces, function.start, function.stop)
@@ -104,7 +106,7 @@ class Place:
         return future + "\n" * lines
 
     def edits(self) -> Iterator[Edit]:
-        """Every edit that an operator offers."""
+        """Yield every edit that an operator offers."""
         for scope in scopes(self.text, self.node):
             for operator in (*OPERATORS, *EXPRESSIONS, *INSERTIONS, *STATEMENTS):
                 yield from operator(scope)
@@ -145,7 +147,7 @@ def one_function(text: Text, node: ast.FunctionDef | ast.AsyncFunctionDef, owner
 
 
 def _own_stop(statement: ast.stmt) -> int:
-    """The line after the statement, or after the head of one with a block."""
+    """Return the line after the statement, or after the head of one with a block."""
     body = getattr(statement, "body", None)
     if isinstance(body, list) and body and isinstance(body[0], ast.stmt):
         return max(body[0].lineno, statement.lineno + 1)
@@ -153,7 +155,7 @@ def _own_stop(statement: ast.stmt) -> int:
 
 
 def places(submission: Submission, names: Names, name: str, without: Collection[str]) -> list[Place]:
-    """The statements that define a name and what it needs, without definitions of other exercises."""
+    """Return the statements that define a name and what it needs, without definitions of other exercises."""
     needed = needs(submission, names, name)
     wanted = {
         (known.unit, known.line)

@@ -30,7 +30,7 @@ def certified(
 
 
 def edited(submission: Submission, candidate: Candidate) -> Submission:
-    """The submission with an edit."""
+    """Return the submission with an edit."""
     place = candidate.place
     source = place.text.changed(candidate.edit.pieces)
     units = tuple(Unit(u.name, source) if u.name == place.unit else u for u in submission.units)

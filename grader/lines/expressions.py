@@ -127,7 +127,7 @@ def _comparisons(scope: Scope) -> Iterator[Edit]:
 
 
 def _functions_of_a_family(scope: Scope) -> Iterator[Edit]:
-    """Another function of the same family, or a name without its underscore at the end."""
+    """Yield edits to another function of the same family, or to the name without its last underscore."""
     for node, statement in scope.expressions():
         yield from _instead_of_values(scope, node, statement)
         if isinstance(node, ast.Attribute):
@@ -234,7 +234,7 @@ def _ranges(scope: Scope) -> Iterator[Edit]:
 
 
 def _permutations(scope: Scope, node: ast.Call, statement: ast.stmt) -> Iterator[Edit]:
-    """Every other order of the arguments of `permute`."""
+    """Yield edits to every other order of the arguments of `permute`."""
     texts = [scope.text.of(a) for a in node.args]
     for order in permutations(texts) if len(texts) <= 4 else ():
         if list(order) != texts:

@@ -46,7 +46,7 @@ class Found:
 def add_lines(
     engine: Engine, report: Report, sources: Mapping[str, Source], seconds: float = WALL_SECONDS
 ) -> Report:
-    """The report with lines to look at, searched for this many seconds of the clock in total.
+    """Return the report with lines to look at, searched for this many seconds of the clock in total.
 
     sources: exercise → what it was graded from. Exercises with a known mistake come first, as in the report.
     """
@@ -61,7 +61,7 @@ def add_lines(
 
 
 def with_lines(engine: Engine, source: Source, result: ExerciseResult, budget: Budget) -> ExerciseResult:
-    """The result with the lines to look at; as it is if it may have none, or if none is found.
+    """Return the result with the lines to look at; as it is if it may have none, or if none is found.
 
     The search is an extra: whatever goes wrong in it changes nothing about the result.
     """
@@ -139,12 +139,12 @@ def _named(exercise: Exercise, result: ExerciseResult) -> list[Words]:
 
 
 def _marked(result: ExerciseResult) -> set[Statement]:
-    """The lines that the report names, such as the line of an exception."""
+    """Return the statements with lines that the report names, such as the line of an exception."""
     return {(result.code.file, line) for line in result.code.marked} if result.code else set()
 
 
 def _candidates(there: Sequence[Place], scores: Mapping[Statement, float]) -> list[Candidate]:
-    """Every candidate, in the order in which they are tried."""
+    """Return every candidate, in the order in which they are tried."""
     by_edit = {edit: place for place in there for edit in place.edits()}
     worth = {edit: scores.get((place.unit, edit.statement), 0.0) for edit, place in by_edit.items()}
     return [Candidate(by_edit[edit], edit) for edit in ordered(worth)]

@@ -14,7 +14,7 @@ MAX_WRAPS = 14
 
 
 def _sites(scope: Scope) -> Iterator[tuple[ast.expr, ast.stmt]]:
-    """Expressions that something may be put around: no callees, constants, modules or places of a tensor."""
+    """Yield expressions that an edit may wrap: no callees, constants, modules or indices of a tensor."""
     skipped: set[int] = set()
     for node, statement in scope.expressions():
         if isinstance(node, ast.Call):

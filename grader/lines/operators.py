@@ -21,13 +21,13 @@ Operator = Callable[[Scope], Iterator[Edit]]
 def edit(
     scope: Scope, operator: str, node: ast.AST, new: str, statement: ast.stmt, inserts: bool = False
 ) -> Edit:
-    """The edit that replaces one node by a text."""
+    """Return the edit that replaces one node by a text."""
     span = scope.text.span(node)
     return Edit(operator, ((*span, new),), span, statement.lineno, inserts)
 
 
 def whole_text(scope: Scope, node: ast.expr) -> str:
-    """The text of an expression, in parentheses where it may otherwise bind to its new neighbours."""
+    """Return the text of an expression, in parentheses where it may otherwise bind to its new neighbours."""
     text = scope.text.of(node)
     atomic = isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant, ast.List))
     return text if atomic or (text.startswith("(") and isinstance(node, ast.Tuple)) else f"({text})"
@@ -80,7 +80,7 @@ def _constants(scope: Scope) -> Iterator[Edit]:
 
 
 def _axes(scope: Scope) -> set[int]:
-    """The constants that are axes or places: arguments, and keywords such as `dim`."""
+    """Return the constants that are axes or places: arguments, and keywords such as `dim`."""
     found: set[int] = set()
     for node, _statement in scope.expressions():
         if isinstance(node, ast.Call):
@@ -124,7 +124,7 @@ def _number(node: ast.expr) -> int | float | None:
 
 
 def _names(scope: Scope) -> Iterator[Edit]:
-    """Another name of the scope, and every occurrence of one name in a statement."""
+    """Yield edits to another name of the scope, for one occurrence of a name and for all in a statement."""
     for node, statement in scope.expressions():
         if isinstance(node, ast.Constant) and node.value is None:
             for name in scope.names[:12]:
@@ -143,7 +143,7 @@ def _names(scope: Scope) -> Iterator[Edit]:
 
 
 def _names_for_constants(scope: Scope) -> Iterator[Edit]:
-    """A name in place of a constant that is passed on: of one, and of all that are passed alike."""
+    """Yield edits with a name in place of a constant argument: of one, and of all equal ones."""
     passed: dict[tuple[str, str], list[tuple[ast.expr, ast.stmt]]] = {}
     for node, statement in scope.expressions():
         parts: list[tuple[str, ast.expr]] = []
@@ -166,7 +166,7 @@ def _names_for_constants(scope: Scope) -> Iterator[Edit]:
 
 
 def _names_for_arguments(scope: Scope) -> Iterator[Edit]:
-    """A name in place of a longer argument."""
+    """Yield edits with a name in place of a longer argument."""
     tensors = [name for name in scope.names if name not in scope.sizes][:10]
     for node, statement in scope.expressions():
         if scope.is_constructor or not isinstance(node, ast.Call):
@@ -178,7 +178,7 @@ def _names_for_arguments(scope: Scope) -> Iterator[Edit]:
 
 
 def _unknown_names(scope: Scope) -> Iterator[Edit]:
-    """A known name wherever a function reads one that is defined nowhere."""
+    """Yield edits with a known name in place of one that is defined nowhere."""
     reads: dict[str, list[tuple[ast.expr, ast.stmt]]] = {}
     for node, statement in scope.expressions():
         if isinstance(node, ast.Name) and node.id not in scope.text.bound and not hasattr(builtins, node.id):
@@ -191,7 +191,7 @@ def _unknown_names(scope: Scope) -> Iterator[Edit]:
 
 
 def _unknown_attributes(scope: Scope) -> Iterator[Edit]:
-    """Attributes of `self` that the class never assigns."""
+    """Yield edits of attributes of `self` that the class never assigns."""
     for node, statement in scope.expressions():
         if not _is_of_self(node) or not scope.attributes:
             continue

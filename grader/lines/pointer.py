@@ -53,7 +53,7 @@ IMITATES = ("size by one", "copy")  # what they repair was often wrong elsewhere
 
 
 def point(sure: Candidate | None, suspects: Sequence[tuple[Place, int]], detail: bool) -> tuple[Line, ...]:
-    """The lines to look at: the certified one, then suspected ones, the likeliest first.
+    """Return the lines to look at: the certified one, then suspected ones, the likeliest first.
 
     detail: whether the certified line says what part of it and what kind of change.
     """
@@ -70,7 +70,7 @@ def point(sure: Candidate | None, suspects: Sequence[tuple[Place, int]], detail:
 
 
 def certain(repairs: Sequence[Candidate]) -> Candidate | None:
-    """The first repair, if all repairs are in its statement or beside it.
+    """Return the first repair, if all repairs are in its statement or beside it.
 
     Repairs of distant statements prove that either would do; then neither is certain to be the mistake. A
     change that puts something in can imitate one elsewhere, so it counts only where nothing else repairs.
@@ -107,7 +107,7 @@ def _stores_elsewhere(one: Candidate) -> bool:
 
 
 def _line(place: Place, number: int, change: str = "", part: tuple[int, int] | None = None) -> Line:
-    """part: what an edit changes, in bytes, of a line that is certified."""
+    """Return the line of a candidate. part: the bytes that the edit of a verified line changes."""
     text = place.text
     first = text.line_start(number)
     raw = text.raw[first:].split(b"\n")[0].decode("utf-8", "replace")
@@ -122,7 +122,7 @@ def _line(place: Place, number: int, change: str = "", part: tuple[int, int] | N
 
 
 def kind_of_change(operator: str) -> str:
-    """The kind of an edit in words that fit many edits; "" for a kind that would give it away."""
+    """Return the kind of an edit, in words that fit many edits; "" if the kind alone gives the edit away."""
     return {
         **dict.fromkeys(CONSTANTS, _("a constant")),
         **dict.fromkeys(VALUES, _("the values that it uses")),

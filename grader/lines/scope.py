@@ -35,7 +35,7 @@ class Scope:
     function: Function | None = None
 
     def statements(self) -> Iterator[ast.stmt]:
-        """Every statement of the function, inner ones included, functions inside excluded."""
+        """Yield every statement of the function, inner ones included, functions inside excluded."""
         waiting = list(reversed(self.body))
         while waiting:
             node = waiting.pop()
@@ -44,7 +44,7 @@ class Scope:
                 waiting += [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.stmt)]
 
     def expressions(self) -> list[tuple[ast.expr, ast.stmt]]:
-        """Every expression that is read, with the statement that it is part of."""
+        """Return every expression that is read, with the statement that it is part of."""
         return self._expressions
 
     @cached_property
@@ -74,7 +74,7 @@ class Scope:
 
 
 def scopes(text: Text, statement: ast.stmt) -> list[Scope]:
-    """The scopes of a top-level statement: one per function, or the statement itself."""
+    """Return the scopes of a top-level statement: one per function, or the statement itself."""
     found = list(_functions(statement, None))
     if not found:
         return [Scope(text, [statement])]
@@ -138,7 +138,7 @@ def _calls(node: ast.expr, *names: str) -> bool:
 
 
 def _attributes(owner: ast.ClassDef | None) -> tuple[list[str], set[str]]:
-    """The attributes of `self` that a class assigns, and those of them that it calls."""
+    """Return the attributes of `self` that a class assigns, and those of them that it calls."""
     made: list[str] = []
     called: set[str] = set()
     for node in ast.walk(owner) if owner is not None else ():
@@ -155,7 +155,7 @@ def _attributes(owner: ast.ClassDef | None) -> tuple[list[str], set[str]]:
 
 
 def _of_self(targets: list[ast.expr]) -> set[str]:
-    """The attributes of `self` among targets, those in tuples included."""
+    """Return the attributes of `self` among targets, those in tuples included."""
     parts = (part for target in targets for part in ast.walk(target))
     return {part.attr for part in parts if isinstance(part, ast.Attribute) and _is_of_self(part)}
 
@@ -166,7 +166,7 @@ def _makes_a_module(call: ast.Call) -> bool:
 
 
 def _unused(owner: ast.ClassDef | None, layers: set[str]) -> list[str]:
-    """The layers of a class that it never reads."""
+    """Return the layers of a class that it never reads."""
     read = {
         node.attr
         for node in (ast.walk(owner) if owner is not None else ())
@@ -180,7 +180,9 @@ def _is_of_self(node: ast.expr) -> bool:
 
 
 def _wraps(text: Text, whole: ast.AST) -> list[tuple[str, str]]:
-    """Calls of a definition around a first argument: `self.dropout(`…`)`, `torch.softmax(`…`, dim=-1)`, …`.mT`."""
+    """Return calls in a definition, without their first argument: `self.dropout(`…`)`, `torch.softmax(`…`, dim=-1)`,
+    …`.mT`.
+    """
     found: list[tuple[str, str]] = []
     for node in ast.walk(whole):
         if isinstance(node, ast.Call) and node.args and not isinstance(node.args[0], ast.Starred):

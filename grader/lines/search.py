@@ -69,7 +69,7 @@ class Candidate:
 
     @property
     def neighbours(self) -> list[Statement]:
-        """The statements before and after its own."""
+        """Return the statements before and after its own."""
         order = self.place.statements
         here = order.index(self.edit.statement)
         return [
@@ -98,7 +98,7 @@ class Search:
     def run(
         self, candidates: Sequence[Candidate], cases: Sequence[RecordedCase], failing: frozenset[str]
     ) -> list[Candidate]:
-        """The candidates that pass every case in the worker, in the order in which they were found.
+        """Return the candidates that pass every case in the worker, in the order in which they were found.
 
         failing: the ids of the cases that the submission fails.
         """
@@ -134,7 +134,7 @@ class Search:
         return True
 
     def _that_ran_first(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """The candidates in their order, those of statements that did not run in the failing cases last."""
+        """Return the candidates in their order, those of statements that did not run in the failing cases last."""
         idle: dict[int, set[int]] = {}
         for one in candidates:
             if self.ran and id(one.place) not in idle:
@@ -142,7 +142,7 @@ class Search:
         return sorted(candidates, key=lambda one: one.edit.statement in idle.get(id(one.place), ()))
 
     def _screens(self, failing: Sequence[RecordedCase], place: Place) -> list[RecordedCase]:
-        """The failing case that takes least time, up to the first check that fails."""
+        """Return the failing case that takes least time, up to the first check that fails."""
         nothing = [Candidate(place, Edit("", (), (0, 0), 0))]
         timed: list[tuple[float, int, RecordedCase, Observation]] = []
         for case in sorted(failing, key=lambda c: (c.dtype != "float32", len(c.steps)))[:4]:
@@ -165,7 +165,7 @@ class Search:
     def _survivors(
         self, candidates: Sequence[Candidate], screens: Sequence[RecordedCase]
     ) -> Iterator[Candidate]:
-        """The candidates that pass the first failing case."""
+        """Yield the candidates that pass the first failing case."""
         if not screens:
             return
         start, each, began = 0, max(0.02, self.own), self.budget.spent
@@ -218,7 +218,7 @@ def passes(case: RecordedCase, observation: Observation) -> bool:
 
 
 def up_to_first_failure(case: RecordedCase, observation: Observation) -> RecordedCase:
-    """The case with the steps that its first failing check needs, and the checks that need no more.
+    """Return the case with the steps that its first failing check needs, and the checks that need no more.
 
     observation: the result of the whole case. Gradients are left out if something else fails before them.
     """
@@ -235,7 +235,7 @@ def up_to_first_failure(case: RecordedCase, observation: Observation) -> Recorde
 
 
 def _step_of(case: RecordedCase, name: str) -> int:
-    """The place of the step that observes something; the last step if that is not known."""
+    """Return the number of the step that makes an observation; the last one if it is not known."""
     kind = {"grad": "gradients", "state": "state"}.get(name.split(" ")[0])
     for place, step in enumerate(case.steps):
         if step["do"] == kind or (step["do"] in OBSERVING and step["name"] == name):
@@ -244,7 +244,10 @@ def _step_of(case: RecordedCase, name: str) -> int:
 
 
 def runnable(exercise: Exercise) -> list[RecordedCase]:
-    """The cases that a search may run: none that is costly or needs an exam. Stages are for a diagnosis alone."""
+    """Return the cases that a search may run: none that is costly or needs an exam.
+
+    Stages are for a diagnosis alone.
+    """
     return [
         replace(case, steps=tuple(step for step in case.steps if step["do"] != "stages"))
         for case in exercise.cases

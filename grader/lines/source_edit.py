@@ -45,7 +45,7 @@ class Text:
 
     @cached_property
     def bound(self) -> frozenset[str]:
-        """Every name that the text binds anywhere."""
+        """Return every name that the text binds anywhere."""
         found: set[str] = set()
         for node in ast.walk(ast.parse(self.source)):
             if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
@@ -68,20 +68,20 @@ class Text:
         )
 
     def of(self, node: ast.AST) -> str:
-        """The text of a node."""
+        """Return the text of a node."""
         start, stop = self.span(node)
         return self.raw[start:stop].decode("utf-8")
 
     def line(self, place: int) -> int:
-        """The line, counted from 1, on which a byte is."""
+        """Return the line, counted from 1, on which a byte is."""
         return self.raw.count(b"\n", 0, place) + 1
 
     def line_start(self, line: int) -> int:
-        """The first byte of a line."""
+        """Return the first byte of a line."""
         return self._starts[line - 1]
 
     def changed(self, pieces: Iterable[Piece], start: int = 0, stop: int | None = None) -> str:
-        """The text from start to stop with the pieces replaced. They do not overlap."""
+        """Return the text from start to stop with the pieces replaced. They do not overlap."""
         raw, place, out = self.raw, start, []
         for first, last, new in sorted(pieces):
             out += [raw[place:first], new.encode("utf-8")]

@@ -15,7 +15,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def words_by_line(tree: ast.AST, names: Mapping[str, str] | None = None) -> dict[int, Words]:
-    """First line → words, for every statement of a tree that can be wrong, without the statements inside it."""
+    """Return first line → words, for every statement of a tree that can be wrong, without the statements inside it."""
     names = {**(names or {}), **(_names(tree) if isinstance(tree, FUNCTIONS) else {})}
     found: dict[int, Words] = {}
     if isinstance(tree, ast.stmt) and not _only_prints(tree):
@@ -27,7 +27,7 @@ def words_by_line(tree: ast.AST, names: Mapping[str, str] | None = None) -> dict
 
 
 def changed_words(wrong: str, right: str) -> tuple[int, ...]:
-    """The words of the statements that only one of two sources has, in order."""
+    """Return the words of the statements that only one of two sources has, in order."""
     mine, theirs = (words_by_line(ast.parse(source)).values() for source in (wrong, right))
     only = [words for words in mine if words not in theirs] + [words for words in theirs if words not in mine]
     return tuple(sorted(frozenset[int]().union(*only)))
@@ -42,7 +42,9 @@ def _only_prints(statement: ast.stmt) -> bool:
 
 
 def _names(function: ast.AST) -> dict[str, str]:
-    """Parameters by their place, all local names alike: each student has other names."""
+    """Return a name for each variable: parameters by their position, and one for all local names, because students
+    choose different names.
+    """
     assert isinstance(function, FUNCTIONS)
     arguments = function.args
     parameters = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
@@ -63,7 +65,9 @@ def _words(statement: ast.stmt, names: Mapping[str, str]) -> Iterator[str]:
 
 
 def _inner(node: ast.AST) -> list[ast.AST]:
-    """The parts that count: no statements, operators or contexts; of a method call its object and arguments."""
+    """Return the children of a node without statements, operators and contexts; for a method call, its object and
+    arguments.
+    """
     if isinstance(node, ast.Call) and isinstance(node.func, (ast.Attribute, ast.Name)):
         owner = [node.func.value] if isinstance(node.func, ast.Attribute) else []
         return [*owner, *node.args, *node.keywords]

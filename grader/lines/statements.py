@@ -150,7 +150,7 @@ def _added(scope: Scope) -> Iterator[Edit]:
 
 
 def _before_use(scope: Scope, model: str) -> list[ast.stmt]:
-    """The statement that first passes something to a model, and each `pass` before it; the first one if none does."""
+    """Return the statement that first calls a model, and each `pass` before it; the first statement if none does."""
     body = [one for one in scope.body if not _is_text(one)]
     for place, statement in enumerate(body):
         for node in ast.walk(statement):
@@ -243,7 +243,7 @@ def _stored(scope: Scope) -> Iterator[Edit]:
 
 
 def _asked_for(scope: Scope, inside: Sequence[ast.AST]) -> Iterator[str]:
-    """The entries of lists that are compared with None, directly or under a name."""
+    """Yield the list items that are compared with None, directly or after an assignment to a name."""
     named = {
         n.targets[0].id: n.value
         for n in inside

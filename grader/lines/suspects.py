@@ -17,7 +17,8 @@ from grader.lines.statement_words import Words, words_by_line
 
 Statement = tuple[str, int]  # the unit, and the first line
 
-# Log-likelihood ratios, fitted with a listwise softmax to the answers of tests/answers and of the bank that are not held out.
+# Log-likelihood ratios, fitted with a listwise softmax to the answers of tests/answers and of the bank that are not
+# held out.
 ALIKE, MOST_ALIKE = (
     1.2,
     2.1,
@@ -48,7 +49,7 @@ class Effects:
 def prior(
     places: Iterable[Place], named: Sequence[Words], marked: Collection[Statement]
 ) -> dict[Statement, float]:
-    """Statement → score, before any edit was tried.
+    """Return statement → score, before any edit was tried.
 
     named: the words of each known mistake that may explain the answer. marked: lines that the report names.
     """
@@ -79,7 +80,7 @@ def ranked(
     at_first: float,
     repaired: Collection[Statement],
 ) -> list[Statement]:
-    """The statements, the likeliest to be wrong first. at_first: the distance of the submission's own result."""
+    """Return the statements, the likeliest to be wrong first. at_first: the distance of the submission's own result."""
 
     def score(statement: Statement) -> float:
         one = effects.get(statement, Effects())
@@ -115,7 +116,7 @@ def agreement(
 
 
 def distance(case: RecordedCase, observation: Observation) -> float:
-    """The mean error of what was observed, relative to the expected output; infinite after an exception."""
+    """Return the mean error of what was observed, relative to the expected output; infinite after an exception."""
     if observation.error is not None:
         return math.inf
     errors = []
@@ -143,7 +144,9 @@ def _constructors(node: ast.stmt) -> set[int]:
 
 
 def _alike(words: Mapping[Statement, Words], named: Sequence[Words]) -> dict[Statement, float]:
-    """Return, per statement, the largest cosine similarity of its words and a known mistake's, from 0 to 1; rare words count most."""
+    """Return, per statement, the largest cosine similarity of its words and a known mistake's, from 0 to 1; rare words
+    count most.
+    """
     counts = Counter(word for own in words.values() for word in own)
     rare = {word: math.log((len(words) + 1) / (count + 0.5)) ** 2 for word, count in counts.items()}
     unknown = math.log((len(words) + 1) / 0.5) ** 2

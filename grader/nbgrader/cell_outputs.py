@@ -24,7 +24,7 @@ class Verdict:
 
 
 def outputs(report: Report) -> list[Any]:
-    """The report, and the points as the plain float from which nbgrader reads partial credit."""
+    """Return the report, and the points as the plain float from which nbgrader reads partial credit."""
     text = plain(report, full=False).rstrip()
     shown = new_output("display_data", {"text/html": fragment(report), "text/plain": text})
     score = report.exercises[0].score
@@ -34,7 +34,7 @@ def outputs(report: Report) -> list[Any]:
 
 
 def comment_on(result: ExerciseResult) -> str:
-    """One paragraph for the author of a solution; nothing for a right one without advice."""
+    """Return a paragraph for the author of a solution; "" for a right one without advice."""
     advice = [_advice(one) for one in result.advice]
     if result.outcome == "passed":
         return _shown(advice)

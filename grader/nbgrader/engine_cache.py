@@ -99,7 +99,7 @@ class CourseGrader:
     def _of_another(
         self, fresh: TaskResult, results: dict[str, ExerciseResult], wanted: Sequence[str]
     ) -> tuple[str, ...]:
-        """A remark where the notebook answers exercises of other assignments and none of this one."""
+        """Return a remark where the notebook answers exercises of other assignments and none of this one."""
         if any(name in wanted for name in fresh.defines) or not fresh.defines:
             return ()
         if any(result.outcome in ("passed", "failed") for result in results.values()):
@@ -125,10 +125,11 @@ _cached: dict[tuple[object, ...], CourseGrader] = {}
 
 
 def course_grader(settings: Headway, asked: Sequence[str]) -> CourseGrader:
-    """Return the grader of these settings and exercises; it is used again until something that it is made from changes.
+    """Return the grader of these settings and exercises; it is used again until something that it is made from
+    changes.
 
-    Of the hidden cases, only those of the assignments of the exercises in `asked` are recorded.
-    Raises Refused, SandboxError, and GraderError for a missing seed or cases that cannot be recorded.
+    Of the hidden cases, only those of the assignments of the exercises in `asked` are recorded. Raises Refused,
+    SandboxError, and GraderError for a missing seed or cases that cannot be recorded.
     """
     made_from = (*_made_from(settings), frozenset(asked))
     if made_from not in _cached:
@@ -180,7 +181,7 @@ def _made(settings: Headway, asked: Sequence[str]) -> CourseGrader:
 
 
 def _home(settings: Headway) -> Path:
-    """The instructor's checkout, which holds solutions/ and the course's own bank."""
+    """Return the instructor's checkout, which holds solutions/ and `groups.json`."""
     return Path(settings.solutions).parent
 
 

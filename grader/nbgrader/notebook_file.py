@@ -1,4 +1,7 @@
-"""Read any submitted file as a notebook. This runs in a process with limits, so it imports no nbconvert, which takes a second."""
+"""Read any submitted file as a notebook.
+
+This runs in a process with limits, so it imports no nbconvert, which takes a second.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,7 @@ def readable(path: Path) -> tuple[NotebookNode, list[str]]:
 
 
 def _refuse_link(path: Path) -> None:
-    """`submitted/NAME/ASSIGNMENT/file.ipynb` must be the student's own file, not a link to another's."""
+    """Refuse a link at `submitted/NAME/ASSIGNMENT/file.ipynb`: it may lead to another student's file."""
     if any(place.is_symlink() for place in (path, *path.parents[:2])):
         raise Blocked(_("{file} is a symbolic link; submit the file itself").format(file=shown(path)))
 
@@ -85,7 +88,9 @@ def without_surrogates(value: Any, depth: int = 0) -> tuple[Any, bool]:
 
 
 def _rebuilt(fields: Mapping[str, Any], text: str) -> NotebookNode:
-    """The cells of a notebook that breaks its format: only types, sources, and the names that nbgrader gave them."""
+    """Return the cells of a notebook that breaks its format: only types, sources, and the names that nbgrader gave
+    them.
+    """
     cells = fields.get("cells")
     if not isinstance(cells, list):  # format 3 and older
         return nbformat.v4.new_notebook(

@@ -99,7 +99,7 @@ class Grade(NbGraderPreprocessor):
         return among({}) if folder.is_symlink() or folder.parent.is_symlink() else inside(folder)
 
     def _store(self) -> Path:
-        """The store of `grader grade submitted`: as configured, else the one in the user's cache."""
+        """Return the store of `grader grade submitted`: as configured, else the one in the user's cache."""
         named = Headway(parent=self).store
         return Path(named) if named else default_store(_submitted(CourseDirectory(parent=self)))
 
@@ -109,7 +109,7 @@ def _submitted(course: CourseDirectory) -> Path:
 
 
 def exercise_of(source: str) -> str | None:
-    """The name that a graded cell checks: its last expression is `check("name")`."""
+    """Return the exercise that a graded cell checks: its last expression is `check("name")`."""
     try:
         body = parse(plain_python(source)).body
     except CannotParse:
@@ -147,7 +147,7 @@ def _nothing_graded(why: str) -> Report:
 
 
 def _part(report: Report, name: str | None, grade_id: str, points: float) -> Report:
-    """The report of one graded cell, in that cell's points."""
+    """Return the report of one graded cell, in that cell's points."""
     result = next((r for r in report.exercises if r.name == name), None)
     if result is None:
         why = report.remarks[0] if report.remarks and not report.exercises else ""

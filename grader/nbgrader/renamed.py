@@ -34,7 +34,7 @@ def add_expected(folder: Path, notebooks: list[str]) -> None:
 
 
 def submitted(path: Path) -> Submitted:
-    """The notebook for a path on nbgrader's list: itself, or the file of another name that was submitted for it."""
+    """Return the notebook for a path on nbgrader's list: this file, or a submitted file with another name."""
     released = _released(path.parent)
     others = sorted(p.name for p in path.parent.glob("*.ipynb") if p.name not in (path.name, *released))
     if path.exists() or path.is_symlink() or not others:
@@ -50,7 +50,7 @@ def submitted(path: Path) -> Submitted:
 
 
 def _released(folder: Path) -> list[str]:
-    """The names of the assignment's notebooks; `folder` is `submitted/NAME/ASSIGNMENT`."""
+    """Return the names of the assignment's notebooks; `folder` is `submitted/NAME/ASSIGNMENT`."""
     return sorted(path.name for path in _source(folder).glob("*.ipynb"))
 
 

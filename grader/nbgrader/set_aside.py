@@ -63,7 +63,7 @@ def _uncopyable(folder: Path, source: Path) -> Iterator[Path]:
 
 
 def _is_timestamp(path: Path) -> bool:
-    """nbgrader ends the whole run at a timestamp that it cannot read."""
+    """Whether nbgrader can read a timestamp. It ends the whole run at one that it cannot read."""
     try:
         text = path.read_text("utf-8").strip()
         if text:

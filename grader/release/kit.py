@@ -41,12 +41,12 @@ class KitPlan:
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """Blocks that are themselves answers to exercises of this kit, in the order of the course."""
+        """Return blocks that are themselves answers to exercises of this kit, in the order of the course."""
         return tuple(name for name in self.exercises if name in self.blocks)
 
     @property
     def label(self) -> str:
-        """The last assignment's number."""
+        """Return the last assignment's number."""
         return self.bundles[-1].assignment.split("_")[0]
 
 

@@ -28,7 +28,10 @@ _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 
 
 def write(folder: Path, blocks: Collection[str], label: str) -> Path:
-    """Pack the package with these blocks. The version has a hash of the files, so a changed kit replaces an older one."""
+    """Pack the package with these blocks.
+
+    The version has a hash of the files, so a changed kit replaces an older one.
+    """
     package = Path(grader.__file__).parent
     files = {f"grader/{name}": (package / name).read_bytes() for name in members(package, blocks)}
     about = distribution(DISTRIBUTION)
@@ -53,7 +56,7 @@ def members(package: Path, blocks: Collection[str]) -> list[str]:
 
 
 def _described(about: Distribution, version: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The three texts that make a zip archive a wheel."""
+    """Return the three metadata files of a wheel, by name."""
     folder = f"{DISTRIBUTION}-{version}.dist-info"
     described = {
         f"{folder}/METADATA": _metadata(about, version),

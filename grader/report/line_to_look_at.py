@@ -36,7 +36,7 @@ def _is_named(result: ExerciseResult) -> bool:
 
 
 def _look(lines: Sequence[Line], name: str, width: int) -> Text:
-    """The first line with its code; if it is only suspected, the places of the others too."""
+    """Return the first line with its code; if it is only suspected, also the places of the other lines."""
     line = lines[0]
     code = Text(line.text)
     code.stylize("underline", *line.touched)
@@ -57,7 +57,7 @@ def _look(lines: Sequence[Line], name: str, width: int) -> Text:
 
 
 def _cut(code: Text, touched: tuple[int, int], room: int) -> Text:
-    """As much of the code as fits, from its start; if that would hide what a change touches, from there on."""
+    """Return the part of the code that fits: from its start, or from the changed part if that would be hidden."""
     if code.cell_len > room and touched[1] >= room:
         code = Text("…").append_text(code[min(touched[0], len(code) - room + 1) :])
     code.truncate(room, overflow="ellipsis")

@@ -90,7 +90,8 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class Code:
-    """The lines of an exercise in a file of the submission. first: the number of the first line. marked: numbers of lines.
+    """The lines of an exercise in a file of the submission. first: the number of the first line. marked: numbers of
+    lines.
 
     entry: the function or method that is called, and the number of its line.
     """
@@ -103,7 +104,7 @@ class Code:
 
     @property
     def line(self) -> int:
-        """The number of the line to look at first."""
+        """Return the number of the line to look at first."""
         return self.marked[0] if self.marked else self.first
 
 
@@ -159,17 +160,17 @@ class Report:
 
     @property
     def points(self) -> float:
-        """The points that can be reached, without exercises that could not be graded."""
+        """Return the points that can be reached, without exercises that could not be graded."""
         return sum(e.points for e in self.exercises if e.score is not None)
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """The devices besides the CPU that cases ran on, in order: "sim", "cuda"."""
+        """Return the devices besides the CPU that cases ran on, in order: "sim", "cuda"."""
         return tuple(dict.fromkeys(c.device for e in self.exercises for c in e.checks if c.device != "cpu"))
 
     @property
     def exit_status(self) -> int:
-        """0 if all exercises passed, 3 if one could not be graded, 1 otherwise."""
+        """Return 3 if an exercise could not be graded, 0 if all passed, 1 otherwise."""
         outcomes = {e.outcome for e in self.exercises}
         if "could_not_grade" in outcomes:
             return 3

@@ -1,7 +1,7 @@
 """A picture as plain data: what to draw, without the characters of a terminal or the tags of a page.
 
-The judges make pictures (`grader/judge/failure_picture.py`); `picture_terminal.py` and `picture.html.jinja` draw them, and
-`in_words` says the same in sentences.
+The judges make pictures (`grader/judge/failure_picture.py`); `picture_terminal.py` and `picture.html.jinja` draw them,
+and `in_words` says the same in sentences.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ MOST_IN_WORDS = 8
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a grid. shade: from 0 to 1, or None if it is not shaded. edge: the valid part of its row ends before it."""
+    """A cell of a grid. shade: from 0 to 1, or None if it is not shaded. edge: the valid part of its row ends before
+    it.
+    """
 
     text: str
     shade: float | None = None
@@ -114,7 +116,7 @@ class Picture:
 
     @property
     def kind(self) -> str:
-        """The form by name: "grids", "chain", "bars" or "curve"."""
+        """Return the form of the picture: "grids", "chain", "bars" or "curve"."""
         return type(self.form).__name__.lower()
 
 

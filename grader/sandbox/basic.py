@@ -129,7 +129,9 @@ def _command(warm: bool) -> list[str]:
 
 
 def _paths() -> list[str]:
-    """Folders where the worker finds torch and its own package: site-packages, and in a checkout the repository."""
+    """Return folders where the worker finds torch and its own package: site-packages, and in a checkout the
+    repository.
+    """
     here = str(Path(__file__).resolve().parents[2])
     return list(dict.fromkeys([here, sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]))
 

@@ -57,7 +57,7 @@ class Channel:
 
     @property
     def log(self) -> bytes:
-        """What the worker printed, cut to its start and its end if it is long."""
+        """Return what the worker printed, cut to its start and its end if it is long."""
         return bytes(self._log)
 
     def forget_recent(self) -> None:
@@ -68,7 +68,7 @@ class Channel:
 
     @property
     def recent(self) -> bytes:
-        """What the worker printed since `forget_recent`, at most the first `MAX_RECENT` bytes."""
+        """Return what the worker printed since `forget_recent`, at most the first `MAX_RECENT` bytes."""
         with self._changed:
             return _without(self._recent_marks, bytes(self._recent))
 

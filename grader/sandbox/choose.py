@@ -54,12 +54,12 @@ def best_tier(asked: str, *, trusted: bool = True) -> str:
 
 
 def _first_that_works() -> str:
-    """The best tier; does not test the ones after it."""
+    """Return the first tier that works; do not test those after it."""
     return next(one.name for one in TIERS if report_on(one.name).available)
 
 
 def report_all(fresh: bool = False) -> tuple[TierReport, ...]:
-    """One report per tier, for `grader doctor`; `fresh` ignores cached self-tests."""
+    """Return one report per tier, for `grader doctor`; `fresh` ignores cached self-tests."""
     return tuple(report_on(one.name, fresh) for one in TIERS)
 
 

@@ -66,12 +66,12 @@ class DiskQuota:
 
     @property
     def workers_end(self) -> int:
-        """The descriptor that workers pass to `enforce`."""
+        """Return the descriptor that workers pass to `enforce`."""
         return self._workers_end.fileno()
 
     @property
     def descriptors(self) -> list[int]:
-        """The descriptors to poll; call `serve` for those that are ready."""
+        """Return the descriptors to poll; call `serve` for those that are ready."""
         return [self._listening.fileno(), *self._accounts]
 
     def serve(self, descriptor: int, event: int) -> None:
@@ -108,7 +108,7 @@ def _answer(listener: int, account: _Account) -> None:
 
 
 def _visible_bytes(folder: str) -> int:
-    """Bytes of disk under `folder`, which holds at most ENTRIES entries. Links cannot be made there."""
+    """Return the bytes of disk under `folder`, which holds at most ENTRIES entries. Links cannot be made there."""
     total = 0
     for path, _folders, files in os.walk(folder):
         for name in files:

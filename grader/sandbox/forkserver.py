@@ -182,7 +182,7 @@ class _Server:
         _report(asker, {"level": self._level}, [process_end])
 
     def _require_one_thread(self) -> None:
-        """A child forked beside a second thread may inherit a lock that no thread will ever release."""
+        """Raise SandboxError if a second thread runs: a forked child may inherit a lock that no thread releases."""
         count = len(os.listdir(self._tasks))
         if count != 1:
             raise SandboxError(f"fork a worker: the server has {count} threads instead of one")
@@ -238,6 +238,6 @@ def _close_the_package() -> None:
 
 
 def _load(name: str) -> Callable[..., Any]:
-    """The function that "module:function" names."""
+    """Return the function that "module:function" names."""
     module, _, function = name.partition(":")
     return getattr(importlib.import_module(module), function)

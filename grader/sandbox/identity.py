@@ -14,7 +14,7 @@ _FIRST_USER, _USERS = 61_184, 4_096  # the range that Linux systems keep for sho
 
 
 def worker_ids(number: int, mapped: str) -> tuple[int, int] | None:
-    """(user, group) for worker `number`, or None if it keeps its own.
+    """Return (user, group) for worker `number`, or None if it keeps its own.
 
     Each worker gets a different user, so that one that uses up its threads takes none from another.
     `mapped` is what `uid_map` gave: a container may not know the range.

@@ -1,7 +1,9 @@
-"""System calls that Python does not wrap. On failure each raises a SandboxError that names its step, except `probe`, which returns -1.
+"""System calls that Python does not wrap.
 
-Only the standard library's ctypes is used: tools that wrap `exec` would lose the preloaded torch.
-Nothing here touches the C library before the first call, so the module imports on any system.
+On failure each raises a SandboxError that names its step, except `probe`, which returns -1.
+
+Only the standard library's ctypes is used: tools that wrap `exec` would lose the preloaded torch. Nothing here touches
+the C library before the first call, so the module imports on any system.
 """
 
 from __future__ import annotations
@@ -156,7 +158,7 @@ def swap_root(new_root: str) -> None:
 
 
 def drop_bounding_capabilities() -> None:
-    """Empty the set from which an exec could regain capabilities. Needs CAP_SETPCAP."""
+    """Clear the set of capabilities that an exec could regain. Needs CAP_SETPCAP."""
     for capability in range(64):
         result = _libc().prctl(ctypes.c_int(PR_CAPBSET_DROP), *map(ctypes.c_ulong, (capability, 0, 0, 0)))
         if result < 0 and ctypes.get_errno() == errno.EINVAL:
@@ -218,7 +220,7 @@ def load_asking_filter(program: bytes) -> int:
 
 
 def _filter(program: bytes) -> tuple[ctypes.Array[ctypes.c_char], ctypes.Array[ctypes.c_char]]:
-    """The instructions, and the struct sock_fprog that names them: their count, then their address."""
+    """Return the instructions, and the struct sock_fprog that names them: their count, then their address."""
     code = ctypes.create_string_buffer(program, len(program))
     return code, ctypes.create_string_buffer(struct.pack("@HP", len(program) // 8, ctypes.addressof(code)))
 

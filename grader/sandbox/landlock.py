@@ -41,12 +41,12 @@ LIST = _READ_DIR
 
 @cache
 def version() -> int:
-    """The kernel's Landlock version, or 0."""
+    """Return the kernel's Landlock version, or 0."""
     return max(0, kernel.probe("landlock_create_ruleset", None, 0, _ASK_VERSION))
 
 
 def everything(abi: int) -> int:
-    """All rights on files that this version of Landlock can refuse."""
+    """Return all rights on files that this version of Landlock can refuse."""
     rights = _FIRST_VERSION
     for since, right in _ADDED.items():
         rights |= right if abi >= since else 0
@@ -93,7 +93,7 @@ class Ruleset:
             kernel.syscall(step, "landlock_add_rule", self.descriptor, _RULE_PATH_BENEATH, rule, 0)
 
     def restrict(self) -> None:
-        """Needs `kernel.forbid_new_privileges` before it."""
+        """Apply the rules to this process. `kernel.forbid_new_privileges` must come first."""
         kernel.syscall("enter Landlock", "landlock_restrict_self", self.descriptor, 0)
 
     def close(self) -> None:

@@ -23,7 +23,7 @@ _INT = array.array("i").itemsize
 
 
 def pair() -> tuple[socket.socket, socket.socket]:
-    """Two ends that keep packets apart and see the other's end."""
+    """Return two connected sockets that keep message boundaries and notice the other's end."""
     return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
 
@@ -33,7 +33,7 @@ def send(end: socket.socket, message: dict[str, Any], descriptors: Sequence[int]
 
 
 def receive(end: socket.socket, wait: bool = True) -> tuple[dict[str, Any], list[int]] | None:
-    """The next message and its descriptors, or None when the other side is gone.
+    """Return the next message and its descriptors, or None when the other side is gone.
 
     Without `wait` raises BlockingIOError when there is none.
     """

@@ -38,7 +38,7 @@ def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _refuse_shared_locks() -> None:
-    """Locks between processes announce nothing; DataLoader's workers make them first."""
+    """Refuse locks between processes, which raise no audit event. DataLoader's workers make them first."""
 
     class SemLock(_multiprocessing.SemLock):  # type: ignore[misc]
         def __new__(cls, *arguments: Any, **options: Any) -> Any:

@@ -1,7 +1,7 @@
 """Resource limits of one worker.
 
-At its soft limit of CPU time a process only gets a signal, which the first process of a namespace ignores. The hard limit
-kills it. So soft and hard limits are equal.
+At its soft limit of CPU time a process only gets a signal, which the first process of a namespace ignores. The hard
+limit kills it. So soft and hard limits are equal.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def lift_memory_limit() -> None:
 
 
 def address_space(statm: int) -> int:
-    """Bytes of address space of the process whose /proc/PID/statm is open.
+    """Return the bytes of address space of the process whose /proc/PID/statm is open.
 
     Python with a CPU build of torch takes 0.6 GiB; a CUDA build of torch maps 3 GiB of libraries.
     """
@@ -61,7 +61,7 @@ def address_space(statm: int) -> int:
 
 
 def tasks_of(user: int) -> int:
-    """Threads that `user` runs on the whole machine, for a tier without a user namespace."""
+    """Return the number of threads that `user` runs on the whole machine, for a tier without a user namespace."""
     count = 0
     for name in os.listdir("/proc"):
         if name.isdigit():

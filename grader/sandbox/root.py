@@ -34,7 +34,7 @@ def build_and_enter(layout: Layout) -> None:
 
 
 def mount_scratch(bytes_: int, entries: int) -> None:
-    """An empty folder in memory that cannot grow past `bytes_`, seen by this mount namespace only."""
+    """Mount an empty folder in memory that cannot grow past `bytes_`, seen by this mount namespace only."""
     options = f"size={bytes_},nr_inodes={entries},mode=700"
     kernel.mount("make the scratch folder", "scratch", SCRATCH, "tmpfs", _QUIET, options)
 
@@ -66,7 +66,7 @@ def _hide(stage: str, path: str) -> None:
 
 
 def _make_mount_point(stage: str, target: str, folder: bool) -> None:
-    """Only needed in the new root itself and in what is hidden: below a shown folder it exists."""
+    """Make the mount point, unless it is below a visible folder, where it exists."""
     if os.path.exists(target):
         return
     try:

@@ -105,12 +105,12 @@ def numbers_here() -> Mapping[str, int]:
 
 
 def program(own_pid: int) -> bytes:
-    """The worker's filter. `own_pid` is its pid as it sees it itself."""
+    """Return the worker's filter. own_pid: its pid in its own namespace."""
     return assemble(ALLOWED, argument_rules(own_pid), ANSWERED, default=errno.EPERM)
 
 
 def asking_program() -> bytes:
-    """A filter that allows everything, but asks before each call that may make a file or folder."""
+    """Return a filter that allows everything, but asks before each call that may make a file or folder."""
     numbers = numbers_here()
     parts = [_guard_the_numbering()]
     parts += [_answer(numbers[name], _ASK) for name in _MAKES_A_FOLDER if name in numbers]
@@ -142,7 +142,7 @@ def assemble(
 
 
 def _do(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
-    """One instruction; jumps count the instructions to skip."""
+    """Return one instruction; jumps count the instructions to skip."""
     return struct.pack("=HBBI", code, if_true, if_false, value)
 
 

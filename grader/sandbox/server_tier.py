@@ -27,7 +27,7 @@ class Tier(Protocol):
 
     @property
     def layout(self) -> Layout:
-        """The paths that workers may see."""
+        """Return the paths that workers may see."""
 
     def separate(self) -> None:
         """In the supervisor, before it forks the server."""
@@ -39,7 +39,7 @@ class Tier(Protocol):
         """In the server: fork worker `number` and return its pid. No number is used twice."""
 
     def kept_descriptors(self) -> list[int]:
-        """In the worker: descriptors that `confine` needs beside the worker's pipes."""
+        """Return the descriptors that `confine` needs in the worker, besides the worker's pipes."""
 
     def confine(self, number: int, limits: Limits, kept: list[int]) -> None:
         """In the worker: every step except the filter of system calls."""

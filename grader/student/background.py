@@ -58,7 +58,7 @@ class Background:
 
     @property
     def seconds(self) -> float | None:
-        """For how long the job has been running; None if no job is."""
+        """Return how long the job has been running, in seconds; None if no job is running."""
         running = self._running is not None and not self._running.done()
         return time.monotonic() - self._started if running else None
 

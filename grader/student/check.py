@@ -177,7 +177,7 @@ def _nothing_found(engine: Engine, submission: Submission, file: str) -> str:
 
 
 def _of_file(engine: Engine, submission: Submission, report: Report) -> list[str]:
-    """A sentence for each syntax error of a file, and about definitions in it that were not graded.
+    """Return a sentence for each syntax error of a file, and about definitions in it that were not graded.
 
     If the file cannot be read for that, its report has no such sentence: its exercises failed.
     """

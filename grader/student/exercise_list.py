@@ -80,7 +80,7 @@ class ExerciseList:
 
     @property
     def shown(self) -> list[Row]:
-        """The exercises that the filter lets through; the current one always."""
+        """Return the exercises that match the filter, and always the current one."""
         wanted = {"all": (True, False), "to do": (False,), "passed": (True,)}[self.filter]
         return [row for row in self.rows if (row.outcome == "passed") in wanted or row.name == self.current]
 

@@ -21,7 +21,7 @@ MOST = 6  # sentences on one definition each; the others are only listed
 
 
 def of_others(engine: Engine, submission: Submission, results: Sequence[ExerciseResult] = ()) -> list[str]:
-    """Sentences on attention and Transformer code that was not graded: why, and which exercise comes nearest."""
+    """Return sentences on attention and Transformer code that was not graded: why, and the nearest exercise."""
     names, found = read_names(submission), engine.known(submission)
     graded = [name for name in found if name not in _with_other_interface(results)]
     all_others = not_graded(found, graded, engine.contracts, names)
@@ -62,7 +62,9 @@ def _of_one(other: NotGraded, engine: Engine, submission: Submission, names: Nam
 
 
 def _that_raises(raised: Raised, known: Mapping[str, str]) -> str:
-    """Of a class that cannot be called as the exercise is whose parameters it has."""
+    """Return a sentence about a class that has the parameters of an exercise and raises an exception when it is
+    called.
+    """
     says = _(
         "{place}: `{other}` was not graded; called like {exercise}, which has the same parameters, it {raised} ({where})"
     ).format(**known, raised=raised.finding.message, where=raised.finding.where)
@@ -70,7 +72,7 @@ def _that_raises(raised: Raised, known: Mapping[str, str]) -> str:
 
 
 def _text(submission: Submission, names: Names, definition: Definition) -> str:
-    """The parameters of a function or a constructor as the source has them."""
+    """Return the parameters of a function or a constructor as they are in the source."""
     method = "__init__" if definition.kind == "class" else ""
     found = signature(submission, names, definition.name, method)
     return "…" if found is None else shorten(found.text, width=SHOWN, placeholder=" …")
@@ -98,7 +100,7 @@ def _place(definition: Definition, names: Names) -> str:
 
 
 def of_other_frameworks(submission: Submission) -> list[str]:
-    """A sentence on the definitions of notes that are written for other frameworks."""
+    """Return a sentence on the definitions of notes that are written for other frameworks."""
     if not submission.skipped:
         return []
     lines = ", ".join(str(line) for line in submission.skipped[:20])

@@ -53,7 +53,7 @@ class Watcher:
 
     @property
     def file(self) -> Path:
-        """The file of the current exercise."""
+        """Return the file of the current exercise."""
         return self.file_of(self.current)
 
     def file_of(self, exercise: str) -> Path:
@@ -61,7 +61,7 @@ class Watcher:
 
     @property
     def files(self) -> list[Path]:
-        """All files that can be graded, as scripts and as notebooks."""
+        """Return all files that can be graded, as scripts and as notebooks."""
         return [file for bundle in self.course.bundles for file in self.course.possible_files(bundle)]
 
     def note_save(self, path: Path) -> bool:
@@ -123,7 +123,7 @@ class Watcher:
 
     @property
     def names(self) -> list[str]:
-        """All exercises of the course, in their order."""
+        """Return all exercises of the course, in their order."""
         return list(self._bundle_of)
 
     def go_to_previous(self) -> None:

@@ -11,7 +11,9 @@ MAX_SHOWN = 2000
 
 
 def sanitize(text: str, limit: int = MAX_SHOWN) -> str:
-    """Plain text: no control characters but newline and tab, reordering marks made visible, cut to size."""
+    """Return plain text: no control characters but newline and tab, visible reordering marks, at most `limit`
+    characters.
+    """
     cut = text if len(text) <= limit else text[:limit] + " …"
     if cut.isascii() and cut.translate(_LINES).isprintable():  # most texts of a report: nothing to replace
         return cut

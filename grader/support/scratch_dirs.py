@@ -11,7 +11,7 @@ _SYNCHRONIZE = 0x100000  # the right to wait for a process of Windows
 
 
 def owned(folder: Path, name: str) -> str:
-    """A prefix for scratch folders of this process. Removes those in `folder` whose process is no more."""
+    """Return a prefix for scratch folders of this process. Remove those in `folder` whose process has ended."""
     for left in folder.glob(f"{name}-*-*"):
         owner = left.name.removeprefix(f"{name}-").split("-")[0]
         if owner.isdigit() and not _is_alive(int(owner)):

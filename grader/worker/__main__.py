@@ -48,7 +48,7 @@ def _limit(memory: int, cpu: int, file: int) -> None:
 
 
 def _address_space() -> int:
-    """Bytes of address space that Python and torch use; 0 if the system does not say."""
+    """Return the bytes of address space that Python and torch use; 0 if the system does not say."""
     if sys.platform != "linux":
         return 0
     try:

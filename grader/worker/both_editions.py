@@ -34,7 +34,7 @@ def accept_both(block: Any) -> Any:
 
 
 def _signature(ours: inspect.Signature, forms: Mapping[str, str]) -> inspect.Signature:
-    """The signature of the constructor in edition 1.x, with the course's default values."""
+    """Return the signature of the constructor in edition 1.x, with the course's default values."""
     this = next(iter(ours.parameters.values()))
     return inspect.Signature(
         [this, *(ours.parameters[course].replace(name=name) for name, course in forms.items())]
@@ -42,7 +42,7 @@ def _signature(ours: inspect.Signature, forms: Mapping[str, str]) -> inspect.Sig
 
 
 def _bound(signature: inspect.Signature, *args: Any, **kwargs: Any) -> dict[str, Any] | None:
-    """The arguments by name; None if the signature does not accept them."""
+    """Return the arguments by name; None if the signature does not accept them."""
     try:
         return signature.bind(*args, **kwargs).arguments
     except TypeError:

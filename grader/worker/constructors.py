@@ -75,6 +75,6 @@ def _parameters(build: Callable[..., Any]) -> tuple[frozenset[str], frozenset[st
 
 
 def edition_1(name: str) -> dict[str, str]:
-    """The parameters of the constructor in edition 1.x, with the course's name for each."""
+    """Return parameter in edition 1.x → the course's name for it."""
     pairs = (word.partition("=") for word in EDITION_1[name].split())
     return {theirs: ours or theirs for theirs, _, ours in pairs}

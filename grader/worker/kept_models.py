@@ -79,7 +79,7 @@ class KeptModels:
 
 
 def _containers(parts: Collection[nn.Module]) -> Iterator[tuple[Any, Any]]:
-    """The dicts, lists and sets that are attributes of modules, and copies of them."""
+    """Yield the dicts, lists and sets that are attributes of modules, and copies of them."""
     for part in parts:
         for value in vars(part).values():
             if isinstance(value, (dict, list, set)):

@@ -141,7 +141,9 @@ def _by_name(own: Own, wanted: Shapes) -> Fit:
 
 
 def _groups(names: list[str]) -> dict[str, list[str]]:
-    """Contract names by the module that holds their layers: `blks.block0.attention.W_q.weight` → its prefix."""
+    """Return the names of the contract by the module that holds their layers: `blks.block0.attention.W_q.weight` → its
+    prefix.
+    """
     out: dict[str, list[str]] = {}
     for name in names:
         parts = name.split(".")
@@ -170,7 +172,7 @@ def _is_bias(name: str) -> bool:
 
 
 def _projections(group: Shapes) -> dict[tuple[str, bool], str]:
-    """(role, is_bias) → contract name, for the four projections of an attention."""
+    """Return (role, is_bias) → contract name, for the four projections of an attention."""
     out = {}
     for name in group:
         role = _role(name.rpartition(".")[0].rpartition(".")[2])
@@ -286,7 +288,7 @@ def _number(name: str) -> tuple[int, ...]:
 
 
 def _three_axes(name: str, shape: tuple[int, ...], own: str, tensor: Tensor) -> list[Slot]:
-    """(H, in, d), (H, d, in), (in, H, d), and (H, d, out) for the output; biases (H, d)."""
+    """Return the slots (H, in, d), (H, d, in), (in, H, d), and (H, d, out) for the output; biases (H, d)."""
     if len(shape) == 1 and tensor.dim() == 2 and tensor.numel() == shape[0]:
         d = tensor.shape[1]
         return [Slot(name, own, itemgetter(h), h * d, (h + 1) * d) for h in range(tensor.shape[0])]

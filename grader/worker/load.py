@@ -200,7 +200,7 @@ def bring(loaded: Loaded, node: _Import, file: str, known: Mapping[str, Any]) ->
 
 
 def _module_of(node: ast.stmt) -> str:
-    """The module that an import statement names; "" for other statements."""
+    """Return the module that an import statement names; "" for other statements."""
     if isinstance(node, ast.ImportFrom):
         return "." * node.level + (node.module or node.names[0].name)
     return node.names[0].name if isinstance(node, ast.Import) else ""
@@ -305,7 +305,7 @@ def _compiled(source: str, file: str, place: int, replace: frozenset[tuple[str, 
 
 
 def _future_flags(tree: ast.Module) -> int:
-    """`from __future__ import …` at the top holds for every statement of the unit."""
+    """Return the compiler flags of the `from __future__ import …` at the top; they hold for every statement."""
     flags = 0
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module == "__future__":

@@ -29,7 +29,7 @@ class _Part:
     size: int = 0
 
     def names(self) -> Iterator[tuple[str, str]]:
-        """Every parameter: its name below this part, and its whole name."""
+        """Yield every parameter: its name below this part, and its whole name."""
         yield from self.parameters.items()
         for segment, part in self.parts.items():
             yield from ((f"{segment}.{below}", name) for below, name in part.names())
@@ -164,7 +164,7 @@ def _alike(own: tuple[int | None, ...], wanted: tuple[int, ...]) -> bool:
 
 
 def _layers(names: Mapping[str, object]) -> dict[str, dict[str, str]]:
-    """Path of each layer → the last piece of each parameter's name → the whole name."""
+    """Return path of each layer → the last piece of each parameter's name → the whole name."""
     out: dict[str, dict[str, str]] = {}
     for name in names:
         path, _, leaf = name.rpartition(".")

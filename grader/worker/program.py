@@ -380,7 +380,7 @@ def _fill_the_rest(own: Mapping[str, Tensor], found: layouts.Fit) -> None:
 
 
 def _gradients(total: Any, leaves: list[Tensor]) -> list[Tensor]:
-    """Gradients of a scalar with respect to each leaf; zeros where the scalar does not depend on it."""
+    """Return gradients of a scalar with respect to each leaf; zeros where the scalar does not depend on it."""
     if not (isinstance(total, Tensor) and total.requires_grad):
         return [torch.zeros_like(leaf) for leaf in leaves]
     wanted = [leaf for leaf in leaves if leaf.requires_grad]

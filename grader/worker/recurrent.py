@@ -15,7 +15,7 @@ from torch import Tensor
 def _gru_cell(
     into: Tensor, back: Tensor, hidden: Tensor, bias: Tensor | None = None, hidden_bias: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """One step of a GRU from its products with the weights (B, 3D), and what its gradient needs (B, 5D)."""
+    """Compute one step of a GRU from its products with the weights (B, 3D), and what its gradient needs (B, 5D)."""
     r_in, z_in, n_in = _gates(into, bias, 3)
     r_back, z_back, n_back = _gates(back, hidden_bias, 3)
     reset, update = torch.sigmoid(r_in + r_back), torch.sigmoid(z_in + z_back)
@@ -36,7 +36,7 @@ def _gru_cell_backward(grad: Tensor, kept: Tensor, has_bias: bool) -> tuple[Any,
 def _lstm_cell(
     into: Tensor, back: Tensor, cell: Tensor, bias: Tensor | None = None, hidden_bias: Tensor | None = None
 ) -> tuple[Tensor, ...]:
-    """One step of an LSTM from its products with the weights (B, 4D), and what its gradient needs (B, 4D)."""
+    """Compute one step of an LSTM from its products with the weights (B, 4D), and what its gradient needs (B, 4D)."""
     i, f, g, o = (a + b for a, b in zip(_gates(into, bias, 4), _gates(back, hidden_bias, 4), strict=True))
     i, f, g, o = torch.sigmoid(i), torch.sigmoid(f), torch.tanh(g), torch.sigmoid(o)
     new = f * cell + i * g

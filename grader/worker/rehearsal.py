@@ -67,7 +67,7 @@ TIMES = 3  # Python looks at code that has run a few times, and makes it faster
 
 
 def cases() -> list[tuple[dict[str, Any], dict[str, torch.Tensor]]]:
-    """Messages as the grader sends them, and their tensors."""
+    """Return messages as the grader sends them, and their tensors."""
     tensors = {"first.weight": torch.eye(4), "second.weight": torch.eye(4), "second.bias": torch.ones(4)}
     tensors |= {"X": torch.ones(2, 3, 4), "upstream": torch.ones(2, 1, 3)}
     dtypes = ["float32"] * TIMES + ["float64", "float16", "bfloat16"]

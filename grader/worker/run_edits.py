@@ -153,7 +153,7 @@ def _edited(names: dict[str, Any], edit: Mapping[str, Any]) -> Iterator[Function
 
 
 def _code_in(code: CodeType, path: Sequence[str]) -> CodeType:
-    """The code of a function that a compiled text defines. path: its name, after that of its class."""
+    """Return the code of a function that a compiled text defines. path: the names of its class and the function."""
     for name in path:
         inner = [one for one in code.co_consts if isinstance(one, CodeType) and one.co_name == name]
         if not inner:

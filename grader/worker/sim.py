@@ -84,7 +84,7 @@ class _NothingRecorded(torch.no_grad):
     """
 
     def __new__(cls, mode: Any = True) -> Any:
-        """A context; or a function inside one, when it decorates a function without brackets."""
+        """Return a context; if `mode` is a function that is decorated without parentheses, return it inside a context."""
         return object.__new__(cls) if isinstance(mode, bool) else cls()(mode)
 
     def __init__(self, mode: bool = True) -> None:
@@ -277,7 +277,7 @@ def _compute(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
 
 
 def _reshape(tensors: Sequence[SimTensor]) -> None:
-    """Operations that write a result give it the shape it needs: torch must know the tensor by that one.
+    """Give each tensor the shape of its values: an operation that writes a result may change the shape.
 
     `torch.arange`, for one, makes an empty tensor on the device and writes into it.
     """
@@ -339,7 +339,9 @@ def _require_one_device(func: Any, name: str, args: Sequence[Any], given: Sequen
 
 
 def _require_index(name: str, args: Sequence[Any]) -> None:
-    """An indexed tensor takes indices of its own device or of the CPU, and values of its own device."""
+    """Raise RuntimeError as torch does: indices must be on the tensor's device or the CPU, values on the tensor's
+    device.
+    """
     indexed = args[0]
     if not isinstance(indexed, SimTensor) and any(isinstance(t, SimTensor) for t in _tensors([args[1]])):
         raise RuntimeError(

@@ -12,7 +12,7 @@ MOST = 1000  # sentences, and tokens per sentence
 
 
 def in_rows(sentences: Any) -> Tensor | None:
-    """(B, longest) of int64 from B sentences: tensors, lists or tuples of numbers or of tensors of one number.
+    """Return (B, longest) of int64 from B sentences: tensors, lists or tuples of numbers or of tensors of one number.
 
     None if it is anything else.
     """

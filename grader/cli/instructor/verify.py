@@ -74,7 +74,7 @@ def command(names: tuple[str, ...], seed: str, device: str, jobs: int) -> None:
 
 
 def _table(rows: Sequence[Row], with_device: bool) -> Table:
-    """One line per exercise. `with_device`: whether another device was tried."""
+    """Return a table with one line per exercise. with_device: whether another device was tried."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
