@@ -1,4 +1,7 @@
-"""What an exercise was graded from. Apart from the search, which only a failed exercise needs."""
+"""The source that an exercise was graded from.
+
+It is not in `find`, so that a passing exercise does not import the search.
+"""
 
 from __future__ import annotations
 

@@ -28,13 +28,13 @@ class TooMuchOutput(Exception):
 
 
 class Stopped(BaseException):
-    """Nobody wants a reply any more. Like Ctrl-C, it is not caught by `except Exception`."""
+    """The caller needs no reply any more. Like Ctrl-C, it is not caught by `except Exception`."""
 
 
 class Channel:
     """Requests to one worker, replies from it, and what it prints. Only one thread may use it.
 
-    stop: set by another thread when nobody wants a reply any more.
+    stop: set by another thread when the caller needs no reply any more.
     """
 
     def __init__(self, process: Process, output_bytes: int, stop: threading.Event):

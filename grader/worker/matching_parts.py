@@ -44,8 +44,8 @@ def names_by_structure(own: Shapes, wanted: Shapes, role: Role) -> dict[str, str
     return dict(_renamed(_tree(_as_used(own)), _tree(wanted), role))
 
 
-# What names say of the place in which a decoder block uses a part, whatever order it creates its parts in. The first
-# that fits counts: `enc_dec_attn` attends to the source.
+# Names that show where a decoder block uses a part, whatever order it creates its parts in. The first pattern that
+# matches counts: `enc_dec_attn` attends to the source.
 _PLACES = {
     1: re.compile(r"cross|inter_?att|memory|(^|_)(src|source|enc|encoder)(_|$|att)"),
     2: re.compile(r"ffn|(^|_)ff(_|$)|feed_?forward|mlp"),

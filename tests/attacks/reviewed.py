@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-ATTACK = "attacks/test_attacks.py::test_an_attack_gains_nothing_and_harms_nobody"
+ATTACK = "attacks/test_attacks.py::test_an_attack_gains_nothing_and_harms_nothing"
 SENT = "cases/test_nothing_extra_travels.py::test_no_expected_tensor_follows_from_what_is_sent"
 COSTLY = "classroom/test_hostile_submissions.py::test_check_reads_a_costly_file_within_bounds"
 CLASS = "classroom/test_hostile_submissions.py::test_hostile_submissions_do_not_affect_others"

@@ -33,7 +33,7 @@ def test_the_suite_has_at_least_90_attacks_of_6_families():
 
 
 @pytest.mark.parametrize("attack", first_of_each(ATTACKS.values(), lambda a: FAMILY_OF[a.id], lambda a: a.id))
-def test_an_attack_gains_nothing_and_harms_nobody(attack: Attack, confined, monkeypatch):
+def test_an_attack_gains_nothing_and_harms_nothing(attack: Attack, confined, monkeypatch):
     with monkeypatch.context() as little:
         if attack.exhausts:
             little.setattr("grader.engine.load_request.limits", lambda exercise: LITTLE)

@@ -99,7 +99,7 @@ def test_no_expected_tensor_follows_from_what_is_sent(name: str, bundles: list[B
 
 @cache
 def recorded(name: str) -> Bundle:
-    """An assignment's bundle for a seed that nobody has seen."""
+    """Record an assignment's bundle for a new seed."""
     return record(COURSE[name], secrets.token_hex(16), diagnosis=False)
 
 

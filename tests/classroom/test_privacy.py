@@ -157,7 +157,7 @@ def test_a_purge_looks_in_the_cache_and_in_the_store_that_is_named(school):
     assert of[1] in contents(school)
 
 
-def test_a_name_that_nobody_has_removes_nothing(school):
+def test_an_unknown_name_removes_nothing(school):
     fill(school / "typed", {"zoe/a.py": WRONG.replace("1.37", "1.39")})
     run(school, "grade", "typed", status=1)
     (school / "typed" / "zoe" / "a.py").write_text("x = 1\n")

@@ -87,8 +87,8 @@ def points(exercise: Exercise, recipe: str) -> float:
     # Not `catches_*`: their result is a plain value, so the expected one solves the exercise.
     knows = not exercise.name.startswith("catches_")
     judged = [judge_case(case, observation(case, recipe, knows_values=knows)) for case in exercise.cases]
-    nobody = Submission(Path("nothing.py"), ())
-    builder = ResultBuilder(exercise, nobody, exercise.name, 0.0)
+    empty = Submission(Path("nothing.py"), ())
+    builder = ResultBuilder(exercise, empty, exercise.name, 0.0)
     result, _evidence = builder.from_cases(judged, ())
     assert result.outcome == "failed", f"{exercise.name} passes with {recipe}"
     assert result.score is not None

@@ -126,7 +126,7 @@ def test_what_float32_shows_keeps_its_name_whatever_it_does_elsewhere(engine):
     assert result.diagnosis.alternatives == (("softmax-one-key-too-many",),)
 
 
-def test_a_fault_in_another_dtype_that_nobody_knows_gets_no_name(engine):
+def test_an_unknown_fault_in_another_dtype_gets_no_name(engine):
     masking = ASSIGNMENTS["02_masking"]
     odd = masking.source.replace(
         "lowest = torch.finfo(X.dtype).min", "lowest = torch.finfo(X.dtype).min * (X.dtype != torch.bfloat16)"

@@ -206,7 +206,7 @@ def test_a_worker_that_ends_is_reported_with_how_it_ended(worker, script, detail
     assert (lost.why, lost.detail) == ("died", detail)
 
 
-def test_a_worker_that_was_killed_while_nobody_asked_is_reported(worker):
+def test_a_worker_that_is_killed_between_requests_is_reported(worker):
     session = worker("while True: read(); send(frame({}))")
     session.ask({}, seconds=60)
     os.kill(session._process._process.pid, signal.SIGKILL)

@@ -152,7 +152,7 @@ def test_no_comment_shows_a_number_with_three_decimals(walk):
     assert {about: said for about, said in texts.items() if re.search(r"\d\.\d{3,}", said)} == {}
 
 
-def test_the_seed_is_shown_to_nobody(made, walk):
+def test_no_file_shows_the_seed(made, walk):
     everything = [Document(path.name, path.read_bytes()) for path in files(walk)]
     assert list(seeds(everything, _seed(made))) == []
 

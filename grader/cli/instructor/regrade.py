@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\b
 Examples:
   grader regrade submissions                     after a change of the course: who changes, by how much, why
-  grader regrade submissions --never-lower       nobody gets fewer points than before
+  grader regrade submissions --never-lower       no student gets fewer points than before
   grader regrade submissions --never-lower --write   publish it
   grader regrade submissions --store old.sqlite  compare with another store, for example of another version
   grader regrade submissions --format csv --output changes.csv   with a sentence per student

@@ -23,7 +23,7 @@ PATIENCE = 240.0  # seconds: a loaded machine is no failure
 def missing() -> str:
     """Why there is no browser here, as a sentence; empty where there is one."""
     if not any(map(shutil.which, BROWSERS)):
-        return "NOT TESTED: no Chromium here, so nobody looked at the pages; apt-get install chromium chromium-driver"
+        return "NOT TESTED: no Chromium here, so these pages were not opened; apt-get install chromium chromium-driver"
     if not shutil.which("chromedriver"):
         return "NOT TESTED: Chromium is here, its driver is not; apt-get install chromium-driver"
     return ""
