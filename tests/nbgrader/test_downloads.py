@@ -104,7 +104,7 @@ def test_what_a_teacher_wrote_survives_another_autograde(steps, student, points)
     assert mark.needs, "nbgrader asks a person to look again where an override meets a new automatic score"
 
 
-def test_all_other_students_have_a_mark_from_the_store(steps):
+def test_only_manually_graded_students_wait_for_a_teacher(steps):
     waiting = {student for (student, _exercise), mark in steps.forced.items() if mark.needs}
     assert waiting == {TAUGHT, "w-cut"}
 
