@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from grader.intake.syntax import CannotParse, parse
 from grader.support.i18n import _
 
-MAX_ATTEMPTS = 16  # places at which the source is cut before it is given up
+# Lines that are tried as the end of the part before the error, and as many as the start of the part after it.
+MAX_ATTEMPTS = 16
 
 # A line that begins a top-level statement. A clause such as `else:` belongs to the statement above it.
 _BEGINS = re.compile(r"(?!(?:else|elif|except|finally)\b)[^\s#)\]}]")
-_GOES_ON = re.compile(
-    r"(?:class|def|async def|import|from|@)\b|@"
-)  # where code may be taken up after an error
+# A line at which the part after the error may start.
+_GOES_ON = re.compile(r"(?:class|def|async def|import|from|@)\b|@")
 _HEADER = re.compile(
     r"^ {0,3}(?:class[ \t]+(\w+)|(?:async[ \t]+)?def[ \t]+(\w++)(?![ \t]*\([ \t]*self\b))", re.M
 )
@@ -24,8 +24,8 @@ _HEADER = re.compile(
 class Fault:
     """A syntax error in a unit, and the names whose definitions were lost with it.
 
-    alone: the unit is a whole script. resumed: the line from which its code counts again; 0 if none does. caret:
-    the line of code, and a caret below the place.
+    alone: the unit is the whole submission, not one of several cells or blocks. resumed: the line from which the
+    code after the error is used; 0 if none is. caret: the line of code, and a caret below the place.
     """
 
     unit: str
@@ -66,9 +66,10 @@ class Fault:
 
 @dataclass(frozen=True)
 class Prefix:
-    """The complete statements of a source around its first syntax error, what was lost, and the error.
+    """The complete statements of a source around its first syntax error, and the error.
 
-    resumed: the line from which the code counts again; 0 if none after the error does.
+    source: the complete statements. rest: the text that was left out. resumed: the line from which the code after the
+    error is used; 0 if none is.
     """
 
     source: str
@@ -87,7 +88,8 @@ class Prefix:
 def prefix(source: str) -> Prefix:
     """Return the source without the top-level statement that contains its first syntax error.
 
-    If the code after that does not parse either, return only the longest beginning that does.
+    The part after the error starts at the first definition or import from which on all code parses. If there is no
+    such line, return only the part before the error.
     """
     try:
         parse(source)
@@ -97,6 +99,7 @@ def prefix(source: str) -> Prefix:
 
 
 def _before(source: str, error: CannotParse) -> Prefix:
+    """Cut the source at the statement with the error; further up, if the part before it does not parse either."""
     lines = source.split("\n")
     at = error.line if _is_indented_output(lines, error) else _beginning(lines, error.line)
     for _attempt in range(MAX_ATTEMPTS):
@@ -111,7 +114,10 @@ def _before(source: str, error: CannotParse) -> Prefix:
 
 
 def _resumed(lines: list[str], kept: str, at: int, error: CannotParse) -> Prefix:
-    """Go on after the error at a definition or an import, if the code from there on parses; lines keep their numbers."""
+    """Return `kept` and the part after the error, which starts at a definition or import; lines keep their numbers.
+
+    at: the number of lines in `kept`.
+    """
     places = [n for n in range(max(error.line, at + 1), len(lines)) if _GOES_ON.match(lines[n])]
     for place in places[:MAX_ATTEMPTS]:
         after = "\n".join(lines[place:])
@@ -125,7 +131,7 @@ def _resumed(lines: list[str], kept: str, at: int, error: CannotParse) -> Prefix
 
 
 def _is_indented_output(lines: list[str], error: CannotParse) -> bool:
-    """Whether the error is an indented line below a statement that has no block, which is complete."""
+    """Return whether the error is an indented line below a complete statement without a block: probably its output."""
     if error.reason != "unexpected indent":
         return False
     above = _beginning(lines, error.line - 1)
@@ -137,7 +143,7 @@ def _is_indented_output(lines: list[str], error: CannotParse) -> bool:
 
 
 def _beginning(lines: list[str], at: int) -> int:
-    """Return the last line up to `at` that begins a top-level statement, from 1; 0 if there is none."""
+    """Return the number of the last line up to `at` that begins a top-level statement; 0 if there is none."""
     at = min(at, len(lines))
     while at > 0 and not _BEGINS.match(lines[at - 1]):
         at -= 1
@@ -145,5 +151,8 @@ def _beginning(lines: list[str], at: int) -> int:
 
 
 def defined_in(text: str) -> tuple[str, ...]:
-    """Return the names of the classes and functions whose headers are in a text that need not parse."""
+    """Return the names of the classes and functions whose headers are in a text that need not parse.
+
+    A function whose first parameter is `self` is taken for a method and left out.
+    """
     return tuple(dict.fromkeys(found[1] or found[2] for found in _HEADER.finditer(text)))

@@ -27,17 +27,16 @@ class NoCourse(GraderError):
 
 @dataclass(frozen=True)
 class Course:
-    """A folder that holds `headway.toml` and one folder per assignment, or a single assignment as nbgrader releases
-    it.
-    """
+    """A folder with `headway.toml` and one folder per assignment, or a single assignment as nbgrader releases it."""
 
     root: Path
 
     @cached_property
     def bundles(self) -> list[Bundle]:
-        """Return the public bundles, in order. Raises NoCourse if there is none, or of another version.
+        """The public bundles, in order, with the rules of the course applied.
 
-        Raises UsageError as `settings` does.
+        Raises NoCourse if there is no bundle, or if one has another version. Raises UsageError as `settings` does,
+        and for rules that do not fit the exercises.
         """
         try:
             found = [load(self.root)] if self.is_one_assignment else load_all(self.root)
@@ -78,11 +77,9 @@ class Course:
         return self.solutions
 
     def _ruled(self, found: Sequence[Bundle]) -> list[Bundle]:
-        """Return the bundles by the rules of the course.
+        """Apply the rules of the course. Raises UsageError for rules that leave an exercise without a check.
 
-        Raises UsageError for rules that leave an exercise without a check.
-
-        In an instructor's checkout, which has all exercises, a name that is none is refused too.
+        In an instructor's checkout, which has all exercises, also raises it for a name that is no exercise.
         """
         known = [exercise.name for bundle in found for exercise in bundle.exercises]
         named = [("points", name) for name in self.rules.points]
@@ -106,7 +103,7 @@ class Course:
         return self.choose(bundle)[0]
 
     def choose(self, bundle: Bundle) -> tuple[Path, str]:
-        """Return the student's file of an assignment and a remark. The file may be missing."""
+        """Return the student's file of an assignment, which may be missing, and a remark; "" if there is none."""
         path, remark = choose(self.folder_of(bundle), bundle)
         missing = self.is_one_assignment and not path.exists()
         return (self.possible_files(bundle)[-1] if missing else path), remark
@@ -127,9 +124,9 @@ class Course:
 
 
 def find(start: Path) -> Course:
-    """Find the course of `start`: it, a folder above it, or `assignments` in one of these; or an assignment by itself.
+    """Find the course of the folder `start`. Raises NoCourse.
 
-    Raises NoCourse.
+    The course is `start`, a folder above it, `assignments/` in one of these, or an assignment without a course folder.
     """
     for folder in _upwards(start.resolve()):
         for candidate in (folder, folder / "assignments"):
@@ -153,8 +150,7 @@ def bundled() -> Course:
 
 
 def find_for_file(named: Path | None) -> Course:
-    """Find the course for `--file`: the folder that was named, else that of the working directory, else the bundled
-    one.
+    """Find the course for `--file`: that of the folder `named`, else of the working directory, else the bundled one.
 
     Raises NoCourse.
     """
@@ -178,7 +174,10 @@ def possible_files(folder: Path, bundle: Bundle) -> list[Path]:
 
 
 def choose(folder: Path, bundle: Bundle) -> tuple[Path, str]:
-    """Choose between stub and notebook: the one that was changed counts; if both were, the newer. Second: a remark."""
+    """Choose between script and notebook: the one that was changed; if both were, the newer; if neither, the script.
+
+    If only one of them exists, it is chosen. Return also a remark for the student, "" if there is none.
+    """
     script, book, released = possible_files(folder, bundle)
     if released.exists() and not book.exists():
         book = released
@@ -197,7 +196,10 @@ def choose(folder: Path, bundle: Bundle) -> tuple[Path, str]:
 
 
 def wanted_exercises(names: Sequence[str], bundles: Sequence[Bundle]) -> list[str]:
-    """Return exercise names for exercises, assignments, or their numbers. Raises UsageError with a near name."""
+    """Return the exercises that are named by their own names, or by an assignment's name, module or number.
+
+    Return all exercises if there are no names. Raises UsageError for an unknown name.
+    """
     known = {e.name: [e.name] for b in bundles for e in b.exercises}
     groups = {b.assignment: [e.name for e in b.exercises] for b in bundles}
     numbers = {b.assignment.split("_")[0]: groups[b.assignment] for b in bundles}
@@ -212,7 +214,7 @@ def wanted_exercises(names: Sequence[str], bundles: Sequence[Bundle]) -> list[st
 
 
 def _unknown(name: str, known: Collection[str]) -> str:
-    """Return a sentence on a name that is no exercise: what was probably meant."""
+    """Return a sentence about a name that is no exercise, with the name that was probably meant."""
     from difflib import get_close_matches
 
     file = PurePath(name)
@@ -228,7 +230,10 @@ def _unknown(name: str, known: Collection[str]) -> str:
 
 
 def one_exercise(name: str, bundles: Sequence[Bundle]) -> Exercise:
-    """Return the exercise of a name. Raises UsageError, with a near name or with the exercises of an assignment."""
+    """Return the exercise of a name, or the only exercise of an assignment.
+
+    Raises UsageError for an unknown name, and for an assignment with several exercises.
+    """
     found = wanted_exercises([name], bundles)
     if len(found) > 1 and name not in found:
         says = _("{name} has several exercises; name one of them: {exercises}")

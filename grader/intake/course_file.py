@@ -25,7 +25,10 @@ KEYS = ("course", "policies_that_count", "name_lines", "level", "keep", "points"
 
 @dataclass(frozen=True)
 class CourseFile:
-    """The settings of a course. keep: which of two submissions of an exercise counts."""
+    """The settings of a course.
+
+    names_lines: whether to search for the line to look at. keep: which of two submissions of an exercise counts.
+    """
 
     rules: Rules = NO_RULES
     names_lines: bool = True

@@ -24,8 +24,9 @@ UNIT = "added imports"  # the name of the unit that binds them
 
 
 def missing_imports(submission: Submission, blocks: Iterable[str]) -> dict[str, str]:
-    """Name → its import, for names that a submission uses and binds nowhere. After `import *` this is not known.
+    """Return name → its import, for names that a submission uses and binds nowhere.
 
+    Return {} if the submission has `import *`, because that may bind any name.
     blocks: the building blocks that may be offered, besides the customary names.
     """
     unbound = _unbound(submission.units)
@@ -46,7 +47,7 @@ def units_to_run(submission: Submission, blocks: Iterable[str] = ()) -> tuple[Un
 
 @lru_cache(maxsize=8)
 def _unbound(units: tuple[Unit, ...]) -> dict[str, tuple[str, int]]:
-    """Name → the unit and the line of its first use, for names that nothing binds."""
+    """Return name → the unit and the line of its first use, for names that nothing binds; {} after `import *`."""
     used: dict[str, tuple[str, int]] = {}
     bound: set[str] = set()
     for unit, node in _nodes(units):

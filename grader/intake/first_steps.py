@@ -1,6 +1,4 @@
-"""Find slips of beginners: code that waits for the keyboard, a loop that changes nothing, a function that returns
-nothing.
-"""
+"""Find slips of beginners: code that waits for the keyboard, an endless loop, a function that returns nothing."""
 
 from __future__ import annotations
 
@@ -57,7 +55,10 @@ def _unchanged(loop: ast.While) -> list[str]:
 
 
 def _touched(node: ast.AST) -> list[ast.AST]:
-    """Return what a node may change: what it binds, whose attribute or item it uses, and what it passes to a call."""
+    """Return the nodes whose values this one may change.
+
+    These are a name that it binds, an object whose attribute or item it uses, and the arguments of a call.
+    """
     if isinstance(node, ast.Name):
         return [] if isinstance(node.ctx, ast.Load) else [node]
     if isinstance(node, ast.Attribute | ast.Subscript):
@@ -68,14 +69,14 @@ def _touched(node: ast.AST) -> list[ast.AST]:
 
 
 def _called(function: ast.expr) -> str:
-    """Return the called name, such as "input" or "pdb.set_trace"; "" for longer expressions."""
+    """Return the name of a called function, as "input" or "pdb.set_trace"; "" for any other expression."""
     if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
         return f"{function.value.id}.{function.attr}"
     return function.id if isinstance(function, ast.Name) else ""
 
 
 def _answering(definition: ast.stmt) -> Iterator[ast.FunctionDef]:
-    """Return the function itself, or the `forward` of a class."""
+    """Yield the functions that must return a value: the definition itself, or the `forward` of a class."""
     if isinstance(definition, ast.FunctionDef):
         yield definition
     elif isinstance(definition, ast.ClassDef):
@@ -83,7 +84,7 @@ def _answering(definition: ast.stmt) -> Iterator[ast.FunctionDef]:
 
 
 def _gives_a_value(function: ast.FunctionDef) -> bool:
-    """Whether a function can return a value, or raises or ends Python on purpose. Functions inside it do not count."""
+    """Whether a function can return or yield a value, raises, or ends Python. Functions inside it do not count."""
     waiting: list[ast.AST] = [*function.body]
     while waiting:
         node = waiting.pop()

@@ -18,7 +18,9 @@ from grader.intake.read import Submission, Unit
 from grader.intake.syntax import CannotParse, parse
 
 _ROOT = "torch"
-_MAX_PATH = 400  # letters of one part that are kept; each of many imported names repeats the module's
+# Characters that are kept of a module's name, and of each name that is imported from it: the path of each of them
+# repeats the module's name.
+_MAX_PATH = 400
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,10 @@ def _last_name(call: str) -> str:
 
 
 def is_named(path: str, call: str) -> bool:
-    """Whether a dotted path of torch matches "nn.MultiheadAttention" or a pattern such as "nn.Transformer*"."""
+    """Whether a dotted path of torch matches "nn.MultiheadAttention" or a pattern such as "nn.Transformer*".
+
+    Only the last name of `call` is compared, with each name of the path.
+    """
     root, *rest = path.split(".")
     last = call.rpartition(".")[2]
     return root == _ROOT and any(fnmatchcase(part, last) for part in rest)
@@ -61,7 +66,7 @@ _Statements = Mapping[str, list[tuple[str, ast.stmt]]]
 
 @lru_cache(maxsize=2)  # asked for by each exercise of a submission
 def _outline(units: tuple[Unit, ...]) -> tuple[Mapping[str, str], _Statements]:
-    """Return the dotted path of every imported name, and the top-level statements that bind each name."""
+    """Return name → dotted path for imported names, and name → the top-level statements that bind it."""
     trees = list(_trees(units))
     aliases = {local: path for _, tree in trees for local, path in _imported(tree)}
     statements: dict[str, list[tuple[str, ast.stmt]]] = {}

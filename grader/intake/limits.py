@@ -2,7 +2,7 @@
 
 | limit | value | why |
 |---|---|---|
-| a file | 8 MiB | a notebook holds pictures; JSON of this size needs less than 300 MiB to read |
+| a notebook file | 8 MiB | it may have pictures; JSON of this size needs less than 300 MiB to read |
 | source | 1 MiB | a `.py` file, or all code cells of a notebook together |
 | words and symbols | 100,000 | Python's parser needs up to 2 KiB for each |
 | names joined by dots | 100 | the parser copies an imported name once for each dot |
@@ -25,7 +25,7 @@ MAX_DOTTED_NAMES = 100
 
 # A run of #, = or * counts as one, because comments use such lines as separators.
 _TOKEN = re.compile(r"\w+|#+|=+|\*+|[^\w\s]")
-# Every part is possessive: without a match, the search is linear in the text.
+# The inner quantifiers are possessive, so that a search without a match takes linear time.
 _CHAIN = re.compile(rf"(?:\.[\s\\]*+[^\W\d]\w*+[\s\\]*+){{{MAX_DOTTED_NAMES}}}")
 
 

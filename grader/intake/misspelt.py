@@ -14,7 +14,7 @@ NEAR = 0.8  # how similar a name has to be to be offered instead
 MAX_UNKNOWN = 50  # unknown names that are looked up; the cost is this times MAX_NAMES
 MAX_NAMES = 1000  # names to choose from
 
-# The keywords of functions and layers that such code calls.
+# The parameters of functions and layers of torch that answers often call.
 _KEYWORDS = {
     "softmax": "input dim dtype",
     "Softmax": "dim",

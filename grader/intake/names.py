@@ -19,7 +19,7 @@ class Parameters:
     """The named parameters of a function or method without `self`, and how many positional arguments it accepts."""
 
     names: tuple[str, ...]
-    least: int
+    least: int  # parameters without a default, keyword-only ones included
     most: float  # inf with `*args`
 
     def accept(self, count: int) -> bool:
@@ -60,12 +60,12 @@ class Names:
 
     @property
     def lost(self) -> Mapping[str, Fault]:
-        """Return the names that are defined only in code that cannot be parsed."""
+        """Name → its syntax error, for names that are defined only in code that cannot be parsed."""
         return {name: fault for fault in self.faults for name in fault.lost if name not in self.definitions}
 
     @cached_property
     def by_plain_name(self) -> Mapping[str, list[str]]:
-        """Return the names of the definitions by their `plain` form."""
+        """Plain name (see `plain`) → the names of the definitions that have it."""
         groups: dict[str, list[str]] = {}
         for name in self.definitions:
             groups.setdefault(plain(name), []).append(name)
@@ -73,7 +73,7 @@ class Names:
 
 
 def read_names(submission: Submission) -> Names:
-    """Parse every unit. A unit that cannot be parsed is noted, and the others count."""
+    """Parse every unit. A unit that cannot be parsed becomes one of the faults; the others are read."""
     found = _names_in(submission.units)
     return replace(found, faults=submission.faults + found.faults)
 
@@ -101,9 +101,10 @@ def _definitions(unit: Unit) -> Iterator[Definition]:
     for node in statements(parse(unit.source).body):
         names = _bound(node)
         if names:
-            known = (unit.name, node.lineno, node.end_lineno or node.lineno, _hash(node))
-            called = (_called(node, "__init__"), _called(node, "forward"))
-            yield from (Definition(name, *known, kind, *called) for name, kind in names)
+            place = (unit.name, node.lineno, node.end_lineno or node.lineno)
+            tree = _hash(node)
+            parameters = (_parameters_of(node, "__init__"), _parameters_of(node, "forward"))
+            yield from (Definition(name, *place, tree, kind, *parameters) for name, kind in names)
 
 
 def _hash(node: ast.stmt) -> str:
@@ -127,7 +128,7 @@ def _hash(node: ast.stmt) -> str:
 
 
 def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield Top-level statements, and those inside `if`, `try` and `with` at the top level, in their order."""
+    """Yield top-level statements, and those inside `if`, `try` and `with` at the top level, in their order."""
     waiting = [*reversed(body)]
     while waiting:
         node = waiting.pop()
@@ -145,6 +146,7 @@ def _inner(node: ast.stmt) -> list[ast.stmt]:
 
 
 def _bound(node: ast.stmt) -> list[tuple[str, str]]:
+    """Return the names that a statement defines, each with its kind: "def", "class" or "name"."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return [] if _becomes_a_method(node) else [(node.name, "def")]
     if isinstance(node, ast.ClassDef):
@@ -162,8 +164,11 @@ def _becomes_a_method(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return any("add_to_class" in (getattr(call, "attr", ""), getattr(call, "id", "")) for call in calls)
 
 
-def _called(node: ast.stmt, method: str) -> Parameters | None:
-    """Return the parameters of a function, or of a method that a class defines."""
+def _parameters_of(node: ast.stmt, method: str) -> Parameters | None:
+    """Return the parameters of a class's method, without `self`; None if the class does not define it.
+
+    For a function, return its own parameters if `method` is "__init__", else None.
+    """
     if isinstance(node, ast.FunctionDef):
         return _parameters(node.args, skip=0) if method == "__init__" else None
     for part in node.body if isinstance(node, ast.ClassDef) else ():
@@ -181,7 +186,7 @@ def _parameters(arguments: ast.arguments, skip: int) -> Parameters:
 
 
 def plain(name: str) -> str:
-    """Return a name in lower case and without underscores: equal for `Multi_Head_Attention` and `multiheadAttention`."""
+    """Return a name without case and underscores: the same for `Multi_Head_Attention` and `multiheadAttention`."""
     return name.replace("_", "").lower()
 
 

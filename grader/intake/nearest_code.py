@@ -19,7 +19,8 @@ class NotGraded:
     """A definition that was not graded.
 
     exercise: the one with the nearest name; "" if none is near. same: its parameters are those of that exercise.
-    taken: the definition of the same file that was graded as that exercise.
+    taken: the other definition of the file that was graded as that exercise, if the names differ only in case and
+    underscores; "" otherwise.
     """
 
     definition: Definition
@@ -47,13 +48,17 @@ def not_graded(
 def _compared(
     definition: Definition, found: Mapping[str, str], contracts: Mapping[str, Contract]
 ) -> NotGraded | None:
-    """Return the nearest exercise; None for other code, and for a class that the report shows anyway."""
+    """Return a definition with its nearest exercise.
+
+    Return None for code that is no attention or Transformer code, and for a class that the report shows anyway.
+    """
     name = definition.name
-    known = {alias: exercise for exercise, alias in found.items()}
-    same = next((e for e, c in contracts.items() if e != known.get(name) and _is_same(e, c, definition)), "")
+    exercise_of = {alias: exercise for exercise, alias in found.items()}
+    others = (e for e in contracts if e != exercise_of.get(name))
+    same = next((e for e in others if _is_same(e, contracts[e], definition)), "")
     if same:
         return NotGraded(definition, same, same=True)
-    if name in known:
+    if name in exercise_of:
         return None
     for exercise, alias in found.items():
         if plain(exercise) == plain(name):
@@ -65,7 +70,7 @@ def _compared(
 
 
 def _is_same(exercise: str, wanted: Contract, found: Definition) -> bool:
-    """Whether a class takes the very parameters of an exercise, and its `forward` as many arguments."""
+    """Whether a class takes exactly the parameters of an exercise, and its `forward` as many arguments."""
     if found.takes is None or wanted.parameters is None or other_family(exercise, found.name):
         return False
     return found.takes == frozenset(wanted.parameters.names) and forward_fits(wanted, found)
@@ -80,4 +85,5 @@ def _is_near(exercise: str, wanted: Contract, found: Definition) -> bool:
 
 
 def _is_of_the_kind(name: str) -> bool:
+    """Whether a name contains a word of attention or Transformer code."""
     return bool(family(name)) or any(word in plain(name) for word in WORDS)

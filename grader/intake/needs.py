@@ -13,7 +13,7 @@ from grader.intake.syntax import CannotParse, children, parse, walk
 
 
 def needs(submission: Submission, names: Names, name: str) -> frozenset[str]:
-    """Return the names that a definition uses, and those that the file's own definitions among them use."""
+    """Return `name`, the names that its definition uses, those that the definitions of these use, and so on."""
     uses = _uses(submission.units)
     found = {name}
     waiting = [name]
@@ -34,7 +34,7 @@ class _Uses:
         self._found: dict[tuple[str, int], frozenset[str]] = {}
 
     def on(self, unit: str, line: int) -> frozenset[str]:
-        """Return what the definitions use that begin on a line: all names of a line need the same."""
+        """Return the names that the statements use that begin on a line; all names defined on it need the same."""
         if (unit, line) not in self._found:
             nodes = self._lines.get(unit, {}).get(line, ())
             self._found[unit, line] = frozenset(name for node in nodes for name in _free(node))
@@ -57,7 +57,7 @@ def _by_line(source: str) -> dict[int, list[ast.stmt]]:
 
 
 def _free(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a node uses, without the variables of functions."""
+    """Yield the names that a node uses, without parameters and local variables of functions."""
     waiting: list[tuple[ast.AST, frozenset[str]]] = [(node, frozenset())]
     while waiting:
         part, own = waiting.pop()

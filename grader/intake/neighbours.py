@@ -23,7 +23,7 @@ from grader.intake.syntax import CannotParse, parse
 from grader.support.errors import GraderError
 
 MAX_NEIGHBOURS = 20
-# A book's package has a file named after each framework, and none of them is that framework.
+# The book's package has a file for each framework, such as `tensorflow.py`; `import tensorflow` does not mean it.
 OTHER_FRAMEWORKS = frozenset({"flax", "jax", "keras", "mxnet", "paddle", "tensorflow"})
 MAX_IMPORTS = 200  # of one file that are looked up
 MAX_PARTS = 8  # of a dotted name that is looked up
@@ -31,7 +31,7 @@ ReadFile = Callable[[PurePosixPath], bytes | None]
 
 
 def inside(root: Path) -> ReadFile:
-    """Read plain files of a folder. Links in it are not followed. What is returned can be sent to another process."""
+    """Return a function that reads plain files of a folder, without following links. It can be pickled."""
     return partial(_of_folder, root)
 
 
@@ -41,7 +41,7 @@ def _of_folder(root: Path, place: PurePosixPath) -> bytes | None:
 
 
 def among(files: Mapping[str, Callable[[], bytes]]) -> ReadFile:
-    """Read files by their place in the submitted folder. It can be sent to another process if the files can."""
+    """Return a function that reads `files` by their path in the submitted folder. It can be pickled if `files` can."""
     return partial(_of_files, files)
 
 
@@ -51,10 +51,11 @@ def _of_files(files: Mapping[str, Callable[[], bytes]], place: PurePosixPath) ->
 
 
 def with_neighbours(submission: Submission, read: ReadFile | None = None) -> Submission:
-    """Return the submission with the modules in its folder, and below, that it or one of them imports.
+    """Return the submission with the modules of its folder that it imports, and with those that these import.
 
-    A worker takes a module from here only if the import of that name fails. read: returns a file of the folder by its
-    place in it, None if there is none; by default, from the folder of the submission's path.
+    At most MAX_NEIGHBOURS modules are added. A worker uses one only if the import of that name fails.
+    read: returns the bytes of a file by its path in the folder, None if there is none; by default, it reads the folder
+    of the submission's path.
     """
     text = cache(partial(_text, read or inside(submission.path.parent)))
     found: dict[PurePosixPath, Neighbour] = {}
@@ -66,7 +67,7 @@ def with_neighbours(submission: Submission, read: ReadFile | None = None) -> Sub
             place, source, above = _module(module, folder, text)
             if place is None or place == PurePosixPath(submission.path.name):
                 continue
-            guessed = () if _lies_below(submission.path, above) else (module,)
+            guessed = () if _is_in_folders(submission.path, above) else (module,)
             if place in found:
                 known = found[place]
                 found[place] = replace(
@@ -114,9 +115,10 @@ def imported_modules(units: Iterable[Unit]) -> Iterator[str]:
 def _module(
     module: str, folder: PurePosixPath, text: Callable[[PurePosixPath], str | None]
 ) -> tuple[PurePosixPath | None, str, tuple[str, ...]]:
-    """Return the file of a module: its whole dotted name below `folder` or the root, else the end of that name.
+    """Find the file of a module in `folder` (that of the importing file) or in the submitted folder.
 
-    Returns its place, its text, and the parts of the name that were left out.
+    Look for the whole dotted name first; then leave out its first parts, one after another.
+    Return its path in the submitted folder, its text, and the parts that were left out; None, "", () if no file fits.
     """
     parts = module.lstrip(".").split(".")
     if module.split(".")[0] in OTHER_FRAMEWORKS or len(parts) > MAX_PARTS:
@@ -131,13 +133,13 @@ def _module(
     return None, "", ()
 
 
-def _lies_below(path: Path, folders: tuple[str, ...]) -> bool:
-    """Whether a file's folder ends in these folders; none of them is always there."""
+def _is_in_folders(path: Path, folders: tuple[str, ...]) -> bool:
+    """Whether the path of a file's folder ends in these folders; True without folders."""
     return path.absolute().parent.parts[-len(folders) :] == folders if folders else True
 
 
 def _text(read: ReadFile, place: PurePosixPath) -> str | None:
-    """Return the text of a file, if it is there and within the limits of a submission."""
+    """Return the text of a file; None if it is missing, not text, or beyond the limits of a submission."""
     try:
         data = read(place)
         source = None if data is None else text_of(Path(place), data)

@@ -16,7 +16,7 @@ _ASSIGNED = re.compile(r"^(?P<indent>\s*)(?P<target>[A-Za-z_][\w, ]*)=\s*(!|%[A-
 _FOREIGN_CELL = re.compile(
     r"^%%(bash|sh|script|html|javascript|js|latex|markdown|perl|ruby|svg|writefile|file|cmd|R)\b"
 )
-# The cell of any other magic counts if it parses as Python.
+# A cell whose first line is any other magic counts only if it parses as Python. These four always contain Python.
 _CELL_OF_ANOTHER = re.compile(r"^%%(?!(time|timeit|capture|prun)\b)")
 MAX_MAGICS = 16  # lines of one cell that are replaced one by one; the cell is parsed again for each
 
@@ -74,6 +74,7 @@ def plain_python(source: str) -> str:
 
     Only lines at which Python cannot go on are replaced, so that a line in a string that looks like a magic stays.
     If Python stops at a line that is not a magic, the cell has a syntax error, and all magics are replaced.
+    A cell in another language, such as `%%bash`, becomes empty lines.
     """
     source = source.replace("\r\n", "\n").replace("\0", "")
     lines = source.split("\n")

@@ -36,11 +36,14 @@ _FIRST_WORDS = re.compile(r"^(?:class|def|import|from)\b", re.M)
 
 @dataclass
 class Block:
-    """Lines that may be code: a fenced block, with the language that it names, or a copied cell (None)."""
+    """Lines that may be code: a fenced block or a copied cell.
+
+    language: as the block names it, "" if it names none; None for a copied cell.
+    """
 
     first: int  # the number of its first line, from 0
     language: str | None
-    quotes: int = 0  # the marks `>` in front of each line, of a block in a quotation
+    quotes: int = 0  # how many marks `>` are in front of each line
     lines: list[str] = field(default_factory=list)
 
     @property
@@ -49,10 +52,10 @@ class Block:
 
 
 def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...], tuple[int, ...]]:
-    """Return the code of a document as one source, the syntax errors in it, and the lines of definitions for other
-    frameworks.
+    """Return the code of a document as one source, its syntax errors, and the lines of skipped definitions.
 
-    A block with an error costs itself only. Raises TooLarge.
+    A definition is skipped if its block is for another framework. An error in a block does not affect other blocks.
+    Raises TooLarge.
     """
     all_blocks = list(_blocks(text))
     blocks = list(_of_this_framework(all_blocks))
@@ -91,7 +94,8 @@ def _blocks(text: str) -> Iterator[Block]:
             line, quoted = _unquoted(line, block.quotes)
             mark = _FENCE.match(line)
             closed = bool(mark and mark["mark"].startswith(fence) and not mark["info"].strip())
-            begins, ends = (None, closed) if quoted else (begins, True)  # a block ends with its quotation
+            # No block begins inside a fence. A block in a quotation also ends where the quotation ends.
+            begins, ends = (None, closed) if quoted else (begins, True)
         if block is not None and (begins is not None or ends):
             yield block
             block, fence = None, ""
@@ -114,14 +118,14 @@ def _unquoted(line: str, quotes: int) -> tuple[str, bool]:
 
 
 def _without_prompts(text: str) -> str:
-    """Return the code that was typed at Python's prompt, with empty lines in place of output; other text as it is."""
+    """Return the code that was typed at Python's prompt, with empty lines for its output; other text as it is."""
     if not text.lstrip("\n").startswith(">>> "):
         return text
     return "\n".join(line[4:] if _PROMPT.match(line) else "" for line in text.split("\n"))
 
 
 def _begin(line: str, number: int) -> tuple[Block, str] | None:
-    """Return the block that begins in a line, and the mark that ends it, if there is one."""
+    """Return the block that begins in a line, and the mark that ends it ("" for a cell); None if no block begins."""
     fence, cell = _FENCE.match(line), _CELL.match(line)
     if fence:
         named = _LANGUAGE.match(fence["info"].strip())
@@ -131,7 +135,7 @@ def _begin(line: str, number: int) -> tuple[Block, str] | None:
 
 
 def _of_this_framework(blocks: list[Block]) -> Iterator[Block]:
-    """Yield the blocks without those for other frameworks, if a chapter has a block for each (`#@tab pytorch`)."""
+    """Yield the blocks, without those for other frameworks if a chapter has one for each (`#@tab pytorch`)."""
     tabs = [_TAB.match(block.text) for block in blocks]
     several = any(tab and "pytorch" in tab["names"] for tab in tabs)
     for block, tab in zip(blocks, tabs, strict=True):
@@ -140,7 +144,7 @@ def _of_this_framework(blocks: list[Block]) -> Iterator[Block]:
 
 
 def _is_code(block: Block, read: Prefix) -> bool:
-    """Whether a block is Python: by its language, or without one if it defines or imports something."""
+    """Whether a block is Python: by its language; without one, if it has a statement that is not only an expression."""
     if block.language is None or block.language in _PYTHON:
         return True
     if block.language:
@@ -151,5 +155,5 @@ def _is_code(block: Block, read: Prefix) -> bool:
 
 
 def _ends_in_output(block: Block, read: Prefix) -> bool:
-    """Whether what does not parse is what a copied cell printed, or prose below it."""
+    """Whether the text that does not parse is probably the output of a copied cell, or prose below it."""
     return block.language is None and not defined_in(read.rest)

@@ -10,7 +10,7 @@ from grader.intake.names import Names
 from grader.intake.read import Submission
 from grader.intake.syntax import parse
 
-MAX_BASES = 10  # classes on the way to the one that defines a method
+MAX_BASES = 10  # base classes that are followed to find a method
 # Base classes without a `forward` of their own.
 BARE_BASES = frozenset(
     {"nn.Module", "torch.nn.Module", "Module", "d2l.Module", "Encoder", "Decoder", "AttentionDecoder"}
@@ -23,7 +23,7 @@ class Signature:
     """The parameters of a function, or of a method without `self`.
 
     needed: parameters without a default. extra_args, extra_keywords: it has `*args`, `**kwargs`.
-    text: the parameters as the source has them.
+    text: the parameters with their defaults, without annotations.
     """
 
     positional: tuple[str, ...]
@@ -52,7 +52,7 @@ class Signature:
 def signature(submission: Submission, names: Names, name: str, method: str = "") -> Signature | None:
     """Return the signature of a function, or of a method that a class or a base class in the same file defines.
 
-    None if the text does not decide it: a decorator, a base class from elsewhere, a name that is assigned.
+    Return None if the text does not decide it: a decorator, a base class from elsewhere, a name that is assigned.
     """
     for _step in range(MAX_BASES):
         node = _definition(submission, names, name)
@@ -70,7 +70,11 @@ def signature(submission: Submission, names: Names, name: str, method: str = "")
 
 
 def has_no_code(submission: Submission, names: Names, name: str) -> bool:
-    """Whether a function or class has no statement of its own, and inherits no `forward` from this file."""
+    """Whether a function or class has no statement besides a docstring, `...` or `pass`.
+
+    A class must also inherit no `forward`: each base class in this file has none, and the last has one of BARE_BASES
+    as its base class.
+    """
     node = _definition(submission, names, name)
     if node is None or not all(_says_nothing(statement) for statement in node.body):
         return False

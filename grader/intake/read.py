@@ -36,7 +36,7 @@ class Unit:
 class Neighbour(Unit):
     """A module beside a submission, and the names that imports use for it.
 
-    guessed: those of the names that are only similar: the folders that they name are not there.
+    guessed: those of these names of which only the end fits the file: the file is not in the folders that they name.
     """
 
     modules: tuple[str, ...] = ()
@@ -49,8 +49,8 @@ class Submission:
 
     path: Path
     units: tuple[Unit, ...]
-    faults: tuple[Fault, ...] = ()  # syntax errors; `units` hold the code before them
-    neighbours: tuple[Neighbour, ...] = ()  # taken only where an import fails
+    faults: tuple[Fault, ...] = ()  # syntax errors; `units` hold the code around them
+    neighbours: tuple[Neighbour, ...] = ()  # used only for imports that fail
     skipped: tuple[int, ...] = ()  # the first lines of definitions for other frameworks, in notes
 
     @cached_property
@@ -69,12 +69,12 @@ def read_submission(path: Path) -> Submission:
 
 
 def submission_from(path: Path, data: bytes) -> Submission:
-    """Read the bytes of a file; the path only names them. Raises Blocked."""
+    """Read the bytes of a file. Of the path, only the name and the suffix are used. Raises Blocked."""
     return _submission(path, text_of(path, data))
 
 
 def text_of(path: Path, data: bytes) -> str:
-    """Return the text of a file; the path only names it. Raises Blocked."""
+    """Return the text of a file. Of the path, only the name and the suffix are used. Raises Blocked."""
     _check_size(path, len(data))
     return _decoded(shown(path), data)
 
@@ -87,13 +87,13 @@ def _submission(path: Path, text: str) -> Submission:
             return _of_notes(path, name, text)
         if path.suffix == ".ipynb":
             cells = code_cells(text)
-            return _up_to_faults(path, [Unit(f"{name} cell {number}", source) for number, source in cells])
+            return _around_faults(path, [Unit(f"{name} cell {number}", source) for number, source in cells])
         check_sources([text])
     except NotANotebook as error:
         raise Blocked(_("{file} is not a notebook: {reason}").format(file=name, reason=error)) from None
     except TooLarge as error:
         raise Blocked(_("{file}: {reason}").format(file=name, reason=error)) from None
-    return _up_to_faults(path, [Unit(name, plain_python(text))])
+    return _around_faults(path, [Unit(name, plain_python(text))])
 
 
 def _of_notes(path: Path, name: str, text: str) -> Submission:
@@ -103,8 +103,8 @@ def _of_notes(path: Path, name: str, text: str) -> Submission:
     return Submission(path, (Unit(name, source),), faults, skipped=skipped)
 
 
-def _up_to_faults(path: Path, units: Sequence[Unit]) -> Submission:
-    """Return every unit up to its first syntax error."""
+def _around_faults(path: Path, units: Sequence[Unit]) -> Submission:
+    """Return the submission with the code of each unit around its first syntax error."""
     read = [(unit.name, prefix(unit.source)) for unit in units]
     faults = [part.fault(name, alone=len(units) == 1) for name, part in read]
     kept = tuple(Unit(name, part.source) for name, part in read)
@@ -112,12 +112,16 @@ def _up_to_faults(path: Path, units: Sequence[Unit]) -> Submission:
 
 
 def shown(path: Path) -> str:
-    """Return a file's name for messages: on one line, without control characters."""
+    """Return a file's name for messages: on one line, and without control characters."""
     return sanitize(path.name).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def read_text(path: Path) -> str:
-    """Return the text of one file. Raises Blocked if it is none, is too long, or is not UTF-8."""
+    """Return the text of one file.
+
+    Raises Blocked if it does not exist, is a folder, has another suffix, is a link out of its folder, is too large, is
+    empty, or is not UTF-8.
+    """
     name = shown(path)
     try:
         if path.is_dir():

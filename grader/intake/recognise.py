@@ -11,13 +11,13 @@ from grader.intake.names import Definition, Names, Parameters, plain
 
 # Much other code uses these names: they mean an exercise only together with its parameters.
 COMMON = frozenset({"train", "greedy_decode", "TokenEmbedding"})
-# Broken classes that a lesson shows. A class of one's own is never taken for one of them.
+# Broken classes that a lesson shows. A class with another name is never taken for one of them.
 REPAIRS = frozenset({"MixedUpAttention", "TangledSelfAttention", "TransparentSelfAttention"})
 # What a class is for.
 FAMILIES = ("attention", "encoding", "embedding", "norm", "ffn", "encoder", "decoder")
 NEAR = 0.9  # how similar two names have to be
 
-_OFTEN_THERE = frozenset({"bias", "debug", "device"})
+_OFTEN_THERE = frozenset({"bias", "debug", "device"})  # keywords that any constructor may have or lack
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ def contract(keywords: frozenset[str] | None, stub: Definition | None) -> Contra
 def match(contracts: Mapping[str, Contract], names: Names) -> dict[str, str]:
     """Return exercise → its name in the submission: the exercise's own name, else a near one.
 
-    A class under another name is taken for an exercise if its constructor takes the keywords of that exercise,
-    and a second witness agrees: its name is nearly the same, or its `forward` takes as many arguments. After these
-    a name that is nearly that of the exercise is enough: `MultiHeadedAttention`, `mask_softmax`.
+    A class under another name is taken for an exercise if its constructor takes the keywords of that exercise, and
+    also its name is nearly the same, or its `forward` takes as many arguments. For the exercises that are left, a name
+    that is nearly that of the exercise is enough: `MultiHeadedAttention`, `mask_softmax`.
     """
     out = {name: found for name, wanted in contracts.items() if (found := _by_name(name, wanted, names))}
     known = {plain(name) for name in contracts}
@@ -67,7 +67,7 @@ def lost_exercises(contracts: Mapping[str, Contract], names: Names) -> dict[str,
 
 
 def lost(exercise: str, names: Names) -> Fault | None:
-    """Return the syntax error that costs the definition of an exercise."""
+    """Return the syntax error in the definition of an exercise; None if there is none."""
     return names.lost.get(lost_name(exercise, names))
 
 
@@ -113,7 +113,7 @@ def _parameters_fit(wanted: Contract, found: Definition) -> bool:
 
 
 def _by_keywords(exercise: str, wanted: Contract, classes: list[Definition]) -> Iterator[str]:
-    """Yield the classes that take just the keywords of an exercise and agree in a second way."""
+    """Yield the classes that take the keywords of an exercise, few others, and fit by name or by `forward`."""
     if not wanted.keywords:
         return
     allowed = wanted.keywords | _OFTEN_THERE | set(wanted.parameters.names if wanted.parameters else ())
@@ -143,8 +143,9 @@ def is_near(exercise: str, name: str) -> bool:
 
 
 def likeness(exercise: str, name: str, least: float = 0.0) -> float:
-    """Return the similarity of two names, from 0 to 1; if it is below `least`, perhaps an upper bound that is also
-    below `least`, which is quicker.
+    """Return the similarity of two names, from 0 to 1.
+
+    If it is below `least`, the result may be an upper bound instead, also below `least`: that is quicker to compute.
     """
     one, other = plain(exercise), plain(name[:100])
     at_most = 2 * min(len(one), len(other)) / (len(one) + len(other) or 1)

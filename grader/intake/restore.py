@@ -17,7 +17,11 @@ class CannotRestore(GraderError, ValueError):
 
 
 def restored(text: str, name: str, stub: str, *, notebook: bool) -> str:
-    """Return the file's text with every definition of `name` replaced by the stub's. Raises CannotRestore."""
+    """Return the file's text with the stub's definition of `name` instead of its own. Raises CannotRestore.
+
+    In a script, or in a cell, the first definition is replaced and others are removed. A script without one gets it at
+    the end, and an empty script becomes the whole stub.
+    """
     start, stop = definition_span(stub, name)
     original = stub[start:stop]
     if not text.strip() and not notebook:

@@ -1,6 +1,6 @@
-"""Find slips in the syntax tree of a definition: code that is certain to raise, or that Python never calls.
+"""Find slips in the syntax tree of a definition: code that raises, that never runs, or that is surely not meant.
 
-Only certain slips are reported. A name that may come from another file is none.
+Only certain slips are reported. A name that may come from another file is no slip.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Slip:
 
 
 def slips(submission: Submission, name: str) -> list[Slip]:
-    """Return the slips in the definition of a name, by line; at most a few."""
+    """Return the slips in the definition of a name, by line; at most MAX_SLIPS."""
     text = _text(submission.units)
     found = [
         Slip(unit, line, says)
@@ -84,7 +84,7 @@ class _Text:
     earlier: dict[str, tuple[str, int]]  # name → the place of a definition that another one replaces
     bound: frozenset[str]
     attributes: frozenset[str]  # that are set anywhere, methods included
-    words: frozenset[str]  # all texts: one may be the name of a buffer
+    words: frozenset[str]  # all string constants: one may be the name of a buffer
     variables: frozenset[str]  # that top-level assignments set
     torch_nn: bool  # `nn` can only be torch.nn
 
@@ -235,7 +235,7 @@ def _arguments(node: ast.expr) -> int:
 
 
 def _without_super(built: ast.FunctionDef) -> _Found:
-    """Find layers that are set before `nn.Module.__init__` is called."""
+    """Report the first layer that is set before `nn.Module.__init__` was called."""
     for statement in built.body:
         names = {part.attr for part in walk(statement) if isinstance(part, ast.Attribute)}
         if "super" in _names(statement) or names & {"__init__", *_CONSTRUCTORS}:
@@ -256,7 +256,7 @@ def _sets_layer(statement: ast.Assign) -> bool:
 
 
 def _dotted(node: ast.expr) -> str:
-    """Return for example `nn.Linear` for a name or names joined by dots; "" for anything else."""
+    """Return a name, or names joined by dots such as "nn.Linear"; "" for any other expression."""
     parts = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

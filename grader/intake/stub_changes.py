@@ -14,9 +14,9 @@ LEAST_LINES = 4  # shorter answers are often equal by chance
 
 
 def is_changed(path: Path, read: Callable[[], bytes], stub: str, exercises: Sequence[str]) -> bool:
-    """Whether a file defines any of the exercises otherwise than the stub.
+    """Whether a file defines any of the exercises differently than the stub, or not at all.
 
-    A file that cannot be read counts as changed.
+    A file that cannot be read, or that has a syntax error, counts as changed.
     """
     original, found = _names(path, read, stub)
     if found is None or found.faults:
@@ -33,7 +33,7 @@ def answers(path: Path, read: Callable[[], bytes], stub: str, exercises: Sequenc
 
 
 def _names(path: Path, read: Callable[[], bytes], stub: str) -> tuple[Names, Names | None]:
-    """Return the names of the stub and those of the file (None if it cannot be read)."""
+    """Return the definitions of the stub, and those of the file; None for a file that cannot be read."""
     original = read_names(Submission(path, (Unit(path.name, stub),)))
     try:
         return original, read_names(submission_from(path, read()))
@@ -44,7 +44,8 @@ def _names(path: Path, read: Callable[[], bytes], stub: str) -> tuple[Names, Nam
 def own_tree(submission: Submission, stubs: tuple[str, ...]) -> str:
     """Return a hash of the functions and classes that a student wrote; "" if these are less than LEAST_LINES long.
 
-    Equal for files that differ only in comments, layout and order. What is in a stub was not written by the student.
+    The hash is equal for files that differ only in comments, layout and order. Definitions that are equal to one in a
+    stub do not count.
     """
     own = [
         d
@@ -63,9 +64,9 @@ def _trees(stubs: tuple[str, ...]) -> frozenset[str]:
 
 
 def only_answer(names: Sequence[str], answers: Callable[[str], bool]) -> str | None:
-    """Return the submitted file, if none has the name of the assignment.
+    """Choose the file to grade if none has the name of the assignment.
 
-    It is the only file that there is, or the only one that answers an exercise; None if that decides nothing.
+    Return the only file, or the only one that answers an exercise; None if there is no such file.
     """
     if len(names) == 1:
         return names[0]

@@ -35,7 +35,7 @@ class CannotParse(GraderError):
 
 
 def parse(source: str) -> ast.Module:
-    """Return the syntax tree of a source, to be read only. Raises CannotParse, and nothing else."""
+    """Return the syntax tree of a source. It is cached: do not change it. Raises CannotParse, and nothing else."""
     return _trees.get(source)
 
 
@@ -75,7 +75,7 @@ def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
 
 
 class _Trees:
-    """A cache. The words and symbols of all its sources are bounded, since these decide the size of a tree."""
+    """A cache of syntax trees. The words and symbols of all sources are bounded: they decide the size of a tree."""
 
     def __init__(self) -> None:
         self._trees: OrderedDict[str, tuple[int, ast.Module]] = OrderedDict()
@@ -105,7 +105,7 @@ def _parsed(source: str) -> tuple[ast.Module, int]:
     try:
         tokens = check_sources([source])
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a string such as "\d"
+            warnings.simplefilter("ignore")  # about a string such as "\d"
             return ast.parse(source), tokens
     except SyntaxError as error:
         raise CannotParse(error.msg, error.lineno or 0, _caret(error)) from None
@@ -113,7 +113,7 @@ def _parsed(source: str) -> tuple[ast.Module, int]:
         raise CannotParse(_("holds half a character")) from None
     except (RecursionError, MemoryError):
         raise CannotParse(_("too deeply nested to read")) from None
-    except ValueError as error:  # beyond a limit, or what the parser says of itself
+    except ValueError as error:  # TooLarge, or raised by the parser
         raise CannotParse(str(error)) from None
 
 
@@ -123,6 +123,6 @@ def _caret(error: SyntaxError) -> str:
     column = (error.offset or 0) - 1 - indent
     if not code or len(code) > MAX_CODE:
         return ""
-    if not 0 <= column <= len(code) - indent:  # of an indentation
+    if not 0 <= column <= len(code) - indent:  # the error is in the indentation
         return code[indent:]
     return f"{code[indent:]}\n{' ' * cell_len(code[indent : indent + column])}^"

@@ -17,14 +17,20 @@ from grader.support.i18n import _
 
 @dataclass(frozen=True)
 class Verdict:
-    """The part of a result that SaveGrades needs. A score of None waits for a person."""
+    """The part of a result that SaveGrades needs.
+
+    score: of a graded cell; None if a person has to grade it. comment: on a solution cell.
+    """
 
     score: float | None
     comment: str
 
 
 def outputs(report: Report) -> list[Any]:
-    """Return the report, and the points as the plain float from which nbgrader reads partial credit."""
+    """Return the outputs of a graded cell: the report of its exercise, then the points as a plain float.
+
+    nbgrader reads partial credit from that float. An exercise that could not be graded has none.
+    """
     text = plain(report, full=False).rstrip()
     shown = new_output("display_data", {"text/html": fragment(report), "text/plain": text})
     score = report.exercises[0].score
@@ -34,7 +40,7 @@ def outputs(report: Report) -> list[Any]:
 
 
 def comment_on(result: ExerciseResult) -> str:
-    """Return a paragraph for the author of a solution; "" for a right one without advice."""
+    """Return one paragraph for the student about a solution; "" for a right one without advice."""
     advice = [_advice(one) for one in result.advice]
     if result.outcome == "passed":
         return _shown(advice)

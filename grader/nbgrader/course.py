@@ -1,7 +1,7 @@
 """Make an nbgrader course from solutions/: notebooks with their solutions, pictures, public cases, configuration.
 
-Every call writes `headway_config.py` and the files in `source/` again. It never changes an existing `nbgrader_config.py`,
-the gradebook, submissions, or anything that nbgrader makes from them.
+Every call writes `headway_config.py` and the files in `source/` again. It never changes an existing
+`nbgrader_config.py`, the gradebook, submissions, or anything that nbgrader makes from them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from grader.support.stub import BEGIN
 
 OWN_CONFIG, OUR_CONFIG = "nbgrader_config.py", "headway_config.py"
 LOADS = f'load_subconfig("{OUR_CONFIG}")'
-KEPT = ".headway/replaced"  # earlier versions of notebooks that were changed by hand, out of students' reach
+KEPT = ".headway/replaced"  # earlier versions of overwritten notebooks; nbgrader does not release this folder
 QUESTIONS = "## Questions"
 
 
@@ -85,13 +85,13 @@ def _files(
         yield (
             place / MARK,
             (options.assignments / MARK).read_bytes(),
-        )  # students' points are those of the course
+        )  # so that students see the points of the course
         for name, drawn in assignment.pictures.items():
             yield place / name, drawn
 
 
 def _written(folder: Path, path: Path, data: bytes) -> bool:
-    """Write a file that differs; a notebook's earlier version is kept, where it is not released."""
+    """Write a file unless it has this content; return whether it was written. Store the old version of a notebook."""
     if path.exists() and path.read_bytes() == data:
         return False
     if path.exists() and path.suffix == ".ipynb":

@@ -1,4 +1,4 @@
-"""One process that grades with hidden cases: nbgrader makes new preprocessors for every notebook."""
+"""Cache one process that grades with hidden cases, because nbgrader makes new preprocessors for every notebook."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class CourseGrader:
     grading: BoundedGrading
     groups: Groups = field(default_factory=Groups)
     level: int = PAGE  # of diagnosis
-    stale: list[str] = field(default_factory=list)  # what is to be said of the groups, once
+    stale: list[str] = field(default_factory=list)  # warnings about out-of-date groups; each is given once
 
     @property
     def exercises(self) -> dict[str, Exercise]:
@@ -68,9 +68,9 @@ class CourseGrader:
     def grade(
         self, answer: Answer, wanted: Sequence[str], store: Path, warn: Callable[[str], None]
     ) -> Report:
-        """Grade the wanted exercises that the store has no result of. `warn` gets sentences for the instructor.
+        """Return the report on the wanted exercises. Only those without a result in the store are graded.
 
-        Raises SandboxError if the tier is not available.
+        `warn` is called with sentences for the instructor. Raises SandboxError if the tier is not available.
         """
         while self.stale:
             warn(self.stale.pop(0))
@@ -83,7 +83,7 @@ class CourseGrader:
         report = self.report(
             self.groups.apply([results[name] for name in wanted if name in results], self.level)
         )
-        remarks = self._of_another(fresh, results, wanted) if missing else ()
+        remarks = self._other_assignment(fresh, results, wanted) if missing else ()
         if self.key.sandbox == "basic" and self.trusted:
             remarks = (*remarks, _("graded in the basic sandbox: these submissions are trusted by choice"))
         return replace(report, remarks=remarks)
@@ -96,10 +96,10 @@ class CourseGrader:
         ((_task, result),) = self.grading.run([task])
         return result
 
-    def _of_another(
+    def _other_assignment(
         self, fresh: TaskResult, results: dict[str, ExerciseResult], wanted: Sequence[str]
     ) -> tuple[str, ...]:
-        """Return a remark where the notebook answers exercises of other assignments and none of this one."""
+        """Return a remark if the notebook answers exercises of other assignments and none of this one."""
         if any(name in wanted for name in fresh.defines) or not fresh.defines:
             return ()
         if any(result.outcome in ("passed", "failed") for result in results.values()):
@@ -125,8 +125,7 @@ _cached: dict[tuple[object, ...], CourseGrader] = {}
 
 
 def course_grader(settings: Headway, asked: Sequence[str]) -> CourseGrader:
-    """Return the grader of these settings and exercises; it is used again until something that it is made from
-    changes.
+    """Return the grader of these settings and exercises: the cached one, unless anything it is made from changed.
 
     Of the hidden cases, only those of the assignments of the exercises in `asked` are recorded. Raises Refused,
     SandboxError, and GraderError for a missing seed or cases that cannot be recorded.
@@ -140,9 +139,7 @@ def course_grader(settings: Headway, asked: Sequence[str]) -> CourseGrader:
 
 
 def _made_from(settings: Headway) -> tuple[object, ...]:
-    """Return the settings, and when the files that they name were written. It is quick, since each notebook asks
-    for it.
-    """
+    """Return the settings, and time and size of the files that they name. It is quick: it runs for each notebook."""
     with _seed(settings.seed_file):
         named = os.environ.get(SEED_VARIABLE, "")
     files = [
@@ -181,7 +178,7 @@ def _made(settings: Headway, asked: Sequence[str]) -> CourseGrader:
 
 
 def _home(settings: Headway) -> Path:
-    """Return the instructor's checkout, which holds solutions/ and `groups.json`."""
+    """Return the instructor's checkout, which has solutions/ and the file of groups."""
     return Path(settings.solutions).parent
 
 

@@ -1,6 +1,6 @@
 """Read any submitted file as a notebook.
 
-This runs in a process with limits, so it imports no nbconvert, which takes a second.
+This runs in a process with limits, so it does not import nbconvert, which takes a second.
 """
 
 from __future__ import annotations
@@ -50,7 +50,10 @@ def readable(path: Path) -> tuple[NotebookNode, list[str]]:
 
 
 def _refuse_link(path: Path) -> None:
-    """Refuse a link at `submitted/NAME/ASSIGNMENT/file.ipynb`: it may lead to another student's file."""
+    """Raise Blocked if the file, or one of the two folders above it, is a link: it may lead to another student's file.
+
+    path: `submitted/NAME/ASSIGNMENT/file.ipynb`.
+    """
     if any(place.is_symlink() for place in (path, *path.parents[:2])):
         raise Blocked(_("{file} is a symbolic link; submit the file itself").format(file=shown(path)))
 
@@ -68,7 +71,7 @@ def _parsed(text: str) -> tuple[NotebookNode, list[str]]:
 
 
 def without_surrogates(value: Any, depth: int = 0) -> tuple[Any, bool]:
-    """Replace lone surrogates, which no file can hold, in all texts of a JSON value; say whether there were any.
+    """Replace lone surrogates, which no file can hold, in all texts of a JSON value; return whether there were any.
 
     Raises RecursionError for a value that is nested deeper than MAX_DEPTH.
     """
@@ -88,9 +91,7 @@ def without_surrogates(value: Any, depth: int = 0) -> tuple[Any, bool]:
 
 
 def _rebuilt(fields: Mapping[str, Any], text: str) -> NotebookNode:
-    """Return the cells of a notebook that breaks its format: only types, sources, and the names that nbgrader gave
-    them.
-    """
+    """Rebuild a notebook that breaks its format, from the type, the source and nbgrader's `grade_id` of each cell."""
     cells = fields.get("cells")
     if not isinstance(cells, list):  # format 3 and older
         return nbformat.v4.new_notebook(

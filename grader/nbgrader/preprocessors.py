@@ -1,7 +1,7 @@
 """Preprocessors of `nbgrader autograde` that replace Execute and SaveAutoGrades. See nbgrader_config.py of a course.
 
 nbgrader discards a submission if a preprocessor raises, so `Grade` raises nothing. Wrong or hostile code gets a score
-with a reason. What could not be graded needs manual grading and costs no points.
+with a reason. An exercise that could not be graded needs manual grading and costs no points.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ from grader.report.model import ExerciseResult, Report
 from grader.support.i18n import _
 from grader.support.version import __version__
 
-VERDICTS = "headway"  # in nbconvert's resources: grade_id, or an exercise's name → Verdict
+# In nbconvert's resources: grade_id → Verdict. The grade_id of a solution cell is the exercise's name.
+VERDICTS = "headway"
 
 
 class Grade(NbGraderPreprocessor):
@@ -94,12 +95,12 @@ class Grade(NbGraderPreprocessor):
         return replace(report, remarks=(*report.remarks, *notes.get("remarks", ())))
 
     def _beside(self, about: Mapping[str, str]) -> ReadFile:
-        """Read what the student submitted with the notebook."""
+        """Return a function that reads the files submitted with the notebook. It finds none if the folder is a link."""
         folder = _submitted(CourseDirectory(parent=self)) / about["student"] / about["assignment"]
         return among({}) if folder.is_symlink() or folder.parent.is_symlink() else inside(folder)
 
     def _store(self) -> Path:
-        """Return the store of `grader grade submitted`: as configured, else the one in the user's cache."""
+        """Return the path of the store of `grader grade submitted`: as configured, else that in the user's cache."""
         named = Headway(parent=self).store
         return Path(named) if named else default_store(_submitted(CourseDirectory(parent=self)))
 
@@ -109,7 +110,7 @@ def _submitted(course: CourseDirectory) -> Path:
 
 
 def exercise_of(source: str) -> str | None:
-    """Return the exercise that a graded cell checks: its last expression is `check("name")`."""
+    """Return the exercise that a graded cell checks; None unless its last statement is `check("name")`."""
     try:
         body = parse(plain_python(source)).body
     except CannotParse:
@@ -193,7 +194,7 @@ class SaveGrades(SaveAutoGrades):
         if verdict is None or not verdict.comment or not utils.is_solution(cell):
             return
         comment = self.gradebook.find_comment(grade_id, self.notebook_id, self.assignment_id, self.student_id)
-        if comment.auto_comment is None:  # not "No response."
+        if comment.auto_comment is None:  # otherwise nbgrader has set "No response."
             comment.auto_comment = verdict.comment
             self.gradebook.db.commit()
 

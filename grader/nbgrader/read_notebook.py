@@ -1,4 +1,4 @@
-"""nbconvert's exporter for submissions: a file that is not a notebook becomes an empty notebook with the problem recorded."""
+"""nbconvert's exporter for submissions: a file that is not a notebook becomes a notebook that says the problem."""
 
 from __future__ import annotations
 
@@ -22,11 +22,14 @@ T = TypeVar("T")
 # In nbconvert's resources:
 PROBLEM = "headway_problem"  # why the file could not be read
 FAULT = "headway_fault"  # why nbgrader or the grader failed on it
-REMARKS = "headway_remarks"  # what was replaced in it
+REMARKS = "headway_remarks"  # other sentences about it, such as what was replaced in it
 
 
 class TolerantExporter(NotebookExporter):
-    """nbconvert's exporter to notebooks. While grading it does not raise: nbgrader would discard the submission."""
+    """nbconvert's exporter to notebooks. `nbgrader autograde` reads each submission twice with it.
+
+    The first reading, before the sanitizing preprocessors, does not raise: nbgrader would discard the submission.
+    """
 
     def from_filename(self, filename: str, resources: Any = None, **kw: Any) -> Any:
         path = Path(filename)
@@ -47,7 +50,7 @@ class TolerantExporter(NotebookExporter):
             return self.from_notebook_node(book, resources=resources, **kw)
         except Exception as error:
             if not self._sanitizes():
-                raise  # while grading, `Grade` handles what a submission can cause
+                raise  # in the second reading, `Grade` handles all exceptions that a submission can cause
             self.log.exception("%s", filename)
             resources[FAULT] = _("the grader failed: {error}").format(error=type(error).__name__)
             return self.from_notebook_node(_saying(resources[FAULT]), resources=resources, **kw)
@@ -70,4 +73,5 @@ def bounded(read: Callable[..., T], path: Path, *more: Any) -> T:
 
 
 def _saying(text: str) -> NotebookNode:
+    """Return a notebook with this text as its only cell."""
     return nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text.replace("<", "&lt;"))])

@@ -1,7 +1,7 @@
 """Find a student's notebook that has another name than the assignment: nbgrader alone would give it no points.
 
-Nothing in `submitted/` changes. The hook puts the name that nbgrader knows on its list, and the exporter reads the
-student's file in its place.
+Nothing in `submitted/` changes. The hook (`set_aside.py`) puts the assignment's notebook on the list of files that
+nbgrader grades, and the exporter (`read_notebook.py`) reads the student's file in its place.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class Submitted:
 
 
 def add_expected(folder: Path, notebooks: list[str]) -> None:
-    """Put the assignment's only notebook on nbgrader's list, if the folder has it under another name."""
+    """Replace nbgrader's list by the assignment's notebook, if there is only one and its name is not on the list."""
     expected = _released(folder)
     if len(expected) == 1 and expected[0] not in {Path(notebook).name for notebook in notebooks}:
         notebooks[:] = [str(folder / expected[0])]
 
 
 def submitted(path: Path) -> Submitted:
-    """Return the notebook for a path on nbgrader's list: this file, or a submitted file with another name."""
+    """Return the notebook to read for a path on nbgrader's list: that file, or the one submitted under another name."""
     released = _released(path.parent)
     others = sorted(p.name for p in path.parent.glob("*.ipynb") if p.name not in (path.name, *released))
     if path.exists() or path.is_symlink() or not others:

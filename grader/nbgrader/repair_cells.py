@@ -34,7 +34,7 @@ class Released:
 class RepairCells(NbGraderPreprocessor):
     """First of the sanitizing preprocessors: take marks from the gradebook, put missing cells back."""
 
-    sanitizes = True
+    sanitizes = True  # tells `TolerantExporter` which of its two readings this is
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         about = resources["nbgrader"]

@@ -25,7 +25,7 @@ TIMESTAMP = "timestamp.txt"
 def set_aside(notebooks: list[str], **_about: Any) -> None:
     """Move files that nbgrader cannot copy from `submitted/NAME/ASSIGNMENT/` to FOLDER; called once per submission.
 
-    notebooks: nbgrader's own list of what it grades. A renamed notebook is put on it.
+    notebooks: nbgrader's own list of the files that it grades; `add_expected` may change it.
     """
     for folder in sorted({Path(notebook).parent for notebook in notebooks}):
         course = folder.parents[2]
@@ -63,7 +63,7 @@ def _uncopyable(folder: Path, source: Path) -> Iterator[Path]:
 
 
 def _is_timestamp(path: Path) -> bool:
-    """Whether nbgrader can read a timestamp. It ends the whole run at one that it cannot read."""
+    """Whether nbgrader can read a timestamp. At one that it cannot read, it ends the whole run."""
     try:
         text = path.read_text("utf-8").strip()
         if text:

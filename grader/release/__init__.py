@@ -1,5 +1,5 @@
 """`grader release`: the students' kit, and the proof that it gives nothing away.
 
-kit.py decides what belongs to it and fills a folder, wheel.py packs the grader without the instructor's
-rooms, proof.py takes the finished folder and tries to find an answer in it. A kit that fails is never seen.
+kit.py chooses what belongs to the kit and fills a folder. wheel.py packs the grader without the instructor's
+packages. proof.py looks for answers in the finished folder. make.py runs these steps, and deletes a kit that fails.
 """

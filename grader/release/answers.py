@@ -23,7 +23,11 @@ MIN_NUMBERS = 6  # values of a tensor; two cases may share a smaller one by chan
 
 @dataclass(frozen=True)
 class Answer:
-    """A piece of code that must not be in a kit."""
+    """A piece of code that must not be in a kit.
+
+    exercise: the name of its top-level definition. owner: the dotted name of its function or class. kinds, shape:
+    see `trees.py`. text: the code in the form of `lines_of`.
+    """
 
     exercise: str
     owner: str
@@ -48,11 +52,11 @@ def unmarked(assignment: Assignment) -> list[str]:
     return [
         name
         for name in _exercises(assignment)
-        if not any(_meet(span, definition_span(text, name)) for span in marked)
+        if not any(_overlap(span, definition_span(text, name)) for span in marked)
     ]
 
 
-def _meet(a: tuple[int, int], b: tuple[int, int]) -> bool:
+def _overlap(a: tuple[int, int], b: tuple[int, int]) -> bool:
     return a[0] < b[1] and b[0] < a[1]
 
 
@@ -80,29 +84,28 @@ def _regions(assignment: Assignment) -> Iterator[Answer]:
 
 def _references(assignment: Assignment) -> Iterator[Answer]:
     """Yield the functions of the exercises, without those that the stub has too."""
-    yield from _not_handed_out(assignment, assignment.source, _exercises(assignment), _handed_out(assignment))
+    yield from _not_in_stub(assignment, assignment.source, _exercises(assignment), _of_stub(assignment))
 
 
 def _variants(assignment: Assignment) -> Iterator[Answer]:
-    handed_out = _handed_out(assignment)
+    of_stub = _of_stub(assignment)
     for variant in assignment.variants():
         if variant.kind in ("same", "also"):
-            yield from _not_handed_out(
-                assignment, apply(variant, assignment.source), [variant.of], handed_out
-            )
+            yield from _not_in_stub(assignment, apply(variant, assignment.source), [variant.of], of_stub)
 
 
-def _handed_out(assignment: Assignment) -> set[tuple[str, str]]:
+def _of_stub(assignment: Assignment) -> set[tuple[str, str]]:
+    """Return the owner and the shape of each function in the stub, which every student gets."""
     return {(b.owner, shape(b.statements)) for b in functions(ast.parse(stub(assignment.source)))}
 
 
-def _not_handed_out(
-    assignment: Assignment, source: str, names: Sequence[str], handed_out: set[tuple[str, str]]
+def _not_in_stub(
+    assignment: Assignment, source: str, names: Sequence[str], of_stub: set[tuple[str, str]]
 ) -> Iterator[Answer]:
     for name in names:
         start, stop = definition_span(source, name)
         for body in functions(ast.parse(source[start:stop])):
-            if (body.owner, shape(body.statements)) not in handed_out:
+            if (body.owner, shape(body.statements)) not in of_stub:
                 yield from _answer(body, assignment)
 
 

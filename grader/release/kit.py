@@ -24,7 +24,7 @@ class NotReleased(GraderError):
 
 
 class Unproved(NotReleased):
-    """The kit is complete, but the proof found an answer in it."""
+    """The kit is complete, but the proof failed: there is an answer in it, or its package or cases do not work."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class KitPlan:
 def plan(solutions: Path, assignments: Path, through: str | None = None) -> KitPlan:
     """Choose the assignments up to `through` (a number or a name; None: all) and the blocks they need.
 
-    Raises NotReleased if there is no such assignment, or if assignments/ is older than solutions/.
+    Raises NotReleased if there is no such assignment, or if assignments/ does not match solutions/.
     """
     try:
         chosen = _up_to(through, read_all(solutions))

@@ -113,10 +113,9 @@ def _meant(answer: Answer, document: Document, owner: str, blocks: Sequence[str]
     """
     if (answer.owner, owner) in HANDED_OUT:
         return True
-    built = answer.owner.endswith(".__init__") and owner.endswith(".__init__")
-    return any(
-        document.name.endswith(f"!grader/given/{BLOCKS[b]}") for b in blocks if built or b == answer.exercise
-    )
+    both_construct = answer.owner.endswith(".__init__") and owner.endswith(".__init__")
+    allowed = [b for b in blocks if both_construct or b == answer.exercise]
+    return any(document.name.endswith(f"!grader/given/{BLOCKS[b]}") for b in allowed)
 
 
 def _code(document: Document) -> Iterator[ast.AST]:
@@ -161,7 +160,7 @@ def _in_prose(document: Document, answers: Sequence[Answer]) -> Iterator[str]:
 
 
 def _prose(document: Document) -> Iterator[str]:
-    """Yield the lines that are not code. In Python these are comments and strings."""
+    """Yield the lines to compare as text: of Python, the comments and strings; of other text, all lines."""
     if document.suffix == ".py":
         yield from _comments(document.text)
     elif document.suffix in (".json", ".ipynb"):

@@ -29,6 +29,7 @@ def release(
 
     colab: the address of the kit's git repository, for notebooks that fetch it; "": none.
     wheelhouse: the platforms for which wheels are downloaded, for `python` as "3.12".
+    tell: called with a few words at the start of each long step.
     """
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise NotReleased(f"{target} is not an empty folder")

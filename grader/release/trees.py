@@ -111,7 +111,11 @@ class _Shape:
 
 
 def lines_of(text: str) -> list[str]:
-    """Return lines to compare with code: without white space, prompts and comments."""
+    """Return the lines of code or prose in a form that can be compared.
+
+    They are without white space, comments at their ends, and marks at their starts such as `#`, `>>>` and `*`. Empty
+    lines are left out.
+    """
     out = []
     for line in text.splitlines():
         bare = re.sub(r"^[\s#>*|`.]+", "", line)

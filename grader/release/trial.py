@@ -1,4 +1,6 @@
-"""Grade everything that a kit lets one import against every exercise of it. Run with the kit's own package:
+"""Grade everything that can be imported from a kit as an answer to each of its exercises.
+
+Run with the kit's own package:
 
     PYTHONPATH=UNPACKED_WHEEL python -P trial.py KIT PARENT_PID < references.json
 
@@ -190,7 +192,7 @@ def _accepts(takes: ast.arguments, count: int, keywords: set[str]) -> bool:
 
 
 def _first_cases(bundle: Bundle) -> Bundle:
-    """Keep the first case of every exercise, and do not search for known mistakes. It rules most callables out."""
+    """Keep the first case of every exercise, and do not search for known mistakes. Most callables fail this case."""
     return replace(bundle, exercises=tuple(_first_case(e) for e in bundle.exercises))
 
 
@@ -203,7 +205,10 @@ def _first_case(exercise: Exercise) -> Exercise:
 def _tried(
     engine: Engine, bundle: Bundle, exercise: Exercise, trials: Sequence[Candidate], reference: str
 ) -> tuple[list[Candidate], bool]:
-    """Return the callables that pass the first case, and whether the reference passes after them."""
+    """Return the callables that pass the first case, and whether the reference passes after them.
+
+    If it does not pass, try each half of the callables in a fresh worker.
+    """
     found = [trials[number] for number in _all_in_one_file(engine, bundle.exercise(exercise.name), trials)]
     if _passes_as(engine, bundle, exercise.name, reference):
         return found, True
@@ -216,7 +221,7 @@ def _tried(
 
 
 def _all_in_one_file(engine: Engine, exercise: Exercise, trials: Sequence[Candidate]) -> Iterator[int]:
-    """Import all callables in one file and grade each under the exercise's name. Yield the numbers of those that pass."""
+    """Import all callables in one file, and grade each as the exercise. Yield the numbers of those that pass."""
     exercise = _first_case(exercise)
     setup = "".join(dict.fromkeys(c.setup for c in trials))
     lines = "\n".join(_bound(c, f"tried_{n}") for n, c in enumerate(trials))

@@ -1,7 +1,7 @@
-"""Find out whether an assignment's public folder is what its solutions give, without recording any case.
+"""Find out whether an assignment's public folder matches its solutions, without recording any case.
 
-Expected outputs are not compared here. The proof grades the reference with the bundle of the kit, and
-`grader build --check` compares every value.
+Of a bundle, only names, points, hints, building blocks, steps and inputs are compared here. The proof grades the
+reference with the bundle of the kit, and `grader build --check` compares every value.
 """
 
 from __future__ import annotations

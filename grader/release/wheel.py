@@ -1,6 +1,6 @@
-"""The grader as students get it: one wheel, without the instructor's modules and the blocks not needed.
+"""The grader as students get it: one wheel without the instructor's modules, and with only some building blocks.
 
-A wheel is a zip archive with three small texts beside the package (PEP 427), so it is written directly: the
+A wheel is a zip archive with four small texts beside the package (PEP 427), so it is written directly: the
 same bytes at every release, and nothing has to be installed or downloaded to make it.
 """
 
@@ -18,7 +18,7 @@ from grader.given import BLOCKS
 
 DISTRIBUTION = "headway"
 STUDENT_EXTRAS = ("watch",)
-# Student packages, whole. `given` is shipped block by block; everything else needs solutions/.
+# The packages that students get, except for _NOT_SHIPPED. Of `given`, a kit has only the building blocks that it needs.
 STUDENT_PACKAGES = (
     *("support", "worker", "sandbox", "bundle", "intake", "report", "judge", "diagnosis", "engine"),
     *("lines", "student", "cli"),
@@ -28,9 +28,9 @@ _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 
 
 def write(folder: Path, blocks: Collection[str], label: str) -> Path:
-    """Pack the package with these blocks.
+    """Pack the package with these building blocks into `folder`, and return the path of the wheel.
 
-    The version has a hash of the files, so a changed kit replaces an older one.
+    The version has `label` and a hash of the files, so that a changed kit replaces an older one.
     """
     package = Path(grader.__file__).parent
     files = {f"grader/{name}": (package / name).read_bytes() for name in members(package, blocks)}
@@ -44,10 +44,10 @@ def write(folder: Path, blocks: Collection[str], label: str) -> Path:
 
 
 def members(package: Path, blocks: Collection[str]) -> list[str]:
-    """Return the files of a kit, relative to the package: whole packages, and the given blocks."""
+    """Return the files of the wheel, relative to `package`: those of STUDENT_PACKAGES, and these building blocks."""
     files = [
         *(p for p in package.iterdir() if p.is_file()),
-        *(p for room in STUDENT_PACKAGES for p in (package / room).rglob("*") if p.is_file()),
+        *(p for name in STUDENT_PACKAGES for p in (package / name).rglob("*") if p.is_file()),
         *((package / "locale").rglob("*.mo")),
     ]
     names = {p.relative_to(package).as_posix() for p in files if p.suffix != ".pyc"}
@@ -56,7 +56,7 @@ def members(package: Path, blocks: Collection[str]) -> list[str]:
 
 
 def _described(about: Distribution, version: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the three metadata files of a wheel, by name."""
+    """Return the four texts that make a zip archive a wheel, by their paths in it."""
     folder = f"{DISTRIBUTION}-{version}.dist-info"
     described = {
         f"{folder}/METADATA": _metadata(about, version),
@@ -84,13 +84,13 @@ def _metadata(about: Distribution, version: str) -> str:
 
 
 def student_requirements(requirements: Iterable[str]) -> list[str]:
-    """Return what a kit needs of what the package requires."""
+    """Return the requirements of a kit: those without an extra, and those of STUDENT_EXTRAS."""
     needs = [line.split(";")[0].strip() if _is_for_students(line) else line for line in requirements]
     return [line for line in needs if "extra ==" not in line]
 
 
 def _is_for_students(requirement: str) -> bool:
-    """Whether it belongs to an extra that every student gets: a kit has no extras to ask for."""
+    """Whether a requirement belongs to an extra that every student gets: a kit has no extras to choose from."""
     return any(f"extra == '{e}'" in requirement or f'extra == "{e}"' in requirement for e in STUDENT_EXTRAS)
 
 

@@ -26,13 +26,13 @@ WHEELHOUSE = "wheelhouse"
 
 @dataclass(frozen=True)
 class Target:
-    """A platform as uv names it, and as wheels do, the newest first."""
+    """A platform: its name for uv, and its tags in the names of wheels, the newest first."""
 
     uv: str
     tags: tuple[str, ...]
 
 
-_GLIBC = (28, 27, 26, 24, 17, 12, 5)
+_GLIBC = (28, 27, 26, 24, 17, 12, 5)  # minor versions of glibc 2 that wheels are built for
 TARGETS = {
     "linux": Target("x86_64-manylinux_2_28", tuple(f"manylinux_2_{n}_x86_64" for n in _GLIBC)),
     "linux-arm": Target("aarch64-manylinux_2_28", tuple(f"manylinux_2_{n}_aarch64" for n in _GLIBC[:5])),

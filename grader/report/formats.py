@@ -18,7 +18,7 @@ def as_text(report: Report) -> str:
 
 
 def as_json(report: Report) -> str:
-    """Return one JSON object, from which every other format can be made."""
+    """Return one JSON object; `to_json` has its fields."""
     import json
 
     from grader.report.model import to_json

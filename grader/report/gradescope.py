@@ -11,7 +11,7 @@ from grader.support.i18n import _
 
 
 def gradescope(report: Report) -> str:
-    """Return the report as one JSON object. An exercise that could not be graded has no score, so it costs no points."""
+    """Return the report as one JSON object. An exercise that could not be graded has no score and costs no points."""
     return json.dumps(
         {
             "output": _("Graded by Headway {version}, sandbox {tier}.").format(

@@ -10,21 +10,25 @@ from grader.report.model import ExerciseResult, Line
 from grader.report.shared_sentences import first_failure
 from grader.support.i18n import _, ngettext
 
-LEAST = 8  # columns of code
+LEAST = 8  # columns that the code gets in any case
 
 
 def lines_to_look_at(results: Sequence[ExerciseResult], width: int = 0) -> list[Text]:
-    """Return one text per exercise with a line, with the part that a change touches underlined.
+    """Return one text per exercise that has a line to look at. The part that a change touches is underlined.
 
-    width: columns to cut the code to, so that a text fits in one row; 0 for all of the code.
-    A suspected line is left out where the report names a line of its own.
+    width: columns of a text; its code is cut to fit. 0: the code is not cut.
+    Suspected lines are left out if the report names a line anyway (see `_is_named`).
     """
     with_lines = [result for result in results if result.diagnosis.lines and not _is_named(result)]
     return [_look(r.diagnosis.lines, r.name if len(with_lines) > 1 else "", width) for r in with_lines]
 
 
 def _is_named(result: ExerciseResult) -> bool:
-    """Whether lines are only suspected, and an exception names the first of them, or a slip any line."""
+    """Whether the report names a line that makes the suspected ones superfluous.
+
+    It does if an exception was raised at the first of them, or if the diagnosis begins with a line, as that of a slip
+    does. A repaired line is always shown.
+    """
     line, first = result.diagnosis.lines[0], first_failure(result.checks)
     if line.certainty == "repaired":
         return False
@@ -36,7 +40,7 @@ def _is_named(result: ExerciseResult) -> bool:
 
 
 def _look(lines: Sequence[Line], name: str, width: int) -> Text:
-    """Return the first line with its code; if it is only suspected, also the places of the other lines."""
+    """Return the first line with its code; if it is only suspected, the numbers of the others too."""
     line = lines[0]
     code = Text(line.text)
     code.stylize("underline", *line.touched)
@@ -57,7 +61,7 @@ def _look(lines: Sequence[Line], name: str, width: int) -> Text:
 
 
 def _cut(code: Text, touched: tuple[int, int], room: int) -> Text:
-    """Return the part of the code that fits: from its start, or from the changed part if that would be hidden."""
+    """Cut the code to `room` columns: from its start, or if that hides the touched part, from that part on."""
     if code.cell_len > room and touched[1] >= room:
         code = Text("…").append_text(code[min(touched[0], len(code) - room + 1) :])
     code.truncate(room, overflow="ellipsis")

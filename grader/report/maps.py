@@ -23,7 +23,7 @@ from grader.support.sanitize import sanitize
 SHADES = " ░▒▓█"  # from 0 to 1; distinguishable without colour
 WIDTH, NARROWEST, WIDEST = 78, 3, 7
 
-Maps = Mapping[str, Sequence[Any]]
+Maps = Mapping[str, Sequence[Any]]  # part, such as "cross" → one array per layer: (B, H, T, S)
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,10 @@ class Map:
 def maps_of(
     maps: Maps, tokens: Sequence[str], source: Sequence[str] | None = None, sentence: int = 0
 ) -> Iterator[Map]:
-    """Yield every layer and head of one sentence. `source`: the encoder's words, for "cross".
+    """Yield every layer and head of one sentence of the batch.
+
+    tokens, source: the words of the sentence; `source` has those of the encoder, for "cross". sentence: its index in
+    the batch.
 
     Raises ValueError if the maps are not as `attention_maps` returns them, or if the number of words is wrong.
     """

@@ -22,7 +22,8 @@ SCHEMA = 1
 class CheckResult:
     """One check of an exercise. A hidden check has no expected or actual values.
 
-    policy: what a failure is about if it costs no points; its outcome is then "advice". "" for a check that counts.
+    policy: for a check whose failure costs no points, the name of the policy; the outcome of a failure is then
+    "advice". "" for a check that counts.
     """
 
     id: str
@@ -47,8 +48,9 @@ class CheckResult:
 class Advice:
     """A finding that costs no points.
 
-    says, asks: the sentence and the question of the known answer that does the same; "" if none is known. reason:
-    the first check that shows it, with its message. where: its line or place. mistakes: the known answers.
+    says, asks: the sentence and the question of the first known mistake that explains it; "" if none does. reason:
+    the check that shows it, with its message. where: its line or place. mistakes: ids of the known mistakes. checks:
+    ids of all checks that show it.
     """
 
     policy: str
@@ -62,11 +64,11 @@ class Advice:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the submission to look at, the likeliest first.
+    """A line of the submission to look at.
 
-    certainty: "repaired" if one change there makes every case pass; "suspected" if only the evidence says so.
+    certainty: "repaired" if one change there makes every case pass; "suspected" if it is only likely to be wrong.
     change: the kind of change in words. touched: the columns of `text` that the change touches, start and stop.
-    Both are empty beside a named mistake, at level 1, and for a suspected line.
+    Both are empty for a suspected line, at level 1, and if the diagnosis has a known mistake.
     """
 
     file: str
@@ -79,7 +81,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The known mistakes that explain a wrong answer. `alternatives`: sets of mistakes, the smallest first."""
+    """The known mistakes that explain a wrong answer.
+
+    alternatives: sets of mistakes, the smallest first. lines: the lines to look at, the likeliest first.
+    """
 
     kind: Kind
     alternatives: tuple[tuple[str, ...], ...] = ()
@@ -90,10 +95,10 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class Code:
-    """The lines of an exercise in a file of the submission. first: the number of the first line. marked: numbers of
-    lines.
+    """The lines of an exercise in a file of the submission.
 
-    entry: the function or method that is called, and the number of its line.
+    first: the number of the first line. marked: the numbers of the lines that the report names. entry: the function or
+    method that is called, and the number of its line.
     """
 
     file: str
@@ -136,7 +141,7 @@ class ExerciseResult:
     code: Code | None = None  # of an exercise that did not pass
     partial: bool = False  # a quick check that skipped something
     fix_first: tuple[str, ...] = ()  # exercises that this one uses and that have not passed
-    replaced: tuple[str, ...] = ()  # blocks of the student that the reference replaced
+    replaced: tuple[str, ...] = ()  # the student's own building blocks that reference blocks replaced
     fingerprint: str = ""  # of an unexplained wrong answer; equal answers have equal fingerprints
 
 
@@ -178,7 +183,7 @@ class Report:
 
 
 def to_json(report: Report) -> dict[str, Any]:
-    """Return the record from which every other format can be made."""
+    """Return the report as a record for JSON. It lacks some fields, such as the titles of exercises."""
     return {
         "schema": SCHEMA,
         "grader": report.grader,
@@ -236,7 +241,7 @@ def _exercise(result: ExerciseResult) -> dict[str, Any]:
 
 
 def _picture(picture: Picture) -> dict[str, Any]:
-    """Return a picture as a record; its form is one of "grids", "chain" and "bars"."""
+    """Return a picture as a record. The key of its form is `kind`, for example "grids"."""
     return {
         "title": picture.title,
         picture.kind: _plain(asdict(picture.form)),

@@ -1,7 +1,7 @@
 """A picture as plain data: what to draw, without the characters of a terminal or the tags of a page.
 
-The judges make pictures (`grader/judge/failure_picture.py`); `picture_terminal.py` and `picture.html.jinja` draw them,
-and `in_words` says the same in sentences.
+`grader/judge/failure_picture.py` and `pruning_pictures.py` make pictures. `picture_terminal.py` and
+`picture.html.jinja` draw them, and `in_words` says the same in sentences.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ MOST_IN_WORDS = 8
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a grid. shade: from 0 to 1, or None if it is not shaded. edge: the valid part of its row ends before
-    it.
+    """A cell of a grid.
+
+    shade: from 0 to 1, or None if it is not shaded. edge: the valid part of its row ends before it.
     """
 
     text: str
@@ -50,7 +51,7 @@ class Grids:
 class Link:
     """One value on the way from the input to the output.
 
-    expected: the shape that it should have, if it is wrong. arrow: the code computed it from those above.
+    expected: the shape that it should have, if its shape is wrong. arrow: the code computed it from the values above.
     """
 
     name: str
@@ -94,7 +95,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Curve:
-    """Lines that begin at one share, inside a band of (lowest, highest) per step."""
+    """Lines inside a band of (lowest, highest) per step.
+
+    across: the label of the horizontal axis. start: the label and the share at 0 steps, where all lines begin.
+    """
 
     across: str
     start: tuple[str, float]
@@ -121,7 +125,7 @@ class Picture:
 
 
 def legend(picture: Picture, shades: bool = True) -> list[str]:
-    """Return what the line in a grid means, and the shades if they are wanted; nothing for a picture without them."""
+    """Return a sentence that explains the shades, if it is wanted, and one for the line │; only for what is drawn."""
     if not isinstance(picture.form, Grids):
         return []
     cells = [cell for panel in picture.form.panels for row in panel.rows for cell in row]

@@ -27,7 +27,7 @@ from grader.support.i18n import _
 
 BLOCKS = " ░▒▓█"
 WRONG, EDGE = "✗", "│"
-GAP, BAR = 3, 24
+GAP, BAR = 3, 24  # columns between panels, most columns of a bar
 LEVELS, STEP = 10, 8  # rows of a chart, columns per step
 
 

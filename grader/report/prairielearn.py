@@ -18,8 +18,8 @@ MAX_OUTPUT = 50_000  # characters of one test; the whole file may have 1 MB
 def prairielearn(report: Report) -> str:
     """Return the report as one JSON object.
 
-    If the grader could not grade something, or there is nothing to grade, the submission is not gradable: that costs
-    no attempt. PrairieLearn ignores a score then.
+    If the grader could not grade an exercise, or there is nothing to grade, the submission is marked as not gradable.
+    PrairieLearn then ignores the score, and the student loses no attempt.
     """
     ungraded = [result for result in report.exercises if result.score is None]
     if ungraded or not report.exercises or not report.points:

@@ -14,13 +14,16 @@ Figures = Mapping[str, Any]
 
 
 def pictures(figures: Sequence[Figures]) -> list[Picture]:
-    """Return the bars, the curve and the table, as far as they were measured."""
+    """Return a picture for each measurement that `figures` have: importance, removals, costs."""
     found = {key: value for each in figures for key, value in each.items()}
     return [make(found[key]) for key, make in _PICTURES.items() if key in found]
 
 
 def ranking(drawn: Mapping[str, Sequence[float]]) -> list[int]:
-    """Return the heads by importance, the most important first: by ablation if it was measured, else by gradient."""
+    """Return the heads by importance, the most important first.
+
+    The first of METHODS that was measured decides; without any, the importance that was planted in the test model.
+    """
     by = next((drawn[method] for method in METHODS if method in drawn), drawn["planted"])
     return sorted(range(len(by)), key=lambda head: -by[head])
 

@@ -84,7 +84,10 @@ def advice_lines(advice: Advice) -> list[str]:
 
 
 def advice_given(results: Sequence[ExerciseResult]) -> list[tuple[str, list[str]]]:
-    """Return the advice of a report: the exercises, and its lines. Exercises with the same advice for the same line share an entry."""
+    """Return the advice of a report: for each entry, the names of the exercises and the lines of the advice.
+
+    Exercises with the same advice for the same line share an entry.
+    """
     found: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
     for result in results:
         for one in result.advice:
@@ -95,7 +98,7 @@ def advice_given(results: Sequence[ExerciseResult]) -> list[tuple[str, list[str]
 
 
 def all_passed(report: Report) -> str:
-    """Return what to say of a report without a failure."""
+    """Return a sentence for a report without a failure."""
     if report.faulty:
         return _("What was checked passed, but the file has an error: see above.")
     advised = any(result.advice for result in report.exercises)
@@ -160,14 +163,13 @@ def place(result: ExerciseResult) -> str:
     if result.outcome == "other_interface" and code.entry[0]:
         return _line_with_text(code, code.entry[1])
     if where.startswith(_line_in(code.file, "")):  # the line of an exception, or where code was stopped
-        bare = next((n for n in code.marked if where == _line_in(code.file, n)), 0)
-        return _line_with_text(code, bare) if bare else where
+        number = next((n for n in code.marked if where == _line_in(code.file, n)), 0)
+        return _line_with_text(code, number) if number else where  # `where` may already have the text
     has_output = first is not None and not _raised(first)
     line = _named_line(result, code) if code.marked else _entry(code) if has_output else ""
-    drawn = (
-        result.picture is not None and result.picture.kind == "grids"
-    )  # its title and its marks name the place
-    return " · ".join(filter(None, (line, "" if drawn and line else where)))
+    # The title and the marks of a grid name the place in the tensor.
+    is_drawn = result.picture is not None and result.picture.kind == "grids"
+    return " · ".join(filter(None, (line, "" if is_drawn and line else where)))
 
 
 def _raised(check: CheckResult) -> bool:
@@ -176,12 +178,12 @@ def _raised(check: CheckResult) -> bool:
 
 
 def _named_line(result: ExerciseResult, code: Code) -> str:
-    """Return the line that the report names, with its text; "" if the message names it."""
+    """Return the line to look at first, with its text; "" if the message of the exercise names it already."""
     return "" if _line_in(code.file, code.line) in result.message else _line_with_text(code, code.line)
 
 
 def _entry(code: Code) -> str:
-    """Return a text that names the function whose output was checked: the line where it begins does not show the fault."""
+    """Return a text with the function whose output was checked and the line where it begins; "" if it is unknown."""
     name, number = code.entry
     line = _line_in(code.file, number)
     return _("output of `{name}` (defined in {place})").format(name=name, place=line) if name else ""

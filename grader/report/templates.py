@@ -13,7 +13,7 @@ FOLDER = Path(__file__).parent
 
 
 def render(template: str, folder: Path = FOLDER, **values: Any) -> str:
-    """Render a template of `folder`. It may include the templates of this folder too."""
+    """Render a template of `folder`. It may include templates of FOLDER too."""
     return environment(folder).get_template(template).render(**values)
 
 

@@ -85,8 +85,9 @@ def plain(report: Report, *, full: bool = True) -> str:
 
 
 def render(report: Report, *, every: bool = False, full: bool = False, words: bool = False) -> RenderableType:
-    """Return one screen about one exercise. Of several: a table, then one that needs work, if possible with a known mistake.
+    """Return one screen about one exercise.
 
+    Of several exercises, return a table, then one that needs work, if possible with a known mistake.
     every: details of every exercise.
     full: passed and skipped checks one by one too, and details of every exercise.
     words: sentences instead of marks and pictures.
@@ -235,7 +236,10 @@ def _all_checks(checks: Sequence[CheckResult]) -> RenderableType:
 
 @dataclass(frozen=True)
 class _Rows:
-    """Names with their texts, in two columns; a long name, or any in a narrow terminal, begins its text."""
+    """Names with their texts, in two columns.
+
+    A long name, or any name in a narrow terminal, is in one paragraph with its text; these come first.
+    """
 
     rows: Sequence[tuple[str, Text]]
 
@@ -317,7 +321,10 @@ def _summary(report: Report, unsolved: Sequence[ExerciseResult], every: bool) ->
 
 
 def _next_step(report: Report, unsolved: Sequence[ExerciseResult]) -> str:
-    """Return the one thing to do next; "" if the student can do nothing, or the file is not of the course."""
+    """Return the next thing to do, or that all checks passed; "" if the student can do nothing.
+
+    For a file that is not of the course, return only that all checks passed, or "".
+    """
     if report.file:
         return all_passed(report) if report.exit_status == 0 else ""
     first = first_to_fix(report.exercises)
