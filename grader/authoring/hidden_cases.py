@@ -35,7 +35,7 @@ def seed_file() -> Path:
         path = Path(named)
         if not path.is_file():
             raise UsageError(
-                _("${name} names {path}, which is not there").format(name=SEED_VARIABLE, path=path)
+                _("${name} names {path}, which does not exist").format(name=SEED_VARIABLE, path=path)
             )
         return path
     path = Path(os.environ.get("XDG_CONFIG_HOME", Path.home() / ".config")) / "headway" / "seed"

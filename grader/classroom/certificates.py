@@ -91,7 +91,7 @@ def options_of(folder: Path, role: str) -> Mapping[str, str]:
     for path in (authority, own):
         if not path.is_file():
             raise UsageError(
-                _("{path} is not there; make it with: grader cluster certificates FOLDER").format(path=path)
+                _("{path} does not exist; make it with: grader cluster certificates FOLDER").format(path=path)
             )
     return {"tls-ca-file": str(authority), "tls-cert": str(own), "tls-key": str(own)}
 

@@ -130,7 +130,7 @@ def grade_class(root: Path, room: Classroom, options: GradeOptions) -> list[Grad
     """Grade every submission below `root`. Raises UsageError for wrong use, BadStore for a store that
     cannot be used, and SandboxError if the sandbox tier is not available."""
     if not root.exists():
-        raise UsageError(_("{path} is not there").format(path=root))
+        raise UsageError(_("{path} does not exist").format(path=root))
     since = _moment(options.since)
     if options.shard and options.store is None:
         raise UsageError(_("--shard needs --store: each shard has a store of its own, for `grader merge`"))
@@ -156,7 +156,7 @@ def grade_class(root: Path, room: Classroom, options: GradeOptions) -> list[Grad
         only=only,
         regrade=options.regrade,
         warm="full" if options.cluster or len(found) >= WARM_FROM * jobs else "none",
-        public=room.course.root if options.lines and room.course.settings.names_lines else None,
+        public=room.course.root if options.lines and room.course.settings.name_lines else None,
     )
     Store(store, room.key).close()  # refuses before anything is started
     if not found:

@@ -53,7 +53,7 @@ class Fault:
         place = _("{file}, line {line}").format(file=self.unit, line=self.line) if self.line else self.unit
         if self.resumed:
             return _(
-                "{place} has a syntax error: {reason}; that definition was left out, and the code from line {line} on was used"
+                "{place} has a syntax error: {reason}; the code before it and from line {line} on was graded"
             ).format(place=place, reason=self.reason, line=self.resumed)
         if self.alone:
             return _("{place} has a syntax error: {reason}; the code before it was graded").format(

@@ -41,10 +41,10 @@ class Course:
         try:
             found = [load(self.root)] if self.is_one_assignment else load_all(self.root)
         except ValueError as error:
-            raise NoCourse(_("{why}; get the course folder afresh").format(why=error)) from None
+            raise NoCourse(_("{why}; download the course folder again").format(why=error)) from None
         if not found:
             raise NoCourse(
-                _("{root} holds no assignment with a {file}; get the course folder afresh").format(
+                _("{root} holds no assignment with a {file}; download the course folder again").format(
                     root=self.root, file=MANIFEST_FILE
                 )
             )

@@ -27,11 +27,11 @@ KEYS = ("course", "policies_that_count", "name_lines", "level", "keep", "points"
 class CourseFile:
     """The settings of a course.
 
-    names_lines: whether to search for the line to look at. keep: which of two submissions of an exercise counts.
+    name_lines: whether to search for the line to look at. keep: which of two submissions of an exercise counts.
     """
 
     rules: Rules = NO_RULES
-    names_lines: bool = True
+    name_lines: bool = True
     keep: str = KEEP[0]
 
 
@@ -71,7 +71,7 @@ class _Reader:
         named = self.fields.get("policies_that_count", [])
         unknown = [name for name in named if name not in POLICIES] if isinstance(named, list) else [named]
         if unknown:
-            says = _("must be a list of policies; {name} is none; the policies are {known}")
+            says = _("must be a list of policies; {name} is not a policy; the policies are {known}")
             allowed = says.format(name=sanitize(repr(unknown[0]), 100), known=", ".join(POLICIES))
             raise self._wrong("policies_that_count", None, allowed)
         return tuple(dict.fromkeys(named))

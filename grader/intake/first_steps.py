@@ -20,7 +20,7 @@ def first_steps(definition: ast.stmt, bound: Collection[str]) -> Iterator[tuple[
             if called == "input" and "input" not in bound:
                 yield (
                     node.lineno,
-                    _("the grader types no input; use the arguments instead of `input()`"),
+                    _("the grader gives no keyboard input; use the arguments instead of `input()`"),
                 )
             elif called == "breakpoint" or called in ("pdb.set_trace", "ipdb.set_trace"):
                 yield node.lineno, _("remove `{call}()` before you run the check").format(call=called)

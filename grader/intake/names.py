@@ -19,8 +19,8 @@ class Parameters:
     """The named parameters of a function or method without `self`, and how many positional arguments it accepts."""
 
     names: tuple[str, ...]
-    least: int  # parameters without a default, keyword-only ones included
-    most: float  # inf with `*args`
+    least: int  # positional parameters without a default
+    most: float  # inf with `*args`; -1 if a keyword-only parameter has no default
 
     def accept(self, count: int) -> bool:
         """Whether a call with this number of positional arguments is possible."""
@@ -180,9 +180,11 @@ def _parameters_of(node: ast.stmt, method: str) -> Parameters | None:
 def _parameters(arguments: ast.arguments, skip: int) -> Parameters:
     positional = [a.arg for a in (*arguments.posonlyargs, *arguments.args)][skip:]
     named = [a.arg for a in arguments.kwonlyargs]
-    needed = sum(default is None for default in arguments.kw_defaults)
-    least = max(len(positional) - len(arguments.defaults), 0) + needed
-    return Parameters((*positional, *named), least, inf if arguments.vararg else len(positional))
+    least = max(len(positional) - len(arguments.defaults), 0)
+    most = inf if arguments.vararg else len(positional)
+    if None in arguments.kw_defaults:
+        most = -1  # positional arguments alone are not enough
+    return Parameters((*positional, *named), least, most)
 
 
 def plain(name: str) -> str:

@@ -129,7 +129,7 @@ def read_text(path: Path) -> str:
         if path.suffix not in (*KINDS, *NOTES):
             raise Blocked(_("{file}: only .py, .ipynb, .md and .txt files can be graded").format(file=name))
         if not path.is_file():
-            raise Blocked(_("{file} is not there").format(file=sanitize(str(path))))
+            raise Blocked(_("{file} does not exist").format(file=sanitize(str(path))))
         if path.is_symlink() and path.resolve().parent != path.parent.resolve():
             raise Blocked(
                 _("{file} is a link that leads out of its folder; submit the file itself").format(file=name)

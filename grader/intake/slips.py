@@ -214,7 +214,7 @@ def _of_super(node: ast.ClassDef) -> _Found:
         elif _is_super(part.value) and part.attr in _CONSTRUCTORS:
             yield (
                 part.lineno,
-                _("`super().{name}` is not there; write `super().__init__`").format(name=part.attr),
+                _("`super().{name}` does not exist; write `super().__init__`").format(name=part.attr),
             )
     for part in walk(node):
         if (

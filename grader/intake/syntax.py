@@ -110,7 +110,7 @@ def _parsed(source: str) -> tuple[ast.Module, int]:
     except SyntaxError as error:
         raise CannotParse(error.msg, error.lineno or 0, _caret(error)) from None
     except UnicodeEncodeError:
-        raise CannotParse(_("holds half a character")) from None
+        raise CannotParse(_("contains a character that is not valid Unicode")) from None
     except (RecursionError, MemoryError):
         raise CannotParse(_("too deeply nested to read")) from None
     except ValueError as error:  # TooLarge, or raised by the parser

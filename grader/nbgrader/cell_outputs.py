@@ -51,7 +51,7 @@ def comment_on(result: ExerciseResult) -> str:
         *result.remarks,
     ]
     if result.outcome == "could_not_grade":
-        said.append(_("that costs no points"))
+        said.append(_("No points are deducted."))
     return _shown(said)
 
 

@@ -156,7 +156,7 @@ def _made(settings: Headway, asked: Sequence[str]) -> CourseGrader:
     tier = _tier(settings)
     solutions = Path(settings.solutions)
     if not solutions.is_dir():
-        raise Refused(_("c.Headway.solutions names {path}, which is not there").format(path=solutions))
+        raise Refused(_("c.Headway.solutions names {path}, which does not exist").format(path=solutions))
     with _seed(settings.seed_file):
         public = Path(settings.course) if settings.course else None
         cases = hidden_folder(solutions, asked if public else (), public)

@@ -15,11 +15,10 @@ class Headway(Configurable):
         config=True
     )
     seed_file = Unicode(
-        "", help="The file that holds the secret seed; empty: as for `grader check --hidden`."
+        "",
+        help="The file that holds the secret seed; empty: $HEADWAY_SEED_FILE, or the seed in your configuration folder.",
     ).tag(config=True)
-    sandbox = Enum(CHOICES, default_value=AUTO, help="How locked the worker is that runs submissions.").tag(
-        config=True
-    )
+    sandbox = Enum(CHOICES, default_value=AUTO, help="The sandbox in which submissions run.").tag(config=True)
     trusted_submissions = Bool(
         False, help="Allow the basic sandbox, which stops no determined attacker."
     ).tag(config=True)

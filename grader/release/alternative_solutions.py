@@ -12,11 +12,11 @@ from grader.support.i18n import _
 from grader.support.source import definition_span
 
 
-def write_second_ways(solutions: Path, target: Path) -> int:
+def write_alternative_solutions(solutions: Path, target: Path) -> int:
     """Write the page. Returns how many answers it holds."""
     assignments = read_all(solutions)
     lines = [
-        "# " + _("Second ways to write it"),
+        "# " + _("Other right answers"),
         "",
         _("Every answer on this page passes every check. The reference solution is one of many."),
         "",

@@ -28,7 +28,7 @@ def add_notebooks(kit: Path, plan: KitPlan, url: str, wheel: str) -> None:
     """
     if not _ADDRESS.fullmatch(url):
         raise NotReleased(
-            f"--colab: {url} is no address of a git repository, as https://github.com/ORG/COURSE"
+            f"--colab: {url} is not the address of a git repository, such as https://github.com/ORG/COURSE"
         )
     for assignment in plan.solutions:
         folder = kit / assignment.name

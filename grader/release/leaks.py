@@ -25,7 +25,7 @@ from grader.support.stub import BEGIN, END
 MIN_TEXT = 30  # characters without white space; a shorter text may be equal by chance
 
 # (answer, where it may be): answers that a kit contains on purpose.
-HANDED_OUT = {
+INTENDED = {
     # This repair gives students the whole class, which builds the same four layers.
     ("MultiHeadAttention.__init__", "MixedUpAttention.__init__"),
 }
@@ -106,12 +106,12 @@ def _in_code(
 
 
 def _meant(answer: Answer, document: Document, owner: str, blocks: Sequence[str]) -> bool:
-    """Whether the kit contains an answer on purpose: it is in HANDED_OUT, or in the file of a building block.
+    """Whether the kit contains an answer on purpose: it is in INTENDED, or in the file of a building block.
 
     The file of a block may answer its own exercise, and may have the constructor of another one: the stubs name
     the layers of a constructor anyway.
     """
-    if (answer.owner, owner) in HANDED_OUT:
+    if (answer.owner, owner) in INTENDED:
         return True
     both_construct = answer.owner.endswith(".__init__") and owner.endswith(".__init__")
     allowed = [b for b in blocks if both_construct or b == answer.exercise]

@@ -34,7 +34,7 @@ def release(
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise NotReleased(f"{target} is not an empty folder")
     if not target.absolute().parent.is_dir():
-        raise NotReleased(f"{target.absolute().parent} is not there")
+        raise NotReleased(f"{target.absolute().parent} does not exist")
     chosen = plan(solutions, assignments, through)
     work = Path(tempfile.mkdtemp(dir=target.absolute().parent, prefix=f".{target.name}-"))
     try:

@@ -60,7 +60,7 @@ def _nothing_passes(plan: KitPlan, kit: Path, tell: Tell) -> tuple[str, str]:
     _refuse(seen["started"])
     count = len(plan.exercises)
     return (
-        f"none of the kit's {seen['callables']} callables passes any of its {count} exercises: {seen['trials']} trials, the reference passes beside them",
+        f"none of the kit's {seen['callables']} callables passes any of its {count} exercises ({seen['trials']} trials); each reference still passes after them",
         f"all {count} exercises are not started, as file and as notebook, graded by the kit's own package",
     )
 

@@ -159,8 +159,13 @@ def _of_grids(grids: Grids) -> list[str]:
     is_any_wrong = any(cell.wrong for panel in grids.panels for row in panel.rows for cell in row)
     found = list(_cells(grids, only_wrong=is_any_wrong))
     more = len(found) - MOST_IN_WORDS
-    rest = ngettext("{n} more value is wrong.", "{n} more values are wrong.", more).format(n=more)
-    return [*found[:MOST_IN_WORDS], *([rest] if more > 0 else [])]
+    if more <= 0:
+        return found
+    if is_any_wrong:
+        rest = ngettext("{n} more value is wrong.", "{n} more values are wrong.", more)
+    else:
+        rest = ngettext("{n} more value is not listed.", "{n} more values are not listed.", more)
+    return [*found[:MOST_IN_WORDS], rest.format(n=more)]
 
 
 def _cells(grids: Grids, *, only_wrong: bool) -> Iterator[str]:

@@ -32,7 +32,7 @@ def advice(drawn: Mapping[str, Sequence[float]]) -> str:
     """Return a sentence that says which heads to remove."""
     order = ranking(drawn)
     half = order[-(len(order) // 2) :][::-1]
-    return _("By these values, remove heads {heads} first, in this order: that is half of them.").format(
+    return _("By these values, remove half of the heads in this order: {heads}.").format(
         heads=", ".join(map(str, half))
     )
 

@@ -85,7 +85,7 @@ def check(
             report = grading.grade_course(where, wanted)
         if on_report is not None:
             on_report(report)
-        if not (lines and where.settings.names_lines and report.exit_status):
+        if not (lines and where.settings.name_lines and report.exit_status):
             return report
         from grader.lines.find import add_lines  # most runs need no search
 

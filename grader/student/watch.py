@@ -103,7 +103,7 @@ class Watcher:
 
     def with_lines(self, report: Report) -> Report:
         """Return the report of the current exercise with the lines to look at, if the course allows them."""
-        if not self.course.settings.names_lines:
+        if not self.course.settings.name_lines:
             return report
         (name,) = (result.name for result in report.exercises)
         self.label = _("searching for the line to look at")

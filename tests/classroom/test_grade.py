@@ -275,7 +275,7 @@ def test_a_shard_without_a_file_has_an_empty_store(school, tmp_path):
 @pytest.mark.parametrize(
     ("args", "sentence"),
     [
-        (["nowhere"], "nowhere is not there"),
+        (["nowhere"], "nowhere does not exist"),
         (["class", "--sandbox", "basic"], "--trusted-submissions"),
         (["class", "--only", "transpose_qvk"], "did you mean transpose_qkv?"),
         (["class", "--since", "yesterday"], "--since takes"),

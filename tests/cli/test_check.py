@@ -151,9 +151,12 @@ def test_a_course_chooses_whether_a_policy_counts(course, counted, status):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ('policies_that_count = ["precison"]', "'precison' is none; the policies are precision, odd-width,"),
-        ("policies_that_count = 3", "must be a list of policies; 3 is none"),
-        ("policies_that_count = [[]]", "[] is none"),
+        (
+            'policies_that_count = ["precison"]',
+            "'precison' is not a policy; the policies are precision, odd-width,",
+        ),
+        ("policies_that_count = 3", "must be a list of policies; 3 is not a policy"),
+        ("policies_that_count = [[]]", "[] is not a policy"),
         ("policies_that_count =", "headway.toml cannot be read: "),
         ("a = " + "[" * 100_000, "headway.toml cannot be read: "),
     ],

@@ -15,7 +15,7 @@ from helpers.command_line import RIGHT, run, run_process
     ("args", "sentence"),
     [
         (["check", "--file", "."], "is a folder, not a file; name a file in it"),
-        (["check", "--file", "gone.py"], "is not there"),
+        (["check", "--file", "gone.py"], "does not exist"),
         (["check", "masked_sofmax"], "did you mean masked_softmax?"),
         (["check", "--format", "yaml"], "'yaml' is not one of"),
         (["check", "--hidden"], "needs the folder solutions/"),

@@ -79,9 +79,7 @@ def test_only_the_statement_with_the_error_is_lost(broken, line):
     assert read.source.split("\n")[line - 1] == "def g(x):"
     fault = read.fault("a.py")
     assert "g" not in fault.lost
-    assert fault.sentence().endswith(
-        f"; that definition was left out, and the code from line {line} on was used"
-    )
+    assert fault.sentence().endswith(f"; the code before it and from line {line} on was graded")
 
 
 def test_two_errors_leave_the_code_before_the_first():

@@ -41,6 +41,23 @@ def test_the_last_definition_of_a_name_wins():
     assert (found.unit, found.line) == ("cell 2", 1)
 
 
+@pytest.mark.parametrize(
+    ("parameters", "possible"),
+    [
+        ("a, b", {2}),
+        ("a, b=1", {1, 2}),
+        ("a, /, *rest", {1, 2, 3}),
+        ("a, *, b=1", {1}),
+        ("a, *, b", set()),
+        ("*rest, b", set()),
+    ],
+)
+def test_parameters_accept_a_number_of_positional_arguments(parameters, possible):
+    made = read_names(Submission(Path("a.py"), (Unit("a.py", f"def f({parameters}): pass\n"),)))
+    found = made.definitions["f"].parameters
+    assert {count for count in range(4) if found.accept(count)} == possible
+
+
 def test_a_unit_that_does_not_parse_is_reported_and_the_others_count():
     found = names("x = = 1", "def a(): ...")
     assert found.definitions.keys() == {"a"}

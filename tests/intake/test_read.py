@@ -61,17 +61,17 @@ def test_a_folder_is_refused(tmp_path):
 
 
 def test_what_is_not_there_is_reported_with_its_whole_path(tmp_path):
-    assert refused(tmp_path / "gone.py") == f"{tmp_path / 'gone.py'} is not there"
+    assert refused(tmp_path / "gone.py") == f"{tmp_path / 'gone.py'} does not exist"
 
 
 def test_a_pipe_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "answer.py")
-    assert "is not there" in refused(tmp_path / "answer.py")
+    assert "does not exist" in refused(tmp_path / "answer.py")
 
 
 def test_links_that_lead_nowhere_are_reported(tmp_path):
     (tmp_path / "answer.py").symlink_to(tmp_path / "answer.py")
-    assert "is not there" in refused(tmp_path / "answer.py")
+    assert "does not exist" in refused(tmp_path / "answer.py")
 
 
 def test_a_link_is_not_followed_out_of_its_folder(tmp_path):
@@ -90,7 +90,7 @@ def test_a_link_is_not_followed_out_of_its_folder(tmp_path):
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/full", "/dev/stdin"])
 def test_a_device_is_not_read(tmp_path, device):
     (tmp_path / "answer.py").symlink_to(device)
-    assert "answer.py is" in refused(tmp_path / "answer.py")[-120:] or "is not there" in refused(
+    assert "answer.py is" in refused(tmp_path / "answer.py")[-120:] or "does not exist" in refused(
         tmp_path / "answer.py"
     )
 

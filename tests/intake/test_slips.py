@@ -41,7 +41,7 @@ def test_a_definition_without_slips_has_none():
         ("def __init__(", "def _init_(", 3, "the method is called `_init_`; Python calls `__init__`"),
         ("def __init__(", "def __int__(", 3, "the method is called `__int__`; Python calls `__init__`"),
         ("super()", "super", 4, "`super.__init__` has no brackets; write `super().__init__`"),
-        ("super().__init__", "super()._init_", 4, "`super()._init_` is not there; write `super().__init__`"),
+        ("super().__init__", "super()._init_", 4, "`super()._init_` does not exist; write `super().__init__`"),
         ("super().__init__()", "super(A).__init__()", 4, "`super` has only one argument; write `super().__init__()`"),
         ("X.transpose(0, 1)", "nn.functional.softmax(X, mdim=1)", 9, "`softmax` has no parameter `mdim`; did you mean `dim`?"),
         ("X.transpose(0, 1)", "torch.cat([X], dm=1)", 9, "`cat` has no parameter `dm`; did you mean `dim`?"),

@@ -66,7 +66,7 @@ def test_without_worker_and_store_everything_needs_a_person(steps):
     for mark in steps.alone.values():
         assert (mark.auto, mark.needs) == (None, True)
         assert "no worker can be started" in (mark.comment or "")
-        assert "that costs no points" in (mark.comment or "")
+        assert "No points are deducted." in (mark.comment or "")
 
 
 @pytest.mark.parametrize("student", [s for s, expected in CLASS.items() if not expected.repaired])

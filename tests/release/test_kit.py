@@ -196,7 +196,7 @@ def test_the_kits_workflow_annotates_and_fills_the_summary(installed, copy, tmp_
     ("arguments", "sentence"),
     [
         (["kit", "--through", "99"], "there is no assignment 99"),
-        (["nowhere/kit"], "is not there"),
+        (["nowhere/kit"], "does not exist"),
         (["solutions"], "solutions is not an empty folder"),
     ],
 )
@@ -325,6 +325,6 @@ def test_its_colab_notebook_fetches_the_course_and_grades(installed, copy, chose
 
 @pytest.mark.parametrize("url", ["github.com/a/b", "https://a/b; rm -rf ~", "https://a/$(b)"])
 def test_what_is_no_address_makes_no_colab_notebook(copy, chosen, url):
-    with pytest.raises(NotReleased, match="is no address of a git repository"):
+    with pytest.raises(NotReleased, match="is not the address of a git repository"):
         add_notebooks(copy, chosen, url, "headway.whl")
     assert not list(copy.rglob("colab.ipynb"))

@@ -65,7 +65,7 @@ def printed(report, *, width=80, full=False, words=False):
 
 def test_heads_are_ranked_and_the_weakest_are_to_remove():
     assert ranking(IMPORTANCE) == [1, 3, 0, 2]
-    assert "remove heads 2, 0 first, in this order" in advice(IMPORTANCE)
+    assert "in this order: 2, 0 first, in this order" in advice(IMPORTANCE)
     only = {key: IMPORTANCE[key] for key in ("planted", "confidence")}
     assert ranking(only) == [2, 0, 3, 1]
 
@@ -81,7 +81,7 @@ def test_the_terminal_draws_all_parts_in_80_columns():
     ][:4]
     assert strip == ["1", "3", "0", "2"]
     for part in (
-        "remove heads 2, 0",
+        "in this order: 2, 0",
         "by importance",
         "heads removed",
         "1,088",
@@ -111,9 +111,9 @@ def test_words_say_what_the_pictures_draw():
 
 def test_a_report_of_a_course_has_no_section_unless_asked():
     course = report(*ALL.exercises, result("masked_softmax", "02_masking"))
-    assert "remove heads" not in printed(course)
-    assert "remove heads" in printed(course, full=True)
-    assert "remove heads" in page(course)
+    assert "remove half of the heads" not in printed(course)
+    assert "remove half of the heads" in printed(course, full=True)
+    assert "remove half of the heads" in page(course)
     assert "Pruning" not in printed(report(result()))
     assert pictures([{}, {}]) == []
 
@@ -122,7 +122,7 @@ def test_the_page_draws_all_parts_without_script_or_link():
     text = page(ALL)
     lines = [value for tag, value in assert_fetches_nothing(text).classes if tag == "polyline"]
     assert lines == [f"hw-line{number}" for number in (1, 2, 3) for _ in "ab"]
-    for part in ("remove heads 2, 0", "any choice of heads", "1,088", "never graded"):
+    for part in ("in this order: 2, 0", "any choice of heads", "1,088", "never graded"):
         assert part in text, part
 
 

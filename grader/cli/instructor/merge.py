@@ -32,7 +32,7 @@ Exit status: 0 done, 2 refused; then the store is as before.
     "--store",
     required=True,
     type=FILE,
-    help=_("The store to write into; it is made if it is not there."),
+    help=_("The store to write into; it is made if it does not exist."),
 )
 def command(parts: tuple[Path, ...], store: Path) -> None:
     """Join the stores PARTS of several calls of `grader grade` into one."""

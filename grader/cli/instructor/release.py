@@ -72,11 +72,11 @@ def command(
     if not Path("solutions").is_dir():
         raise click.UsageError(_("there is no folder solutions/ here; release is for instructors"))
     if second_ways:
-        from grader.release.alternative_solutions import write_second_ways
+        from grader.release.alternative_solutions import write_alternative_solutions
 
         if folder.exists():
             raise click.UsageError(_("{path} is already there; name a new file").format(path=folder))
-        count = write_second_ways(Path("solutions"), folder)
+        count = write_alternative_solutions(Path("solutions"), folder)
         click.echo(_("{path}: {n} right answers").format(path=folder, n=count))
         return
     try:
