@@ -14,7 +14,10 @@ MAX_LOST = 2  # cases of one exercise that may lose their worker before the rest
 
 
 def off_last(exercise: Exercise, case: RecordedCase) -> RecordedCase:
-    """Return the case with the checks of switched-off facets last, because the first check reports an exception."""
+    """Return the case with the checks of switched-off facets last.
+
+    If the case raises an exception, the first check that lacks a result reports it. So that check is one that counts.
+    """
     if all(exercise.counts(check.facet) for check in case.checks):
         return case
     return replace(case, checks=tuple(sorted(case.checks, key=lambda c: not exercise.counts(c.facet))))
@@ -31,9 +34,10 @@ def without_off(exercise: Exercise, judged: JudgedCase) -> JudgedCase:
 def skipped(
     case: RecordedCase, judged: Sequence[JudgedCase], device: str, *, hidden: bool
 ) -> JudgedCase | None:
-    """Return the case as skipped if its result is known already; None if it must run.
+    """Return the case as skipped if earlier cases decide it; None if it must run.
 
-    A second timeout tells a student nothing new.
+    judged: the earlier cases. A case is skipped after MAX_LOST lost workers; if it is public, after the first timeout,
+    because a second one shows a student nothing new. A case with an exam is also skipped after a wrong value.
     """
     lost = [code for j in judged for code in j.codes.values() if code.startswith("lost")]
     if len(lost) >= MAX_LOST or (not hidden and any(code.startswith("lost time") for code in lost)):

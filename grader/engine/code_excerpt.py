@@ -1,4 +1,4 @@
-"""The lines of an exercise in the submission, with those that a report names."""
+"""Return the lines of an exercise in the submission, and mark those that its report names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _FORWARD = re.compile(r"\s+(async )?def forward\(")
 def code(result: ExerciseResult, submission: Submission, definition: Definition | None) -> Code | None:
     """Return the lines of a definition; without one, the lines around the first place that the result names.
 
-    The first line of a definition is not marked: it is where every exception of a call can be traced to.
+    Return None if there is neither. The first line of a definition is not marked, because every exception of a call
+    can be traced to it.
     """
     named = list(_named_lines(result, submission))
     if definition is not None:
@@ -36,9 +37,7 @@ def code(result: ExerciseResult, submission: Submission, definition: Definition 
 
 
 def _entry(definition: Definition | None, lines: Sequence[str]) -> tuple[str, int]:
-    """Return the function, or the `forward` of a class, with its line; the class if its `forward` is not among the
-    lines.
-    """
+    """Return name and line of the function, or of `forward` of the class; of the class if `lines` lack `forward`."""
     if definition is None:
         return "", 0
     found = (n for n, line in enumerate(lines) if definition.kind == "class" and _FORWARD.match(line))
@@ -51,7 +50,8 @@ def _named_lines(result: ExerciseResult, submission: Submission) -> Iterator[tup
     """Yield the file and the number of each line that the texts of a result name."""
     texts = [result.message, *(check.where for check in result.checks)]
     if not result.diagnosis.alternatives:
-        texts += [result.diagnosis.says, *result.remarks]  # of a known mistake they are not the place
+        # With a known mistake, the lines that these texts name are not its place.
+        texts += [result.diagnosis.says, *result.remarks]
     for unit in submission.units:
         template = _("{file}, line {line}").format(file=sanitize(unit.name), line="\0")
         pattern = re.escape(template).replace(re.escape("\0"), r"(\d{1,7})")

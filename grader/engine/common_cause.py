@@ -10,7 +10,7 @@ from grader.judge.verdict import SKIPPED, JudgedCase
 from grader.report.model import CheckResult
 from grader.support.i18n import _
 
-RANDOM = "skipped-weights"
+RANDOM = "skipped-weights"  # the code of a check that was skipped because it saw values of random weights
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,10 @@ def _one_exception(judged: Sequence[JudgedCase], checks: tuple[CheckResult, ...]
 
 
 def _weights(judged: Sequence[JudgedCase], checks: tuple[CheckResult, ...]) -> Cause | None:
-    """If weights could not be loaded, put the check of the parameters first and skip values of random weights."""
+    """If weights could not be loaded, put the check of the parameters first and skip checks that saw random weights.
+
+    A code that begins with "!" is that of an exception: its check keeps its outcome.
+    """
     of_weights = {
         check.id
         for one in judged
@@ -61,7 +64,7 @@ def _weights(judged: Sequence[JudgedCase], checks: tuple[CheckResult, ...]) -> C
     } & {check.id for check in checks if check.outcome == "failed"}
     if not of_weights:
         return None
-    random = {
+    on_random_weights = {
         check.id
         for one in judged
         if one.observation is not None and _unmatched(one.observation)
@@ -72,9 +75,9 @@ def _weights(judged: Sequence[JudgedCase], checks: tuple[CheckResult, ...]) -> C
     rest = tuple(check for check in checks if check.id not in of_weights)
     why = _("skipped: the weights of the case could not be loaded")
     return Cause(
-        (*first, *_skipping(rest, random, why)),
+        (*first, *_skipping(rest, on_random_weights, why)),
         _("the weights of the cases could not be loaded, because the parameters have other names or shapes"),
-        dict.fromkeys(random, RANDOM),
+        dict.fromkeys(on_random_weights, RANDOM),
     )
 
 

@@ -36,10 +36,11 @@ def has_cuda() -> bool:
 
 
 def launcher_for(device: str, sandbox: str = "auto") -> Launcher:
-    """Start a launcher for another device than the CPU: "sim" or "cuda". Raises SandboxError.
+    """Return a launcher for another device than the CPU: "sim" or "cuda". Raises SandboxError.
 
-    torch must know the simulated device before the first gradient, so it has its own fork-server, which is never
-    warmed. CUDA does not survive a fork, so its workers start cold and are confined less.
+    torch must know the simulated device before it computes the first gradient. So this device has its own worker
+    server, which is never warmed. CUDA does not work after a fork. So its workers start without a server, and are
+    confined less.
     """
     if device == "cuda":
         from grader.sandbox.basic import ColdLauncher
@@ -54,9 +55,9 @@ def launcher_for(device: str, sandbox: str = "auto") -> Launcher:
 def check_on_device(
     engine: Engine, submission: Submission, results: Sequence[ExerciseResult]
 ) -> list[ExerciseResult]:
-    """Grade again with an engine for another device, and add one check to each result: what passed, passes there.
+    """Grade again with an engine for another device. Add to each result one check for all that passed here.
 
-    Exercises whose manifest gives the facet `device` no weight stay as they are.
+    A result is unchanged if none of its checks passed, or if its exercise gives the facet `device` the weight 0.
     """
     weights = {e.name: e.weights for e in engine.exercises.values()}
     wanted = [
@@ -74,7 +75,7 @@ def check_on_device(
 
 
 def _with(here: ExerciseResult, check: CheckResult, weights: Mapping[str, float]) -> ExerciseResult:
-    """Return the result with the check of the device, and with new points."""
+    """Return the result with the check of the device added, and with its score scaled by the change in points."""
     checks = (*here.checks, check)
     if check.outcome == "skipped" or here.score is None:
         return replace(here, checks=checks)
@@ -93,11 +94,11 @@ def _with(here: ExerciseResult, check: CheckResult, weights: Mapping[str, float]
 
 
 def _compared(here: ExerciseResult, there: ExerciseResult, device: str) -> CheckResult:
-    """Return one check for everything that passed on the CPU. It fails with the first check that fails only on the
-    other device.
+    """Return one check for everything that passed on the CPU. If checks fail only on the other device, it reports the
+    first of them.
     """
-    fine = {c.id for c in here.checks if c.outcome == "passed"}
-    mine = [c for c in there.checks if c.id in fine]
+    passed_here = {c.id for c in here.checks if c.outcome == "passed"}
+    compared = [c for c in there.checks if c.id in passed_here]
     base = CheckResult(
         id=f"{device}/device",
         facet="device",
@@ -106,7 +107,7 @@ def _compared(here: ExerciseResult, there: ExerciseResult, device: str) -> Check
         device=device,
         visibility=here.checks[0].visibility,
     )
-    broken = next((c for c in mine if c.outcome == "failed"), None)
+    broken = next((c for c in compared if c.outcome == "failed"), None)
     if broken is not None:
         return replace(
             base,

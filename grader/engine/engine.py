@@ -83,10 +83,10 @@ class Engine:
     ) -> Report:
         """Grade the known exercises of a submission, or those `wanted`; report them in the order of the course.
 
-        They are graded in the order that needs fewest workers. An exercise that is wanted and not defined is
-        *blocked*. parts: what its author wrote in earlier files, for exercises that are made of such parts.
-        If an exception prevents that, all exercises (or those `wanted`) fail, or could not be graded if a plain file
-        raises as well.
+        They are graded in an order that needs few workers. An exercise that is wanted and not defined is *blocked*.
+        parts: what the author wrote in earlier files, for exercises that are made of such parts.
+        If another exception than GraderError stops the grading, all exercises of the course (or those `wanted`) fail;
+        if the grader cannot grade a plain file either, they could not be graded. Raises GraderError.
         """
         try:
             return self._grade(submission, wanted, parts)
@@ -110,9 +110,7 @@ class Engine:
         return replace(report, remarks=file_remarks(run, exercises), faulty=is_faulty(run, exercises))
 
     def raised(self, submission: Submission, exercise: str, alias: str) -> Raised | None:
-        """Return the first exception in a line of this file if a definition is called like an exercise; None without
-        one.
-        """
+        """Return the first exception that the definition `alias` raises in cases of `exercise`; None without one."""
         run = SubmissionRun(self.context, submission, read_names(submission))
         run.aliases[exercise] = alias
         return first_exception(run, self.exercises[exercise])
@@ -147,7 +145,7 @@ def _contracts(bundles: Sequence[Bundle], stubs: Mapping[str, Source]) -> dict[s
 
 
 def _keywords(exercise: Exercise) -> frozenset[str] | None:
-    """Return the keywords of every call and every accepted constructor of the exercise's class; None for a function."""
+    """Return the keywords that all accepted constructor calls of a class have in common; None for a function."""
     built = [
         s for case in exercise.cases for s in case.steps if s["do"] == "build" and s["of"] == exercise.name
     ]

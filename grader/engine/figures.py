@@ -43,10 +43,7 @@ def _importance(out: Figures, check: Check, judged: JudgedCase, observation: Obs
 
 
 def _costs(out: Figures, check: Check, judged: JudgedCase, observation: Observation) -> None:
-    """Add `costs` to `out`: counts and times before and after pruning.
-
-    A time is [fastest, nine of ten are no slower].
-    """
+    """Add `costs` to `out`: counts and times before and after pruning. A time is [fastest, 90th percentile] in ms."""
     values = observation.values
     drawn: Figures = {key: check.params[key] for key in ("kept", "total")}
     for what in ("parameters", "operations"):
@@ -62,9 +59,10 @@ def _costs(out: Figures, check: Check, judged: JudgedCase, observation: Observat
 
 
 def _removals(out: Figures, check: Check, judged: JudgedCase, observation: Observation) -> None:
-    """Add {order: [[lowest, mean, highest] …]} over the seeds, for 1 … H-1 removed heads.
+    """Add `removals` to `out`: shares of right answers after 1 … H-1 heads were removed.
 
-    "possible" is the same for the worst and the best choice of heads.
+    order → [[lowest, mean, highest] of its seeds, one per number of heads]. "possible" → the same of all choices of
+    heads. "whole" → the share with no head removed.
     """
     table, total = check.params["table"], check.params["total"]
     heads = len(table).bit_length() - 1
@@ -88,11 +86,13 @@ def _removals(out: Figures, check: Check, judged: JudgedCase, observation: Obser
 
 
 def _of_order(rows: Iterable[Removal], order: str, heads: int) -> list[list[float]]:
-    mine = [chain for (name, _seed), chain in chains(list(rows)).items() if name == order]
-    at = {
-        size: [r.accuracy for chain in mine for r in chain if len(r.removed) == size] for size in range(heads)
+    """Return [lowest, mean, highest] of the seeds of an order, for 1 … heads-1 removed heads."""
+    of_seeds = [chain for (name, _seed), chain in chains(list(rows)).items() if name == order]
+    shares = {
+        size: [r.accuracy for chain in of_seeds for r in chain if len(r.removed) == size]
+        for size in range(heads)
     }
-    return [_spread(np.array(at[size])) for size in range(1, heads)]
+    return [_spread(np.array(shares[size])) for size in range(1, heads)]
 
 
 def _spread(shares: np.ndarray) -> list[float]:

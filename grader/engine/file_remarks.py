@@ -15,7 +15,7 @@ from grader.judge.observation import StudentError, student_error, texts
 from grader.support.i18n import _, ngettext
 from grader.support.sanitize import sanitize
 
-# Exceptions of code that needs something which is not here, and what it needs.
+# Messages of exceptions of code that needs something which is not here. The groups: what it needs.
 _NEEDS = re.compile(
     r"No module named '([\w.]+)'|cannot import name '(\w+)'|name '(\w+)' is not defined"
     r"|(\w+) is not among the building blocks|([\w.]+) is not here: the grader"
@@ -48,7 +48,10 @@ def _missing(run: SubmissionRun, exercises: Sequence[Exercise]) -> dict[str, str
 
 
 def _imports_added(submission: Submission, missing: Mapping[str, str], foreign: bool) -> tuple[str, ...]:
-    """Return a sentence about the imports that were added. The reader of a foreign file may not be its author."""
+    """Return one sentence about the imports that were added; none if there are none.
+
+    foreign: the reader may not be the author, so the sentence does not ask to add them.
+    """
     used = [(line, *first_use(submission, name), name) for name, line in missing.items()]
     if len(used) < 2:
         return tuple(_import_added(*one, foreign) for one in used)
@@ -76,7 +79,7 @@ def _import_added(import_: str, unit: str, line: int, name: str, foreign: bool) 
 
 
 def _place_in(file: str, unit: str, line: int) -> str:
-    """Return the place of a line, for a sentence that names the file. In a notebook, it has the cell."""
+    """Return the place of a line in a file that the sentence names already; for a notebook, with the cell."""
     if unit == file:
         return _("line {line}").format(line=line)
     return _("{cell}, line {line}").format(cell=unit.removeprefix(file).strip(), line=line)
@@ -94,7 +97,11 @@ def _files_used(notes: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
 
 
 def _summary_of_skipped(notes: Iterable[Mapping[str, Any]], needed: frozenset[str]) -> tuple[str, ...]:
-    """Return sentences about the statements that raised or timed out, and that define nothing needed."""
+    """Return sentences about statements that were skipped.
+
+    A statement that ends Python, starts a debugger or timed out is always among them; one that raised another
+    exception only if it defines no name in `needed`.
+    """
     out, needing, raised = [], [], []
     for note in notes:
         error = student_error(note.get("error"))
@@ -141,7 +148,7 @@ def _exception(note: Mapping[str, Any], error: StudentError) -> str:
 
 
 def _has_errors(notes: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether a statement of the file raised or timed out, and not for want of code that is not available here."""
+    """Whether a statement timed out, or raised for another reason than code that is not available here (`_NEEDS`)."""
     errors = (student_error(note.get("error")) for note in notes if note.get("file") != UNIT)
     return any(note.get("endless") for note in notes) or any(
         e and (e.ends_python or not _NEEDS.match(e.message)) for e in errors

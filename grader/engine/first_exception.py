@@ -1,4 +1,4 @@
-"""Find the first exception of a definition that is called like an exercise."""
+"""Find the first exception that a definition raises in the cases of an exercise."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ from grader.sandbox.base import SandboxError
 
 @dataclass(frozen=True)
 class Raised:
-    """An exception in a case, and the origin of the sizes in it, if it is about two that do not match."""
+    """An exception in a case. facts: if it is about two sizes that do not match, where these sizes come from."""
 
     finding: Finding
     facts: tuple[Fact, ...]
 
 
 def first_exception(run: SubmissionRun, exercise: Exercise) -> Raised | None:
-    """Return the first exception in a line of this file, in public cases; None if there is none, or the code does not
-    load.
+    """Return the first exception in a line of the student's files; None if there is none.
+
+    Also return None if the cases are hidden, if the code does not load, or if a worker is lost.
     """
     if run.context.options.hidden:
         return None

@@ -1,8 +1,8 @@
 """Grade one exercise, with reference blocks instead of the student's blocks that are wrong.
 
-If the exercise uses a block that is known to be wrong, the first try has the reference block, and the exercise may
-pass. Otherwise there is a try with the student's blocks, and if it fails, one with reference blocks for the wrong
-ones.
+If the exercise uses a block that is known to be wrong, the first try has the reference block. If there is no such
+block, or if this try does not pass, the next try has the student's blocks. If that fails, another try has reference
+blocks instead of the wrong ones.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ def _blocked(run: SubmissionRun, exercise: Exercise, result: ExerciseResult) -> 
 
 
 def _without_wrong_blocks(run: SubmissionRun, exercise: Exercise) -> ExerciseResult | None:
-    """Return a passed result with reference blocks instead of wrong blocks that it uses; None if there is none.
+    """Try with reference blocks instead of blocks known to be wrong. Return the result if it passes; None otherwise.
+
+    Also return None if the exercise uses no such block of this file, or if it is made of parts.
 
     This saves time: with the wrong block most exercises fail, and fail again in a new worker.
     """
@@ -75,7 +77,7 @@ def _without_wrong_blocks(run: SubmissionRun, exercise: Exercise) -> ExerciseRes
 def _is_known_to_be_wrong(name: str, run: SubmissionRun) -> bool:
     """Whether a block that the file defines was graded before, and is wrong.
 
-    An import of the reference block does not solve that exercise, but other exercises may use it.
+    A block that the file only imports is not wrong here: it does not solve its own exercise, but others may use it.
     """
     if name not in run.done or run.done[name].outcome not in WRONG:
         return False
@@ -87,8 +89,8 @@ def retry_with_reference_blocks(
     run: SubmissionRun, exercise: Exercise, result: ExerciseResult
 ) -> ExerciseResult:
     """Return a better result with reference blocks instead of blocks that are wrong; `result` if there is none."""
-    wanting = run.context.options.foreign and result.outcome == "could_not_grade"
-    if result.outcome != "failed" and not wanting:
+    lacks_code = run.context.options.foreign and result.outcome == "could_not_grade"
+    if result.outcome != "failed" and not lacks_code:
         return result
     if exercise.is_made_of_parts and not _by_parts(exercise, result):
         return result
@@ -125,14 +127,17 @@ def _with_reference_blocks(
     blocks: Sequence[Block],
     remarks: Sequence[str],
 ) -> ExerciseResult:
-    """Try again with reference blocks instead of `blocks`. Return the new result unless it is worse."""
+    """Try again with reference blocks instead of `blocks`. Return the new result, with the higher of both scores.
+
+    Return `result` if the new one has no score or the same checks, or if it is worse and the exercise is made of parts.
+    """
     if not blocks:
         return result
     again = _with_reference(run, exercise, blocks, remarks)
     if again.score is None or (exercise.is_made_of_parts and again.score < (result.score or 0)):
         return result
     if again.checks == result.checks:
-        return result  # it does not use them
+        return result  # the exercise does not use these blocks
     return replace(
         again,
         score=max(again.score, result.score or 0),  # a second try costs no points
@@ -143,7 +148,7 @@ def _with_reference_blocks(
 def _with_reference(
     run: SubmissionRun, exercise: Exercise, blocks: Sequence[Block], remarks: Sequence[str]
 ) -> ExerciseResult:
-    """Try with reference blocks instead of `blocks`, once in the whole run."""
+    """Return the result with reference blocks instead of `blocks`. The same try is made once per run."""
     names = tuple(name for name, _of in blocks)
     tried = exercise.name, names
     if tried not in run.tried:
@@ -159,9 +164,9 @@ def _without_other_interfaces(
     own: Sequence[Block],
     faulty: Sequence[Block],
 ) -> ExerciseResult:
-    """Try again, also without blocks of files beside this one that have another interface.
+    """Try again with reference blocks for `faulty`, and for blocks in files beside this one with another interface.
 
-    Return what passes, or `result`.
+    Return the new result if it passes, otherwise `result`.
     """
     others = [(name, of) for name, of in own if of is not run and name in of.done]
     others = [(name, of) for name, of in others if of.done[name].outcome == "other_interface"]
@@ -179,8 +184,9 @@ def _by_parts(exercise: Exercise, result: ExerciseResult) -> bool:
 
 
 def _on_faulty(run: SubmissionRun, faulty: Sequence[Block]) -> list[str]:
-    """Return remarks on blocks of the student that reference blocks replace: one for all of this file, one for each in
-    a file beside it.
+    """Return remarks on blocks of the student that reference blocks replace.
+
+    One remark is about all blocks of this file and of earlier files; each block in a file beside it has its own.
     """
     files_beside = [of for of in run.neighbours.values() if of is not run]
     beside = [block for block in faulty if block[1] in files_beside]

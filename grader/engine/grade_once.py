@@ -1,4 +1,7 @@
-"""Grade one exercise once, whatever the submission makes the grader raise. Hidden results are redacted here alone."""
+"""Grade one exercise once, also if the submission makes the grader raise an exception.
+
+Only this module calls `redact` for results of hidden cases.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,9 @@ from grader.support.i18n import _
 def grade_once(run: SubmissionRun, exercise: Exercise, replaced: Sequence[str] = ()) -> ExerciseResult:
     """Grade one exercise once, with reference blocks instead of `replaced`.
 
-    The submission may cause an exception while it is judged; that must not excuse it. So the exercise is tried
-    again in a new worker. If it raises again, a plain file is graded: the grader is at fault only if that fails
-    too.
+    The submission may cause an exception of the grader; that must not excuse it. After an exception the exercise is
+    tried again in a new worker. After a second one a plain file is graded: only if the grader cannot grade that
+    either, the grader is at fault.
     """
     try:
         return _shown(run, exercise, replaced)
@@ -35,7 +38,7 @@ def grade_once(run: SubmissionRun, exercise: Exercise, replaced: Sequence[str] =
 
 
 def after_exception(run: SubmissionRun, exercise: Exercise, error: Exception) -> ExerciseResult:
-    """Return *failed* if a plain file is graded without an exception; *could not be graded* otherwise."""
+    """Return a result that *failed* if a plain file can be graded; otherwise one that *could not be graded*."""
     run.context.slot.close()
     builder = result_builder(run, exercise)
     if _plain_file_works(run, exercise):
@@ -48,7 +51,7 @@ def after_exception(run: SubmissionRun, exercise: Exercise, error: Exception) ->
 
 
 def _plain_file_works(run: SubmissionRun, exercise: Exercise) -> bool:
-    """Whether a submission that fails in the simplest way is graded without an exception."""
+    """Whether the grader can grade a submission that fails in the simplest way."""
     plain = plain_file(exercise)
     try:
         result, _evidence = one_try(SubmissionRun(run.context, plain, read_names(plain)), exercise, ())
@@ -58,10 +61,10 @@ def _plain_file_works(run: SubmissionRun, exercise: Exercise) -> bool:
 
 
 def _shown(run: SubmissionRun, exercise: Exercise, replaced: Sequence[str]) -> ExerciseResult:
-    """Return one try as a report may show it."""
+    """Return the result of one try as a report may show it: redacted if the cases are hidden, with slips and code."""
     result, evidence = one_try(run, exercise, replaced)
     shown = _redacted(run, result, evidence)
-    # At level 0 the slip may be the answer; and a file with a repair defines the broken class too.
+    # At level 0 a slip may be the answer, for example in a repair. The file of a repair also has the broken class.
     if exercise.level:
         shown = with_slips(shown, run.submission, run.alias(exercise), evidence.codes)
     return shown if run.context.options.hidden else _with_code(run, exercise, shown)

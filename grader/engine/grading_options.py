@@ -22,7 +22,7 @@ class GradingOptions:
     quick: skip cases that take more than a few seconds.
     foreign: the file was not written for the course, and its points are not recorded.
     reuse_worker: all sources are trusted, so one worker may serve them all.
-    torch_version: what the report names.
+    torch_version: the version of torch that the report names.
     cache: results of exercises that take long; None grades every time.
     on_exercise: called with each name before it is graded.
     on_training: called with a title and the state of a training while it runs.

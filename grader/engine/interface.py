@@ -22,9 +22,9 @@ from grader.worker.constructors import accepted_forms
 class Interface:
     """How the grader calls a definition.
 
-    renamed: keyword of the course's constructor → the parameter in its place.
+    renamed: keyword of the course's constructor or function → the submission's parameter in its place.
     other: one sentence if the definition has another interface; "" if it can be called.
-    remarks: what differs and does not matter, or costs only some calls.
+    remarks: sentences on differences that do not matter, or that make only some calls fail.
     """
 
     renamed: Mapping[str, str] = field(default_factory=dict)
@@ -65,18 +65,18 @@ def interface(exercise: Exercise, alias: str, source: Source, stub: Source) -> I
 def _renamed_keywords(
     asked: Signature | None, found: Signature, calls: Sequence[tuple[int, Collection[str]]]
 ) -> dict[str, str]:
-    """Return keyword → the parameter in its position, if all calls of a function then fit; {} otherwise."""
+    """Return keyword → the parameter in its place, if calls of a function fit only with these names; {} otherwise."""
     if asked is None or all(found.accepts(*call) for call in calls):
         return {}
     passed = {keyword for _count, keywords in calls for keyword in keywords}
     pairs = renamed_by_position(asked.positional, found)
-    renamed = {name: mine for name, mine in pairs.items() if name in passed}
+    renamed = {name: parameter for name, parameter in pairs.items() if name in passed}
     fits = all(found.accepts(count, [renamed.get(k, k) for k in keywords]) for count, keywords in calls)
     return renamed if fits else {}
 
 
 def _of_pairs(remark: str, renamed: Mapping[str, str]) -> str:
-    pairs = ", ".join(f"`{mine}` ({theirs})" for theirs, mine in renamed.items())
+    pairs = ", ".join(f"`{parameter}` ({keyword})" for keyword, parameter in renamed.items())
     return sanitize(remark.format(pairs=pairs), 400)
 
 
@@ -86,7 +86,7 @@ def takes_mask(exercise: Exercise, alias: str, source: Source, stub: Source) -> 
     if found is None or asked is None:
         return ""
     pairs = zip(found.positional, asked.positional, strict=False)
-    if not any("mask" in mine.lower() and theirs.startswith("valid_len") for mine, theirs in pairs):
+    if not any("mask" in own.lower() and course.startswith("valid_len") for own, course in pairs):
         return ""
     return _called_otherwise(f"{alias}.forward", found, asked)
 
@@ -117,7 +117,7 @@ def keywords_in_place(name: str, alias: str, source: Source, stub: Source) -> di
         found, asked = source.signature(alias, method), stub.signature(name, method)
         if found is not None and asked is not None:
             renamed = renamed_by_position(asked.positional, found)
-            return {mine: theirs for theirs, mine in renamed.items()}
+            return {parameter: keyword for keyword, parameter in renamed.items()}
     return {}
 
 
@@ -129,10 +129,10 @@ def renamed_by_position(asked: Sequence[str], found: Signature) -> dict[str, str
             continue
         if place >= len(found.positional):
             return {}
-        mine = found.positional[place]
-        if mine in asked or not _may_mean(name, mine):
+        parameter = found.positional[place]
+        if parameter in asked or not _may_mean(name, parameter):
             return {}
-        renamed[name] = mine
+        renamed[name] = parameter
     return renamed
 
 
@@ -146,8 +146,8 @@ _KINDS = {
     "eps": ("eps",),
 }
 _SHORT = {"p": "dropout", "h": "heads", "n": "layers"}
-# Of what a size is, by how a word of its name begins; the short words stand alone.
-_OF = {
+# What a size measures: the beginning of a word in its name → a short word for the same.
+_MEASURED = {
     "vocab": "",
     "key": "k",
     "query": "q",
@@ -162,8 +162,8 @@ def _may_mean(asked: str, found: str) -> bool:
     """Whether a parameter can be what the course asks for in its place."""
     if _kind(asked) != _kind(found):
         return False
-    sizes = _of(asked), _of(found)
-    return sizes[0] == sizes[1] or "" in sizes
+    measured = _measured(asked), _measured(found)
+    return measured[0] == measured[1] or "" in measured
 
 
 def _kind(name: str) -> str:
@@ -174,13 +174,13 @@ def _kind(name: str) -> str:
     return _SHORT.get(plain, found)
 
 
-def _of(name: str) -> str:
+def _measured(name: str) -> str:
     """Return what a size measures: "key" for `key_size` and `d_k`; "" if the name does not say it."""
     words = name.lower().split("_")
     return next(
         (
             what
-            for what, short in _OF.items()
+            for what, short in _MEASURED.items()
             if any(word.startswith(what) or (short and word == short) for word in words)
         ),
         "",
@@ -197,12 +197,12 @@ def _builds(
 
 
 def _passed(found: Signature, forms: Sequence[Collection[str]]) -> Collection[str]:
-    """Return the keywords that the worker passes: those of the first constructor that the class has."""
+    """Return the keywords that the worker passes: those of the first accepted constructor that fits `found`."""
     return next((form for form in forms if found.needed <= set(form) <= found.names), forms[0])
 
 
 def _methods(exercise: Exercise, alias: str, source: Source, stub: Source, built: Interface) -> Interface:
-    """Return the interface, with the differences of the methods that cases call on the module."""
+    """Return `built` with remarks on the methods that cases call; the other interface if such a method has one."""
     modules = {
         step["name"] for step in _steps(exercise) if step["do"] == "build" and step["of"] == exercise.name
     }

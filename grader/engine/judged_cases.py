@@ -51,7 +51,7 @@ class Together:
         self.run()
 
     def run(self) -> None:
-        """Run all cases that are quick. What was observed before is forgotten."""
+        """Discard old observations. Run the cases that are not costly and have no exam, if there are two or more."""
         slot = self._context.slot
         cases = [case for case in _in_order(self._request.exercise) if not case.costly and case.exam is None]
         self._seen = slot.observe_all(self._request, cases) if len(cases) > 1 else {}
@@ -62,9 +62,9 @@ class Together:
         return None if seen is None else normalise_layouts(seen, case.steps)
 
     def with_own_prints(self, case: RecordedCase, judged: JudgedCase) -> JudgedCase:
-        """Return `judged`.
+        """Return `judged`. If it failed and printed, run the case once more, alone, to find out what it prints itself.
 
-        If it failed and printed, the case runs once more, alone, to find out what it prints itself.
+        In hidden cases the prints are discarded without a run.
         """
         seen = judged.observation
         if seen is None or not seen.printed or case.id not in self._seen or not _has_failed(judged):
@@ -90,8 +90,8 @@ def _judged(
 ) -> JudgedCase:
     """Run and judge one case.
 
-    If it fails in a worker that has run other cases before it loaded the file, run it again in a new worker. Only the
-    second result counts.
+    If it fails in a worker that had loaded the submission for another exercise before, run it again in a new worker.
+    Only the second result counts.
     """
     device = context.options.device
     try:

@@ -22,7 +22,7 @@ class History:
 
     endless: list[tuple[str, int]] = field(default_factory=list)  # statements that timed out: file, line
     lost: int = 0  # workers lost over it
-    notes: tuple[dict[str, Any], ...] = ()  # on its top level, of the last worker that had run no case
+    notes: tuple[dict[str, Any], ...] = ()  # on its top-level code, from the last load before any case ran
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,12 @@ class LoadRequest:
     """A submission to load for one exercise.
 
     aliases: exercise → the name it has in the submission.
-    replaced: names of definitions of the student that reference blocks replace, and the blocks.
-    keywords: for these names, the keywords of the student and those of the block.
+    replaced: name of a definition in the student's files → the reference block that replaces it.
+    keywords: name as in `replaced` → the student's keyword → the block's keyword.
     skip: top-level statements that timed out before, as (file, line).
-    parts, own: the parts of earlier files, and of this one, that models may be made of.
-    renamed: keyword of the constructor → the parameter that the submission has in its place.
+    parts: the earlier files with parts that models may be made of.
+    own: such parts in this file: exercise → the name it has in the submission.
+    renamed: keyword of the exercise's constructor or function → the submission's parameter in its place.
     """
 
     submission: Submission
@@ -68,7 +69,7 @@ class LoadRequest:
         return limits(self.exercise)
 
     def skipping(self, endless: Sequence[tuple[str, int]]) -> LoadRequest:
-        """Return the same request without statements that timed out before."""
+        """Return the same request, which skips exactly the statements in `endless`."""
         return self if list(self.skip) == list(endless) else replace(self, skip=tuple(endless))
 
     @cached_property

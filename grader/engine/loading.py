@@ -1,4 +1,4 @@
-"""Return why a loaded file does not define an exercise, or which of its parts are missing."""
+"""Find why a loaded file does not define an exercise, and which of its statements were skipped."""
 
 from __future__ import annotations
 

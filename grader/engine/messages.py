@@ -1,4 +1,4 @@
-"""Sentences about a submission that did not load, or that solved an exercise in another way."""
+"""Sentences about a submission that did not load, its forbidden calls, and the layout of its weights."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ def how_loading_ended(gone: WorkerGone) -> str:
 
 
 def of_use(use: Use, costs: float) -> str:
-    """Return a remark on a call that computes what the exercise asks the student to write. costs: the share of the
-    points, from 0 to 1.
+    """Return a remark on a call that computes what the exercise asks the student to write.
+
+    costs: the share of the points that the call costs, from 0 to 1.
     """
     place = (
         f" ({_('{file}, line {line}').format(file=sanitize(use.unit), line=use.line)})" if use.unit else ""
@@ -61,7 +62,7 @@ def of_layout(layout: str) -> str:
 
 
 def of_note(note: Mapping[str, object], error: StudentError) -> str:
-    """Return for example "masking.py, line 3: NameError: name 'torhc' is not defined"."""
+    """Return a text such as "masking.py, line 3: NameError: name 'torhc' is not defined"."""
     line = error.where[1] if error.where is not None else note.get("line")
     file = error.where[0] if error.where is not None else note.get("file")
     return _("{file}, line {line}: {type}: {message}").format(

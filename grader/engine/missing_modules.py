@@ -12,7 +12,8 @@ from grader.judge.observation import StudentError, student_error, texts
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
-# Packages that such files import and that the course does not need. A module of another name is the author's own.
+# Packages that submissions import and the course does not need. A missing module that is not among them is taken for
+# a file of the author.
 _PACKAGES = (
     "absl accelerate apex beartype bitsandbytes cv2 datasets deepspeed dgl einops fairseq"
     " flash_attn flax gensim huggingface_hub hydra jax jaxtyping jieba keras lightning matplotlib"
@@ -34,7 +35,7 @@ _CALLED_OTHERWISE = re.compile(r"(\w+)(?:\.__init__)?\(\) (?:got|missing|takes) 
 class Missing:
     """A name that a failed import should have bound, and the module that has it.
 
-    block: a building block takes its place.
+    block: whether a building block was used instead.
     """
 
     name: str
@@ -57,7 +58,7 @@ def missing_names(notes: Iterable[Mapping[str, Any]]) -> dict[str, Missing]:
 
 
 def is_package(module: str) -> bool:
-    """Whether a module belongs to a package that is not installed."""
+    """Whether a missing module belongs to one of PACKAGES; otherwise it is taken for a file of the author."""
     return module.split(".")[0] in PACKAGES
 
 
@@ -67,6 +68,10 @@ def blamed(errors: Iterable[StudentError], missing: Mapping[str, Missing]) -> Mi
 
 
 def _blamed(error: StudentError, missing: Mapping[str, Missing]) -> Missing | None:
+    """Return the missing name that caused an exception; None if none did.
+
+    A name that is undefined causes a NameError or AttributeError; a block in its place, a TypeError if it is called.
+    """
     if error.type in ("NameError", "AttributeError"):
         found = _UNDEFINED.match(error.message)
         cause = missing.get(found[1]) if found else None
@@ -96,7 +101,7 @@ def _lacks_gpu(error: StudentError, undefined: Collection[str]) -> bool:
 def of_missing(missing: Missing) -> str:
     """Return one sentence about a missing name."""
     name, module = sanitize(missing.name, 100), sanitize(missing.module, 100).lstrip(".")
-    package, _dot, last = module.split(".")[0], *module.rpartition(".")[1:]
+    package, last = module.split(".")[0], module.rpartition(".")[2]
     if package in OTHER_FRAMEWORKS:
         says = _("`{name}` comes from {package}; these exercises are graded in PyTorch only")
     elif is_package(module):

@@ -38,7 +38,7 @@ class Tried:
 def tried(words: Mapping[str, Any], body: bytes, asked: frozenset[str], files: frozenset[str]) -> Tried:
     """Read the reply of a worker. An impossible observation counts as an edit that raised.
 
-    Raises WorkerGone for a reply in another form.
+    Raises WorkerGone for a reply in another format. asked, files: as for `read_observation`.
     """
     try:
         found, start = [], 0

@@ -38,8 +38,8 @@ def one_try(
         request, loaded = _loaded(run, exercise, replaced)
     except CannotLoad as why:
         errors = definition_errors(own_notes(run.history.notes, run.submission), builder.alias)
-        wanting = _for_want_of(run, builder, errors, remarks)
-        return wanting or builder.without_checks("blocked", str(why), remarks)
+        instead = _for_missing_code(run, builder, errors, remarks)
+        return instead or builder.without_checks("blocked", str(why), remarks)
     except SandboxError as error:
         return builder.without_checks("could_not_grade", str(error))
     remarks += _on_loading(run, request, loaded)
@@ -49,7 +49,7 @@ def one_try(
 
 
 def result_builder(run: SubmissionRun, exercise: Exercise) -> ResultBuilder:
-    """Return what makes the result of a try that starts now."""
+    """Return the builder for the result of a try that starts now."""
     quick = run.context.options.quick
     return ResultBuilder(exercise, run.submission, run.alias(exercise), time.monotonic(), quick)
 
@@ -114,24 +114,21 @@ def _instead_of(
     judged: Sequence[JudgedCase],
     remarks: Sequence[str],
 ) -> tuple[ExerciseResult, Evidence] | None:
-    """Return the result to report instead of a failure: the code lacks a module, or takes another mask.
-
-    None if the failure stays.
-    """
+    """Return the result instead of a failure, if the code lacks a module or `forward` takes a mask; None otherwise."""
     if result.outcome != "failed":
         return None
     if not result.score:
         failing = [j for j in judged if any(check.outcome == "failed" for check in j.checks)]
         errors = [j.observation.error for j in failing if j.observation and j.observation.error]
-        if wanting := _for_want_of(run, builder, errors, remarks):
-            return wanting
+        if instead := _for_missing_code(run, builder, errors, remarks):
+            return instead
     masks = run.takes_mask(builder.exercise) if run.context.options.foreign else ""
     if masks and not result.diagnosis.alternatives:
         return builder.without_checks("other_interface", masks, _renamed(run, builder.exercise))
     return None
 
 
-def _for_want_of(
+def _for_missing_code(
     run: SubmissionRun, builder: ResultBuilder, errors: Sequence[StudentError], remarks: Sequence[str]
 ) -> tuple[ExerciseResult, Evidence] | None:
     """Return a result if the code lacks a module, a package or a GPU; None if its exceptions say something else.

@@ -1,4 +1,4 @@
-"""Find the cause of an exception of the grader: grade a simple test file. If this works, the submission is the cause."""
+"""A plain file to grade after an exception of the grader. If the grader can grade it, the submission is the cause."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def plain_file(exercise: Exercise) -> Submission:
 
 
 def raised_at(error: Exception) -> str:
-    """Return the type of an exception and the grader's line that raised it. A submission can choose neither."""
+    """Return the type of an exception, and the file and line that raised it. A submission can choose none of them."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
     return type(error).__name__ + place

@@ -70,7 +70,7 @@ class _Child:
             self.connection.send(task)
 
     def stop(self, seconds: float = 0.0) -> None:
-        """Wait for the process to end by itself, then kill it.
+        """Wait up to `seconds` for the process to end by itself, then terminate it.
 
         The worker server and the workers that it started end with it.
         """
@@ -86,7 +86,7 @@ class ProcessPool(Generic[T, R]):
     setup: a function of a module, called once in each process as `setup(allow, *args)`. It returns a context
     manager of the function that turns a task into a result. That function may call `allow(seconds)` to limit
     the time until its result or its next call of `allow`; a process that takes longer is killed.
-    attempts: how often a task is tried whose process exits.
+    attempts: how often a task is tried if its process exits.
     """
 
     def __init__(self, jobs: int, setup: Setup[T, R], *args: Any, attempts: int = 1):
@@ -176,7 +176,7 @@ class _GoneError(Exception):
 
 
 def _ready(busy: list[_Child]) -> list[_Child]:
-    """Wait for a message, or for the first deadline."""
+    """Wait for a message or for the first deadline. Return the processes that have a message or exceed their time."""
     left = min(worker.deadline for worker in busy) - time.monotonic()
     readable = wait([worker.connection for worker in busy], None if left == float("inf") else max(left, 0.0))
     now = time.monotonic()
@@ -233,7 +233,7 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def _without_main() -> Iterator[None]:
-    """Start processes that do not import the program of this one: that of `nbgrader` takes seconds."""
+    """Start processes that do not import the main program of this one: importing that of `nbgrader` takes seconds."""
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:
@@ -254,7 +254,7 @@ def uninterrupted() -> Iterator[None]:
         return
     resource_tracker.ensure_running()  # its start would let the signal through
     with _delayed_interrupt():
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which they inherit
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the processes inherit this mask
         try:
             yield
         finally:
@@ -263,7 +263,7 @@ def uninterrupted() -> Iterator[None]:
 
 @contextmanager
 def _delayed_interrupt() -> Iterator[None]:
-    """Delay Ctrl-C until the end. A signal mask is per thread; numpy's threads would still receive it."""
+    """Delay Ctrl-C until the end of the block. A signal mask is per thread: numpy's threads would still receive it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -67,7 +67,7 @@ def built_where_it_failed(exercise: Exercise, result: ExerciseResult) -> list[st
 
 
 def blocked_by(result: ExerciseResult, other: ExerciseResult) -> ExerciseResult:
-    """Return a failed result as *blocked* by another exercise that it needs. Points that it reached stay."""
+    """Return a failed result as *blocked* by another exercise that it needs. It keeps its score."""
     if other.outcome == "not_started":
         says = _("blocked by {other}, which it needs and which is not written yet: write {other} first")
     else:
@@ -86,9 +86,9 @@ def blocked_by(result: ExerciseResult, other: ExerciseResult) -> ExerciseResult:
 
 @dataclass(frozen=True)
 class ResultBuilder:
-    """One try at one exercise.
+    """Makes the result of one try at one exercise.
 
-    alias: the name of the exercise in the submission. started: when the try began, in seconds.
+    alias: the name of the exercise in the submission. started: when the try began, by `time.monotonic`.
     quick: costly cases are skipped.
     """
 
@@ -113,8 +113,9 @@ class ResultBuilder:
         return result, self._evidence(safe=(result.message, *remarks))
 
     def unjudged(self, remark: str) -> tuple[ExerciseResult, Evidence]:
-        """Return a failed result with no points: judging this submission raised an exception, judging a simple file
-        did not.
+        """Return a failed result with no points.
+
+        Use it if judging this submission raised an exception, and judging a plain file did not.
         """
         cases = self.exercise.cases
         judged = [
@@ -223,9 +224,10 @@ class ResultBuilder:
 def _shown(
     exercise: Exercise, cases: Sequence[JudgedCase], all_checks: Sequence[CheckResult], diagnosed: Diagnosed
 ) -> Cause:
-    """Return the checks to show of a failed answer.
+    """Return the checks of a failed answer as the report shows them.
 
-    If no known mistake was found, they show one common cause. Advice is skipped unless a known policy explains it.
+    If no known mistake was found, a common cause comes first, if there is one. Advice is skipped unless a known policy
+    explains it.
     """
     shown = Cause(tuple(all_checks)) if diagnosed.diagnosis.alternatives else cause(cases)
     checks = tuple(without_moot(exercise, shown.checks, diagnosed.policies))
@@ -234,7 +236,7 @@ def _shown(
 
 
 def _drawn(checks: Sequence[CheckResult], cases: Iterable[JudgedCase]) -> Picture | None:
-    """Return the picture of the first failure. Values that cannot be drawn must not change an outcome."""
+    """Return the picture of the first failure, or None. Values that cannot be drawn must not change an outcome."""
     try:
         return first_picture(checks, cases)
     except Exception:

@@ -27,7 +27,7 @@ NEWEST = 20  # results that are kept of one exercise
 
 @dataclass(frozen=True)
 class ResultCache:
-    """A folder of results. One that cannot be read or written costs only the time to grade again."""
+    """A folder of results. If a result cannot be read or written, the exercise is graded again."""
 
     folder: Path
 

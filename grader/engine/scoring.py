@@ -1,4 +1,4 @@
-"""From checks to points: the share of facet weights whose checks all passed."""
+"""Compute points from checks: the share of the weights that belongs to facets whose checks all passed."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 
 from grader.report.model import CheckResult
 
-FORM = frozenset(("shapes", "purity"))  # facets that a result passes whose values are arbitrary
-WRONG_VALUES = 0.25  # the most that is left of the points where the facet *values* fails
-FORM_ALONE = 0.5  # of their weight, where no other facet passes
+FORM = frozenset(("shapes", "purity"))  # facets that pass even if all values are arbitrary
+WRONG_VALUES = 0.25  # the largest share of the points if the facet *values* fails
+FORM_ALONE = 0.5  # the factor for FORM facets if no other facet passes
 
 
 def score(points: float, weights: Mapping[str, float], checks: Sequence[CheckResult], trivial: bool) -> float:
-    """Return the points of an exercise. `weights`: facet → weight, 1 where none is given.
+    """Return the points of an exercise.
 
-    An answer whose values are wrong gets at most a quarter, a trivial one nothing. Facets of form alone count
-    half. Checks of a policy do not count. Facets with a check that could not be graded leave the sum.
+    weights: facet → weight; the default is 1. trivial: whether the answer computes nothing. points: the maximum.
+    A trivial answer gets no points, one with wrong values at most WRONG_VALUES of them. If only facets in FORM pass,
+    they count half. Checks of a policy do not count. A facet with a check that could not be graded does not count.
     """
     checks = [check for check in checks if check.counts]
     if trivial or not checks:

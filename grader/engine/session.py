@@ -61,7 +61,7 @@ class WorkerGone(GraderError):
 
     why: "time", "output" (printed too much), "reply" (sent an impossible reply), "stale" (answered another
     request), "fault" (reported an error of its own), "died". `line`: the student's line that ran when the time was
-    over, if it is known. `statement`: the top-level line from which that was reached. `printed`: what student code
+    over, if it is known. `statement`: the top-level line whose execution led there. `printed`: what student code
     printed since the request.
     """
 
@@ -77,11 +77,11 @@ class WorkerGone(GraderError):
 
 
 class Session:
-    """One worker and its requests and replies. Raises SandboxError if the worker never got ready."""
+    """One worker and its requests and replies."""
 
     def __init__(self, launcher: Launcher, limits: Limits, stop: threading.Event | None = None):
-        self.limits = limits  # of a request; those that the process was started with hold for all
-        self.files: frozenset[str] = frozenset()  # the submission's, to know its lines by
+        self.limits = limits  # only `wall_seconds` may change; the process has the others from its start
+        self.files: frozenset[str] = frozenset()  # the submission's files, to find its lines in a stack
         self._process: Process = launcher.start(limits)
         self._channel = Channel(self._process, limits.output_bytes, stop or threading.Event())
         self._ready = False
@@ -93,14 +93,15 @@ class Session:
         seconds: float | None = None,
         tell: Callable[[Training], None] | None = None,
     ) -> Reply:
-        """Send a request and wait for its reply. Raises WorkerGone; then the session is over.
+        """Send a request and wait for its reply.
 
-        tell: called with the state of a training, as the worker reports it.
+        seconds: the time limit; by default, `limits.wall_seconds`. tell: called with the state of a training, as the
+        worker reports it. Raises WorkerGone, and SandboxError if the worker did not start; then the session is over.
         """
         self._await_ready()
         seconds = self.limits.wall_seconds if seconds is None else seconds
         token = secrets.token_hex(8)  # a frame that was written before this request cannot answer it
-        words = json.dumps({**request, "timeout": _before(seconds), "token": token}).encode()
+        words = json.dumps({**request, "timeout": _seconds_until_stack(seconds), "token": token}).encode()
         started = time.monotonic()
         self._channel.forget_recent()
         try:
@@ -127,7 +128,7 @@ class Session:
         deadline: float,
         tell: Callable[[Training], None] | None,
     ) -> tuple[dict[str, Any], bytes]:
-        """Skip messages about a training, and return the first other frame."""
+        """Pass messages about a training to `tell`. Return the first other frame. words, body: the first frame."""
         messages = 0
         while "progress" in words:
             messages += 1
@@ -219,8 +220,11 @@ class Session:
         return [(spelled[match[1]], int(match[2])) for match in found if match[1] in spelled]
 
 
-def _before(seconds: float) -> float:
-    """Return when the worker prints where it is: early enough that a busy machine gets to it before the time limit."""
+def _seconds_until_stack(seconds: float) -> float:
+    """Return the seconds after which the worker prints its stack.
+
+    They are fewer than the time limit, so that a busy machine also prints before the limit.
+    """
     return seconds - max(0.05 * seconds, min(0.25, seconds / 2))
 
 
@@ -233,7 +237,7 @@ MAX_FRAMES, MAX_FRAME = 1000, 500
 def _json(raw: bytes) -> Any:
     """Parse JSON from a worker, and replace lone surrogates. Raises ValueError or RecursionError.
 
-    Python accepts the escape of half a character, but no encoder does.
+    Python's `json` reads the escape of half a surrogate pair as a character that cannot be encoded.
     """
     value = json.loads(raw.decode("utf-8"))
     if b"\\ud" in raw.lower():

@@ -1,4 +1,4 @@
-"""Show slips of Python with a result that did not pass."""
+"""Add slips (code that is certain to raise, or is never called) to a result that did not pass."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from grader.support.sanitize import sanitize
 def with_slips(
     result: ExerciseResult, submission: Submission, name: str, codes: Mapping[str, str]
 ) -> ExerciseResult:
-    """Add the slips in the definition `name` to the remarks of a result that did not pass; if it ended in an exception or ran out of time, begin the diagnosis so.
+    """Return the result with the slips in the definition `name` as its first remarks, if it did not pass.
 
-    codes: check id → the code of its finding; that of an exception begins with "!", that of a timeout with "lost time".
+    If a check reports an exception or a timeout, and no known mistake was found, the first slip begins the
+    diagnosis instead.
+
+    codes: check id → the code of its finding; that of an exception begins with "!", of a timeout with "lost time".
     """
     if result.outcome not in ("failed", "blocked", "other_interface"):
         return result

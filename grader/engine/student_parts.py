@@ -23,7 +23,7 @@ class Part:
     names: Mapping[str, str]
 
     def request(self, without: Collection[str]) -> dict[str, object]:
-        """Return the fields of a load request that describe this part."""
+        """Return the fields of a load request that describe this file. without: parts that are left out."""
         return {
             "units": [vars(unit) for unit in units_to_run(self.submission)],
             "names": {name: bound for name, bound in self.names.items() if name not in without},
@@ -36,7 +36,10 @@ def earlier_parts(
     wanted: Collection[str],
     contracts: Mapping[str, Contract],
 ) -> tuple[Part, ...]:
-    """Return the parts in the files of the assignments before `bundle`. Stubs and unreadable files are left out."""
+    """Return the parts in the files of the assignments before `bundle`. Stubs and unreadable files are left out.
+
+    wanted: the exercises that may be parts.
+    """
     out = []
     for earlier in course.bundles:
         if earlier.assignment >= bundle.assignment:
@@ -57,6 +60,7 @@ def _written(
     wanted: Collection[str],
     contracts: Mapping[str, Contract],
 ) -> dict[str, str]:
+    """Return exercise → its name in the submission, for wanted exercises of `bundle` that differ from the stub."""
     found = read_names(submission)
     stub = read_names(Submission(submission.path, (Unit(submission.path.name, bundle.stub),)))
     own = {exercise.name for exercise in bundle.exercises if exercise.name in wanted}

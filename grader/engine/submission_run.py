@@ -1,6 +1,4 @@
-"""One file of a student being graded: its definitions, the blocks that its exercises use, its load requests and
-results.
-"""
+"""A student's file that is graded: its definitions, load requests, results, and the blocks that its exercises use."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ from grader.report.model import ExerciseResult
 
 @dataclass(eq=False)
 class SubmissionRun:
-    """One file of a student being graded. Every answer from its text is found once.
+    """One file of a student that is graded. The interface and the needed names of a definition are computed once.
 
     parts: the parts in the student's earlier files, for exercises that are made of such parts.
     aliases: exercise → the name that it has in the file.
@@ -126,7 +124,7 @@ class SubmissionRun:
         return self.earlier[submission.content]
 
     def _beside(self) -> list[SubmissionRun]:
-        """Return a run of each file beside the submission. These share their runs of each other."""
+        """Return one run per file beside the submission. All these runs share `neighbours`."""
         for one in self.submission.neighbours:
             if one.name not in self.neighbours:
                 self.neighbours[one.name] = self._run_beside(one)

@@ -1,8 +1,8 @@
 """Decide which building blocks a worker may see, and order the exercises so that few workers are needed.
 
-Code could store what it saw. So a worker is reused for the next exercise only if that one may see everything that
-the first could. The engine grades exercises in chains of that kind, because a new worker costs more than most
-exercises.
+Code could store what it saw. So a worker is reused for the next exercise only if that exercise may see everything that
+the one before could see. The engine orders exercises into chains in which this holds, because starting a worker takes
+longer than most exercises.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cache
 from grader.bundle.model import Exercise
 from grader.given import requires
 
-BASE_CLASSES = ("Encoder", "Decoder", "AttentionDecoder")  # of the book; they answer nothing
+BASE_CLASSES = ("Encoder", "Decoder", "AttentionDecoder")  # base classes of the book; they contain no answer
 
 
 def with_requirements(given: Sequence[str]) -> tuple[str, ...]:
@@ -34,7 +34,7 @@ def _closure(given: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def visible_blocks(exercise: Exercise) -> frozenset[str]:
-    """Return the blocks that an exercise may use, and the classes that its cases contain."""
+    """Return the blocks that an exercise may use, and an entry for the classes in its cases if there are any."""
     brought = {f"cases of {exercise.name}"} if exercise.brings_classes else set()
     return frozenset(with_requirements(exercise.given)) | brought
 

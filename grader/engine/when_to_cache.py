@@ -20,7 +20,7 @@ def cached(context: Context, content: str, exercise: Exercise) -> ExerciseResult
     cache = context.options.cache
     found = (
         cache.get(_key(context, content, exercise), exercise)
-        if cache and _may_be(context, exercise)
+        if cache and _may_be_cached(context, exercise)
         else None
     )
     if found is None:
@@ -31,7 +31,7 @@ def cached(context: Context, content: str, exercise: Exercise) -> ExerciseResult
 
 def keep(context: Context, content: str, exercise: Exercise, result: ExerciseResult) -> None:
     """Cache the result of an exercise that takes long."""
-    if context.options.cache is not None and _may_be(context, exercise):
+    if context.options.cache is not None and _may_be_cached(context, exercise):
         context.options.cache.put(_key(context, content, exercise), exercise, result)
 
 
@@ -41,7 +41,7 @@ def _key(context: Context, content: str, exercise: Exercise) -> str:
     return key(exercise, content, *circumstances)
 
 
-def _may_be(context: Context, exercise: Exercise) -> bool:
+def _may_be_cached(context: Context, exercise: Exercise) -> bool:
     if context.options.hidden or context.options.quick or os.environ.get("CI"):
         return False
     return any(case.costly for case in exercise.cases)

@@ -1,10 +1,11 @@
 """Own one worker: start, load, reuse, retry, replace and close it. Nothing else decides when a worker ends.
 
 The rules:
-- A worker serves one submission, unless `reuse_worker` is set. It is reused only if the next exercise may see every
-  block that the exercise before could see, since code could keep what it saw.
+- A worker serves one submission. It is reused only if the next exercise may see every block that the exercise before
+  could see, because code could store what it saw. With `reuse_worker`, it may serve several submissions.
 - A top-level statement that times out is skipped the next time.
-- If a worker is lost, perhaps by chance or because of an earlier exercise, the grader tries once more in a new worker (`MAX_TRIES`).
+- If a worker is lost, perhaps by chance or because of an earlier exercise, the grader tries once more in a new worker
+  (`MAX_TRIES`).
 - If a worker reports a fault, the grader runs a plain file. If that fails too, the fault is the grader's.
 """
 
@@ -31,7 +32,7 @@ PLAIN_FILE = Submission(Path("nothing.py"), (Unit("nothing.py", "pass"),))
 MAX_TRIES = 2  # for a load or a case whose worker may have ended by chance
 TOGETHER_SECONDS = 2.0  # for all cases of one message; slower ones run again, each with its own time limit
 MAX_ENDLESS = 3  # top-level statements that time out, before the file is given up
-# Reasons for a lost worker that may be chance (somebody killed it) or the effect of an earlier exercise.
+# Reasons for a lost worker that may be chance (another process killed it) or the effect of an earlier exercise.
 MAY_BE_CHANCE = ("died", "stale", "fault")
 
 
@@ -43,14 +44,14 @@ class CannotLoad(GraderError):
 class Loaded:
     """A request that a worker has loaded: the names it defines, and notes about statements that failed.
 
-    reloaded: the worker had loaded this submission for another exercise before. Then there are no notes, because the code may have seen
-    cases and could write them into an error.
+    reloaded: the worker had loaded this submission for another exercise before. Then there are no notes, because the
+    code may have seen cases and could write them into an error.
     """
 
     request: LoadRequest
     limits: Limits
     names: frozenset[str]
-    own: frozenset[str]  # the parts of earlier files that it defines
+    own: frozenset[str]  # the student's parts, in earlier files and in this one
     notes: tuple[dict[str, Any], ...]
     reloaded: bool
 
@@ -165,7 +166,8 @@ class WorkerSlot:
     ) -> Tried:
         """Load the request if no worker holds it, and run one case once per edit, until the CPU time is over.
 
-        each: CPU seconds of one edit. lines: also ask which lines ran. Raises WorkerGone, also after `wall` seconds, and what `load` raises.
+        cpu: CPU seconds for all edits. each: CPU seconds for one edit. wall: seconds until the worker is given up.
+        lines: also ask which lines ran. Raises WorkerGone, and what `load` raises.
         """
         self.load(request)
         session = self._require_session()

@@ -33,7 +33,8 @@ def _of_policy(
     known: Collection[str],
 ) -> Advice:
     answers = [m for m in exercise.mistakes if m.policy == policy and m.id in known]
-    first = next((c for c in checks if codes.get(c.id, "").startswith("!")), checks[0])  # it has a line
+    # Prefer an exception: it has a line.
+    first = next((c for c in checks if codes.get(c.id, "").startswith("!")), checks[0])
     says, asks = says_and_asks(answers[:1]) if answers else ("", "")
     return Advice(
         policy=policy,
@@ -49,13 +50,13 @@ def _of_policy(
 def without_moot(
     exercise: Exercise, checks: Sequence[CheckResult], known: Collection[str]
 ) -> Iterator[CheckResult]:
-    """Yield the checks of a failed answer. Advice is skipped unless a known policy explains it.
+    """Yield the checks of a failed answer. Advice becomes skipped unless a known answer explains its policy.
 
-    What is wrong in float32 is often wrong in other dtypes too, and that is no advice.
+    An answer that is wrong in float32 is often wrong in other dtypes too; this is no advice. known: as for `advice`.
     """
-    sure = {m.policy for m in exercise.mistakes if m.id in known}
+    explained = {m.policy for m in exercise.mistakes if m.id in known}
     for check in checks:
-        moot = check.outcome == "advice" and check.policy not in sure
+        moot = check.outcome == "advice" and check.policy not in explained
         yield (
             replace(
                 check,

@@ -14,7 +14,7 @@ MOST = 1 << 62
 
 
 def is_count(value: object) -> TypeGuard[int]:
-    """Whether a value is a possible count. Counts come from beside student code, so they may be anything."""
+    """Whether a value is a possible count. A worker that runs student code sends counts, so they may be anything."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 < value < MOST
 
 

@@ -1,5 +1,6 @@
-"""Judge dropout by its structure: which values are zero, and how the others are scaled. A seed gives other values
-on every machine.
+"""Judge dropout by its structure: which values are zero, and how the others are scaled.
+
+The values themselves cannot be compared: on another machine, the same seed drops other elements.
 
 The samples are so large that a right answer fails by chance less than once in 10⁹ runs (6.5 standard errors).
 """
@@ -17,8 +18,9 @@ from grader.support.i18n import _
 
 STANDARD_ERRORS = 6.5
 EXACT = 1e-4
-# Rows that are dropped as a whole differ at least eight times as much as rows of single numbers; that 64 or
-# more of the latter differ three times as much as they should is rarer than 1e-9.
+# The variance of the share of zeros per row. If whole rows are dropped, it is at least FEWEST_IN_ROW times as large as
+# if single elements are dropped. If single elements are dropped, the variance of FEWEST_ROWS or more shares exceeds
+# TOGETHER times the expected one with a probability below 1e-9.
 TOGETHER, FEWEST_IN_ROW, FEWEST_ROWS = 3.0, 8, 64
 
 
@@ -35,7 +37,7 @@ def dropped_weights(check: Check, case: RecordedCase, observation: Observation) 
     sums = got.reshape(-1, features)  # (rows · heads, features)
     if np.ptp(sums, axis=1).max() > EXACT:
         return failed(
-            _where(sums, p),
+            _code_of_features(sums, p),
             _("dropout is applied to the output instead of the attention weights"),
         )
     rows = sums[:, 0]
@@ -58,9 +60,10 @@ def _finite(name: str, case: RecordedCase, observation: Observation) -> Array:
     return array
 
 
-def _where(sums: Array, p: float) -> str:
-    """Name the elements that were dropped, where features of one row differ: those of the output, of the output and
-    the weights, or of the values. (A sum over dropped values is rarely zero.)
+def _code_of_features(sums: Array, p: float) -> str:
+    """Return the code of a failure in which features of one row differ. It names the tensor with dropped elements.
+
+    This is the output, the output and the weights, or the values. A sum over dropped values is rarely zero.
     """
     zero = np.abs(sums) <= EXACT
     kept = np.abs(sums * (1 - p) - 1) <= EXACT
@@ -120,13 +123,14 @@ def _together(gone: Array, p: float) -> bool:
 
 
 def dropped_regions(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """In each row, the features of one region vary, because dropout reaches them; the others are constant.
+    """In each row, the features of the region `dropped` vary, because dropout is applied to them; others do not.
 
-    For results that are normalised after dropout. The dropped values are not visible then, but equal ones stay
-    equal. A region is (start, stop) on the last axis. `dropped`: values that pass through dropout at rate `p`.
-    `steady`: values that must not vary. `floor`: zeros; a dropped value must equal them. `kept`: 1/(1-p) times the
-    input of the dropout; a kept value must equal them. `keys`: the input is itself a sum of that many dropped
-    attention weights, different in each row, and `kept` has its mean.
+    Use it for results that are normalised after dropout. Then a dropped value is not zero, but equal values stay
+    equal. A region is (start, stop) on the last axis. `dropped`: values after dropout at rate `p`. `steady`: values
+    that must not vary. `floor`: zeros before the normalisation; each dropped value must equal the values of this
+    region. `kept`: 1/(1-p) times the input of the dropout; each kept value must equal the values of this region.
+    `keys`: the input is itself a sum of that many attention weights after dropout. It differs per row, and `kept` has
+    its mean.
     """
     (name,) = check.of
     got = _finite(name, case, observation)
@@ -147,7 +151,10 @@ def dropped_regions(check: Check, case: RecordedCase, observation: Observation) 
 
 
 def _levels(regions: dict[str, Array], p: float, keys: int | None) -> Finding:
-    """Check that dropped values are equal, and kept values too; `floor` and `kept` show which values these are."""
+    """Check the dropped values against `floor` or their minimum, the kept values against `kept`, and the rate.
+
+    Without the region `kept`, only dropped values and the rate are checked.
+    """
     dropped = regions["dropped"]
     low = regions["floor"][:, :1] if "floor" in regions else dropped.min(axis=1, keepdims=True)
     high = dropped.max(axis=1, keepdims=True)
@@ -171,7 +178,10 @@ def _levels(regions: dict[str, Array], p: float, keys: int | None) -> Finding:
 
 
 def _scaled(times: Array, p: float, keys: int | None) -> Finding | None:
-    """Check the scale of the kept values in each row, either as a constant or as sums of dropped weights."""
+    """Return a failure if kept values have the wrong scale; None otherwise.
+
+    times: the factor of each row. It must be 1 or, with `keys`, a sum of that many weights after dropout.
+    """
     if keys is None:
         if np.abs(times - 1).max() <= EXACT:
             return None

@@ -16,7 +16,7 @@ from grader.support.i18n import _
 
 
 def equal(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """Every observation of the check equals the expected one. `tol` widens the tolerance."""
+    """Every observation of the check equals the expected one. `tol`: the tolerance instead of the default."""
     tolerance = check.params.get("tol", TOLERANCE[case.dtype])
     for name in check.of:
         got = values_of(name, case, observation)
@@ -46,7 +46,7 @@ def precise(check: Check, case: RecordedCase, observation: Observation) -> Findi
 def one_of(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """The observation equals the expected output, or the output of another accepted answer.
 
-    What the others gave is recorded as `name|id`. A wrong result is compared with the nearest.
+    The outputs of the other accepted answers are recorded as `name|id`. A wrong result is compared with the nearest.
     """
     (name,) = check.of
     got, tolerance = values_of(name, case, observation), TOLERANCE[case.dtype]
@@ -56,7 +56,7 @@ def one_of(check: Check, case: RecordedCase, observation: Observation) -> Findin
 
 
 def compare(name: str, got: Array, want: Array, axes: tuple[str, ...], tolerance: float) -> Finding | None:
-    """Return the first place where two arrays of one shape differ, with its neighbourhood; None if they agree."""
+    """Return a failure with the first place where two arrays of one shape differ; None if they agree."""
     wrong = differs(got, want, tolerance)
     if not wrong.any():
         return None

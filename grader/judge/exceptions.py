@@ -1,4 +1,4 @@
-"""What a report says of an exception that student code raised."""
+"""The sentences of a report about an exception that student code raised."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def raised(error: StudentError) -> str:
 
 
 def debugger_message() -> str:
-    """Return the sentence. It quotes nothing, as hidden cases need it."""
+    """Return a sentence about code that starts a debugger. It quotes no student code, so hidden cases may show it."""
     return _("the code starts a debugger: remove `breakpoint` or `set_trace`")
 
 
@@ -50,6 +50,7 @@ def _advice(error: StudentError) -> str:
 
 
 def _known() -> tuple[tuple[Callable[[StudentError], bool], str], ...]:
+    """Return pairs: a function that recognises an exception, and the advice about it."""
     return (
         (
             lambda error: bool(_NUMPY.search(error.message)),

@@ -41,7 +41,7 @@ WEIGHTS = ("query", "key")  # the last axes of attention weights
 
 
 def first_picture(checks: Sequence[CheckResult], cases: Iterable[JudgedCase]) -> Picture | None:
-    """Draw the first check that failed."""
+    """Draw the first check that failed; None if there is none, or if it cannot be drawn."""
     first = first_failure(checks)
     for judged in cases:
         for check in judged.case.checks:
@@ -80,9 +80,9 @@ def picture(check: Check, case: RecordedCase, observation: Observation, finding:
 
 
 def _shapes(check: Check, case: RecordedCase, observation: Observation) -> Picture | None:
-    """Return the shapes of the inputs, the watched stages and the result, up to the first wrong one.
+    """Draw the shapes of the inputs, the watched stages and the results, in this order, up to the first wrong one.
 
-    A stage may be laid out in another way: it is wrong only if it has another number of values.
+    A stage may have another layout: it is wrong only if it has another number of values.
     """
     links = [Link(name, shape_text(case.tensors[name].shape), arrow=False) for name in _inputs(check, case)]
     results = [(name, _("your result") if name.startswith("out") else name) for name in check.of]
@@ -90,8 +90,8 @@ def _shapes(check: Check, case: RecordedCase, observation: Observation) -> Pictu
         seen, want = observation.seen.get(name), case.headers.get(name)
         if seen is None or seen.shape is None or want is None:
             continue
-        layout = name.startswith("stage ") and prod(seen.shape) == prod(want.shape)
-        wrong = seen.shape != want.shape and not layout
+        other_layout = name.startswith("stage ") and prod(seen.shape) == prod(want.shape)
+        wrong = seen.shape != want.shape and not other_layout
         links.append(Link(title, shape_text(seen.shape), shape_text(want.shape, want.axes) if wrong else ""))
         if wrong:
             shown = links if len(links) <= MOST_LINKS else [links[0], *links[1 - MOST_LINKS :]]
@@ -100,9 +100,7 @@ def _shapes(check: Check, case: RecordedCase, observation: Observation) -> Pictu
 
 
 def _shapes_of_call(check: Check, case: RecordedCase, observation: Observation) -> Picture | None:
-    """Return the shapes of the inputs, of the stages that were reached, and of the expected output, if an exception is
-    about sizes.
-    """
+    """If an exception is about sizes, draw the shapes of inputs, stages that were reached, and expected output."""
     error, want = observation.error, case.headers.get(check.of[0]) if check.of else None
     if error is None or want is None or not want.shape or not _ABOUT_SIZES.search(error.message):
         return None
@@ -137,7 +135,10 @@ def _stages(case: RecordedCase) -> list[tuple[str, str]]:
 
 
 def _values(check: Check, case: RecordedCase, observation: Observation) -> Picture | None:
-    """Draw the first wrong tensor: the attention weights (for masking), a watched stage, or a result."""
+    """Draw the first tensor that differs: attention weights, then watched stages, then results.
+
+    Attention weights are compared only for the facets masking and weights.
+    """
     weights = [name for name, header in case.headers.items() if header.axes[-2:] == WEIGHTS]
     says = _("Intermediate result: {stage}")
     stages = {name: says.format(stage=title) for name, title in _stages(case)}
@@ -178,7 +179,7 @@ def _compared(
     titles: Sequence[str] = (),
     what: str = "",
 ) -> Picture:
-    """Draw the neighbourhood of the first wrong value in both arrays."""
+    """Draw the first wrong value and its neighbours, in both arrays."""
     axes = case.headers[name].axes
     wrong = differs(got, want, tolerance)
     index = first_index(wrong) if wrong.ndim else ()
@@ -211,7 +212,7 @@ def _compared(
 
 
 def _at(title: str, index: Sequence[int], axes: Sequence[str], ndim: int) -> str:
-    """Return a title with the place along the axes that are not drawn."""
+    """Return a title with the place on the axes that are not drawn, and the names of those that are drawn."""
     named = axes if len(axes) == ndim else ()
     where = place(index[:-2], named[:-2]) if named else _slice(index[:-2])
     shown = named[-2:] or ((_("index"),) if ndim == 1 else ())
@@ -239,8 +240,9 @@ def _corner(plane: Array, index: Sequence[int], rows: int, columns: int) -> tupl
 def _cells(
     values: Array, wrong: Array, scale: float | None, valid: Array | None
 ) -> tuple[tuple[Cell, ...], ...]:
-    """Return the cells of a plane. scale: the value with the darkest shade, or None without shades. valid: the number
-    of valid columns per row.
+    """Return the cells of a grid.
+
+    scale: the value with the darkest shade, or None without shades. valid: the number of valid columns per row.
     """
     return tuple(
         tuple(
@@ -261,7 +263,7 @@ def _share(value: float, scale: float) -> float:
 
 
 def _lengths(case: RecordedCase, shape: Sequence[int]) -> Array | None:
-    """Return the valid lengths per query, (…, T), if the case passes exactly one tensor of them."""
+    """Return the valid lengths per query, (…, T); None unless the case passes exactly one tensor of them."""
     found = [tensor for name, tensor in case.tensors.items() if "valid_len" in name]
     if len(found) != 1 or len(shape) < 3 or found[0].shape[:1] != tuple(shape[:1]):
         return None
@@ -276,7 +278,7 @@ def _lengths(case: RecordedCase, shape: Sequence[int]) -> Array | None:
 
 
 def _notes(got: Array, want: Array, wrong: Array, axes: Sequence[str]) -> tuple[str, ...]:
-    """Return where the largest difference is."""
+    """Return one sentence with the place of the largest difference; () if this is not finite."""
     with np.errstate(invalid="ignore", over="ignore"):
         apart = np.where(wrong, np.abs(got.astype(np.float64) - want.astype(np.float64)), -1.0)
     if not wrong.ndim or not np.isfinite(apart).all():
@@ -292,9 +294,9 @@ def _notes(got: Array, want: Array, wrong: Array, axes: Sequence[str]) -> tuple[
 
 
 def _gradients(check: Check, case: RecordedCase, observation: Observation) -> Picture | None:
-    """Draw a table of the largest gradient of each input and parameter, expected and actual; the wrong ones first.
+    """Draw the largest absolute gradient of each input and parameter, expected and actual; the wrong ones first.
 
-    If the first wrong one is as large as expected, its values are drawn instead.
+    If the first wrong gradient has the expected largest value, draw its values instead.
     """
     rows: list[tuple[str, str, str, bool]] = []
     for name in (name for name in check.of if name in case.expected):

@@ -51,7 +51,10 @@ def earlier_failed() -> str:
 def failed_where(
     code: str, message: str, want: Array, got: Array, wrong: Array, axes: Sequence[str]
 ) -> Finding:
-    """Return a failure with the first place that is true in `wrong`, and its surroundings in two arrays of that shape."""
+    """Return a failure with the first place where `wrong` is true, and its surroundings in `want` and `got`.
+
+    The three arrays have the same shape.
+    """
     index = first_index(wrong)
     return failed(code, message, around(want, index), around(got, index), place(index, axes))
 
@@ -157,7 +160,7 @@ def window(at: int, size: int, width: int) -> int:
 
 
 def number(x: float) -> str:
-    """Return a value with four digits after the point; small and large ones with an exponent."""
+    """Return a value as text: integers without a point, others with four decimals, small and large ones as 1.23e-05."""
     if np.isnan(x):
         return "NaN"
     if np.isinf(x):

@@ -10,6 +10,6 @@ from grader.support.i18n import _
 
 def says_and_asks(mistakes: Sequence[KnownMistake]) -> tuple[str, str]:
     """Return the sentence of one explanation, and the question of its first mistake."""
-    return _(" In addition: ").join(_(mistake.says) for mistake in mistakes), _(mistakes[0].asks) if mistakes[
-        0
-    ].asks else ""
+    says = _(" In addition: ").join(_(mistake.says) for mistake in mistakes)
+    asks = mistakes[0].asks
+    return says, _(asks) if asks else ""

@@ -60,7 +60,7 @@ class Observation:
     error: StudentError | None = None
     parameters: Mapping[str, Any] | None = None
     values: Mapping[str, bool | int | float | None] = field(default_factory=dict)
-    stacked: frozenset[str] = frozenset()
+    stacked: frozenset[str] = frozenset()  # tensors that the worker stacked from a list
     printed: str = ""  # by student code, unchanged; a report on hidden cases never shows it
     used: frozenset[str] = frozenset()  # forbidden calls that the code made; evidence only
 
@@ -75,7 +75,7 @@ def read_observation(
     asked: frozenset[str],
     files: frozenset[str] | None = None,
 ) -> Observation:
-    """Turn a reply into an observation. Raises BadReply for a tensor that was not requested.
+    """Turn a reply into an observation. Raises BadReply for tensors that were not requested or cannot be read.
 
     Other entries that were not requested are left out.
 

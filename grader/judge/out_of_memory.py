@@ -8,19 +8,19 @@ from grader.judge.observation import StudentError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
-# Where torch has no exception of its own for it, the libraries beneath say so in words.
+# Some libraries of CUDA report this only in the message of a general exception.
 _NO_MEMORY = re.compile(r"CUDA error: out of memory|CU\w+_STATUS_ALLOC_FAILED")
 
 
 def ran_out_of_memory(error: StudentError) -> bool:
-    """Return whether a GPU refused memory. Code that needs far too much meets the limit on the CPU before."""
+    """Return whether a GPU ran out of memory. Code that needs far too much has failed on the CPU before."""
     return error.type == "OutOfMemoryError" or (
         error.type in ("RuntimeError", "AcceleratorError") and bool(_NO_MEMORY.search(error.message))
     )
 
 
 def out_of_memory_message(error: StudentError | None = None) -> str:
-    """Return the sentence. Without an error it quotes nothing, as hidden cases need it."""
+    """Return a sentence about a GPU out of memory. Without an error it quotes nothing, so hidden cases may show it."""
     says = _("GPU out of memory: close other programs and run the check again")
     if error is None or not error.message:
         return says

@@ -1,4 +1,4 @@
-"""Judges of properties, such as: two results agree, rows sum to one, a matrix maps given rows, stored weights are right."""
+"""Judges of properties: two results agree, rows sum to one, a matrix maps given rows, stored weights are right."""
 
 from __future__ import annotations
 
@@ -77,7 +77,10 @@ def witnessed(check: Check, case: RecordedCase, observation: Observation) -> Fin
 
 
 def kept_weights(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """`.attention_weights` holds the weights that were used, before dropout."""
+    """`.attention_weights` holds the weights that were used, before dropout.
+
+    `optional`: also pass if the attribute is missing or has another shape.
+    """
     (name,) = check.of
     seen, header = observation.seen.get(name), case.headers[name]
     if check.params.get("optional") and wrong_form(seen, header) is not None:

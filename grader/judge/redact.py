@@ -29,9 +29,9 @@ from grader.support.sanitize import sanitize
 class Evidence:
     """What `redact` uses to decide. It never becomes part of a report.
 
-    codes: check id → the code of its finding. facts: codes of the facts in the diagnosis. safe: sentences that were
-    complete before any case ran; they may be shown. observed: codes of remarks about observations. files: names of
-    the submission's files.
+    codes: check id → the code of its finding. facts: codes of the facts in the diagnosis. safe: sentences that may be
+    shown, because they contain no text that code could choose after it saw a case. observed: codes of remarks about
+    observations. files: names of the submission's files.
     """
 
     exercise: Exercise
@@ -64,7 +64,7 @@ def redact(result: ExerciseResult, evidence: Evidence) -> ExerciseResult:
         content=_hash(result.content),
         figures={},
         partial=result.partial,
-        fix_first=(),  # the engine adds it afterwards, from names of the course
+        fix_first=(),  # added afterwards by grader/engine/grade_exercise.py: names of the course
         fingerprint=_hash(result.fingerprint),
     )
 
@@ -240,7 +240,7 @@ def _of_judge() -> dict[str, dict[str, str]]:
     }
 
 
-# Judges whose place is one along the recorded axes, or the recorded name of a weight.
+# Judges whose findings have as `where` a place on the recorded axes, or the recorded name of a weight.
 _PLACED = frozenset(
     ("equal", "one_of", "precise", "same", "unchanged", "sums_to_one", "carries", "kept_weights", "trained")
 )
@@ -254,7 +254,7 @@ def _where(where: str, case: RecordedCase, check: Check, code: str, files: Colle
 
 
 def _line(where: str, file: str) -> str:
-    """Return the place without the code of the line, as in "masking.py, line 3", if it is in this file."""
+    """Return "masking.py, line 3" without the line's text, if the place is in this file; "" otherwise."""
     shown = sanitize(file)
     start = _("{file}, line {line}").format(file=shown, line="")
     number = re.match(r"\d{1,7}", where.removeprefix(start)) if where.startswith(start) else None
@@ -262,7 +262,7 @@ def _line(where: str, file: str) -> str:
 
 
 def _is_place(where: str, case: RecordedCase) -> bool:
-    """Whether it holds nothing but words of the case's headers and indices."""
+    """Whether `where` contains only indices and words from the case's headers."""
     names = {word for name, header in case.headers.items() for word in (*header.axes, *_words(name))}
     allowed = names | {"row", "feature", "grad"}
     return all(word in allowed or (word.isdigit() and len(word) < 6) for word in _words(where))

@@ -21,7 +21,8 @@ from grader.judge.head_ranking import spearman
 from grader.judge.observation import Observation, Seen
 from grader.support.i18n import _
 
-ORDERS = ("importance", "random", "reverse")  # as grader/worker/measures.py counts them
+# The worker sends the index of an order in this tuple; see grader/worker/measures.py.
+ORDERS = ("importance", "random", "reverse")
 FEWEST_SEEDS = 3
 
 
@@ -39,7 +40,10 @@ class Removal:
 
 
 def read_removals(seen: Seen | None) -> list[Removal]:
-    """Return the observed rows. Raises Wrong if there are none."""
+    """Return the observed rows. Raises Wrong if no such tensor was observed, or if it has more than MAX_ROWS rows.
+
+    A head that is no integer becomes -2, and an unknown order the first of ORDERS.
+    """
     if seen is None or seen.array is None or seen.array.ndim != 2 or seen.array.shape[1] < 4:
         what = seen.odd if seen is not None and seen.odd else _("nothing")
         says = _("expected a list of dicts (see the lesson), got {what}").format(what=what)
@@ -63,9 +67,10 @@ def chains(rows: Sequence[Removal]) -> dict[tuple[str, float], list[Removal]]:
 
 
 def all_rows(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """The rows are complete: every order, at least three seeds, and one row for each of 1 … `heads` - 1 removed heads.
+    """The rows are complete: each order has at least three seeds, and each seed one row per number of removed heads.
 
-    A row without removed heads is allowed. Each row removes the heads of the row before it and one more.
+    These numbers are 1 … `heads` - 1; a row without removed heads is also allowed. Each row removes the heads of the
+    row before it and one more.
     """
     rows = read_removals(observation.seen.get(check.of[0]))
     heads = check.params["heads"]
@@ -110,8 +115,8 @@ def _problem(chain: Sequence[Removal], heads: int) -> tuple[str, str] | None:
 def accuracies(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """Each accuracy is that of the model without the heads that the row names.
 
-    `table`: the number of right answers for every set of removed heads; the bits of the index are the heads. `of`:
-    the number of answers.
+    `table`: the number of right answers for every set of removed heads; the bits of the index are the heads.
+    `total`: the number of answers.
     """
     rows = read_removals(observation.seen.get(check.of[0]))
     if not rows:
@@ -158,21 +163,27 @@ def _pattern(rows: Sequence[Removal], table: Sequence[int], total: int) -> str:
         if np.abs(counts - [offset + factor * (count or 0) for count in right]).max() < 0.5:
             return f"accuracies {word}"
     removed = [frozenset(row.removed) for row in rows]
-    readings: Mapping[str, Iterable[frozenset[int]]] = {
+    # A mistake, and the heads that it removes in each row.
+    removed_instead: Mapping[str, Iterable[frozenset[int]]] = {
         "the others": [heads - row for row in removed],
         "the last alone": [frozenset(row.removed[-1:]) for row in rows],
         "none removed": [frozenset()] * len(rows),
         "never restored": accumulate(removed, frozenset.union),
     }
-    for word, gone in readings.items():
-        if _tell(counts, gone, heads, table):
+    for word, gone in removed_instead.items():
+        if _are_right(counts, gone, heads, table):
             return f"accuracies {word}"
     shares = (counts <= total).all() or np.abs(counts - counts.round()).max() < 1e-2
     return "accuracies" if shares else "accuracies no shares"
 
 
-def _tell(counts: Array, gone: Iterable[frozenset[int]], heads: frozenset[int], table: Sequence[int]) -> bool:
-    """Whether these are the right answers without the heads in `gone`. Without any head they are not tabulated."""
+def _are_right(
+    counts: Array, gone: Iterable[frozenset[int]], heads: frozenset[int], table: Sequence[int]
+) -> bool:
+    """Whether `counts` are the numbers of right answers without the heads in `gone`.
+
+    Rows that remove all heads are skipped: the table has only a placeholder for them.
+    """
     known = [(count, _right(table, row)) for count, row in zip(counts, gone, strict=True) if row != heads]
     return bool(known) and all(abs(count - (right or 0)) < 0.5 for count, right in known)
 
@@ -185,13 +196,15 @@ def in_order(check: Check, case: RecordedCase, observation: Observation) -> Find
     rows = read_removals(observation.seen.get(check.of[0]))
     planted, least = np.array(check.params["planted"]), check.params["least"]
     for order, sign in (("importance", 1), ("reverse", -1)):
-        found = [_agrees(chain, planted) for (name, _seed), chain in chains(rows).items() if name == order]
+        found = [
+            _correlation(chain, planted) for (name, _seed), chain in chains(rows).items() if name == order
+        ]
         if not found:
             return failed(f"none {order}", _("the order `{order}` is missing").format(order=order))
         if min(sign * each for each in found) < least:
             turned = max(sign * each for each in found) <= -least
-            # Two wrong orders are two mistakes.
-            other = " ".join(["other", *map(str, _went(rows, order, len(planted)))])
+            # Two different wrong orders are two mistakes, so the code contains the order.
+            other = " ".join(["other", *map(str, _removal_order(rows, order, len(planted)))])
             return failed(
                 f"{order} {'turned' if turned else other}",
                 _("the order `{order}` removes strong heads first").format(order=order)
@@ -204,13 +217,13 @@ def in_order(check: Check, case: RecordedCase, observation: Observation) -> Find
     return PASSED
 
 
-def _went(rows: Sequence[Removal], order: str, heads: int) -> list[int]:
+def _removal_order(rows: Sequence[Removal], order: str, heads: int) -> list[int]:
     """Return the heads in the order of their removal, for the first seed. Heads that do not exist are left out."""
     chain = next(chain for (name, _seed), chain in chains(rows).items() if name == order)
     return list(dict.fromkeys(head for row in chain for head in row.removed if 0 <= head < heads))
 
 
-def _agrees(chain: Sequence[Removal], planted: np.ndarray) -> float:
+def _correlation(chain: Sequence[Removal], planted: np.ndarray) -> float:
     """Return the rank correlation of removal time and strength. The head that is never removed counts as last."""
     when = np.full(len(planted), len(planted), dtype=np.float64)
     for row in chain:

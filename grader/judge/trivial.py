@@ -46,7 +46,10 @@ def _computed_nothing(array: Array, case: RecordedCase) -> bool:
 
 
 def _is_returned(array: Array, tensor: Array) -> bool:
-    """Return whether a result is an input, in any shape, or the beginning of one. A case may observe the first steps only."""
+    """Return whether a result is an input, in any shape, or the beginning of an input.
+
+    A case may observe only the first steps.
+    """
     parts = [tensor]
     if array.ndim == tensor.ndim:
         parts.append(tensor[tuple(slice(size) for size in array.shape)])

@@ -54,8 +54,8 @@ class JudgingTimeoutError(GraderError):
 class Budget:
     """CPU seconds of this thread for judging one exercise, or for its diagnosis.
 
-    It is looked at between judges, and between candidates of a diagnosis. Each of these steps is bounded by the size
-    of the tensors that a reply may hold.
+    It is checked between judges, and between candidates of a diagnosis. The time of each of these steps is bounded by
+    the size of the tensors that a reply may contain.
     """
 
     seconds: float = 60.0
@@ -78,8 +78,8 @@ def judge_case(
 ) -> JudgedCase:
     """Decide every check of a case. Raises JudgingTimeoutError if the budget is spent.
 
-    After an exception, the first check that lacks what it looks at fails and reports the exception; the others
-    that lack something are skipped. If a GPU ran out of memory, the case could not be graded.
+    After an exception, the first check whose observation is missing fails and reports the exception; the other checks
+    whose observation is missing are skipped. If a GPU ran out of memory, the case could not be graded.
     A failed check of a policy is advice.
     """
     error = observation.error
@@ -121,7 +121,7 @@ def judge_all(
 
 
 def judged(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """Return the finding of a check's judge. The observation comes from beside student code, so it may be anything.
+    """Return the finding of a check's judge. Student code may have changed the observation, so it may be anything.
 
     If the judge raises, the check fails. If the judge raises for a right answer too, the grader is at fault.
     """
@@ -144,7 +144,7 @@ def _reads_a_right_answer(check: Check, case: RecordedCase) -> bool:
 def lost_case(
     case: RecordedCase, outcome: CheckOutcome, why: str, detail: str, where: str, device: str
 ) -> JudgedCase:
-    """Return the checks of a case that lost its worker. why, detail: see `lost_message`."""
+    """Return a case that lost its worker, with the verdict `outcome`. why, detail: see `lost_message`."""
     message = lost_message(why, sanitize(detail, 200))
     code = f"lost time {detail}".rstrip() if why == "time" else f"lost {why}"  # seconds are the grader's own
     return unseen_case(case, outcome, code, message, where=where, device=device)
@@ -159,7 +159,10 @@ def unseen_case(
     where: str = "",
     device: str = "cpu",
 ) -> JudgedCase:
-    """Return the checks of a case without an observation: the first one says why, the others are skipped."""
+    """Return a case without an observation, with the verdict `outcome`. Its first check says why.
+
+    The other checks are skipped; if `outcome` is "could_not_grade", they could not be graded either.
+    """
     rest: CheckOutcome = outcome if outcome == "could_not_grade" else "skipped"
     why = message if outcome == "skipped" else earlier_failed()
     first, other = failed(code, message, where=where), failed(SKIPPED, why)
@@ -181,7 +184,7 @@ def lacks(check: Check, observation: Observation) -> bool:
 def of_error(error: StudentError) -> Finding:
     """Return an exception as a finding: its text, and the student's line that raised it.
 
-    A debugger that finds no keyboard stops on the line after the one that called it.
+    For a debugger the line is left out: without a keyboard, it stops on the line after the call.
     """
     where = ""
     if error.where is not None and not error.starts_debugger:
