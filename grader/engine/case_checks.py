@@ -41,7 +41,7 @@ def skipped(
     """
     lost = [code for j in judged for code in j.codes.values() if code.startswith("lost")]
     if len(lost) >= MAX_LOST or (not hidden and any(code.startswith("lost time") for code in lost)):
-        why = _("skipped: earlier cases timed out")
+        why = _("skipped: earlier cases did not finish")
         return unseen_case(case, "skipped", "skipped-timeouts", why, device=device)
     checks = (check for j in judged for check in j.checks)
     if case.exam is not None and any(c.facet == "values" and c.outcome == "failed" for c in checks):

@@ -91,7 +91,9 @@ def _files_used(notes: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
     if not files:
         return ()
     says = ngettext(
-        "{files} beside the file was used too", "files beside it were used too: {files}", len(files)
+        "a file beside this one was used too: {files}",
+        "files beside this one were used too: {files}",
+        len(files),
     )
     return (sanitize(says.format(files=", ".join(files)), 400),)
 
@@ -109,7 +111,9 @@ def _summary_of_skipped(notes: Iterable[Mapping[str, Any]], needed: frozenset[st
         if note.get("file") == UNIT:
             continue
         if error is not None and error.ends_python:
-            out.append(_("{place} ends Python: remove it; the grader skipped it").format(place=place))
+            out.append(
+                _("{place} ends Python: remove this statement; the grader skipped it").format(place=place)
+            )
         elif error is not None and error.starts_debugger:
             says = _("{place} starts a debugger: remove `breakpoint` or `set_trace`; the grader skipped it")
             out.append(says.format(place=place))

@@ -211,8 +211,10 @@ def _on_own(blocks: Sequence[Block]) -> list[str]:
             len(blocks),
         )
     else:
-        says = _(
-            "your {blocks} could not be used, see its own report; graded with the reference {blocks} instead"
+        says = ngettext(
+            "your {blocks} could not be used, see its own report; graded with the reference {blocks} instead",
+            "your {blocks} could not be used as they are, see their own reports; graded with the reference blocks instead",
+            len(blocks),
         )
     return [says.format(blocks=_names_of(blocks))]
 

@@ -43,7 +43,7 @@ def after_exception(run: SubmissionRun, exercise: Exercise, error: Exception) ->
     builder = result_builder(run, exercise)
     if _plain_file_works(run, exercise):
         says = _(
-            "for the instructor: the grader raised {error} while it judged this submission, not over a plain file"
+            "for the instructor: the grader raised {error} while it judged this submission; it graded a plain file without an exception"
         )
         return _redacted(run, *builder.unjudged(says.format(error=raised_at(error))))
     says = _("the grader failed: {error}").format(error=raised_at(error))

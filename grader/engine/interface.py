@@ -231,7 +231,7 @@ def _without_default(
         n for n in missing if any(n not in (*found.positional[:count], *keys) for count, keys in calls)
     ]
     return tuple(
-        _("`{name}` has no default, and the course calls it without a value too").format(name=sanitize(name))
+        _("`{name}` has no default, but some calls of the course leave it out").format(name=sanitize(name))
         for name in left_out
     )
 

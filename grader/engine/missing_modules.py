@@ -111,7 +111,7 @@ def of_missing(missing: Missing) -> str:
         )
     elif missing.block:
         says = _(
-            "`{name}` comes from `{module}`, which was not submitted; the reference {name} is called differently"
+            "`{name}` comes from `{module}`, which was not submitted; the reference {name} takes other arguments"
         )
     else:
         says = _("`{name}` comes from `{module}`, which was not submitted: put {last}.py beside this file")

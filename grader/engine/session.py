@@ -18,6 +18,7 @@ from typing import Any
 from grader.sandbox.base import START_SECONDS, Launcher, Limits, Process, SandboxError
 from grader.sandbox.channel import Channel, TooMuchOutput
 from grader.support.errors import GraderError
+from grader.support.i18n import _
 from grader.worker.frames import HEAD
 
 MAX_JSON = 1 << 20
@@ -109,7 +110,7 @@ class Session:
             raw, tensors = self._after_progress(raw, tensors, started + seconds, tell)
             self._settle()
             if raw.pop("token", None) != token:
-                raise WorkerGone("stale", "an answer to another request")
+                raise WorkerGone("stale", _("a reply to another request"))
         except WorkerGone as gone:
             if stack := self._lines():
                 gone.line, gone.statement = stack[0], stack[-1]
@@ -134,7 +135,7 @@ class Session:
             messages += 1
             training = training_from(words["progress"])
             if training is None or body or messages > MAX_MESSAGES:
-                raise WorkerGone("reply", "no progress that can be")
+                raise WorkerGone("reply", _("an impossible progress message"))
             if tell is not None:
                 tell(training)
             words, body = self._receive(deadline)
@@ -159,11 +160,11 @@ class Session:
             self.close()
             said = self.printed.strip().splitlines()
             raise SandboxError(
-                f"the worker did not start ({gone}): {said[-1] if said else 'it said nothing'}"
+                f"the worker did not start ({gone}): {said[-1] if said else 'it printed nothing'}"
             ) from None
         if "ready" not in hello:
             self.close()
-            raise SandboxError("the worker did not start: it answered something else")
+            raise SandboxError("the worker did not start: it sent an unexpected first message")
         self._ready = True
 
     def _exchange(self, data: bytes, deadline: float) -> tuple[dict[str, Any], bytes]:

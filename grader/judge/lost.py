@@ -18,8 +18,8 @@ def lost_message(why: str, detail: str) -> str:
     if why in ("reply", "stale"):
         return _with_detail(_("stopped: the worker process sent an invalid result"), detail)
     if why == "fault":
-        return _with_detail(_("your code crashed the grader's worker twice"), detail)
-    return _with_detail(_("your code ended the worker process twice"), detail)
+        return _with_detail(_("the worker failed twice while it ran your code"), detail)
+    return _with_detail(_("the worker process ended twice while it ran your code"), detail)
 
 
 def _with_detail(sentence: str, detail: str) -> str:

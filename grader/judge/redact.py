@@ -150,7 +150,7 @@ def _of_any_judge() -> dict[str, str]:
         "odd": _("unexpected type"),
         "unjudged": _("the result could not be checked"),
         "skipped": earlier_failed(),
-        "skipped-timeouts": _("skipped: earlier cases timed out"),
+        "skipped-timeouts": _("skipped: earlier cases did not finish"),
         "skipped-failed": earlier_failed(),
         "skipped-weights": _("skipped: the weights of the case could not be loaded"),
         "no-memory": out_of_memory_message(),
@@ -217,8 +217,8 @@ def _of_judge() -> dict[str, dict[str, str]]:
         },
         "cost": {
             "whole": _("the model did not get smaller"),
-            "cost": _("too many parameters remain"),
-            "little": _("too few parameters remain"),
+            "cost": _("too many parameters or operations remain"),
+            "little": _("too few parameters or operations remain"),
         },
         "ranks": {"ranks": _("wrong ranking of heads")},
         "all_rows": {

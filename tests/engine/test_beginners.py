@@ -58,7 +58,7 @@ def test_two_cells_that_define_one_name_are_reported(engine):
 def test_code_that_ends_python_at_the_top_is_named(engine, call):
     report = engine.grade(submission_from(Path("m.py"), f"{HEAD}{call}\n{MASK}".encode()), ["sequence_mask"])
     assert report.exercises[0].outcome == "passed"
-    assert "m.py, line 3 ends Python: remove it; the grader skipped it" in report.remarks
+    assert "m.py, line 3 ends Python: remove this statement; the grader skipped it" in report.remarks
 
 
 DEBUGGED = "def sequence_mask(X, valid_len, value=0):\n    return keep(X)\n"

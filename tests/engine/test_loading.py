@@ -63,7 +63,7 @@ def test_a_note_on_another_file_is_no_reason(engine):
     [
         ("time", "", ("a.py", 3), "its top-level code did not finish at a.py, line 3"),
         ("time", "", None, "its top-level code did not finish"),
-        ("died", "signal 9", None, "your code ended the worker process twice (signal 9)"),
+        ("died", "signal 9", None, "the worker process ended twice while it ran your code (signal 9)"),
     ],
 )
 def test_a_worker_that_is_lost_while_it_loads_has_a_sentence(why, detail, line, sentence):

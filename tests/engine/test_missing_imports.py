@@ -98,7 +98,7 @@ def test_a_neighbouring_file_is_part_of_the_submission(foreign, tmp_path, import
     own = HEAD + SOFTMAX.replace("masked_softmax", "soft")
     result, report = graded(foreign, tmp_path, dot(imports, softmax), {file: own})
     assert result.outcome == "passed"
-    assert f"{file} beside the file was used too" in report.remarks
+    assert f"a file beside this one was used too: {file}" in report.remarks
 
 
 def test_neighbours_import_one_another_and_their_lines_are_named(foreign, tmp_path):
@@ -284,7 +284,7 @@ def test_a_missing_block_that_is_called_differently_costs_nothing(foreign, tmp_p
     assert (result.outcome, result.score) == ("could_not_grade", None)
     assert result.message == (
         "`masked_softmax` comes from `masks`, which was not submitted;"
-        " the reference masked_softmax is called differently"
+        " the reference masked_softmax takes other arguments"
     )
 
 
@@ -403,4 +403,4 @@ def test_a_reference_block_takes_the_keywords_of_the_replaced_one(foreign, tmp_p
 def test_a_file_comes_before_a_block_only_if_the_import_names_it(foreign, tmp_path, module, used):
     imports = f"from {module.format(folder=tmp_path.name)} import masked_softmax\n"
     _result, report = graded(foreign, tmp_path, dot(imports), {"masks.py": HEAD + SOFTMAX})
-    assert ("masks.py beside the file was used too" in report.remarks) == (used == "file")
+    assert ("a file beside this one was used too: masks.py" in report.remarks) == (used == "file")

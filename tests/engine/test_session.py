@@ -219,8 +219,8 @@ def test_a_worker_that_is_killed_between_requests_is_reported(worker):
     ("script", "sentence"),
     [
         ("print('no torch here'); sys.exit(1)", "the worker did not start.*no torch here"),
-        ("os._exit(1)", "the worker did not start.*it said nothing"),
-        ("send(frame({'fault': 'x'})); time.sleep(60)", "it answered something else"),
+        ("os._exit(1)", "the worker did not start.*it printed nothing"),
+        ("send(frame({'fault': 'x'})); time.sleep(60)", "it sent an unexpected first message"),
         ("send(b'x' * 100); time.sleep(60)", "the worker did not start"),
     ],
 )
@@ -313,7 +313,7 @@ def test_an_exit_is_reported_and_system_exit_is_an_exception(real):
 def test_frames_written_by_student_code_are_only_claims(real):
     forged = "import os, struct, sys\nwords = b'{\"score\": 100}'\nos.write(int(sys.argv[2]), struct.pack('<II', len(words), 0) + words)\n"
     session, load = real(forged)
-    assert gone_with(session, load) == ("stale", "an answer to another request")
+    assert gone_with(session, load) == ("stale", "a reply to another request")
 
 
 def test_a_frame_with_the_requests_token_is_only_a_claim(real):
@@ -327,7 +327,7 @@ os.write(int(sys.argv[2]), struct.pack('<II', len(words), 0) + words)
 """
     session, load = real(forged)
     assert session.ask(load, seconds=60).words == {"score": 100}
-    assert gone_with(session, load) == ("stale", "an answer to another request"), (
+    assert gone_with(session, load) == ("stale", "a reply to another request"), (
         "its own answer comes too late"
     )
 

@@ -15,8 +15,8 @@ from grader.judge.lost import lost_message
         ("output", "1 MiB", "stopped: too much output (1 MiB)"),
         ("reply", "", "stopped: the worker process sent an invalid result"),
         ("stale", "", "stopped: the worker process sent an invalid result"),
-        ("fault", "KeyError", "your code crashed the grader's worker twice (KeyError)"),
-        ("died", "signal 9", "your code ended the worker process twice (signal 9)"),
+        ("fault", "KeyError", "the worker failed twice while it ran your code (KeyError)"),
+        ("died", "signal 9", "the worker process ended twice while it ran your code (signal 9)"),
     ],
 )
 def test_each_way_to_lose_a_worker_has_a_sentence(why, detail, sentence):

@@ -63,7 +63,7 @@ ALL = (
         "could_not_grade",
         None,
         12.0,
-        message="the worker did not start (died exit 1): it said nothing",
+        message="the worker did not start (died exit 1): it printed nothing",
     ),
     result(
         "TransparentSelfAttention",
