@@ -10,7 +10,7 @@ from typing import Protocol
 
 from grader.support.errors import GraderError
 
-# Timeouts in seconds. A manifest cannot change them.
+# Timeouts in seconds. A bundle cannot change them.
 START_SECONDS = 120.0  # for a server or a cold worker to import torch: a cold disk reads it slowly
 FORK_SECONDS = 30.0  # for a running server to fork and confine a worker
 SHORT_SECONDS = 60.0  # at most, for loading a file and for a case that is not costly
@@ -18,9 +18,9 @@ SHORT_SECONDS = 60.0  # at most, for loading a file and for a case that is not c
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of one worker in seconds, bytes and counts. The defaults hold for all that a manifest does not name.
+    """Limits of one worker in seconds, bytes and counts. A bundle replaces the defaults that it names.
 
-    The wall seconds hold for each request.
+    `wall_seconds` is the time limit of each request.
     """
 
     wall_seconds: float = 10.0
@@ -56,8 +56,10 @@ class Program:
 
 @dataclass(frozen=True)
 class Canary:
-    """One attack of the self-test. held: it was refused, or the tier does not promise to refuse it. achieved: what
-    it did.
+    """One attack of the self-test.
+
+    promised: the tier promises to refuse it. held: it was refused, or that is not promised. achieved: its effect, or
+    "".
     """
 
     name: str
@@ -82,13 +84,16 @@ class Process(Protocol):
     to_worker: int
     from_worker: int
     log: int  # what student code prints, both streams
-    log_writer: int  # the end that the worker writes to; it tells what was printed before a moment
+    log_writer: int  # the other end of `log`; `Channel.settle` writes a mark to it
 
     def kill(self) -> None:
         """Kill the worker and all it started. Safe to call twice."""
 
     def wait(self, timeout: float = 5.0) -> Exit:
-        """Wait until the worker exits, after `kill` or after its pipe closed."""
+        """Wait until the worker exits, after `kill` or after its pipe closed.
+
+        Raises SandboxError after `timeout` seconds.
+        """
 
     def close(self) -> None:
         """Kill if needed, wait, and close the descriptors."""

@@ -81,7 +81,7 @@ class ColdProcess:
     def limit(self, limits: Limits) -> None:
         """Set what it may use. The caller must do so once, before it sends a request."""
         memory = _UNLIMITED if self._cuda else limits.memory_bytes
-        with contextlib.suppress(OSError):  # it has exited: noticed when its reply is read
+        with contextlib.suppress(OSError):  # it has exited; the caller notices when it reads the reply
             os.write(self.to_worker, _LIMITS.pack(memory, limits.cpu_seconds, limits.file_bytes))
         if not self._cuda:
             self._tree.limit(limits)
@@ -91,7 +91,7 @@ class ColdProcess:
 
     def kill(self) -> None:
         """Kill it and all it started, as far as the platform can."""
-        if self._exit is None:  # a worker that has exited may have children, so `poll` does not tell
+        if self._exit is None:  # even if `poll` reports an exit: children of the worker may still run
             self._tree.kill()
 
     def wait(self, timeout: float = 5.0) -> Exit:
@@ -155,8 +155,8 @@ def _environment(scratch: str, cuda: bool) -> dict[str, str]:
 class ColdLauncher:
     """Starts cold workers, which import torch for about a second each.
 
-    The first one starts at once, so that it imports torch while the caller does other work. After `warm`, a
-    spare always waits for the next `start`. Each worker is used once.
+    The first one starts at once, so that it imports torch while the caller does other work. With the warm level
+    "full", a spare always waits for the next `start`. Each worker is used once.
     """
 
     tier = "basic"

@@ -17,9 +17,9 @@ from grader.sandbox.base import Process
 
 CHUNK = 1 << 16
 AHEAD = 1 << 20  # bytes of replies that are read before they are asked for
-MAX_RECENT = 4 << 10  # bytes of what a worker prints in one request
-MAX_LOG = 64 << 10  # bytes kept of the start of a long print, and as many of its end
-SLICE = 0.1  # seconds: on Windows, Ctrl-C has an effect only between two waits
+MAX_RECENT = 4 << 10  # bytes that `recent` stores, of the output of one request
+MAX_LOG = 64 << 10  # bytes stored of the start of a long output, and as many of its end
+SLICE = 0.1  # seconds of one wait: on Windows, Ctrl-C has an effect only between two waits
 SETTLE_SECONDS = 2.0
 
 
@@ -28,13 +28,13 @@ class TooMuchOutput(Exception):
 
 
 class Stopped(BaseException):
-    """The caller needs no reply any more. Like Ctrl-C, it is not caught by `except Exception`."""
+    """The event `stop` is set. Like Ctrl-C, `except Exception` does not catch it."""
 
 
 class Channel:
     """Requests to one worker, replies from it, and what it prints. Only one thread may use it.
 
-    stop: set by another thread when the caller needs no reply any more.
+    stop: another thread sets it when it no longer needs a reply; `read` then raises Stopped.
     """
 
     def __init__(self, process: Process, output_bytes: int, stop: threading.Event):
@@ -57,23 +57,23 @@ class Channel:
 
     @property
     def log(self) -> bytes:
-        """Return what the worker printed, cut to its start and its end if it is long."""
+        """All output of the worker so far; if it is long, only its start and its end."""
         return bytes(self._log)
 
     def forget_recent(self) -> None:
-        """Begin anew to collect what `recent` returns."""
+        """Make `recent` empty: it then collects the output of the next request."""
         with self._changed:
             self._recent.clear()
             self._recent_marks.clear()
 
     @property
     def recent(self) -> bytes:
-        """Return what the worker printed since `forget_recent`, at most the first `MAX_RECENT` bytes."""
+        """The output of the worker since `forget_recent`, at most its first `MAX_RECENT` bytes."""
         with self._changed:
             return _without(self._recent_marks, bytes(self._recent))
 
     def send(self, data: bytes) -> None:
-        """Have `data` written, without waiting for it: a worker may never read it."""
+        """Queue `data` for the worker. Does not wait until it is written: a worker may never read it."""
         self._requests.put(data)
 
     def read(self, size: int, deadline: float) -> bytes:
@@ -101,7 +101,7 @@ class Channel:
     def settle(self) -> None:
         """Wait, at most SETTLE_SECONDS, until `log` has all that the worker has printed so far. Raises TooMuchOutput.
 
-        A mark is written into the worker's pipe from this side; what was printed before comes before it.
+        This side writes a mark into the log's pipe. All earlier output comes before the mark.
         """
         mark = b"\0" + secrets.token_bytes(15)  # code rarely prints a zero byte
         with self._changed:
@@ -116,7 +116,7 @@ class Channel:
             self._require_little_output()
 
     def close(self) -> None:
-        """Let the threads end. They end when the worker has exited, or before; nothing waits for them."""
+        """Let the threads end, at the latest when the worker has exited. Does not wait for them."""
         self._requests.put(None)
         with self._changed:
             self._closed = True

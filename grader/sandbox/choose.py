@@ -8,11 +8,11 @@ from grader.sandbox.base import Launcher, Program, SandboxError, TierReport
 from grader.sandbox.tiers import AUTO, TIERS, row
 from grader.support.i18n import _
 
-_TRANSIENT = "took too long"  # says something about the moment, not about the machine
+_TRANSIENT = "took too long"  # a report with such a reason is not cached: the machine was only busy
 
 
 class BasicTierError(SandboxError):
-    """The tier would be `basic`, and the submissions are not trusted. The caller says how to trust them."""
+    """The tier would be `basic`, and the submissions are not trusted. The caller reports which setting trusts them."""
 
     exit_status = 2
 
@@ -20,10 +20,10 @@ class BasicTierError(SandboxError):
 def choose(
     asked: str = AUTO, program: Program | None = None, *, ready: int = 1, warm: str = "none"
 ) -> Launcher:
-    """Start a launcher of the tier `asked` for; "auto" takes the best that works.
+    """Start a launcher of the tier `asked`; "auto" is the best that works.
 
     program, ready and warm are those of `SandboxLauncher`; `basic` ignores the first two. Raises SandboxError for an
-    unknown name, and with the step that failed if the named tier does not work here.
+    unknown name, and with the reason if the named tier does not work here.
     """
     name = best_tier(asked)
     if sys.platform != "linux" or not row(name).confined:
@@ -35,7 +35,7 @@ def choose(
 
 
 def best_tier(asked: str, *, trusted: bool = True) -> str:
-    """Return the name of the tier to use: the best that works for "auto", else the one `asked` for.
+    """Return the name of the tier to use: for "auto" the best that works, else `asked`.
 
     Raises SandboxError if the named tier does not work here, and BasicTierError if the tier would be `basic`
     and the submissions are not `trusted`.
@@ -54,7 +54,7 @@ def best_tier(asked: str, *, trusted: bool = True) -> str:
 
 
 def _first_that_works() -> str:
-    """Return the first tier that works; do not test those after it."""
+    """Return the best tier that works. Does not test the tiers after it."""
     return next(one.name for one in TIERS if report_on(one.name).available)
 
 

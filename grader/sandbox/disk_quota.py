@@ -25,7 +25,7 @@ if sys.platform != "linux":
     raise ImportError("this module needs Linux")
 
 ENTRIES = 64  # calls in a worker's life that may make a file or folder; opening an existing file with O_CREAT counts
-_SHARE = 4  # a file may take this part of what all files may take
+_SHARE = 4  # one file may take a quarter of the bytes of all files
 
 _RECEIVE, _ANSWER = 0xC0502100, 0xC0182101  # SECCOMP_IOCTL_NOTIF_RECV and _SEND
 _NOTICE_BYTES = 80  # struct seccomp_notif: id, pid, flags, struct seccomp_data
@@ -38,8 +38,9 @@ def file_bytes(limits: Limits) -> int:
 
 
 def enforce(number: int, limits: Limits, supervisor: int) -> None:
-    """In worker `number`: from now on, ask the supervisor before a file is made. `supervisor`: the socket to it,
-    which is closed.
+    """In worker `number`: from now on, the kernel asks the supervisor before a file or folder is made.
+
+    supervisor: the descriptor of the socket to the supervisor; this function closes it.
 
     Call it after `kernel.forbid_new_privileges`, and before the filter that forbids sockets.
     """
@@ -51,6 +52,8 @@ def enforce(number: int, limits: Limits, supervisor: int) -> None:
 
 @dataclass
 class _Account:
+    """One worker: its folder, the bytes that its visible files may have, and the calls so far."""
+
     folder: str
     bytes_: int
     entries: int = 0
@@ -75,7 +78,10 @@ class DiskQuota:
         return [self._listening.fileno(), *self._accounts]
 
     def serve(self, descriptor: int, event: int) -> None:
-        """Take in a new worker, answer one call, or forget a worker that died. `event` is what poll gave."""
+        """Open the account of a new worker, answer one call, or close the account of a dead worker.
+
+        event: the event mask that `poll` returned with the descriptor.
+        """
         if descriptor == self._listening.fileno():
             self._open_account()
         elif event & select.POLLIN:

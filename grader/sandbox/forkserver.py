@@ -49,7 +49,7 @@ class _Child:
 
 
 def main() -> None:
-    """Become the supervisor; the server is its child."""
+    """Become the supervisor, and fork the server as its child."""
     resources.lift_memory_limit()
     control = socket.socket(fileno=int(sys.argv[2]))
     parent_alive_pipe, parent = int(sys.argv[3]), int(sys.argv[4])
@@ -182,7 +182,9 @@ class _Server:
         _report(asker, {"level": self._level}, [process_end])
 
     def _require_one_thread(self) -> None:
-        """Raise SandboxError if a second thread runs: a forked child may inherit a lock that no thread releases."""
+        """Raise SandboxError if the server has a second thread: a child may inherit a lock of it, which no thread would
+        ever release.
+        """
         count = len(os.listdir(self._tasks))
         if count != 1:
             raise SandboxError(f"fork a worker: the server has {count} threads instead of one")
@@ -238,6 +240,6 @@ def _close_the_package() -> None:
 
 
 def _load(name: str) -> Callable[..., Any]:
-    """Return the function that "module:function" names."""
+    """Import and return the function that "module:function" names."""
     module, _, function = name.partition(":")
     return getattr(importlib.import_module(module), function)

@@ -1,7 +1,7 @@
-"""Large pages for the server's memory: a fork copies the page table, and the exit frees it.
+"""Large pages for the server's memory, because a fork copies the page table and the worker's exit frees it.
 
-With 140 MiB in pages of 4 KiB that is more than half of the time of a worker; in pages of 2 MiB it is
-almost nothing. A worker that writes gets its own small page, as before.
+For 140 MiB in pages of 4 KiB, this takes more than half of the time of a worker; in pages of 2 MiB, almost none.
+A worker that writes gets its own small page, as before.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ _LARGE = 2 << 20
 
 
 def collapse_pages(maps: int) -> None:
-    """Collapse the small pages of this process's private data into large ones. `maps` is a descriptor of /proc/self/maps.
+    """Collapse the small pages of this process's private data into large ones.
 
-    Takes a fraction of a second. Where the system cannot do it, nothing changes.
+    maps: a descriptor of /proc/self/maps. Takes a fraction of a second. Where the system cannot do it, nothing changes.
     """
     advise = ctypes.CDLL(None).madvise
     advise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)

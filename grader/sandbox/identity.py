@@ -17,7 +17,7 @@ def worker_ids(number: int, mapped: str) -> tuple[int, int] | None:
     """Return (user, group) for worker `number`, or None if it keeps its own.
 
     Each worker gets a different user, so that one that uses up its threads takes none from another.
-    `mapped` is what `uid_map` gave: a container may not know the range.
+    `mapped` is the result of `uid_map`: in a container, the range of users may be missing.
     """
     if os.geteuid() != 0:
         return None
@@ -26,6 +26,7 @@ def worker_ids(number: int, mapped: str) -> tuple[int, int] | None:
 
 
 def become(ids: tuple[int, int]) -> None:
+    """Change to this (user, group) for good. Raises SandboxError."""
     user, group = ids
     try:
         os.setgroups([])
@@ -36,10 +37,10 @@ def become(ids: tuple[int, int]) -> None:
 
 
 def count_as(ids: tuple[int, int]) -> None:
-    """Take another real user and keep root's access to files, for a Python in a folder of root's.
+    """Change the real user but keep root's access to files, for a Python that only root can read.
 
     The limit on threads counts by real user and does not apply to root. Without capabilities and
-    inside the tier, root's only remaining right is to read the visible files.
+    inside the tier, root's only remaining right is to read the visible files. Raises SandboxError.
     """
     user, group = ids
     try:
@@ -51,7 +52,7 @@ def count_as(ids: tuple[int, int]) -> None:
 
 
 def others_can_read(path: str) -> bool:
-    """Whether a user that owns nothing may open `path`: every folder on the way lets others pass."""
+    """Return whether a user that owns nothing may read `path`, and pass through every folder above it."""
     real = os.path.realpath(path)
     try:
         while real != "/":
@@ -64,7 +65,7 @@ def others_can_read(path: str) -> bool:
 
 
 def uid_map() -> str:
-    """Return the users that this user namespace knows."""
+    """Return the text of /proc/self/uid_map: the users of this user namespace."""
     with open("/proc/self/uid_map", encoding="ascii") as file:
         return file.read()
 

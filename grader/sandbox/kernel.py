@@ -1,5 +1,7 @@
 """System calls that Python does not wrap.
 
+On failure, each function raises a SandboxError that names its step, except `probe`, which returns -1.
+
 On failure each raises a SandboxError that names its step, except `probe`, which returns -1.
 
 Only the standard library's ctypes is used: tools that wrap `exec` would lose the preloaded torch. Nothing here touches
@@ -127,7 +129,7 @@ def mount(step: str, source: str, target: str, kind: str, flags: int, options: s
 
 
 def make_mounts_private() -> None:
-    """Stop mounts made here from spreading to the machine, and the machine's to here."""
+    """Make sure that mounts made here do not appear on the machine, and the machine's new mounts not here."""
     mount("keep mounts private", "none", "/", "", MS_REC | MS_PRIVATE)
 
 
@@ -141,17 +143,17 @@ def bind(source: str, target: str) -> None:
 
 
 def make_read_only(target: str, below: bool = True) -> None:
-    """Forbid writes, devices and set-uid at `target` and `below` it, keeping the flags that are locked."""
+    """Forbid writes, devices and set-uid at mount `target`, and with `below` at those below it. Keep other flags."""
     attributes = struct.pack("=QQQQ", _MOUNT_ATTR_RDONLY | _MOUNT_ATTR_NOSUID | _MOUNT_ATTR_NODEV, 0, 0, 0)
     step = f"make {target} read-only"
     syscall(step, "mount_setattr", _AT_FDCWD, target.encode(), _AT_RECURSIVE if below else 0, attributes, 32)
 
 
 def swap_root(new_root: str) -> None:
-    """Make `new_root` the root of the file system and let go of the old one."""
+    """Make `new_root` the root of the file system and unmount the old one."""
     os.chdir(new_root)
-    # Both arguments the same: the old root lands on top of the new one and is taken off at once,
-    # so no folder for it is needed (pivot_root(2), "pivot_root(".", ".")").
+    # Both arguments are the same: the kernel mounts the old root on top of the new one, and umount2 removes it at once.
+    # So no folder is needed for it (pivot_root(2), "pivot_root(".", ".")").
     syscall("swap the root folder", "pivot_root", b".", b".")
     _checked("let go of the old root", _libc().umount2(b".", ctypes.c_int(MNT_DETACH)))
     os.chdir("/")
@@ -177,14 +179,15 @@ def forbid_new_privileges() -> None:
 
 
 def hide_from_tracers(hidden: bool = True) -> None:
-    """Refuse ptrace and make root the owner of /proc/self. hidden=False while the id maps are written."""
+    """Refuse ptrace and make root the owner of /proc/self. hidden=False allows this process to write its id maps."""
     prctl("hide from tracers", PR_SET_DUMPABLE, 0 if hidden else 1)
 
 
 def die_with_parent(parent: int) -> None:
-    """Have the kernel kill this process when `parent` ends; `parent` is 0 across pid namespaces.
+    """Have the kernel kill this process when `parent` ends; exit if it already has.
 
-    A change of user or capabilities clears the request, so it comes after those.
+    parent: its pid, or 0 if it is in another pid namespace. A change of user or capabilities cancels this, so call it
+    after such a change.
     """
     prctl("die with the parent", PR_SET_PDEATHSIG, _SIGKILL)
     if os.getppid() != parent:  # the parent ended before the request
@@ -200,7 +203,7 @@ def close_descriptors_except(kept: set[int]) -> None:
 
 
 def load_filter(program: bytes) -> None:
-    """Put a classic BPF program in front of every later system call of this thread."""
+    """Run a classic BPF program before every later system call of this thread."""
     code, filter_ = _filter(program)
     where = ctypes.addressof(filter_)
     prctl("load the system call filter", PR_SET_SECCOMP, SECCOMP_MODE_FILTER, where)
@@ -208,7 +211,7 @@ def load_filter(program: bytes) -> None:
 
 
 def load_asking_filter(program: bytes) -> int:
-    """Load a program that asks about some calls; return the descriptor through which they are answered."""
+    """Load a program that suspends some calls until another process answers. Return the descriptor for the answers."""
     code, filter_ = _filter(program)
     where = ctypes.addressof(filter_)
     listener = syscall(
@@ -220,13 +223,19 @@ def load_asking_filter(program: bytes) -> int:
 
 
 def _filter(program: bytes) -> tuple[ctypes.Array[ctypes.c_char], ctypes.Array[ctypes.c_char]]:
-    """Return the instructions, and the struct sock_fprog that names them: their count, then their address."""
+    """Return the instructions, and the struct sock_fprog that points to them: their count, then their address.
+
+    Both must stay alive until the kernel has read them.
+    """
     code = ctypes.create_string_buffer(program, len(program))
     return code, ctypes.create_string_buffer(struct.pack("@HP", len(program) // 8, ctypes.addressof(code)))
 
 
 def map_ids(proc: int, inside: tuple[int, int], outside: tuple[int, int]) -> None:
-    """Name one user and one group in the user namespace just entered. `proc` is an open /proc."""
+    """Map (user, group) `outside` to `inside`, in the user namespace that this process has just entered.
+
+    proc: a descriptor of /proc.
+    """
     _write(proc, "self/setgroups", "deny")
     _write(proc, "self/uid_map", f"{inside[0]} {outside[0]} 1")
     _write(proc, "self/gid_map", f"{inside[1]} {outside[1]} 1")

@@ -46,7 +46,7 @@ def version() -> int:
 
 
 def everything(abi: int) -> int:
-    """Return all rights on files that this version of Landlock can refuse."""
+    """Return all rights on files that version `abi` of Landlock can refuse."""
     rights = _FIRST_VERSION
     for since, right in _ADDED.items():
         rights |= right if abi >= since else 0
@@ -70,7 +70,7 @@ class Ruleset:
         )
 
     def allow(self, paths: Iterable[str], rights: int) -> None:
-        """Grant `rights` on each path and all below it. Paths that do not exist need no grant."""
+        """Grant `rights` on each path and all below it. Skip paths that cannot be opened."""
         for path in paths:
             try:
                 target = os.open(path, os.O_PATH | os.O_CLOEXEC)
@@ -93,7 +93,7 @@ class Ruleset:
             kernel.syscall(step, "landlock_add_rule", self.descriptor, _RULE_PATH_BENEATH, rule, 0)
 
     def restrict(self) -> None:
-        """Apply the rules to this process. `kernel.forbid_new_privileges` must come first."""
+        """Apply the grants to this process. Call `kernel.forbid_new_privileges` first."""
         kernel.syscall("enter Landlock", "landlock_restrict_self", self.descriptor, 0)
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
 """The landlock tier, for machines that refuse user namespaces: the same worker without namespaces.
 
 It cannot hide the names of files and processes. Its scratch folders are on the machine's disk, under a
-quota: the server removes a worker's folder after it, the supervisor removes the rest.
+quota: the server removes a worker's folder after its exit, the supervisor removes the rest.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if sys.platform != "linux":
 
 
 class LandlockTier:
-    """Server side of the tier. Every method fails with a SandboxError that names the step."""
+    """Server side of the tier; see `server_tier.Tier`."""
 
     name = "landlock"
 
@@ -33,6 +33,7 @@ class LandlockTier:
         self._rules: landlock.Ruleset | None = None
         self._server = 0
         self._uid_map = identity.uid_map()
+        # Whether a user that owns nothing can read all that a worker needs.
         self._as_nobody = all(
             map(identity.others_can_read, [os.__file__, temporary, *layout.path, *layout.code])
         )
@@ -41,7 +42,7 @@ class LandlockTier:
         """In the supervisor, before it forks the server: make a folder for the workers' folders."""
         try:
             self.leaves = tempfile.mkdtemp(prefix="headway-", dir=self._temporary)
-            os.chmod(self.leaves, 0o711)  # a worker that is another user can pass through, but not list it
+            os.chmod(self.leaves, 0o711)  # other users can open their own folder in it, but not list it
         except OSError as error:
             raise SandboxError(f"make a folder in {self._temporary}: {error.strerror}") from None
         self.quota = disk_quota.DiskQuota(self.leaves)
@@ -98,7 +99,10 @@ class LandlockTier:
         remove_tree(self.leaves)
 
     def _restrict_files(self, scratch: str) -> None:
-        """Apply two rule sets, both of which must grant: the shared one, and one with only this worker's folder."""
+        """Apply two rule sets: the shared one grants the folders of all workers, the other one only this worker's.
+
+        An access is allowed only if both grant it.
+        """
         assert self._rules is not None
         own = landlock.Ruleset()
         own.allow([*self.layout.shown, *self.layout.code, *DEVICES], landlock.READ)

@@ -24,7 +24,7 @@ class SandboxLauncher:
     background; `start` waits for it. May be used from several threads.
 
     `ready` workers are forked ahead with the most recent limits, so that a start need not wait for
-    the fork. Each worker is used once.
+    the fork. `warm` is the first level for the method of this name. Each worker is used once.
     """
 
     def __init__(
@@ -71,7 +71,10 @@ class SandboxLauncher:
         )
 
     def folder(self) -> str:
-        """Return the folder that the program asked for. Raises SandboxError if the server does not start."""
+        """Return the folder that the program asked for.
+
+        Raises SandboxError or ServerEndedError if the server does not start.
+        """
         with self._lock:
             server = self._living_server()
         server.wait_until_ready(time.monotonic() + START_SECONDS)

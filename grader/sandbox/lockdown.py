@@ -1,4 +1,4 @@
-"""Steps that every Linux tier takes in a fresh worker before any student code, in order."""
+"""Steps that every Linux tier takes in a fresh worker before any student code."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ if sys.platform != "linux":
     raise ImportError("this module needs Linux")
 
 REQUEST, REPLY = 3, 4  # descriptors of the worker's pipes; 0 is /dev/null, 1 and 2 are the log
-STATUS = 5  # says "ready" or which step failed, and is closed before student code runs
+STATUS = 5  # the worker sends "ready" or the failed step here; it is closed before student code runs
 FIRST_KEPT = 6
 
 
 def arrange_descriptors(given: Sequence[int], kept: Iterable[int]) -> list[int]:
     """Give the worker its descriptors under fixed numbers and close all others.
 
-    `given` are request, reply, log and status. `kept` stay open a while longer, for the steps to come; their new numbers are returned.
+    given: request, reply, log and status. kept: descriptors that later steps need and close. Return the new numbers
+    of `kept`.
     """
     request, reply, log, status = given
     nothing = os.open("/dev/null", os.O_RDONLY)
     wanted = [nothing, log, log, request, reply, status, *kept]
-    high = [_move_up(descriptor) for descriptor in wanted]  # so that no target is still needed
+    high = [_move_up(descriptor) for descriptor in wanted]  # so that dup2 overwrites none of them
     for target, descriptor in enumerate(high):
         os.dup2(descriptor, target, inheritable=False)
     numbers = range(len(wanted))
@@ -36,7 +37,7 @@ def arrange_descriptors(given: Sequence[int], kept: Iterable[int]) -> list[int]:
 
 
 def clean_the_process(scratch: str) -> None:
-    """Remove all traces of the server from what a program can see of its process."""
+    """Give the process its own folder, environment and arguments, so that a program sees nothing of the server's."""
     os.umask(0o077)
     os.chdir(scratch)
     os.environ.clear()
@@ -52,7 +53,7 @@ def clean_the_process(scratch: str) -> None:
             "CUDA_VISIBLE_DEVICES": "",
         }
     )
-    tempfile.tempdir = None  # it may have been decided before the fork
+    tempfile.tempdir = None  # the server may have set it before the fork
     sys.argv[:] = ["worker"]
     sys.orig_argv[:] = ["worker"]
     for stream in (sys.stdout, sys.stderr):

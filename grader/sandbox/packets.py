@@ -1,7 +1,6 @@
-"""Messages between the parent and the fork-server: one JSON object per packet, descriptors beside it.
+"""Messages between the parent, the fork-server and the supervisor: one JSON object per packet, with descriptors.
 
-All of it is between trusted sides; a worker's own descriptor of this kind is closed before any
-student code runs.
+Both sides are trusted: a worker closes its own sockets of this kind before any student code runs.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _INT = array.array("i").itemsize
 
 
 def pair() -> tuple[socket.socket, socket.socket]:
-    """Return two connected sockets that keep message boundaries and notice the other's end."""
+    """Return two connected sockets that keep packets apart; each notices when the other is closed."""
     return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
 
@@ -33,13 +32,13 @@ def send(end: socket.socket, message: dict[str, Any], descriptors: Sequence[int]
 
 
 def receive(end: socket.socket, wait: bool = True) -> tuple[dict[str, Any], list[int]] | None:
-    """Return the next message and its descriptors, or None when the other side is gone.
+    """Return the next message and its descriptors, or None if the other side is closed.
 
-    Without `wait` raises BlockingIOError when there is none.
+    With wait=False, raise BlockingIOError if there is no message yet.
     """
     flags = socket.MSG_CMSG_CLOEXEC | (0 if wait else socket.MSG_DONTWAIT)
     try:
-        # Not `socket.recv_fds`: up to Python 3.12 it forgets the flags, and waits.
+        # Not `socket.recv_fds`: up to Python 3.12 it ignores the flags, and waits.
         data, extra, _, _ = end.recvmsg(_LARGEST, socket.CMSG_LEN(_MOST_DESCRIPTORS * _INT), flags)
     except ConnectionResetError:
         return None

@@ -53,7 +53,7 @@ class SandboxedProcess:
                 os.close(descriptor)
 
     def wait_until_ready(self, deadline: float) -> None:
-        """Wait until it is locked down. Raises SandboxError with the step that failed, or ServerEndedError."""
+        """Wait until the worker is confined. Raises SandboxError with the step that failed, or ServerEndedError."""
         while not (self._ready and self._pidfd >= 0):
             if self._failure:
                 raise SandboxError(self._failure)
@@ -63,7 +63,7 @@ class SandboxedProcess:
                 raise SandboxError("confine a worker: it took too long")
 
     def is_fresh(self) -> bool:
-        """Whether the worker can still be used: no message says that it exited."""
+        """Return whether the worker can still be used: it has not exited, and the server still reports on it."""
         while not self._gone and self._receive(0.0):
             continue
         return not self._gone and self._exit is None
@@ -80,7 +80,7 @@ class SandboxedProcess:
     def wait(self, timeout: float = 5.0) -> Exit:
         """Wait for the exit. Raises SandboxError after `timeout` seconds, and if the server exited first.
 
-        The latter kills the worker, and student code cannot cause it.
+        When the server exits, its workers are killed. Student code cannot cause this.
         """
         deadline = time.monotonic() + timeout
         while self._exit is None:

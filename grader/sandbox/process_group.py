@@ -23,7 +23,7 @@ def python() -> str:
 
 
 class ProcessTree:
-    """Ends the worker's whole session. A process that left the session stops at its limits."""
+    """Kills the worker's whole process group. A process that has left the group runs until its own limits."""
 
     def __init__(self, leader: subprocess.Popen[bytes]):
         self._leader = leader

@@ -26,7 +26,7 @@ _SENTENCES = {
 
 
 def install() -> None:
-    """Raise PermissionError with a sentence where Python itself announces a refused act."""
+    """Raise PermissionError with a sentence at Python's audit events for actions that the kernel refuses."""
     sys.addaudithook(_refuse)
     _refuse_shared_locks()
 
@@ -38,7 +38,7 @@ def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _refuse_shared_locks() -> None:
-    """Refuse locks between processes, which raise no audit event. DataLoader's workers make them first."""
+    """Refuse locks between processes, which raise no audit event. A DataLoader with workers first makes such a lock."""
 
     class SemLock(_multiprocessing.SemLock):  # type: ignore[misc]
         def __new__(cls, *arguments: Any, **options: Any) -> Any:

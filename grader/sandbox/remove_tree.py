@@ -11,8 +11,8 @@ _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW"
 def remove_tree(path: str) -> None:
     """Remove `path` and all below it. The process that filled it must be dead: nothing may change meanwhile.
 
-    Walks with one descriptor, down by name and up by "..": depth costs neither recursion, nor
-    descriptors, nor a path too long for the kernel.
+    Walks with one descriptor, down by name and up by "..". So a deep tree needs no recursion, no more descriptors, and
+    no path that is too long for the kernel. Does nothing if `path` does not exist. Raises OSError.
     """
     try:
         here = os.open(path, _FOLDER)

@@ -15,12 +15,16 @@ from grader.sandbox.base import Limits, SandboxError
 if sys.platform != "linux":
     raise ImportError("this module needs Linux")
 
-DESCRIPTORS = 128
-SCRATCH_ENTRIES = 1024
+DESCRIPTORS = 128  # open at the same time
+SCRATCH_ENTRIES = 1024  # files and folders in a worker's tmpfs
 
 
 def apply(limits: Limits, tasks_of_others: int = 0) -> None:
-    """Limit this process. `tasks_of_others` threads already run under its user and count against its limit."""
+    """Limit this process. Raises SandboxError.
+
+    tasks_of_others: threads that already run under this process's user. The kernel counts them, so they are added to
+    the limit on threads.
+    """
     import resource
 
     amounts = {
@@ -53,7 +57,7 @@ def lift_memory_limit() -> None:
 
 
 def address_space(statm: int) -> int:
-    """Return the bytes of address space of the process whose /proc/PID/statm is open.
+    """Return the bytes of address space of the process whose /proc/PID/statm is open as `statm`.
 
     Python with a CPU build of torch takes 0.6 GiB; a CUDA build of torch maps 3 GiB of libraries.
     """
@@ -61,7 +65,7 @@ def address_space(statm: int) -> int:
 
 
 def tasks_of(user: int) -> int:
-    """Return the number of threads that `user` runs on the whole machine, for a tier without a user namespace."""
+    """Return the number of threads of `user` on the whole machine, for a tier without a user namespace."""
     count = 0
     for name in os.listdir("/proc"):
         if name.isdigit():

@@ -1,4 +1,4 @@
-"""The outer sandbox's file system: a small read-only root with the layout at its real paths."""
+"""The file system of the strict tier: a small read-only root with the layout at its real paths."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ _PEOPLE = "root:x:0:0::/:\nstudent:x:1000:1000::/scratch:\n"
 
 
 def build_and_enter(layout: Layout) -> None:
-    """Replace the root of this process's mount namespace. Open what is needed of /proc before."""
+    """Replace the root of this process's mount namespace. Raises SandboxError.
+
+    Of /proc, the new root has only cpuinfo. Open everything else that you need of /proc before the call.
+    """
     stage = find_stage(layout)
     kernel.make_mounts_private()
     kernel.mount("make an empty root", "headway", stage, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, _SIZE)
@@ -34,13 +37,13 @@ def build_and_enter(layout: Layout) -> None:
 
 
 def mount_scratch(bytes_: int, entries: int) -> None:
-    """Mount an empty folder in memory that cannot grow past `bytes_`, seen by this mount namespace only."""
+    """Mount an empty folder in memory, for at most `bytes_` bytes and `entries` files, in this mount namespace only."""
     options = f"size={bytes_},nr_inodes={entries},mode=700"
     kernel.mount("make the scratch folder", "scratch", SCRATCH, "tmpfs", _QUIET, options)
 
 
 def find_stage(layout: Layout) -> str:
-    """Return a folder to build the new root on. The root covers it, so nothing needed may be in it."""
+    """Return a folder to mount the new root on. The mount hides its contents, so no path of the layout may be in it."""
     for stage in _STAGES:
         if os.path.isdir(stage) and not any(
             (path + "/").startswith(stage + "/") for _, path in steps(layout)
@@ -66,7 +69,7 @@ def _hide(stage: str, path: str) -> None:
 
 
 def _make_mount_point(stage: str, target: str, folder: bool) -> None:
-    """Make the mount point, unless it is below a visible folder, where it exists."""
+    """Make the file or folder `target`, to mount on it. Below a shown folder it exists already."""
     if os.path.exists(target):
         return
     try:
@@ -79,7 +82,7 @@ def _make_mount_point(stage: str, target: str, folder: bool) -> None:
 
 
 def _write_people(stage: str) -> None:
-    """Name the user ids inside, so that a program can ask for the home folder. The machine's users stay out."""
+    """Write /etc/passwd without the machine's users, so that a program can look up its user and home folder."""
     os.makedirs(stage + "/etc", exist_ok=True)
     with open(stage + "/etc/passwd", "w", encoding="ascii") as file:
         file.write(_PEOPLE)

@@ -39,9 +39,9 @@ _ALLOWED = """
 """
 ALLOWED = tuple(_ALLOWED.split())
 
-# An errno that the C library or Python knows how to go on from.
+# Call → the errno after which the C library or Python continues without that call.
 ANSWERED = {
-    "clone3": errno.ENOSYS,  # the C library then uses clone, whose flags can be read here
+    "clone3": errno.ENOSYS,  # the C library then uses clone, whose flags a filter can read
     "openat2": errno.ENOSYS,
     # It may reserve disk past every limit on the size of a file. posix_fallocate then writes instead.
     "fallocate": errno.EOPNOTSUPP,
@@ -51,7 +51,7 @@ ANSWERED = {
 _CLONE_THREAD = 0x00010000
 _O_TRUNC = 0o1000
 _WRITING = 0o3  # O_WRONLY or O_RDWR
-_MAKES_A_FILE = 0o100 | 0o20000000  # O_CREAT, and the bit that tells O_TMPFILE from O_DIRECTORY
+_MAKES_A_FILE = 0o100 | 0o20000000  # O_CREAT, and the bit of O_TMPFILE that O_DIRECTORY lacks
 _MAKES_A_FOLDER = ("mkdir", "mkdirat")
 _PR_SET_NAME, _PR_GET_NAME, _PR_SET_VMA = 15, 16, 0x53564D41
 _IOCTLS = (0x5401, 0x5413, 0x541B, 0x5450, 0x5451)  # is it a terminal, its size, FIONREAD, FIO(N)CLEX
@@ -62,7 +62,7 @@ _X32_BIT = 0x40000000
 _ALLOW = 0x7FFF0000
 _KILL_PROCESS = 0x80000000
 _ERRNO = 0x00050000
-_ASK = 0x7FC00000  # SECCOMP_RET_USER_NOTIF; an errno of another filter comes first
+_ASK = 0x7FC00000  # SECCOMP_RET_USER_NOTIF; an errno of another filter has precedence
 
 _LOAD = 0x20  # BPF_LD | BPF_W | BPF_ABS
 _IF_EQUAL = 0x15  # BPF_JMP | BPF_JEQ | BPF_K
@@ -74,10 +74,11 @@ _NUMBER_AT, _ARCHITECTURE_AT, _ARGUMENTS_AT = 0, 4, 16  # struct seccomp_data
 
 @dataclass(frozen=True)
 class ArgumentRule:
-    """Allow a call only if one of its arguments has a given value; only the low 32 bits are compared.
+    """Allow a call only if its argument number `argument` (from 0) has one of the values `equals`, or one of the bits
+    `any_bit`. Otherwise it fails with `errno`.
 
-    The kernel uses only these too: all of these arguments are C ints, except clone's and
-    openat's flags, whose high halves carry nothing that is refused here.
+    Only the low 32 bits are compared. The kernel, too, uses only these of C ints; the high half of clone's flags has
+    nothing that is refused here.
     """
 
     name: str
@@ -88,7 +89,7 @@ class ArgumentRule:
 
 
 def argument_rules(own_pid: int) -> tuple[ArgumentRule, ...]:
-    """Return the calls that only one form of is allowed: threads but no processes, signals only to itself."""
+    """Return the rules for calls that are allowed in part: threads but no processes, signals only to itself."""
     return (
         ArgumentRule("clone", 0, any_bit=_CLONE_THREAD),
         ArgumentRule("kill", 0, equals=(own_pid,)),
@@ -105,12 +106,12 @@ def numbers_here() -> Mapping[str, int]:
 
 
 def program(own_pid: int) -> bytes:
-    """Return the worker's filter. own_pid: its pid in its own namespace."""
+    """Return the worker's filter. own_pid: the worker's pid in its own pid namespace."""
     return assemble(ALLOWED, argument_rules(own_pid), ANSWERED, default=errno.EPERM)
 
 
 def asking_program() -> bytes:
-    """Return a filter that allows everything, but asks before each call that may make a file or folder."""
+    """Return a filter that allows every call, but asks before each one that may make a file or folder."""
     numbers = numbers_here()
     parts = [_guard_the_numbering()]
     parts += [_answer(numbers[name], _ASK) for name in _MAKES_A_FOLDER if name in numbers]
@@ -128,7 +129,10 @@ def assemble(
     answered: Mapping[str, int],
     default: int | None,
 ) -> bytes:
-    """Build a program; `default` is the errno of all other calls, None allows them."""
+    """Build a program from `allowed` calls, argument rules, and `answered`: call → errno.
+
+    default: the errno of all other calls; None allows them.
+    """
     numbers = numbers_here()
     parts = [_guard_the_numbering()]
     parts += [_answer(numbers[name], _ALLOW) for name in allowed if name in numbers and name != "openat"]
@@ -142,7 +146,7 @@ def assemble(
 
 
 def _do(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
-    """Return one instruction; jumps count the instructions to skip."""
+    """Return one instruction. if_true, if_false: the number of instructions that a jump skips."""
     return struct.pack("=HBBI", code, if_true, if_false, value)
 
 

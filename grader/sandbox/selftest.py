@@ -37,7 +37,7 @@ def examine(tier: str) -> TierReport:
 
 
 def _attack(tier: str) -> dict[str, str | None]:
-    """Return what each attack achieved, by its own report and by its traces."""
+    """Return the effect of each attack, by its own report and by its traces; None if it was refused."""
     from grader.sandbox.launcher import SandboxLauncher
 
     program = Program("attacks:serve", code=(str(Path(__file__).with_name("canaries")),), folder=True)
@@ -59,7 +59,7 @@ def _attack(tier: str) -> dict[str, str | None]:
 
 @contextmanager
 def _targets(folder: str) -> Iterator[tuple[dict[str, Any], socket.socket]]:
-    """Make a file, a folder and a port that only the sandbox protects from the worker."""
+    """Make a file in `folder`, and open a port. Only the sandbox protects them and the folder from the worker."""
     os.chmod(folder, 0o777)
     file = os.path.join(folder, "canary.txt")
     Path(file).write_text(_CANARY)

@@ -1,4 +1,4 @@
-"""Cache the self-tests of tiers until the machine, its kernel or the grader changes."""
+"""Cache the self-tests of tiers until the machine restarts, or its kernel, the user or the grader changes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def forget() -> None:
 
 
 def circumstances() -> dict[str, str]:
-    """Return everything that a self-test depends on: boot, kernel, user, container, and this code."""
+    """Return everything that a self-test depends on: boot, kernel, user, container, Python, and the grader's code."""
     status = _status_fields(("CapEff", "Seccomp", "NoNewPrivs"))
     return {
         "boot": _text("/proc/sys/kernel/random/boot_id"),

@@ -71,9 +71,10 @@ class Server:
         return self._control
 
     def wait_until_ready(self, deadline: float) -> None:
-        """Raise SandboxError with the step that failed, or ServerEndedError if the server exited without a message.
+        """Wait until the server can fork workers. Polls, because another thread may receive the message.
 
-        Polls, because another thread may receive the message.
+        Raises SandboxError with the step that failed or at the deadline (of `time.monotonic`), and ServerEndedError
+        if the server exited without a message.
         """
         while not self._ready:
             if time.monotonic() > deadline:
@@ -81,12 +82,15 @@ class Server:
             self._take_message(_SLICE)
 
     def warm(self, level: str) -> None:
-        """Ask for a warm level; workers forked after it was reached have it."""
+        """Ask for a warm level. Workers that are forked after the server has reached it have it, too."""
         with contextlib.suppress(OSError):
             packets.send(self._control, {"warm": level})
 
     def is_alive(self) -> bool:
-        """Whether the server still runs; also takes in its messages."""
+        """Receive all waiting messages, and return whether the server still runs.
+
+        Raises SandboxError if a message reports a failure.
+        """
         try:
             while self._take_message(0.0):
                 continue
@@ -110,7 +114,10 @@ class Server:
             remove_tree(left)  # only there if the supervisor was killed
 
     def _take_message(self, seconds: float) -> bool:
-        """Take one message; False when none came within `seconds`, or another thread was faster."""
+        """Receive one message; False if none came within `seconds`, or if another thread received it.
+
+        Raises SandboxError if the message reports a failure, and ServerEndedError if the server has exited.
+        """
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
         if not poll.poll(seconds * 1000):
@@ -132,7 +139,7 @@ class Server:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment of the server: of the parent's, only the path of libraries."""
+    """Return the environment of the server. From the parent's it has only LD_LIBRARY_PATH."""
     kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
     return {
         **kept,

@@ -16,14 +16,14 @@ if sys.platform != "linux":
 
 
 class Tier(Protocol):
-    """Methods in the order of their calls.
+    """The steps of a tier, in the order of their calls.
 
-    Every method except `leave` raises SandboxError.
+    A failed step raises SandboxError with its name, or OSError.
     """
 
     name: str
     leaves: str  # a folder on the machine that `leave` removes, or ""
-    quota: DiskQuota | None  # what the supervisor serves, made by `separate`
+    quota: DiskQuota | None  # `separate` makes it, the supervisor serves it
 
     @property
     def layout(self) -> Layout:

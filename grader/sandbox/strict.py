@@ -2,7 +2,7 @@
 
 A user namespace gives an ordinary user the right to all this. Under root no user namespace is needed, and
 each worker changes to an unused user id. A worker of an ordinary user gets a user namespace of its
-own, so that it holds no power over the server's mounts and shares no process limit with its peers.
+own, so that it cannot change the server's mounts and shares no process limit with other workers.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if sys.platform != "linux":
     raise ImportError("this module needs Linux")
 
 _INSIDE = (1000, 1000)
-_SERVER_BYTES, _SERVER_ENTRIES = 1 << 20, 64  # parts of torch want a temporary folder to be imported
+_SERVER_BYTES, _SERVER_ENTRIES = 1 << 20, 64  # some parts of torch need a temporary folder at import
 _AROUND_SERVER = kernel.CLONE_NEWNS | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
 _AROUND_WORKER = kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC
 
 
 class Strict:
-    """Server side of the tier. Every method fails with a SandboxError that names the step."""
+    """Server side of the tier; see `server_tier.Tier`."""
 
     name = "strict"
     leaves = ""

@@ -1,8 +1,8 @@
 """The supervisor: a small process beside the fork-server that ends it when the parent ends.
 
-It watches the parent through a process descriptor, and a pipe that only the parent holds. A death signal
-of the kernel would not do: it follows the parent's thread, not the parent, and the server may be busy
-importing torch when the parent is killed. For the same reason it serves the disk quota.
+It watches the parent through a process descriptor, and a pipe that only the parent holds. The kernel's death signal
+is not enough: the kernel sends it when the parent's thread ends, not the parent. The server cannot watch, because it
+may be busy importing torch when the parent is killed. For the same reason the supervisor serves the disk quota.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def watch(parent: int) -> int:
 
 
 def supervise(server: int, parent_alive: Sequence[int], quota: DiskQuota | None) -> int:
-    """Wait until the server ends or the parent does, then kill the server. Return its exit code.
+    """Wait until the server or the parent ends, then kill the server. Return its exit code or its signal.
 
     parent_alive: descriptors that become readable when the parent ends.
     """
@@ -41,7 +41,7 @@ def supervise(server: int, parent_alive: Sequence[int], quota: DiskQuota | None)
 
 
 def _wait(ends: Sequence[int], quota: DiskQuota | None) -> bool:
-    """Wait for one event; True if one of `ends` became readable. Calls of workers are answered here."""
+    """Wait for events. Return True if one of `ends` became readable; otherwise answer the calls of workers."""
     poll = select.poll()
     for descriptor in (*ends, *(quota.descriptors if quota else ())):
         poll.register(descriptor, select.POLLIN)

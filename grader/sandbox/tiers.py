@@ -27,7 +27,7 @@ class TierRow:
     not_promised: frozenset[str] = frozenset()
 
     def load(self) -> Any:
-        """Import the class. Kept late, because most processes need one tier or none."""
+        """Import and return the class. Called late, because most processes need one tier or none."""
         module, _, name = self.implementation.partition(":")
         return getattr(import_module(module), name)
 

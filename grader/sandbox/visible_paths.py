@@ -11,9 +11,9 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-# Shared libraries that torch and numpy load, and what the dynamic loader reads to find them.
+# Shared libraries that torch and numpy load, the file that the dynamic loader finds them by, and the time zone.
 _SYSTEM_LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/etc/localtime")
-# What the processor is: torch chooses its kernels by it, and must choose the same as outside.
+# Facts about the processor. torch chooses its kernels by them, and must choose the same as outside the sandbox.
 _PROCESSOR = ("/proc/cpuinfo", "/sys/devices/system/cpu")
 DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 _NEEDED = ("torch", "numpy", "safetensors")
@@ -69,7 +69,7 @@ def site_folders() -> list[str]:
 
 
 def steps(layout: Layout) -> Iterator[tuple[str, str]]:
-    """Yield ("show" or "hide", path), so that an inner path comes after an outer one and decides."""
+    """Yield ("show" or "hide", path), so that an inner path comes after an outer one and overrides it."""
     marked = [(path, "show") for path in (*layout.shown, *layout.code)]
     marked += [(path, "hide") for path in layout.hidden]
     for path, act in sorted(set(marked), key=lambda item: (item[0].count(os.sep), item)):
@@ -143,7 +143,7 @@ def _pythons(library: str) -> list[str]:
 
 
 def _both_names(paths: Iterable[str]) -> list[str]:
-    """Return those that exist, under the given name and the real one.
+    """Return the paths that exist, under the given name and the real one.
 
     /lib is often a link to /usr/lib, and modules that were loaded before the root changed keep their first name.
     """

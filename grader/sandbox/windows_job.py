@@ -25,7 +25,7 @@ if sys.platform != "win32":
 _CREATE_SUSPENDED = 0x4
 START_OPTIONS: dict[str, Any] = {"creationflags": _CREATE_SUSPENDED | subprocess.CREATE_NO_WINDOW}
 
-_LIBRARIES = 2 << 30  # bytes that Python and torch may commit themselves
+_LIBRARIES = 2 << 30  # bytes for Python and torch, beyond the limit of student code
 _EXTENDED_LIMITS = 9  # JobObjectExtendedLimitInformation
 _PROCESS_TIME, _ACTIVE_PROCESSES, _PROCESS_MEMORY, _KILL_ON_CLOSE = 0x2, 0x8, 0x100, 0x2000
 _KILLED = 1  # the exit code of a killed worker
@@ -57,7 +57,7 @@ class _ExtendedLimits(ctypes.Structure):
 
 
 def python() -> str:
-    """Return the Python to start workers with: that of a virtual environment would only start another one."""
+    """Return the Python to start workers with. That of a virtual environment would start a second process."""
     return getattr(sys, "_base_executable", "") or sys.executable
 
 

@@ -1,6 +1,7 @@
 """A cold worker: `python -m grader.worker REQUEST_FD REPLY_FD PARENT_PID LEVEL`.
 
-It imports torch, waits for its limits, and serves. A worker of LEVEL "full" also imports what torch loads late.
+It imports torch, waits for its limits, and answers requests. With LEVEL "full" it first imports the parts of torch
+that torch loads on first use.
 """
 
 import contextlib
@@ -16,8 +17,9 @@ _LIMITS = struct.Struct("<QQQ")  # bytes of memory, seconds of processor time, b
 
 
 def _end_with_parent(parent: int) -> None:
-    """On Linux the kernel kills this process with its parent, on Windows the job does. Elsewhere it stops when
-    the pipe closes, or at its limits."""
+    """End this process when its parent ends: on Linux the kernel kills it, on Windows its job does. Elsewhere it
+    exits when the pipe closes, or at its limits.
+    """
     if sys.platform == "linux":
         import ctypes
         import signal
@@ -28,7 +30,10 @@ def _end_with_parent(parent: int) -> None:
 
 
 def _limit(memory: int, cpu: int, file: int) -> None:
-    """Limit this process as far as the system can. On Windows its job does it, without a limit on files."""
+    """Limit this process as far as the system can. On Windows its job sets the limits (none on the size of files).
+
+    memory: bytes beyond those in use now. cpu: seconds from now on. file: bytes of one file.
+    """
     if sys.platform != "win32":
         import resource
 
@@ -38,7 +43,7 @@ def _limit(memory: int, cpu: int, file: int) -> None:
             resource.RLIMIT_CORE: 0,
         }
         used = _address_space()
-        if used:  # macOS neither says nor limits it
+        if used:  # macOS neither reports nor limits the address space
             amounts[resource.RLIMIT_AS] = used + memory
         for kind, amount in amounts.items():
             with contextlib.suppress(
@@ -68,7 +73,7 @@ def main() -> None:
         warm()
     try:
         limits = _LIMITS.unpack(read_exactly(request, _LIMITS.size))
-    except EOFError:  # it was never needed
+    except EOFError:  # the parent never needed this worker
         return
     _limit(*limits)
     serve(request, reply)

@@ -1,4 +1,4 @@
-"""What edition 1.x of Dive into Deep Learning builds its classes with: a base class, and methods that are added later."""
+"""The base classes of edition 1.x of Dive into Deep Learning, and its decorator that adds a method to a class later."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ class HyperParameters:
     """A class whose constructor may store its arguments in one call."""
 
     def save_hyperparameters(self, ignore: Iterable[str] = ()) -> None:
-        """Store the arguments of the calling constructor as attributes; those of `ignore` and `_names` are left out."""
+        """Store the arguments of the calling constructor, and its other local variables, as attributes.
+
+        Names in `ignore` and names that begin with an underscore are left out.
+        """
         here = inspect.currentframe()
         caller = here.f_back if here is not None else None
         given = inspect.getargvalues(caller).locals if caller is not None else {}
@@ -23,7 +26,7 @@ class HyperParameters:
 
 
 class Module(nn.Module, HyperParameters):
-    """The base class of models. It draws nothing."""
+    """The base class of models. It plots nothing, unlike the book's."""
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__()

@@ -34,7 +34,10 @@ def accept_both(block: Any) -> Any:
 
 
 def _signature(ours: inspect.Signature, forms: Mapping[str, str]) -> inspect.Signature:
-    """Return the signature of the constructor in edition 1.x, with the course's default values."""
+    """Return the signature of the constructor in edition 1.x, with the course's default values.
+
+    forms: the parameter in edition 1.x → the course's parameter.
+    """
     this = next(iter(ours.parameters.values()))
     return inspect.Signature(
         [this, *(ours.parameters[course].replace(name=name) for name, course in forms.items())]
@@ -52,7 +55,9 @@ def _bound(signature: inspect.Signature, *args: Any, **kwargs: Any) -> dict[str,
 def _build_lazily(
     module: nn.Module, build: Callable[..., None], ours: inspect.Signature, given: Mapping[str, Any]
 ) -> None:
-    """Build a block without the sizes of its inputs: layers with these sizes take them from the first input."""
+    """Build a block without the sizes of its inputs: linear layers with such a size become lazy, and take it from the
+    first input.
+    """
     needed = [name for name, p in ours.parameters.items() if p.default is p.empty][1:]
     unknown = {
         name: given["num_hiddens"] if name == "norm_shape" else 0 for name in needed if name not in given

@@ -13,7 +13,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-# Class → the parameters of its constructor in edition 1.x. "theirs=ours": the course has another name for it.
+# Class → the parameters of its constructor in edition 1.x. "theirs=ours": the course calls the parameter `ours`.
 EDITION_1 = {
     "AdditiveAttention": "num_hiddens dropout",
     "MultiHeadAttention": "num_hiddens num_heads dropout bias",
@@ -33,8 +33,8 @@ def accepted_forms(
 ) -> list[dict[str, Any]]:
     """Return the keywords for each accepted constructor of the class `name`, the course's first.
 
-    kwargs: the course's keywords. The other forms have their values under the names that they use. renamed:
-    keywords that have another name in this submission; the same forms follow with these names.
+    kwargs: the course's keywords and their values. The constructor of edition 1.x gets the same values under its own
+    names. renamed: keyword → its name in this submission. If given, each form is repeated with these names.
     """
     forms = [dict(kwargs)]
     if name in EDITION_1:
@@ -50,9 +50,9 @@ def fitting_form(
     kwargs: Mapping[str, Any],
     renamed: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Any] | None:
-    """Return the keywords of the first accepted constructor that `build` has; None if it has another one.
+    """Return the first of the accepted keywords (see `accepted_forms`) that fit `build`; None if none of them fits.
 
-    A constructor fits if it names every keyword, and if all its other parameters have defaults.
+    Keywords fit if `build` has a parameter for each of them, and if all its other parameters have defaults.
     """
     try:
         named, needed = _parameters(build)
@@ -75,6 +75,6 @@ def _parameters(build: Callable[..., Any]) -> tuple[frozenset[str], frozenset[st
 
 
 def edition_1(name: str) -> dict[str, str]:
-    """Return parameter in edition 1.x → the course's name for it."""
+    """Return the parameters of the constructor in edition 1.x: name there → the course's name."""
     pairs = (word.partition("=") for word in EDITION_1[name].split())
     return {theirs: ours or theirs for theirs, _, ours in pairs}

@@ -10,11 +10,14 @@ from types import FunctionType, TracebackType
 from typing import Any
 
 MAX_TEXT = 2000
-NEAR = 0.8  # how similar an attribute has to be to be offered instead
+NEAR = 0.8  # how similar (0 to 1) an attribute's name must be to be suggested
 
 
 def describe(error: BaseException, files: Collection[str]) -> dict[str, Any]:
-    """Return type, message, the innermost frame in one of `files` (the submission's), and the attribute that was meant."""
+    """Return the type, the message, and `where`: the innermost frame in one of `files` (the submission's), or None.
+
+    An AttributeError also has `near`, if the object has a public attribute with a similar name.
+    """
     where = _own_frame(error.__traceback__, files)
     if isinstance(error, SyntaxError) and isinstance(error.filename, str) and error.filename in files:
         where = {
@@ -28,7 +31,7 @@ def describe(error: BaseException, files: Collection[str]) -> dict[str, Any]:
 
 
 def definition(called: object, files: Collection[str]) -> dict[str, Any] | None:
-    """Return where a function of the submission begins, for an error that its result caused outside it."""
+    """Return where a function begins, for an error elsewhere that its result caused; None if it is not in `files`."""
     if type(called) is not FunctionType or called.__code__.co_filename not in files:
         return None
     file, line = called.__code__.co_filename, called.__code__.co_firstlineno
@@ -36,7 +39,7 @@ def definition(called: object, files: Collection[str]) -> dict[str, Any] | None:
 
 
 def _near(error: AttributeError) -> str:
-    """Return the public attribute of the object whose name is nearest to the one that it lacks; "" if none is near."""
+    """Return the object's public attribute whose name is most similar to the missing one; "" if none is similar."""
     try:
         name, names = error.name, [name for name in dir(error.obj) if not name.startswith("_")]
         found = get_close_matches(name[:100], names, n=1, cutoff=NEAR) if name else []

@@ -1,4 +1,4 @@
-"""Build the models of a case once, for many edited forms of functions that run in them."""
+"""Build the models of a case once, to try many edited versions of the functions that they call."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Function = tuple[str, int]  # a file, and the first line of a function in it
 
 
 class KeptModels:
-    """The models that the first steps of a case build, and their state before anything else ran.
+    """The models that the first steps of a case build, and their state right after these steps.
 
-    built_by: the functions of the submission that ran meanwhile. An edit of one of them needs new models.
+    built_by: the functions of the submission that these steps called. An edit of one of them needs new models.
     """
 
     def __init__(self, program: Program, files: Collection[str]):
-        """Build the models. Raises ValueError if they cannot be kept."""
+        """Build the models. Raises ValueError if they cannot be reused."""
         self.built_by: set[Function] = set()
         first = list(takewhile(lambda step: step["do"] in BUILDING, program.steps))
         self._steps, program.steps = program.steps[len(first) :], first
@@ -55,7 +55,7 @@ class KeptModels:
         return note
 
     def give(self, program: Program) -> None:
-        """Have a program begin with the models as they were when they had been built."""
+        """Restore the models to their state right after they were built, and let a program start with them."""
         for part, kind, before in self._states:
             part.__class__ = kind  # a lazy layer becomes another one in its first call
             vars(part).clear()
@@ -79,7 +79,7 @@ class KeptModels:
 
 
 def _containers(parts: Collection[nn.Module]) -> Iterator[tuple[Any, Any]]:
-    """Yield the dicts, lists and sets that are attributes of modules, and copies of them."""
+    """Yield each dict, list and set that is an attribute of a module, with a copy of it."""
     for part in parts:
         for value in vars(part).values():
             if isinstance(value, (dict, list, set)):

@@ -1,5 +1,7 @@
 """Find the contract's weights in a module with another layout.
 
+The *contract* is the names and shapes of the weights that a case loads.
+
 A correct attention may have its projections as one fused matrix, as a small Linear per head, as three-dimensional
 parameters, as 1×1 convolutions, or inside `nn.MultiheadAttention`. Each of these rearranges the contract's
 matrices. So each is described by *slots*: rows of a contract tensor, and a view of a parameter of the module with
@@ -27,7 +29,7 @@ Shapes = Mapping[str, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Slot:
-    """Rows `start:stop` of a contract tensor are `view(own)`."""
+    """Rows `start:stop` of the tensor `contract` are `view(t)`, where t is the module's parameter `own`."""
 
     contract: str
     own: str
@@ -46,7 +48,8 @@ class Fit:
     misshapen: list[str] = field(default_factory=list)
     shared: list[list[str]] = field(default_factory=list)
     layout: str = ""
-    own_names: Mapping[str, str] = field(default_factory=dict)  # of misshapen ones, where they have others
+    # Name in `misshapen` → name in the module, if it differs.
+    own_names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -78,7 +81,7 @@ def fit(own: Own, wanted: Shapes, as_linear: Collection[str] = ()) -> Fit:
 
 
 def _under_own_names(placed: Fit, names: Mapping[str, str]) -> Fit:
-    """Return the same fit for a module whose parameters have other names: contract-like name → its own name."""
+    """Return the same fit with the module's own names. names: the name in `placed` → the module's own name."""
     return replace(
         placed,
         slots=[replace(slot, own=names[slot.own]) for slot in placed.slots],
@@ -111,7 +114,7 @@ def _by_layout(own: Own, wanted: Shapes) -> Fit:
 
 
 def _shared(slots: list[Slot], own: Own) -> list[list[str]]:
-    """Return contract names that belong to one parameter with two names in the module."""
+    """Return pairs of contract names that share one parameter, which has two names in the module."""
     seen: dict[int, Slot] = {}
     pairs = []
     for slot in slots:
@@ -141,9 +144,7 @@ def _by_name(own: Own, wanted: Shapes) -> Fit:
 
 
 def _groups(names: list[str]) -> dict[str, list[str]]:
-    """Return the names of the contract by the module that holds their layers: `blks.block0.attention.W_q.weight` → its
-    prefix.
-    """
+    """Group contract names by the module that holds their layers: "blks.block0.attention." → [its names]."""
     out: dict[str, list[str]] = {}
     for name in names:
         parts = name.split(".")
@@ -288,7 +289,7 @@ def _number(name: str) -> tuple[int, ...]:
 
 
 def _three_axes(name: str, shape: tuple[int, ...], own: str, tensor: Tensor) -> list[Slot]:
-    """Return the slots (H, in, d), (H, d, in), (in, H, d), and (H, d, out) for the output; biases (H, d)."""
+    """Fit one parameter for all heads: (H, in, d), (H, d, in), (in, H, d); output: (H, d, out); biases: (H, d)."""
     if len(shape) == 1 and tensor.dim() == 2 and tensor.numel() == shape[0]:
         d = tensor.shape[1]
         return [Slot(name, own, itemgetter(h), h * d, (h + 1) * d) for h in range(tensor.shape[0])]
@@ -304,7 +305,7 @@ def _three_axes(name: str, shape: tuple[int, ...], own: str, tensor: Tensor) -> 
         return [Slot(name, own, _turned(h), h * b, (h + 1) * b) for h in range(heads)]
     if heads * a == shape[0] and b == shape[1]:  # (H, d, in)
         return [Slot(name, own, itemgetter(h), h * a, (h + 1) * a) for h in range(heads)]
-    if heads == shape[1] and a * b == shape[0]:  # (in, H, d)
+    if heads == shape[1] and a * b == shape[0]:  # (in, H, d): `heads` is in, `a` is H
         return [Slot(name, own, _turned((slice(None), h)), h * b, (h + 1) * b) for h in range(a)]
     return []
 
@@ -319,7 +320,7 @@ def _turned(index: Any) -> View:
 
 def _in_order(prefix: str, group: Shapes, own: Own) -> list[Slot]:
     """Fit the same shapes in the same order under any names; biases separately, if the names show them."""
-    # A name of the contract with another shape is no other name.
+    # A parameter with a name of the contract is that weight, with a wrong shape: do not match by order.
     if len(own) != len(group) or own.keys() & group.keys():
         return []
     names, mine = list(group), list(own)
@@ -366,12 +367,15 @@ def write(found: Fit, own: Own, contract: Mapping[str, Tensor]) -> None:
             view = slot.view(target)
             if view.untyped_storage().data_ptr() == target.untyped_storage().data_ptr():
                 view.copy_(source)
-            else:  # the view had to copy: write the other way round
+            else:  # the view copied a (H, d, out) parameter that is not contiguous: rearrange `source`
                 target.copy_(source.reshape(source.shape[0], target.shape[0], -1).permute(1, 2, 0))
 
 
 def read(found: Fit, gradients: Mapping[str, Any], name: str) -> Tensor | None:
-    """Return the gradient of one contract tensor, collected from the module's parameters."""
+    """Return the contract tensor `name`, collected from tensors under the module's own names; None if one is missing.
+
+    gradients: gradients of the module's parameters, or their values from a state dict.
+    """
     parts = []
     for slot in found.slots:
         if slot.contract == name:

@@ -23,24 +23,24 @@ _FUTURE_FLAGS = {name: getattr(__future__, name).compiler_flag for name in __fut
 
 
 class Loaded:
-    """A submission after its top level has run: its names, and notes on statements that failed."""
+    """A submission after its top level has run: its names, and notes on failed or skipped statements and on imports."""
 
     def __init__(self, files: Collection[str], neighbours: Sequence[Mapping[str, Any]] = ()):
         self.files = frozenset(files)
         self.neighbours = {name: one for one in reversed(neighbours) for name in one["modules"]}
-        self.modules: dict[str, types.ModuleType] = {}  # the neighbours that were loaded, by file
+        self.modules: dict[str, types.ModuleType] = {}  # file of a neighbour that was loaded → its module
         self.skip: Collection[tuple[str, int]] = ()
         self.replace: Mapping[str, str] = {}  # name of a definition → the block in its place
         self.keywords: Mapping[
             str, Mapping[str, str]
-        ] = {}  # name of a definition → its keyword → the block's
-        self.offered: frozenset[str] = frozenset()  # blocks that take the place of a missing import
+        ] = {}  # name of a definition → a keyword that the file uses → the block's keyword
+        self.offered: frozenset[str] = frozenset()  # blocks that may replace a name whose import fails
         self.sources: tuple[str, ...] = ()  # of every file that may run
         self.module = types.ModuleType("submission")
         self.notes: list[dict[str, Any]] = []
         self.own: dict[
             str, tuple[dict[str, Any], str]
-        ] = {}  # parts that the student wrote: the names of their file, and the name there
+        ] = {}  # a part that the student wrote → the namespace of its file, and its name in that file
         self.with_own: stand_in_modules.Switch = nullcontext
 
     @property
@@ -61,14 +61,17 @@ def load(
 ) -> Loaded:
     """Run the units (a file, or a notebook's cells) in order in one fresh module.
 
-    units: `{"name", "source"}` each. given: sources of the allowed building blocks. replace: the names of
-    top-level definitions that give way to a building block, and its name. skip: `(unit, line)` of
-    statements that timed out before. withheld: blocks that may be imported, and not
-    used. parts: earlier files with parts that the student wrote, `{"units", "names"}` each, where `names` says
-    under which name a part stands there; each file is a module of its own. own: the same for the parts that
-    the submission itself defines. Such parts are met within the context `with_own` alone. neighbours: modules
-    for imports that fail, `{"name", "source", "modules"}` each. keywords: for names of `replace`, keywords that
-    the file uses and the block's own names for them.
+    units: `{"name", "source"}` each.
+    given: name → source, of the allowed building blocks.
+    replace: name of a top-level definition → the building block that replaces it.
+    skip: (unit, line) of statements that timed out before.
+    withheld: blocks that may be imported but not used.
+    parts: earlier files with parts that the student wrote, `{"units", "names"}` each; `names` maps a part to its
+        name in that file. Each file is a module of its own.
+    own: the same mapping for the parts that the submission itself defines. The student's parts replace the blocks
+        only within the context `with_own`.
+    neighbours: modules for imports that fail, `{"name", "source", "modules"}` each.
+    keywords: name in `replace` → a keyword that the file uses → the block's keyword.
     """
     every = [unit for part in parts for unit in part["units"]] + [*units, *neighbours]
     loaded = Loaded([unit["name"] for unit in every], neighbours)
@@ -99,6 +102,7 @@ def _run_part(loaded: Loaded, part: Mapping[str, Any]) -> None:
 
 
 def _run_unit(loaded: Loaded, file: str, source: str) -> None:
+    """Run one unit statement by statement. Note the statements that fail, and provide names whose import fails."""
     linecache.cache[file] = (len(source), None, list(io.StringIO(source)), file)
     loaded.module.__file__ = file
     try:
@@ -134,7 +138,7 @@ def _run_unit(loaded: Loaded, file: str, source: str) -> None:
 
 
 def _accepting(block: Any, keywords: Mapping[str, str]) -> Any:
-    """Return the block, so that it also accepts the keywords of the definition that it replaces."""
+    """Return a version of the block that also accepts the keywords of the definition that it replaces."""
     if not keywords:
         return block
 
@@ -151,7 +155,7 @@ _Import = ast.Import | ast.ImportFrom
 
 
 def _imports(node: ast.stmt) -> list[_Import]:
-    """Return the import statement itself, or the imports inside a top-level `try`."""
+    """Return an import statement itself, the imports inside a `try`, or [] for other statements."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         return [node]
     if not isinstance(node, ast.Try):
@@ -183,7 +187,7 @@ def _bring_all(loaded: Loaded, imports: Sequence[_Import], file: str, raised: Ba
 def bring(loaded: Loaded, node: _Import, file: str, known: Mapping[str, Any]) -> list[str]:
     """Bind the names of a failed import: from the module itself, a neighbour, or a building block.
 
-    known: names that are bound already and stay. Returns the names that nothing provides.
+    known: names that are bound already; they are skipped. Returns the names that nothing provides.
     """
     missing = []
     for alias in node.names:
@@ -229,7 +233,7 @@ def _brought(loaded: Loaded, node: _Import, alias: ast.alias, file: str) -> dict
 
 
 def _is_guess(loaded: Loaded, module: str) -> bool:
-    """Whether only the end of a module's name fits the file that would be used for it."""
+    """Return whether the neighbour for a module is a guess: only the end of the module's name fits the file."""
     return module in loaded.neighbours and module in loaded.neighbours[module].get("guessed", ())
 
 
@@ -247,7 +251,7 @@ def _of_neighbour(loaded: Loaded, module: str, alias: ast.alias) -> dict[str, An
 
 
 def _imported(loaded: Loaded, module: str) -> types.ModuleType | None:
-    """Return a module that `import` finds; None for others."""
+    """Import a module and return it; None if `import` does not find it, and for relative names."""
     if module.startswith(".") or not module:
         return None
     try:
@@ -290,7 +294,7 @@ def _error_note(error: BaseException, loaded: Loaded) -> dict[str, Any]:
     return {"error": describe(error, loaded.files)}
 
 
-# A worker loads the same file again for each exercise that may be shown more.
+# Cached, because a worker loads the same file again for exercises with other visible blocks.
 @lru_cache(maxsize=256)
 def _parsed(source: str, file: str) -> ast.Module:
     return ast.parse(source, file)
@@ -305,7 +309,7 @@ def _compiled(source: str, file: str, place: int, replace: frozenset[tuple[str, 
 
 
 def _future_flags(tree: ast.Module) -> int:
-    """Return the compiler flags of the `from __future__ import …` at the top; they hold for every statement."""
+    """Return the compiler flags of `from __future__ import …`: they apply to every statement of the unit."""
     flags = 0
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module == "__future__":

@@ -22,7 +22,7 @@ from grader.worker.run_edits import Editor
 from grader.worker.tensor_copies import packed
 from grader.worker.training_progress import Progress, ignore_progress
 
-MAX_TOGETHER = 1 << 20  # bytes of results after which no more cases are run for one request
+MAX_TOGETHER = 1 << 20  # bytes of results; after more, the worker runs no further case of the request
 
 
 def serve(request_fd: int, reply_fd: int) -> None:
@@ -41,7 +41,8 @@ def serve(request_fd: int, reply_fd: int) -> None:
         except EOFError:
             return
         try:
-            # If the request takes longer than its timeout, this prints the line of code that runs. It is cancelled below.
+            # If the request takes longer than its timeout, this prints the line of code that runs.
+            # It is cancelled below.
             faulthandler.dump_traceback_later(request["timeout"], file=sys.__stderr__ or 2)
             if request["op"] == "load":
                 device = _device(request.get("device", "cpu"))
@@ -68,7 +69,7 @@ def serve(request_fd: int, reply_fd: int) -> None:
 
 
 def rehearse() -> None:
-    """Load a file and run its cases, so that the workers that are forked afterwards start faster."""
+    """Load a file and run its cases, so that later cases of this process, and of workers forked from it, run faster."""
     with torch.random.fork_rng(devices=()):
         loaded = _load(rehearsal.LOAD)
         for request, tensors in rehearsal.cases():
@@ -102,7 +103,10 @@ def _device(asked: str) -> str:
 
 
 def _exactly(device: str) -> None:
-    """Make the GPU compute in the dtype of its inputs. Call it before every case: student code may change these settings."""
+    """Make the GPU compute in the dtype of its inputs.
+
+    Call this before every case, because student code may change these settings.
+    """
     if device != "cuda":
         return
     matmul = torch.backends.cuda.matmul

@@ -44,8 +44,8 @@ def names_by_structure(own: Shapes, wanted: Shapes, role: Role) -> dict[str, str
     return dict(_renamed(_tree(_as_used(own)), _tree(wanted), role))
 
 
-# Names that show where a decoder block uses a part, whatever order it creates its parts in. The first pattern that
-# matches counts: `enc_dec_attn` attends to the source.
+# Place of a part in the order in which a decoder block uses its parts → words in the part's name. (The block may
+# create them in another order.) The first match counts: `enc_dec_attn` is cross-attention, which has place 1.
 _PLACES = {
     1: re.compile(r"cross|inter_?att|memory|(^|_)(src|source|enc|encoder)(_|$|att)"),
     2: re.compile(r"ffn|(^|_)ff(_|$)|feed_?forward|mlp"),
@@ -54,7 +54,7 @@ _PLACES = {
 
 
 def _as_used(shapes: Mapping[str, T]) -> dict[str, T]:
-    """Sort the parts of each module whose names say in which order they are used."""
+    """Return the same items; in each module, the parts whose names show a place are in the order of their use."""
     return {name: shapes[name] for name in _names_as_used(list(shapes))}
 
 
@@ -70,7 +70,7 @@ def _names_as_used(names: Sequence[str], level: int = 0) -> Iterator[str]:
 
 
 def _place(part: str) -> int | None:
-    """Return the place in the order of use that a name says; None if it says none."""
+    """Return the place in the order of use that a part's name shows; None if it shows none."""
     plain = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", part).lower()
     return next((place for place, words in _PLACES.items() if words.search(plain)), None)
 
@@ -97,6 +97,7 @@ def _without_wrappers(part: _Part) -> _Part:
 
 
 def _renamed(own: _Part, wanted: _Part, role: Role) -> Iterator[tuple[str, str]]:
+    """Yield, for each parameter, the name that it would have in the contract, and its own name."""
     pairs = _pairs(own.parts, wanted.parts, role)
     for segment, name in pairs.items():
         yield from _renamed(own.parts[segment], wanted.parts[name], role)
@@ -106,7 +107,7 @@ def _renamed(own: _Part, wanted: _Part, role: Role) -> Iterator[tuple[str, str]]
 
 
 def _pairs(own: Mapping[str, _Part], wanted: Mapping[str, _Part], role: Role) -> dict[str, str]:
-    """Pair the parts of two modules by name; the rest in order, by role and size, by size, or by names of parameters."""
+    """Pair the parts of two modules by name; the rest in order, by role and size, by size, or by parameter names."""
     pairs = {segment: segment for segment in own if segment in wanted}
     free = [segment for segment in own if segment not in pairs]
     left = [segment for segment in wanted if segment not in pairs]
@@ -128,6 +129,7 @@ def _pairs(own: Mapping[str, _Part], wanted: Mapping[str, _Part], role: Role) ->
 
 
 def _in_order(free: list[str], left: list[str], alike: Callable[[str, str], bool]) -> dict[str, str]:
+    """Pair each of `free` with the first of `left` that is alike and not paired yet."""
     found: dict[str, str] = {}
     for segment in free:
         match = next((name for name in left if name not in found.values() and alike(segment, name)), None)
@@ -137,7 +139,7 @@ def _in_order(free: list[str], left: list[str], alike: Callable[[str, str], bool
 
 
 def layers_in_order(own: OwnShapes, wanted: Shapes, role: Role) -> dict[str, str]:
-    """Return contract names → own names, for modules with the same layers in the same order in another tree.
+    """Return contract names → own names, for a module with the same layers in the same order, nested in another way.
 
     A size of an own parameter may be None: a lazy layer does not know it yet. Returns {} if some layer has no
     counterpart.

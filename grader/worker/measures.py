@@ -9,13 +9,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-ORDERS = ("importance", "random", "reverse")  # of a removal experiment; rows hold their places here
+ORDERS = ("importance", "random", "reverse")  # of a removal experiment; a row holds an index into this
 MAX_ROWS = 10_000
-WARM, ROUNDS = 3, 25
+WARM, ROUNDS = 3, 25  # untimed calls of each module, then timed ones
 
 
 class Measures:
-    """Run the steps of grader/cases/measures.py. A sentence describes a value of the wrong type."""
+    """Run the steps of grader/cases/measures.py. A value of the wrong type is described in the reply."""
 
     device: torch.device
     env: dict[str, Any]
@@ -43,7 +43,10 @@ class Measures:
         self._report(step["name"], counter.get_total_flops())
 
     def _do_milliseconds(self, step: Mapping[str, Any]) -> None:
-        """Time modules in turn on one thread, in milliseconds: the fastest call and the 90th percentile of each."""
+        """Time modules in turn on one thread, in milliseconds: the fastest call and the 90th percentile of each.
+
+        Does nothing on another device than the CPU.
+        """
         if self.device.type != "cpu":
             return
         modules, args = [_module(m) for m in self._value(step["of"])], self._value(step["args"])
@@ -75,7 +78,7 @@ class Measures:
                     parameter.sub_(step["rate"] * slope)
 
     def _do_removals(self, step: Mapping[str, Any]) -> None:
-        """Observe the N rows of a removal experiment as (N, 3 + heads): seed, order, accuracy, removed heads, then -1."""
+        """Observe N rows of a removal experiment as (N, 3 + heads): seed, order, accuracy, removed heads, then -1."""
         try:
             table = _table(self._value(step["of"]), step["heads"])
         except _NotRows as odd:

@@ -1,7 +1,7 @@
-"""Parameters and modes of a module, read from its own tables.
+"""Read the parameters of a module, and set its mode, through its own tables (`_parameters`, `_modules`).
 
 torch's methods pass each name through a generator per level of modules. Most cases ask several times, and that
-takes longer than the case's arithmetic. A module that overrides a method is asked by that method.
+takes longer than the case's arithmetic. If a module overrides one of torch's methods, that method is called instead.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class _Overridden(Exception):
 
 
 def named_parameters(module: nn.Module) -> dict[str, nn.Parameter]:
-    """Return what `module.named_parameters(remove_duplicate=False)` yields."""
+    """Return the items of `module.named_parameters(remove_duplicate=False)` as a dict."""
     out: dict[str, nn.Parameter] = {}
     kind = type(module)
     try:

@@ -1,4 +1,7 @@
-"""Find out whether bare square parameters are (in, out), for `x @ W`, or (out, in), for `F.linear(x, W)`."""
+"""Find out whether bare square parameters are (in, out), for `x @ W`, or (out, in), for `F.linear(x, W)`.
+
+A bare parameter is one that, by its name, is in no layer of torch; see `is_bare`.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,10 @@ Build = Callable[[Mapping[str, Any]], nn.Module]
 
 
 def held_as_linear(module: nn.Module, build: Build, kwargs: Mapping[str, Any]) -> frozenset[str]:
-    """Return the bare square parameters that are (out, in), found with a second module with other input sizes.
+    """Return the names of the bare square parameters that are (out, in).
 
-    If all parameters that change are (out, in), those that do not change are taken to be so too.
+    `build` makes a second module with other input sizes: if the first axis of a matrix is the same in both, the matrix
+    is (out, in). If this is true of all matrices that differ, those that do not differ count as (out, in), too.
     """
     inputs = [name for name in _INPUTS if isinstance(kwargs.get(name), int)]
     bare = _bare_shapes(module) if inputs else {}

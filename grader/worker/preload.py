@@ -1,8 +1,8 @@
-"""Import parts of torch, which it loads on first use, before a worker is needed: in the fork-server, or in a
-worker that waits.
+"""Import the parts of torch that torch itself loads on first use. The fork-server, or a cold worker that waits, does
+this before a worker is needed.
 
-Level "none" is for a single check, which pays only for what it needs. Level "full" takes a
-second or two and loads the first optimizer, `autograd.grad` and `torch.func` transforms.
+Level "none" imports none of them: a single check takes the time only for those that it uses. Level "full" takes a
+second or two and loads the code behind optimizers, `autograd.grad` and `torch.func` transforms.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ LEVELS = ("none", "full")
 
 @contextmanager
 def kept_heap() -> Iterator[None]:
-    """Collect no garbage in the block, and never look again at what it made.
+    """Collect no garbage in the block, and exempt all objects that exist at its end from later collections.
 
-    Imports make little garbage, and looking for it takes a tenth of the time of importing torch. In a worker it
-    would copy pages that it shares with the server.
+    Imports make little garbage, and looking for it takes a tenth of the time of importing torch. In a worker, a later
+    collection would copy the pages that the worker shares with the server.
     """
     gc.disable()
     try:
@@ -31,7 +31,7 @@ def kept_heap() -> Iterator[None]:
 
 
 def warm() -> None:
-    """Use each part once. Nothing here may start a thread: the server forks after it."""
+    """Use each part once, and rehearse a case. Nothing here may start a thread: the server forks after it."""
     with kept_heap():
         _use_each_part()
 

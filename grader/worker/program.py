@@ -1,6 +1,6 @@
 """Run the steps of one case with a submission's names, and record what can be observed.
 
-The steps are data (grader/cases/case.py writes them). What the student's code raises becomes part of
+The steps are data (grader/cases/case.py writes them). An exception of the student's code becomes part of
 the observation, together with everything seen before.
 """
 
@@ -65,7 +65,8 @@ class Program(Measures):
         """Carry out every step; stop at the first that raises."""
         used: set[str] = set()
         with warnings.catch_warnings(), watching(self.about, used):
-            warnings.simplefilter("default")  # whatever the file chose: a warning is printed, never raised
+            # A warning is printed, never raised, even if the file asks for that.
+            warnings.simplefilter("default")
             for step in self.steps:
                 try:
                     getattr(self, f"_do_{step['do']}")(step)
@@ -105,7 +106,7 @@ class Program(Measures):
         self._offer(step["name"], full, step["grad"])
 
     def _offer(self, name: str, tensor: Tensor, grad: bool) -> None:
-        """Pass a differentiated input as `leaf * 1`, so that code may write into it in place."""
+        """Store an input under its name. With `grad`, store `leaf * 1`: code may change that in place."""
         if grad:
             self.leaves[name] = tensor.requires_grad_()
             tensor = tensor * 1
@@ -148,10 +149,10 @@ class Program(Measures):
         return build(**fitting)
 
     def _move(self, module: nn.Module) -> None:
-        """Move a module as to a GPU, where hooks of its parameters stay.
+        """Move a module to the case's device and dtype. Its parameters keep their hooks, as they do on a GPU.
 
-        Tensors of the simulated device are a subclass: torch makes new parameters and leaves the hooks
-        with the old ones. Most modules are there already, and to move them takes time nevertheless.
+        Tensors of the simulated device are a subclass: torch makes new parameters and leaves the hooks with the
+        old ones. Most modules need no move; `module.to` would take time nevertheless, so it is not called for them.
         """
         dtype, device = self.dtype, self.device
         if all(
@@ -194,7 +195,7 @@ class Program(Measures):
         }
 
     def _weight(self, recipe: Any) -> Tensor:
-        """Return a stored tensor, or make one from a value and a shape."""
+        """Return a stored tensor, or make one from a shape and a value: full, diagonal, or zero from row `rows` on."""
         if isinstance(recipe, str):
             return self.tensors[recipe]
         if recipe["diagonal"]:
@@ -216,7 +217,10 @@ class Program(Measures):
         torch.set_grad_enabled(step["on"])
 
     def _do_stages(self, step: Step) -> None:
-        """Watch submodules with hooks; the first value of each is observed when the program ends."""
+        """Watch submodules with hooks; the first value of each is observed when the program ends.
+
+        The value of a path is the submodule's output. With `.in0` at the end, it is the first positional argument.
+        """
         parts = dict(self.env[step["module"]].named_modules())
         for path, _title in step["of"]:
             owner, _, argument = path.rpartition(".in")
@@ -299,12 +303,15 @@ class Program(Measures):
             self.reply["odd"][step["name"]] = {"is": kind_of(value)}
 
     def _do_none(self, step: Step) -> None:
-        """Observe whether a value is None; nothing if the answer's objects have no such part."""
+        """Observe 1 if a value is None, else 0. Observe nothing if the value cannot be read."""
         with suppress(Exception):
             self._observe(step["name"], torch.tensor(float(self._value(step["of"]) is None)))
 
     def _do_state(self, step: Step) -> None:
-        """Observe the weights of a state dict under the contract's names; a module is accepted in its place."""
+        """Observe the weights of a state dict under the contract's names, then load it into the step's module.
+
+        A returned module counts as its state dict.
+        """
         returned, module = self._value(step["of"]), self.env[step["module"]]
         found = self.fits[step["module"]]
         if isinstance(returned, nn.Module):
@@ -369,7 +376,7 @@ class Program(Measures):
 
 
 def _fill_the_rest(own: Mapping[str, Tensor], found: layouts.Fit) -> None:
-    """Fill parameters that the contract does not have with fixed values, so that every run is the same."""
+    """Fill unexpected and misshapen parameters with fixed values, so that every run is the same."""
     with torch.no_grad():
         if found.layout and found.complete:
             return

@@ -25,7 +25,8 @@ _AT_RUN_TIME = re.compile(
     r"getattr|__subclasses__|(?<!\.)\beval\b|\bexec\b|__dict__|__import__|__builtins__|\bvars\b|\bglobals\b"
 )
 _IMPORT = re.compile(r"\bfrom[\s\\]+([\w.]+)[\s\\]+import\b|\bimport\b([^\n;#]*)")
-# Packages that make no such call by themselves, and that look up no names at run time. Calls in `grader.given` do not count.
+# Packages that make no such call by themselves, and that look up no names at run time. Calls in `grader.given` do not
+# count.
 _KNOWN = frozenset(
     [
         "__future__",

@@ -1,6 +1,7 @@
 """Fused steps of recurrent layers, which torch calls on a GPU and does not implement on the CPU.
 
-They are the formulas of `nn.GRUCell` and `nn.LSTMCell` and their gradients. Inputs are products with the weights.
+They are the formulas of `nn.GRUCell` and `nn.LSTMCell` and their gradients. A step gets the products of the input
+(`into`) and of the hidden state (`back`) with their weights: (B, 3D) each for a GRU, (B, 4D) each for an LSTM.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from torch import Tensor
 def _gru_cell(
     into: Tensor, back: Tensor, hidden: Tensor, bias: Tensor | None = None, hidden_bias: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Compute one step of a GRU from its products with the weights (B, 3D), and what its gradient needs (B, 5D)."""
+    """Return the new hidden state (B, D), and the values that its gradient needs (B, 5D)."""
     r_in, z_in, n_in = _gates(into, bias, 3)
     r_back, z_back, n_back = _gates(back, hidden_bias, 3)
     reset, update = torch.sigmoid(r_in + r_back), torch.sigmoid(z_in + z_back)
@@ -24,6 +25,7 @@ def _gru_cell(
 
 
 def _gru_cell_backward(grad: Tensor, kept: Tensor, has_bias: bool) -> tuple[Any, ...]:
+    """Return the gradients with respect to `into`, `back`, the hidden state and the two biases."""
     reset, update, new, n_back, hidden = kept.chunk(5, dim=1)
     d_new = grad * (1 - update) * (1 - new * new)
     d_update = grad * (hidden - new) * update * (1 - update)
@@ -36,7 +38,7 @@ def _gru_cell_backward(grad: Tensor, kept: Tensor, has_bias: bool) -> tuple[Any,
 def _lstm_cell(
     into: Tensor, back: Tensor, cell: Tensor, bias: Tensor | None = None, hidden_bias: Tensor | None = None
 ) -> tuple[Tensor, ...]:
-    """Compute one step of an LSTM from its products with the weights (B, 4D), and what its gradient needs (B, 4D)."""
+    """Return the new hidden state (B, D), the new cell state (B, D), and the values that the gradient needs (B, 4D)."""
     i, f, g, o = (a + b for a, b in zip(_gates(into, bias, 4), _gates(back, hidden_bias, 4), strict=True))
     i, f, g, o = torch.sigmoid(i), torch.sigmoid(f), torch.tanh(g), torch.sigmoid(o)
     new = f * cell + i * g
@@ -46,6 +48,7 @@ def _lstm_cell(
 def _lstm_cell_backward(
     grad: Tensor | None, grad_cell: Tensor | None, cell: Tensor, new: Tensor, kept: Tensor, has_bias: bool
 ) -> tuple[Any, ...]:
+    """Return the gradients with respect to the products (the same for both), the old cell state and the biases."""
     i, f, g, o = kept.chunk(4, dim=1)
     out = torch.zeros_like(new) if grad is None else grad
     squashed = torch.tanh(new)

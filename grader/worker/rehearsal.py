@@ -1,6 +1,6 @@
-"""A file and a case that a server runs once before it forks: parts of Python and torch are slow at their first use.
+"""A file and a case that a server runs before it forks, and a cold worker while it waits.
 
-Workers can read this, so nothing here answers an exercise.
+Parts of Python and torch are slow at their first use. Workers can read this, so nothing here answers an exercise.
 """
 
 from __future__ import annotations
@@ -63,11 +63,11 @@ _STEPS = [
     {"do": "gradients", "of": [{"ref": "out"}], "upstream": ["upstream"], "wrt": ["X"], "module": "module"},
     {"do": "after", "name": "X", "of": "X"},
 ]
-TIMES = 3  # Python looks at code that has run a few times, and makes it faster
+TIMES = 3  # runs in float32: Python optimizes code that has run a few times
 
 
 def cases() -> list[tuple[dict[str, Any], dict[str, torch.Tensor]]]:
-    """Return messages as the grader sends them, and their tensors."""
+    """Return the requests to run the case, as the grader sends them, each with its tensors."""
     tensors = {"first.weight": torch.eye(4), "second.weight": torch.eye(4), "second.bias": torch.ones(4)}
     tensors |= {"X": torch.ones(2, 3, 4), "upstream": torch.ones(2, 1, 3)}
     dtypes = ["float32"] * TIMES + ["float64", "float16", "bfloat16"]

@@ -1,4 +1,4 @@
-"""Run one case on edited forms of a loaded file, one after the other."""
+"""Run one case on edited versions of a loaded file, one after the other."""
 
 from __future__ import annotations
 
@@ -22,19 +22,21 @@ MAX_LINES = 5000  # that a reply names
 
 
 class Editor:
-    """Observes cases on edited forms of one loaded file. It keeps what the last request for several edits prepared."""
+    """Observes cases on edited versions of one loaded file. Caches the case of the last request with several edits."""
 
     def __init__(self, loaded: Loaded, device: str):
         self._loaded, self._device = loaded, device
         self._last: _Case | None = None
 
     def try_edits(self, request: Mapping[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
-        """Observe a case once per edit. An edit replaces one top-level statement, `{"file", "source"}`, or the code
-        of one function of it, which `"function"` names.
+        """Observe a case once per edit. Return the reply and the tensors of all observations.
 
-        The reply has the words of each observation, the bytes of its tensors, and the CPU seconds of all; if the
-        request asks for `lines`, also the lines of the submission that ran. No edit is begun that may take longer
-        than is left.
+        An edit is `{"file", "source", "function"}`. With "" as the function, the source is a top-level statement,
+        which is executed. Otherwise the source defines the named function, and only the code of that one is replaced.
+
+        For each edit, the reply has the observation without its tensors, and their size in bytes. It has the CPU
+        seconds of all edits and, if the request asks for `lines`, the lines of the submission that ran. After the
+        first edit, none is begun that may take longer than the seconds that are left.
         """
         tries: list[dict[str, Any]] = []
         bodies: list[bytes] = []
@@ -66,7 +68,7 @@ class Editor:
 
 @contextlib.contextmanager
 def _noting(files: Collection[str], lines: set[tuple[str, int]]) -> Iterator[None]:
-    """Add every line of these files that runs."""
+    """Within the context, add (file, line) to `lines` for every line of these files that runs."""
 
     def note(frame: FrameType, event: str, _value: object) -> Any:
         if frame.f_code.co_filename not in files:
@@ -84,22 +86,22 @@ def _noting(files: Collection[str], lines: set[tuple[str, int]]) -> Iterator[Non
 
 
 class _Case:
-    """A case with its decoded inputs, of which each program gets copies, and with its models if they can be kept."""
+    """A case with its decoded inputs, of which each program gets copies, and with its models if they can be reused."""
 
-    def __init__(self, loaded: Loaded, steps: Mapping[str, Any], body: bytes, device: str):
-        self.loaded, self.steps, self.body, self.device = loaded, steps, body, device
+    def __init__(self, loaded: Loaded, case: Mapping[str, Any], body: bytes, device: str):
+        self.loaded, self.case, self.body, self.device = loaded, case, body, device
         self.tensors = safetensors.torch.load(body) if body else {}
         self.kept: KeptModels | None = None
 
-    def is_of(self, steps: Mapping[str, Any], body: bytes) -> bool:
-        return self.body == body and self.steps == steps
+    def is_of(self, case: Mapping[str, Any], body: bytes) -> bool:
+        return self.body == body and self.case == case
 
     def program(self) -> Program:
         tensors = {name: tensor.clone() for name, tensor in self.tensors.items()}
-        return _BriefProgram(self.loaded.names, self.steps, tensors, self.device, self.loaded.with_own)
+        return _BriefProgram(self.loaded.names, self.case, tensors, self.device, self.loaded.with_own)
 
     def keep_models(self, seconds: float) -> None:
-        """Build the models within this CPU time. Whatever goes wrong, each edit builds its own then."""
+        """Build the models within this CPU time. If this fails for any reason, each edit builds its own models."""
         try:
             with _silently(seconds):
                 self.kept = KeptModels(self.program(), self.loaded.files) if self.device == "cpu" else None
@@ -108,7 +110,7 @@ class _Case:
 
 
 class _BriefProgram(Program):
-    """A program that says of an exception its type alone: the rest takes longer than most edits take to run."""
+    """A program that reports only the type of an exception: a description takes longer than most edits take to run."""
 
     def _described(self, error: BaseException, files: Collection[str]) -> dict[str, Any]:
         return {"type": type(error).__name__, "message": "", "where": None}
@@ -133,7 +135,11 @@ def _try(case: _Case, edit: Mapping[str, Any], seconds: float) -> tuple[dict[str
 
 @contextlib.contextmanager
 def _edited(names: dict[str, Any], edit: Mapping[str, Any]) -> Iterator[Function | None]:
-    """Carry out an edit; yield the function whose code it replaces, if it does."""
+    """Apply an edit. Yield the function whose code it replaces, or None for an edit of a statement.
+
+    Afterwards the function has its own code again; the caller restores `names`. Raises LookupError if the
+    function is missing or begins on another line.
+    """
     compiled = compile(edit["source"], edit["file"], "exec", dont_inherit=True)
     if not edit["function"]:
         exec(compiled, names)
@@ -153,7 +159,7 @@ def _edited(names: dict[str, Any], edit: Mapping[str, Any]) -> Iterator[Function
 
 
 def _code_in(code: CodeType, path: Sequence[str]) -> CodeType:
-    """Return the code of a function that a compiled text defines. path: the names of its class and the function."""
+    """Return the code of a function that compiled source defines. path: [function], or [class, function]."""
     for name in path:
         inner = [one for one in code.co_consts if isinstance(one, CodeType) and one.co_name == name]
         if not inner:
@@ -173,7 +179,7 @@ def _function(names: Mapping[str, Any], path: Sequence[str]) -> FunctionType:
 
 @contextlib.contextmanager
 def _silently(seconds: float) -> Iterator[None]:
-    """Run code for this CPU time at most, and store nothing that it prints."""
+    """Run code for at most this CPU time, and discard everything that it prints."""
     with (
         contextlib.redirect_stdout(_Discard()),
         contextlib.redirect_stderr(_Discard()),
@@ -190,13 +196,13 @@ class _Discard(io.TextIOBase):
 
 
 class _TooLongError(BaseException):
-    """An edited form took longer than it may."""
+    """An edited version took longer than its CPU time."""
 
 
 @contextlib.contextmanager
 def _limit(seconds: float) -> Iterator[None]:
-    """Interrupt Python code after this CPU time. On a system without a timer, only the timeout of the parent
-    applies.
+    """Raise _TooLongError in the code after this CPU time. Windows has no such timer: there, only the timeout of the
+    parent applies.
     """
     if sys.platform == "win32":
         yield

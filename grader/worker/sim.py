@@ -1,20 +1,20 @@
-"""A simulated accelerator: tensors that say they live on another device, and compute on the CPU.
+"""A simulated accelerator: tensors that report another device, and compute on the CPU.
 
-`register()` makes the device, once in a process and before anything there was differentiated (autograd
-counts the devices when it first runs). Afterwards `tensor.to(place())` gives a tensor with real numbers and
-real gradients that refuses what CUDA refuses: to meet a CPU tensor. Its rules are CUDA's:
+`register()` makes the device, once per process and before the first backward pass (autograd counts the devices
+when it first runs). Afterwards `tensor.to(place())` returns a tensor with real values and real gradients. An
+operation on it and a CPU tensor raises the error that CUDA raises. The rules are CUDA's:
 
 - a zero-dimensional CPU tensor may take part in arithmetic, and a CPU tensor may index;
-- `copy_`, `.to`, `.cpu()`, `.item()` and `.tolist()` cross over; `.numpy()` does not;
-- what is made without a device is made on the CPU.
+- `copy_`, `.to`, `.cpu()`, `.item()` and `.tolist()` copy from one device to the other; `.numpy()` raises;
+- a tensor that is made without a device is on the CPU.
 
 "cuda", wherever a device is named, means this device: `x.is_cuda`, `.cuda()` and `torch.cuda.is_available()`
-answer as they would beside a GPU. Where kernels differ on a GPU (TF32, order of summation), nothing is
+return the same as on a machine with a GPU. Different results of a GPU's kernels (TF32, order of summation) are not
 simulated.
 
-Everything private that this file uses of torch is in the import of `torch.utils.backend_registration` and in
-`_setup_privateuseone_for_python_backend`, `Tensor._make_wrapper_subclass`, `torch._C._acc` behind the former,
-`torch._C._DisableTorchDispatch`, and the name of a class of torch.distributed. Tested with torch 2.13; see TESTED.
+This file uses these private parts of torch: `_setup_privateuseone_for_python_backend` (which uses `torch._C._acc`),
+`Tensor._make_wrapper_subclass`, `torch._C._DisableTorchDispatch`, `torch._C._disabled_torch_function_impl`, the
+`_schema` of operators, and the name of a class of torch.distributed. Tested with torch 2.13; see TESTED.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from grader.worker.recurrent import STEPS
 
 TESTED = ("2.13",)  # versions of torch that tests/worker/test_sim.py has passed with
 NAME = "sim"
-SAYS = "cuda:0"  # how messages call the device
+SAYS = "cuda:0"  # the name of the device in messages
 
-_FREE = {"copy_", "_to_copy", "_has_compatible_shallow_copy_type"}  # cross from device to device
+_FREE = {"copy_", "_to_copy", "_has_compatible_shallow_copy_type"}  # may use tensors of both devices
 _INDEXING = {"index", "_unsafe_index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index_put"}
 _WITH_NUMBER = {"masked_fill", "masked_fill_", "fill", "fill_", "where"}  # take a number as a CPU tensor
 
-_registered: list[Any] = []  # what must stay alive: the fallback's library, and the mode
+_registered: list[Any] = []  # the fallback's library and the mode: they must stay alive
 
 
 class SimUnavailable(RuntimeError):
-    """This torch cannot have the simulated device; the message is one sentence."""
+    """This version of torch does not support the simulated device; the message is one sentence."""
 
 
 def place() -> torch.device:
@@ -53,7 +53,7 @@ def place() -> torch.device:
 
 
 def register() -> None:
-    """Make the device known to torch. Safe to call twice. Raises SimUnavailable where torch cannot."""
+    """Make the device known to torch. Safe to call twice. Raises SimUnavailable if torch does not support it."""
     if _registered:
         return
     try:
@@ -78,13 +78,13 @@ def register() -> None:
 
 
 class _NothingRecorded(torch.no_grad):
-    """Replace `torch.inference_mode`, which makes tensors that a wrapper cannot hold.
+    """Replace `torch.inference_mode`, whose tensors a SimTensor cannot hold.
 
-    Everything else that it refuses was refused on the CPU already.
+    Unlike the original, this refuses nothing: code is graded on the CPU first, where the original refuses it.
     """
 
     def __new__(cls, mode: Any = True) -> Any:
-        """Return a context; if `mode` is a function that is decorated without parentheses, return it inside a context."""
+        """Return a context manager; or the decorated function, for `@torch.inference_mode` without parentheses."""
         return object.__new__(cls) if isinstance(mode, bool) else cls()(mode)
 
     def __init__(self, mode: bool = True) -> None:
@@ -104,7 +104,7 @@ class _NothingRecorded(torch.no_grad):
 
 
 def _start_without_dtensor() -> None:
-    """Run the first operation with a stand-in for a class of torch.distributed, which torch looks up then.
+    """Run the first operation with a stand-in for a class of torch.distributed, because torch looks it up then.
 
     The real class takes half a second to import, and no tensor here is of that class.
     """
@@ -205,7 +205,7 @@ class _CudaIsHere(TorchFunctionMode):
         if func in _INDEXED:
             args = (args[0], _as_index(args[1]), *args[2:])
         if func is Tensor.to and is_lazy(args[0]):
-            return args[0]  # has no numbers yet; who fills it moves it
+            return args[0]  # has no values yet; `Program._do_load` fills it, then moves it
         if func is Tensor.to:
             args = (args[0], *map(_to_sim_device, args[1:]))
         if func is Tensor.new_tensor and isinstance(args[0], SimTensor):
@@ -222,7 +222,7 @@ _FROM_DATA = (torch.tensor, torch.as_tensor, torch.asarray, Tensor.new_tensor)
 
 
 def _as_index(index: Any) -> Any:
-    """Turn lists and arrays in an index into tensors. torch would do it where no subclass sees it."""
+    """Turn lists and arrays in an index into tensors. torch itself would do it where SimTensor cannot intercept it."""
     if isinstance(index, tuple):
         return tuple(map(_as_index, index))
     if type(index).__name__ == "ndarray" or (
@@ -233,20 +233,20 @@ def _as_index(index: Any) -> Any:
 
 
 def _made(func: Any, args: Any, kwargs: Any) -> Tensor:
-    """Make a tensor from numbers and move it. torch would do it where no subclass sees it."""
+    """Make a tensor from data and move it. torch itself would do it where SimTensor cannot intercept it."""
     grad = kwargs.pop("requires_grad", False)
     made: Tensor = func(*args, **{**kwargs, "device": torch.device("cpu")}).to(place())
     return made.requires_grad_() if grad else made
 
 
 def _to_sim_device(device: Any) -> Any:
-    """Return the simulated device for any name of a CUDA device, and everything else as it is."""
+    """Return the simulated device for a CUDA device or a device index, and everything else unchanged."""
     named = isinstance(device, (str, torch.device)) and str(device).split(":")[0] == "cuda"
     return place() if named or type(device) is int else device
 
 
 def _factory(func: Any, *args: Any, **kwargs: Any) -> Any:
-    """Create a tensor directly on the device, as torch itself does for models."""
+    """Run an operation without a SimTensor among its arguments, such as `torch.empty(2, device=place())`."""
     return _compute(func, args, kwargs)
 
 
@@ -265,7 +265,7 @@ def _compute(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     run = STEPS.get(name, func)
     out = run(*map(_inner, args), **plain)
     if torch.Tag.inplace_view in func.tags and name != "resize_":
-        with torch._C._DisableTorchDispatch():  # the shape that torch knows the tensor by changes as well
+        with torch._C._DisableTorchDispatch():  # also change the shape that torch has stored for the tensor
             func(*args, **kwargs)
         return args[0]
     if func._schema.is_mutable:
@@ -277,9 +277,9 @@ def _compute(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
 
 
 def _reshape(tensors: Sequence[SimTensor]) -> None:
-    """Give each tensor the shape of its values: an operation that writes a result may change the shape.
+    """Update the shape that torch has stored for tensors whose values got a new shape from an operation.
 
-    `torch.arange`, for one, makes an empty tensor on the device and writes into it.
+    For example, `torch.arange` makes an empty tensor on the device and writes its result into it.
     """
     for tensor in tensors:
         if tensor.shape != tensor._numbers.shape:
@@ -311,11 +311,11 @@ def _wrapped(out: Any, known: Mapping[int, SimTensor]) -> Any:
     return out
 
 
-# ---- which devices may meet -----------------------------------------------------------------------
+# ---- which devices may be used together ------------------------------------------------------------
 
 
 def _require_one_device(func: Any, name: str, args: Sequence[Any], given: Sequence[Tensor]) -> None:
-    """Raise what CUDA raises if an operation gets tensors of both devices."""
+    """Raise the RuntimeError that CUDA raises if an operation gets tensors of both devices but must not."""
     if name in _FREE or not any(isinstance(t, SimTensor) for t in given):
         return
     writes = func._schema.is_mutable
@@ -339,8 +339,8 @@ def _require_one_device(func: Any, name: str, args: Sequence[Any], given: Sequen
 
 
 def _require_index(name: str, args: Sequence[Any]) -> None:
-    """Raise RuntimeError as torch does: indices must be on the tensor's device or the CPU, values on the tensor's
-    device.
+    """Raise RuntimeError if an index is on another device than the tensor and the CPU, or the values are on another
+    device than the tensor. A value without axes may be on any device.
     """
     indexed = args[0]
     if not isinstance(indexed, SimTensor) and any(isinstance(t, SimTensor) for t in _tensors([args[1]])):

@@ -1,8 +1,8 @@
 """Stand-ins for modules that a submission may import: building blocks, and the package of a book.
 
-`grader.given` has exactly the blocks that the exercise allows, made from sources that come through the pipe. So no
-block that an exercise is about is anywhere in the worker's reach. `d2l` and similar packages offer the same blocks
-under the book's names, and nothing else.
+`grader.given` has exactly the blocks that the exercise allows. The parent sends their sources through the pipe, so
+the worker cannot reach a block that answers the exercise. `d2l` and similar packages offer the same blocks under the
+book's names, the book's base classes, and its names for functions of torch.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ import torch
 from grader.worker.book_classes import BOOK_CLASSES
 from grader.worker.both_editions import accept_both
 
-_offered: set[str] = set()  # names of modules that were put where `import` finds them
+_offered: set[str] = set()  # names of the modules that this file put into sys.modules
 
 Switch = Callable[[], AbstractContextManager[None]]
 
 
 # The names of edition 1.x for blocks of the course.
 _EDITION_1 = {"TransformerEncoderBlock": "EncoderBlock", "TransformerDecoderBlock": "DecoderBlock"}
-# What the book's package has from torch, under the same or another name.
+# The functions of torch that the book's package offers, under the same or another name.
 _OF_TORCH: dict[str, Any] = {
     name: getattr(torch, name)
     for name in [
@@ -93,7 +93,7 @@ class _Silent:
 
 
 class Withheld:
-    """A block that this exercise may not use. To import it is allowed; to use it is not."""
+    """A block that this exercise may not use. It can be imported; a call, subclass or attribute raises NameError."""
 
     def __init__(self, name: str):
         self.__dict__["_name"] = name
@@ -109,11 +109,14 @@ class Withheld:
         return self._refuse()
 
 
-_Own = tuple[Mapping[str, Any], str]  # the names of the file that defines a part, and its name there
+_Own = tuple[Mapping[str, Any], str]  # namespace of a part's file, and the part's name in it
 
 
 class _Given(types.ModuleType):
-    """`grader.given` while one exercise is graded: the allowed blocks, loaded when first used."""
+    """`grader.given` while one exercise is graded: the allowed blocks, loaded when first used.
+
+    own: parts that the student wrote; they replace the blocks of the same names. None: without such parts.
+    """
 
     def __init__(
         self, sources: Mapping[str, str], withheld: Collection[str], own: Mapping[str, _Own] | None = None
@@ -155,7 +158,7 @@ def _compiled(source: str, file: str) -> types.CodeType:
 
 
 class _Book(types.ModuleType):
-    """A book's helper package: the allowed blocks, the base classes, a silent logger."""
+    """A book's helper package: the allowed blocks, the base classes, functions of torch, a silent logger."""
 
     def __init__(self, name: str, given: _Given):
         super().__init__(name)
@@ -178,7 +181,7 @@ class _Book(types.ModuleType):
 
 
 class _OtherFramework(types.ModuleType):
-    """`d2l.mxnet` and the like."""
+    """`d2l.mxnet` and the like: an import works, any use raises ImportError."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -196,8 +199,8 @@ def install(
 ) -> Switch:
     """Put the stand-ins where `import` finds them, instead of those of the exercise before.
 
-    own: parts that the student wrote. Inside the returned context they replace the blocks of the same names, also
-    inside of other blocks.
+    own: parts that the student wrote. Return a function that makes a context manager. Within that context, the parts
+    replace the blocks of the same names, also inside of other blocks.
     """
     remove()
     usual = _modules(_Given(sources, withheld))
@@ -216,9 +219,11 @@ def install(
 
 
 def remove() -> None:
-    """Remove the stand-ins by their list: a search through all of sys.modules would copy a memory page per name."""
+    """Remove the stand-ins that `_offered` lists. In a worker, a search through sys.modules would copy a memory page
+    per name.
+    """
     there = sys.modules.get("grader.given")
-    if there is not None and type(there) is not _Given:  # the package itself: this is no worker
+    if there is not None and type(there) is not _Given:  # the real package: this process is not a worker
         _offered.update(name for name in sys.modules if name.startswith(("grader.given", "d2l")))
     for name in (*_offered, "submission"):
         sys.modules.pop(name, None)
@@ -232,6 +237,7 @@ def offer(modules: Mapping[str, types.ModuleType]) -> None:
 
 
 def _offer(modules: Mapping[str, types.ModuleType]) -> None:
+    """Offer the stand-ins, also as the attributes `given` and `check` of the package `grader`."""
     offer(modules)
     sys.modules["grader"].__dict__.update({"given": modules["grader.given"], "check": _no_check})
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-MAX_VALUES = 1 << 22  # values of one tensor that are sent; for a larger one only its shape is
+MAX_VALUES = 1 << 22  # elements; of a tensor with more, only the shape is sent
 
 # The dtypes that are sent, and what safetensors calls them (https://github.com/huggingface/safetensors).
 _SENT = {
@@ -27,7 +27,7 @@ _SENT = {
 
 
 def plain_copy(value: Any, device: torch.device) -> Tensor | Mapping[str, Any]:
-    """Return a contiguous detached copy on the CPU, or what the value `is` if it cannot be sent.
+    """Return a contiguous detached copy on the CPU, or {"is": description} of a value that cannot be sent.
 
     device: the device that the program runs on.
     """
@@ -74,7 +74,7 @@ def kind_of(value: Any) -> str:
 def packed(tensors: Mapping[str, Tensor]) -> bytes:
     """Encode plain copies as safetensors: the length of a header, the header, the values.
 
-    The library converts each tensor through numpy, which takes longer than most cases take to compute it.
+    `safetensors.torch.save` would take longer than most cases take to compute their tensors.
     """
     header, parts, end = {}, [], 0
     for name, tensor in tensors.items():

@@ -8,13 +8,13 @@ import torch
 from torch import Tensor
 
 EMPTY = -1  # pads shorter rows
-MOST = 1000  # sentences, and tokens per sentence
+MOST = 1000  # the most sentences, and the most tokens per sentence
 
 
 def in_rows(sentences: Any) -> Tensor | None:
-    """Return (B, longest) of int64 from B sentences: tensors, lists or tuples of numbers or of tensors of one number.
+    """Return B sentences as one int64 tensor (B, longest), padded with EMPTY; None for any other value.
 
-    None if it is anything else.
+    A sentence is a tensor, or a list or tuple of whole numbers or of tensors with one value.
     """
     try:
         rows = [_row(sentence) for sentence in _listed(sentences)]

@@ -1,4 +1,4 @@
-"""Report a training while it runs: steps done and the latest loss, taken from each backward pass.
+"""Report a training while it runs: the number of backward passes so far, and the loss of the latest one.
 
 For display only. Code that avoids or replaces `backward` reports less, and is graded in the same way.
 """
@@ -24,7 +24,7 @@ def ignore_progress(done: int, steps: int, loss: float | None) -> None:
 
 @contextmanager
 def report_progress(callback: Progress, steps: int) -> Iterator[None]:
-    """Watch every backward pass, and pass one to `callback` every 0.1 s. `steps` is the expected total."""
+    """Count backward passes, and report to `callback` at most every 0.1 s. `steps` is the expected total."""
     backward, done, reported = torch.autograd.backward, 0, -math.inf
 
     def watched(tensors: Any, *args: Any, **kwargs: Any) -> None:
@@ -43,6 +43,7 @@ def report_progress(callback: Progress, steps: int) -> Iterator[None]:
 
 
 def _finite(loss: Any) -> float | None:
+    """Return the loss as a float; None if it is not one finite value."""
     try:
         value = float(loss.detach())
     except (AttributeError, TypeError, ValueError, RuntimeError):

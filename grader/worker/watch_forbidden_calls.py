@@ -57,7 +57,7 @@ def watching(calls: Sequence[str], found: set[str]) -> Iterator[None]:
 
 
 def _names_a_class(call: str) -> bool:
-    """Return whether only a layer can have this name, as "nn.Transformer*": no function of torch is named like it."""
+    """Return whether only a layer can have this name, such as "nn.Transformer*": functions begin in lower case."""
     return call.startswith("nn.") and call[3:4].isupper()
 
 

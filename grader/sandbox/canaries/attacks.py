@@ -1,7 +1,8 @@
 """Canary attacks: the first things that hostile code would try, run inside a worker of the tested tier.
 
-They call the C library through ctypes, to ask the kernel and not Python. Each returns what it achieved, or None if
-it was refused. They import nothing of the project, because only this folder is visible.
+Some call the C library through ctypes, because the kernel must refuse them, not Python. Each returns a text about what
+it achieved. If it was refused, it returns None or raises an exception. They import nothing of the project, because only
+this folder is visible.
 """
 
 import ctypes
@@ -24,7 +25,7 @@ _MS_BIND = 4096
 
 
 def serve(request: int, reply: int) -> None:
-    """Make every attack on what the request names; answer {attack: None or what it achieved}."""
+    """Try every attack on the targets in the request. Reply with {attack: what it achieved, or null}."""
     (size,) = struct.unpack("<I", os.read(request, 4))
     targets = json.loads(os.read(request, size))
     results = {name: _attempt(attack, targets) for name, attack in ATTACKS.items()}
@@ -96,7 +97,7 @@ def fork(targets: dict[str, Any]) -> str | None:
 def run_a_program(targets: dict[str, Any]) -> str | None:
     nothing = (ctypes.c_char_p * 1)(None)
     _libc().execve(targets["program"].encode(), nothing, nothing)
-    return None  # still here; a worker that turned into a program cannot answer
+    return None  # execve failed; otherwise this process could not reply any more
 
 
 def make_a_namespace(targets: dict[str, Any]) -> str | None:
@@ -128,8 +129,8 @@ def take_memory(targets: dict[str, Any]) -> str | None:
 
 
 def start_many_threads(targets: dict[str, Any]) -> str | None:
-    """Start more threads than allowed. The kernel counts all threads of a user, so the limit includes the others
-    that this user has; if some of them exit, this process may start more.
+    """Start more threads than allowed. The kernel counts all threads of a user, so the limit includes the threads
+    of the user's other processes; if some of them exit, this process may start more.
     """
     limit = resource.getrlimit(resource.RLIMIT_NPROC)[1]
     if limit == resource.RLIM_INFINITY:
@@ -184,7 +185,7 @@ def see_processes(targets: dict[str, Any]) -> str | None:
 
 
 def cannot_read_python(targets: dict[str, Any]) -> str | None:
-    """Check the opposite: what every submission needs is there."""
+    """Check the opposite: return a text if the worker cannot read a needed file, or cannot write to its own folder."""
     try:
         for path in targets["needed"]:
             with open(path, "rb") as file:
