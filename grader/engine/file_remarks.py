@@ -15,10 +15,10 @@ from grader.judge.observation import StudentError, student_error, texts
 from grader.support.i18n import _, ngettext
 from grader.support.sanitize import sanitize
 
-# Messages of exceptions of code that needs something which is not here. The groups: what it needs.
+# Messages of exceptions of code that needs something which is missing. The groups: what it needs.
 _NEEDS = re.compile(
     r"No module named '([\w.]+)'|cannot import name '(\w+)'|name '(\w+)' is not defined"
-    r"|(\w+) is not among the building blocks|([\w.]+) is not here: the grader"
+    r"|(\w+) is not among the building blocks|([\w.]+) is not available: the grader"
 )
 
 

@@ -1,4 +1,4 @@
-"""Edited forms of a submission's statement, and what a worker observed of each."""
+"""Edited versions of a submission's statement, and what a worker observed of each."""
 
 from __future__ import annotations
 

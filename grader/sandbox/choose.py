@@ -66,7 +66,7 @@ def report_all(fresh: bool = False) -> tuple[TierReport, ...]:
 def report_on(tier: str, fresh: bool = False) -> TierReport:
     """Report what the self-test of a tier found, from the cache where nothing has changed since."""
     if not row(tier).confined:
-        return TierReport(tier, True, "works anywhere; does not stop a determined attacker")
+        return TierReport(tier, True, _("works anywhere; does not stop a determined attacker"))
     if sys.platform != "linux":
         return TierReport(tier, False, f"needs Linux; this is {sys.platform}")
     from grader.sandbox import selftest, selftest_cache

@@ -117,7 +117,7 @@ class _Server:
         self._poll = select.poll()
         self._poll.register(control, select.POLLIN)
         tier.enclose()
-        sys.path[:] = config["path"] = list(tier.layout.path)
+        sys.path[:] = list(tier.layout.path)
         sys.argv[:] = ["worker"]
         with preload.kept_heap():
             self._entry = _load(config["entry"])

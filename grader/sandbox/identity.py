@@ -48,7 +48,7 @@ def count_as(ids: tuple[int, int]) -> None:
         os.setresgid(group, 0, 0)
         os.setresuid(user, 0, 0)
     except OSError as error:
-        raise SandboxError(f"count as user {user}: {error.strerror}") from None
+        raise SandboxError(f"change the real user to {user}: {error.strerror}") from None
 
 
 def others_can_read(path: str) -> bool:

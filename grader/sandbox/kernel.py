@@ -130,7 +130,7 @@ def mount(step: str, source: str, target: str, kind: str, flags: int, options: s
 
 def make_mounts_private() -> None:
     """Make sure that mounts made here do not appear on the machine, and the machine's new mounts not here."""
-    mount("keep mounts private", "none", "/", "", MS_REC | MS_PRIVATE)
+    mount("make mounts private", "none", "/", "", MS_REC | MS_PRIVATE)
 
 
 def bind(source: str, target: str) -> None:
@@ -139,7 +139,7 @@ def bind(source: str, target: str) -> None:
     Recursive, because in a user namespace the kernel refuses to bind a folder without the
     mounts that cover parts of it.
     """
-    mount(f"show {source}", source, target, "", MS_BIND | MS_REC)
+    mount(f"mount {source}", source, target, "", MS_BIND | MS_REC)
 
 
 def make_read_only(target: str, below: bool = True) -> None:
@@ -155,7 +155,7 @@ def swap_root(new_root: str) -> None:
     # Both arguments are the same: the kernel mounts the old root on top of the new one, and umount2 removes it at once.
     # So no folder is needed for it (pivot_root(2), "pivot_root(".", ".")").
     syscall("swap the root folder", "pivot_root", b".", b".")
-    _checked("let go of the old root", _libc().umount2(b".", ctypes.c_int(MNT_DETACH)))
+    _checked("unmount the old root", _libc().umount2(b".", ctypes.c_int(MNT_DETACH)))
     os.chdir("/")
 
 
@@ -215,7 +215,7 @@ def load_asking_filter(program: bytes) -> int:
     code, filter_ = _filter(program)
     where = ctypes.addressof(filter_)
     listener = syscall(
-        "have calls that make files answered", "seccomp",
+        "load the filter for the disk quota", "seccomp",
         SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, where,
     )  # fmt: skip
     del code

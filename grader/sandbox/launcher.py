@@ -67,17 +67,22 @@ class SandboxLauncher:
                 raise
             return worker
         raise SandboxError(
-            f"the fork-server exited {_ATTEMPTS} times; its last output: {self._server.last_words()}"
+            f"the fork-server exited {_ATTEMPTS} times; its last output: {self._server.last_output_line()}"
         )
 
     def folder(self) -> str:
         """Return the folder that the program asked for.
 
-        Raises SandboxError or ServerEndedError if the server does not start.
+        Raises SandboxError if the server does not start.
         """
         with self._lock:
             server = self._living_server()
-        server.wait_until_ready(time.monotonic() + START_SECONDS)
+        try:
+            server.wait_until_ready(time.monotonic() + START_SECONDS)
+        except ServerEndedError:
+            raise SandboxError(
+                f"the fork-server exited; its last output: {server.last_output_line()}"
+            ) from None
         return server.folder
 
     def warm(self, level: str) -> None:

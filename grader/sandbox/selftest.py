@@ -20,7 +20,7 @@ from grader.sandbox.tiers import row
 if sys.platform != "linux":
     raise ImportError("this module needs Linux")
 
-_CANARY = "a canary that nobody inside may read"
+_CANARY = "a canary that no worker may read"
 _LIMITS = Limits(cpu_seconds=5, memory_bytes=1 << 30, file_bytes=1 << 20, processes=12)
 _SECONDS = 10.0
 
@@ -103,9 +103,9 @@ def _traces(targets: dict[str, Any], listener: socket.socket) -> dict[str, str]:
     """Return the traces of attacks that the parent sees, whatever the worker reported."""
     found = {}
     if Path(targets["file"]).read_text() != _CANARY:
-        found["change_a_file"] = "the file is not what it was"
+        found["change_a_file"] = "a file outside was changed"
     if os.listdir(targets["folder"]) != ["canary.txt"]:
-        found["write_a_file"] = "a file was planted"
+        found["write_a_file"] = "a file was written outside"
     try:
         connection, _ = listener.accept()
     except BlockingIOError:

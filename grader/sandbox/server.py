@@ -98,11 +98,11 @@ class Server:
             return False
         return self._process.poll() is None
 
-    def last_words(self) -> str:
-        """Return the last line that the server printed, for a message."""
+    def last_output_line(self) -> str:
+        """Return the last line that the server printed, or "(no output)"."""
         self._errors.seek(0)
         lines = self._errors.read().decode(errors="replace").strip().splitlines()
-        return lines[-1] if lines else "none"
+        return lines[-1] if lines else "(no output)"
 
     def close(self) -> None:
         """Kill the server and its workers, and wait for the supervisor, which cleans up."""

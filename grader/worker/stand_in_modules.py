@@ -88,8 +88,8 @@ class _Silent:
             raise AttributeError(name)
         return self
 
-    def __call__(self, *args: Any, **kwargs: Any) -> None:
-        return None
+    def __call__(self, *args: Any, **kwargs: Any) -> _Silent:
+        return self
 
 
 class Withheld:
@@ -169,14 +169,14 @@ class _Book(types.ModuleType):
         if name.startswith("__"):
             raise AttributeError(name)
         if name in _WITHOUT_EFFECT:
-            return _Silent
+            return _Silent if name[0].isupper() else _Silent()
         if name in _NOT_BLOCKS:
             return _NOT_BLOCKS[name]
         try:
             return getattr(self._given, _EDITION_1.get(name, name))
         except AttributeError:
             raise AttributeError(
-                f"{self.__name__}.{name} is not here: the grader offers this course's blocks only"
+                f"{self.__name__}.{name} is not available: the grader offers only this course's blocks, and some names of torch"
             ) from None
 
 

@@ -221,6 +221,15 @@ def test_a_server_that_keeps_dying_is_given_up(tier, plain):
         launcher.start(Limits())
 
 
+def test_the_folder_of_a_server_that_exits_is_an_error_with_a_reason(tier, plain):
+    program = Program("standin:serve", prepare="standin:die", code=plain.code, folder=True)
+    with (
+        SandboxLauncher(tier, program, ready=0) as launcher,
+        pytest.raises(SandboxError, match="the fork-server exited; its last output: last words"),
+    ):
+        launcher.folder()
+
+
 PARENT = """
 import sys, time
 from grader.sandbox import packets
