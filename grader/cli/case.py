@@ -11,12 +11,21 @@ import click
 from grader.cli.shared_options import course_option, sandbox_option
 from grader.support.i18n import _
 
+EXAMPLES = _("""\b
+Example:
+  grader case masked_softmax      then run or debug the file whose name it prints
+
+\b
+Exit status: 0 a file was written, or all public cases pass; otherwise that of `grader check`.
+""")
+
 
 @click.command(
+    epilog=EXAMPLES,
     help=_(
         "Write the inputs of the first failing public case into a small Python file beside yours."
         "\n\nThe file calls your code as the grader does. It holds no expected output."
-    )
+    ),
 )
 @click.argument("exercise")
 @course_option

@@ -23,7 +23,18 @@ LEGEND = """caught, named: known mistakes; right: variants that pass; trivial: r
 device: mistakes that fail there alone, with their line; advice: policies that pass, and are named"""
 
 
-@click.command()
+EXAMPLES = """\b
+Examples:
+  grader verify                       the whole course
+  grader verify 02_masking 05         two assignments
+  grader verify --device cuda         right answers on a GPU too
+
+\b
+Exit status: 0 no problems, 1 problems were found, 2 wrong use, 3 the grader failed.
+"""
+
+
+@click.command(epilog=EXAMPLES)
 @click.argument("names", nargs=-1)
 @click.option("--seed", default="public", help=_("Draw the cases from another seed."))
 @click.option(
@@ -40,7 +51,10 @@ device: mistakes that fail there alone, with their line; advice: policies that p
     help=_("How many exercises at a time."),
 )
 def command(names: tuple[str, ...], seed: str, device: str, jobs: int) -> None:
-    """Solutions pass, stubs are not started, mistakes are caught and named, variants pass."""
+    """Check the course itself: solutions pass, stubs are not started, mistakes are caught and named, variants pass.
+
+    NAMES: assignments or exercises; all if there are none.
+    """
     from rich.console import Console
 
     from grader.authoring.verify_all import verify
