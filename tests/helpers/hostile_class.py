@@ -48,7 +48,7 @@ INSIDE = {
     "surrogate": (WRONG.format('    raise RuntimeError("\\ud800")\n'), "RuntimeError"),
     "empty": (WRONG.format("".join(f"    {line}\n" for line in FORGE.strip().splitlines()) + EMPTY), ""),
     "disk": (WRONG.format(DISK), ""),
-    "stack": (WRONG.format(STACK), "ended the worker process"),
+    "stack": (WRONG.format(STACK), "the worker process ended twice"),
 }
 PACKED = ("bzip2.zip", "name.tar.gz", "broken.zip", "members.tar.gz")
 

@@ -82,7 +82,7 @@ def test_the_last_copy_of_a_cell_counts_and_marks_are_restored(school):
         ("dee", "blocked"),
         ("eve", "ValueError"),
         ("fay", "No response."),
-        ("gus", "ended the worker process"),
+        ("gus", "the worker process ended twice"),
         ("ivy", "is not a notebook"),
         ("jim", "failed"),
         ("kim", "not defined"),
