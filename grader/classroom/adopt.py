@@ -1,4 +1,4 @@
-"""Give a group of equal wrong answers a name in the course's own bank, and prove that it claims no right answer."""
+"""Give a group of equal wrong answers a name in the course's own bank if no right answer is in the group."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from grader.intake.course import Course, one_exercise
 from grader.support.errors import GraderError, UsageError
 from grader.support.i18n import _
 
-Progress = Callable[[int, int], None]
+Progress = Callable[[int, int], None]  # right answers graded, right answers graded now: equal here
 
 
 class Claimed(GraderError):
-    """The group would claim a right answer, or it could not be proved that it does not."""
+    """A right answer is in the group, or a right answer did not pass, so nothing is proved."""
 
 
 def adopt(room: Classroom, group: str, named: Named, progress: Progress) -> tuple[Path, int]:
@@ -46,7 +46,7 @@ def adopt(room: Classroom, group: str, named: Named, progress: Progress) -> tupl
 
 
 def forget(room: Classroom, group: str) -> Path:
-    """Remove a name from the bank. Raises UsageError if it has none."""
+    """Remove a group's name from the bank. Return the bank's path. Raises UsageError if the group has no name."""
     bank = read_groups(room.home)
     if group not in bank.named:
         raise UsageError(_("{group} has no name in {folder}").format(group=group, folder=room.home))
@@ -55,21 +55,23 @@ def forget(room: Classroom, group: str) -> Path:
 
 
 def comment(course: Course, group: str, text: str) -> Path:
-    """Write what the students of a group read; "" removes it.
+    """Store the comment that the students of a group read; "" removes it. Return the bank's path.
 
-    Raises UsageError for an unknown id and for a malformed group.
+    group: ids of mistakes, or "exercise:fingerprint". Raises UsageError for an unknown id and for a malformed group.
     """
     home = course.require_solutions().parent
     bank = read_groups(home)
     known = _known_ids(course.bundles) | {one.id for one in bank.named.values()}
     if not set(group.split("+")) <= known:
         parts_of(course.bundles, group)
-    comments = {key: text for key, text in bank.comments.items() if key != group}
-    return write_groups(home, replace(bank, comments={**comments, group: text} if text else comments))
+    comments = {key: old for key, old in bank.comments.items() if key != group}
+    if text:
+        comments[group] = text
+    return write_groups(home, replace(bank, comments=comments))
 
 
 def parts_of(bundles: Sequence[Bundle], group: str) -> tuple[str, str]:
-    """Return the exercise and the fingerprint of a group without a name. Raises UsageError."""
+    """Return exercise and fingerprint of a group without a name. Raises UsageError for any other text."""
     found = GROUP.fullmatch(group)
     if not found:
         says = _(
@@ -85,7 +87,10 @@ def _known_ids(bundles: Sequence[Bundle]) -> set[str]:
 
 
 def _prove(room: Classroom, exercise: str, fingerprint: str, progress: Progress) -> int:
-    """Grade the reference and its variants with the hidden cases. Each must pass, and none may be in the group."""
+    """Grade the reference and its variants with the hidden cases; return their number.
+
+    Raises Claimed if one does not pass or is in the group.
+    """
     bundle = bundle_of(room.bundles, exercise)
     answers = right_answers_of(room, exercise)
     config = RunConfig(room.cases, None, room.key, only=(exercise,), rules=room.rules)

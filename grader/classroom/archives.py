@@ -1,4 +1,4 @@
-"""Read the gradable files of an archive in one pass, with limits on everything that it may claim.
+"""Read the gradable files of an archive in one pass, with limits on all sizes and counts.
 
 Nothing is written to disk. An archive may hold 2,000 members, 64 MiB when unpacked, and 50 files that can be graded.
 """
@@ -29,7 +29,7 @@ _LINK = 0xA  # the file type of a symbolic link, in the upper four bits of a zip
 
 
 class BadArchive(GraderError):
-    """The archive or one of its files cannot be used; the message is a clause without its name."""
+    """The archive or one of its files cannot be used; the message is a clause that does not name it."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,10 @@ def is_archive(path: Path) -> bool:
 
 
 def members(path: Path) -> dict[PurePosixPath, Member]:
-    """List the gradable files of an archive by their place in it. Raises BadArchive.
+    """Return the gradable files of an archive by their path in it. Raises BadArchive.
 
-    A member that cannot be unpacked costs only itself. Links, devices and hidden files are left out.
+    If a member of a zip file cannot be unpacked, only its own entry has a problem. A tar file with such a member
+    raises BadArchive. Links, devices and paths with a part that begins with "." or "__" are left out.
     """
     found: dict[PurePosixPath, Member] = {}
     for place, content in _contents(path):
@@ -61,7 +62,7 @@ def members(path: Path) -> dict[PurePosixPath, Member]:
 
 
 def read_member(path: Path, place: PurePosixPath) -> bytes:
-    """Read one gradable file of an archive; of several in one place, the last. Raises BadArchive."""
+    """Return the content of one gradable file; of several with the same path, the last. Raises BadArchive."""
     content: bytes | BadArchive = BadArchive(_("no longer contains this file"))
     for found, candidate in _contents(path):
         content = candidate if found == place else content
@@ -97,9 +98,10 @@ def _zip_contents(path: Path) -> Iterator[tuple[PurePosixPath, bytes | BadArchiv
 
 
 def _unzipped(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes | BadArchive:
-    """Return a member's content, which `zipfile` cuts at the announced size.
+    """Return a member's content, or why it cannot be read.
 
-    It unpacks other methods without a limit.
+    For stored and deflated members, `zipfile` stops at the size in the header. It unpacks other methods without a
+    limit, so they are refused.
     """
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         return BadArchive(_("is packed by another method than deflate"))
@@ -115,7 +117,7 @@ def _unzipped(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes | BadArc
 
 
 class _Counted:
-    """A stream that ends with BadArchive after MAX_TOTAL bytes, so that `tarfile` can believe no larger claim."""
+    """A stream that raises BadArchive after MAX_TOTAL unpacked bytes, whatever sizes the headers announce."""
 
     def __init__(self, file: IO[bytes]):
         self._file = file
@@ -130,7 +132,10 @@ class _Counted:
 
 
 class _BoundedInfo(tarfile.TarInfo):
-    """The header of a member. All headers come through `frombuf`, those of long names and other fields too."""
+    """A header of a tar file, with a limit on its size unless it is a plain file.
+
+    `tarfile` makes every header with `frombuf`, also those of long names and of other fields.
+    """
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _BoundedInfo:

@@ -9,14 +9,14 @@ from grader.classroom.class_run import GradedSubmission
 from grader.report.model import ExerciseResult
 from grader.support.i18n import _
 
-IDLE = ("not_started", "blocked")  # behind an answer that could be judged
+IDLE = ("not_started", "blocked")  # outcomes that rank below all others
 
 
 def one_of_each(entries: Sequence[GradedSubmission], keep: str) -> list[GradedSubmission]:
-    """Leave each student one result per exercise. A remark names the submissions that do not count for it.
+    """Return the submissions with one result per student and exercise. A remark names those that do not count.
 
     keep: "newest" or "best". An answer that was not started or is blocked counts only if there is no other. Of two
-    files with the same time, the better one is the newest. Submissions of which nothing is left are dropped.
+    files with the same time, the better one counts as the newer. A submission that loses all its results is dropped.
     """
     found: dict[tuple[str, str], list[tuple[GradedSubmission, ExerciseResult]]] = {}
     for entry in entries:
@@ -29,10 +29,10 @@ def one_of_each(entries: Sequence[GradedSubmission], keep: str) -> list[GradedSu
     for entry in entries:
         kept = [r for r in entry.report.exercises if chosen[entry.student, r.name] is entry]
         several = [r.name for r in kept if len(found[entry.student, r.name]) > 1]
-        left = {
+        others = {
             e.submission for name in several for e, _result in found[entry.student, name] if e is not entry
         }
-        remarks = entry.report.remarks + ((_remark(keep, several, left),) if left else ())
+        remarks = entry.report.remarks + ((_remark(keep, several, others),) if others else ())
         if kept or not entry.report.exercises:
             out.append(replace(entry, report=replace(entry.report, exercises=tuple(kept), remarks=remarks)))
     return out

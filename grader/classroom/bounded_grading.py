@@ -1,4 +1,4 @@
-"""Grade files in processes with a memory limit and time limits: what a file does to its process costs that file only."""
+"""Grade files in processes with a memory limit and time limits: a file that ends its process affects no other file."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from grader.engine.process_pool import Lost, ProcessPool, Setup
 from grader.intake.neighbours import among
 from grader.support.i18n import _
 
-ATTEMPTS = 2  # at a file over which a process exits
+ATTEMPTS = 2  # tries per file whose process exits
 
 
 class BoundedGrading:
     """Up to `jobs` processes that grade, started when they are needed. Use it as a context, or call `close`.
 
-    setup: what a process does instead of grading.
+    setup: what each process runs, see `ProcessPool`; default: `grading`.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class BoundedGrading:
         self._pool.close()
 
     def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
-        """Yield each task with its result, as soon as it is ready; those that lost their process come last.
+        """Yield each task with its result, as soon as it is ready. Tasks whose process exited or timed out come last.
 
         Raises SandboxError if the tier is not available.
         """
@@ -67,7 +67,10 @@ class BoundedGrading:
             yield task, self._excused(task, self._without_result(task, how))
 
     def _without_result(self, task: Task, lost: Lost) -> TaskResult:
-        """Grade a simple test file after a submission ended its process: if this works, the submission is the cause."""
+        """Return the result of a submission whose process exited or timed out.
+
+        Grade a simple test file: if this works, the submission is the cause and fails; otherwise the grader failed.
+        """
         if lost.why == "timeout":
             why = _("it took much longer than the time limits of its exercises")
         else:
@@ -80,9 +83,9 @@ class BoundedGrading:
         return unjudged_file(self._bundles, task.expected, "", 0, why)
 
     def _excused(self, task: Task, result: TaskResult) -> TaskResult:
-        """Return the result, or *could not be graded* for all its exercises if the grader is at fault.
+        """Return the result.
 
-        This costs no points.
+        If the grader failed, mark the expected exercises as "could_not_grade": they cost no points.
         """
         if not result.grader_failed:
             return result

@@ -1,7 +1,7 @@
 """Read files of students in a process with a memory limit and a time limit.
 
-Parsers and unpackers are hard to bound. A file that harms this process costs only itself: the process is replaced, and the
-next file is read.
+Parsers and unpackers are hard to bound. If a file crashes this process or exceeds a limit, only that file is not read:
+another process reads the next file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class Unreadable(GraderError):
-    """The file could not be read within the limits; the message is a clause without its name."""
+    """The file could not be read within the limits; the message is a clause that does not name it."""
 
 
 class BoundedReader:
@@ -44,8 +44,11 @@ class BoundedReader:
         self._pool.close()
 
     def call(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Call a function of a module in the process. Raises Unreadable, or the GraderError that it raises."""
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each of its threads reserves address space
+        """Call a function of a module in the process; return its value.
+
+        Raises Unreadable, or the GraderError that the function raises.
+        """
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each thread of OpenBLAS reserves address space
         try:
             ((_task, answer),) = self._pool.run([(function, arguments)])
         except Exception:  # the process could not receive the call, or send its result
@@ -71,7 +74,7 @@ class BoundedReader:
 def _reading(
     allow: Callable[[float], None], seconds: float
 ) -> Iterator[Callable[[tuple[Callable[..., object], tuple[Any, ...]]], tuple[object, object]]]:
-    """Limit the memory of a process, and the time of each call in it."""
+    """Limit the memory of a process, and the time of each call in it. Yield the function that makes a call."""
     if sys.platform != "win32":
         import resource
 
@@ -86,7 +89,7 @@ def _reading(
 
 
 def _answer(function: Callable[..., object], arguments: tuple[Any, ...]) -> tuple[object, object]:
-    """Return (value, None) or (None, the exception). Of foreign exceptions only the name is sent."""
+    """Return (value, None), or (None, a GraderError), or (None, the class name of any other exception)."""
     try:
         return function(*arguments), None
     except GraderError as error:

@@ -18,9 +18,10 @@ SECONDS = 10.0  # to connect
 
 
 def write_certificates(folder: Path, days: int) -> None:
-    """Write ca.pem and, for each role, a file with its certificate and key. Raises UsageError for a folder in use.
+    """Write ca.pem and, for each role, a file with its certificate and key.
 
-    The authority's key is written nowhere: no other certificate can be signed.
+    Raises UsageError if the folder is not empty. The authority's key is written nowhere, so no other
+    certificate can be signed later. days: how long they are valid.
     """
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
@@ -73,7 +74,10 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def encrypted(address: str) -> str:
-    """Return the address with its protocol. Raises UsageError if it is not encrypted, even if it is of this machine."""
+    """Return the address as tls://host:port.
+
+    Raises UsageError for another protocol, even on this machine, or without a port.
+    """
     protocol, _mark, place = address.rpartition("://")
     host = place.rpartition(":")[0]
     if protocol not in ("", "tls") or not host:
@@ -86,7 +90,7 @@ def encrypted(address: str) -> str:
 
 
 def options_of(folder: Path, role: str) -> Mapping[str, str]:
-    """Return what Dask calls tls-ca-file, tls-cert and tls-key. Raises UsageError if a file is missing."""
+    """Return the paths for Dask's options tls-ca-file, tls-cert and tls-key. Raises UsageError if a file is missing."""
     authority, own = folder / AUTHORITY, folder / f"{role}.pem"
     for path in (authority, own):
         if not path.is_file():
@@ -97,7 +101,10 @@ def options_of(folder: Path, role: str) -> Mapping[str, str]:
 
 
 def require_trust(address: str, folder: Path, role: str) -> None:
-    """Connect once. Raises UsageError if nothing answers, or if one side does not accept the other's certificate."""
+    """Connect once.
+
+    Raises UsageError if the address is malformed, nothing answers, or a side rejects the other's certificate.
+    """
     files = options_of(folder, role)
     host, _colon, port = address.removeprefix("tls://").rpartition(":")
     try:

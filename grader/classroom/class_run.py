@@ -24,7 +24,7 @@ from grader.report.model import ExerciseResult, Report
 from grader.support.own_code import code_digest
 from grader.support.version import __version__
 
-STORE_SECRET = "results of grader grade"  # what the key of the stores is derived for
+STORE_SECRET = "results of grader grade"  # the purpose from which the key of the stores is derived
 WARM_FROM = 40  # submissions per process from which a warm server pays for itself
 
 T = TypeVar("T")
@@ -73,11 +73,12 @@ class ClassRun:
     config: RunConfig
     pool: Pool
     progress: Progress = lambda done, new: None
-    _numbers: list[int] = field(default_factory=list)  # of the task whose result each of `found` gets
+    # Per file of `found`: the number of the task that grades it.
+    _numbers: list[int] = field(default_factory=list)
     _results: dict[int, TaskResult] = field(default_factory=dict)
     _copies: int = 0  # files that equal an earlier one
     _new: set[int] = field(default_factory=set)  # numbers of tasks that were graded now
-    _shared: dict[object, Any] = field(default_factory=dict)
+    _shared: dict[object, Any] = field(default_factory=dict)  # see `_once`
 
     def grade(self) -> list[GradedSubmission]:
         """Grade and store everything; return it in the order of `found`. Equal files are graded once."""
@@ -98,13 +99,12 @@ class ClassRun:
         self.progress(len(self._results) + self._copies, len(self._new))
 
     def _small(self, result: ExerciseResult) -> ExerciseResult:
-        """Return the result with objects of earlier results in place of equal parts, to save memory: a class has few
-        different checks.
-        """
+        """Return the result, sharing equal checks and diagnoses with earlier results to save memory."""
         checks = self._once(tuple(map(self._once, result.checks)))
         return replace(result, checks=checks, diagnosis=self._once(result.diagnosis))
 
     def _once(self, part: T) -> T:
+        """Return the first object that equals this one."""
         return self._shared.setdefault(part, part)
 
     def _tasks(self) -> Iterator[Task]:
@@ -180,7 +180,7 @@ def without_helpers(submissions: Sequence[GradedSubmission]) -> list[GradedSubmi
 
 
 def exit_status(submissions: Sequence[GradedSubmission]) -> int:
-    """Return 3 if something could not be graded, 0 if all exercises passed, 1 otherwise."""
+    """Return 3 if something could not be graded, 0 if everything passed, otherwise 1."""
     if any(one.grader_failed or one.report.exit_status == 3 for one in submissions):
         return 3
     passed = all(one.report.exercises and one.report.exit_status == 0 for one in submissions)

@@ -35,10 +35,10 @@ from grader.support.errors import GraderError
 from grader.support.i18n import _
 
 BATCH = 20  # the largest number of submissions in a batch
-# After this many lost workers a batch is sent in parts. A submission that is alone in its batch could not be graded.
+# After this many lost workers, a batch is split into single submissions. A single one then counts as "could_not_grade".
 LOSSES = 3
 TICK = 1.0  # seconds between looks at the list of workers
-REGISTRATIONS = 10  # calls to the scheduler, before it counts as lost
+REGISTRATIONS = 10  # attempts to send the course, before the scheduler counts as lost
 
 
 class ClusterError(GraderError):
@@ -72,17 +72,17 @@ class ClusterGrading:
         total: int,
     ):
         self._bundles, self._config, self._course = bundles, config, Course.of(config)
-        self._address, self._certificates, self._left = address, certificates, total
+        self._address, self._certificates = address, certificates
+        self._left = total  # tasks that are not looked up yet
         self._opened = ExitStack()
-        self._accepted: dict[str, Future | None] = {}  # by address, with the batch it works on
-        self._refused: dict[str, str] = {}  # by address: why
+        self._accepted: dict[str, Future | None] = {}  # address → the batch in progress there, None if idle
+        self._refused: dict[str, str] = {}  # address → why
         self._batches: dict[Future, _Batch] = {}
         self._to_send: list[_Batch] = []
-        self._same: dict[
-            _Key, list[tuple[Task, TaskResult]]
-        ] = {}  # the tasks that wait for an equal task in progress
+        # For each task that is waiting for a worker or in progress: the equal tasks, which get its result.
+        self._same: dict[_Key, list[tuple[Task, TaskResult]]] = {}
         self._graded: set[_Key] = set()
-        self._alone = False
+        self._no_worker = False  # no worker is connected
 
     def __enter__(self) -> ClusterGrading:
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # lost workers are expected
@@ -135,7 +135,10 @@ class ClusterGrading:
     def _fill_batch(
         self, looked_up: Iterator[tuple[Task, TaskResult]]
     ) -> Generator[tuple[Task, TaskResult], None, bool]:
-        """Make a batch of the next tasks to grade; yield those that are stored. Return whether there are more."""
+        """Add a batch of the next tasks to `_to_send`; yield tasks whose results are stored.
+
+        Return whether there may be more.
+        """
         batch, more = _Batch([]), False
         for task, found in looked_up:
             self._left -= 1
@@ -153,7 +156,10 @@ class ClusterGrading:
         return more
 
     def _look_up(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
-        """Yield each task with its stored results. If an equal task was graded since, look it up again at the end."""
+        """Yield each task with its stored results.
+
+        Look a task up again at the end if an equal one was graded meanwhile.
+        """
         early = []
         for task, found in self._lookup.run(tasks):
             if found.to_send is not None and _key(found) in self._graded:
@@ -163,10 +169,7 @@ class ClusterGrading:
         yield from self._lookup.run(early)
 
     def _size(self) -> int:
-        """Return the size of the next batch.
-
-        Batches become smaller, so that all workers finish at about the same time.
-        """
+        """Return the size of the next batch: smaller at the end, so that all workers finish at about the same time."""
         return max(1, min(BATCH, self._left // (2 * len(self._accepted))))
 
     def _submit(self, address: str, batch: _Batch) -> None:
@@ -177,7 +180,7 @@ class ClusterGrading:
         self._accepted[address], self._batches[future] = future, batch
 
     def _finished(self) -> Iterator[tuple[Task, TaskResult]]:
-        """Wait a moment for batches; yield the results of those that are done, or that were lost too often."""
+        """Wait a moment for batches; yield the results of those that are done, or that lost too many workers."""
         if not self._batches:
             time.sleep(TICK if not self._accepted else 0)
             return
@@ -221,10 +224,8 @@ class ClusterGrading:
         self._graded.add(_key(found))
         yield task, _joined(found, graded)
         for other, looked_up in self._same.pop(_key(found)):
-            yield (
-                other,
-                _joined(looked_up, replace(graded, new=())),
-            )  # the first of the equal ones stores the new results
+            # Only the first of the equal ones has `new` results, so they are stored once.
+            yield other, _joined(looked_up, replace(graded, new=()))
 
     def _update_workers(self) -> None:
         """Admit workers that joined, forget those that left. Raises ClusterError."""
@@ -237,8 +238,8 @@ class ClusterGrading:
         here = set(self._client.scheduler_info(n_workers=-1)["workers"])
         for address in set(self._accepted) - here:
             del self._accepted[address]
-        was_alone, self._alone = self._alone, not here
-        if self._alone and not was_alone:
+        before, self._no_worker = self._no_worker, not here
+        if self._no_worker and not before:
             _say(_("No worker is connected to the scheduler; grading continues when a worker connects."))
         asked = [address for address in here if address not in self._accepted | self._refused]
         try:
@@ -252,9 +253,9 @@ class ClusterGrading:
                 self._accepted[address] = None
             elif isinstance(answer, ImportError):
                 self._refuse(address, _("the grader is not installed there, or is another version"))
-            elif isinstance(answer, Exception) and not isinstance(
-                answer, OSError
-            ):  # an OSError may be temporary
+            elif isinstance(answer, OSError):
+                continue  # it may be temporary: the worker is asked again
+            elif isinstance(answer, Exception):
                 self._refuse(address, _("it does not answer ({error})").format(error=type(answer).__name__))
             elif isinstance(answer, str):
                 self._refuse(address, answer)
@@ -275,7 +276,7 @@ _Key = tuple[str, tuple[str, ...]]
 
 
 def _key(found: TaskResult) -> _Key:
-    """Return the content and the exercises to grade."""
+    """Return the content and the exercises to grade: tasks with equal keys have equal results."""
     return found.content, found.to_send.expected if found.to_send else ()
 
 

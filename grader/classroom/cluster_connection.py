@@ -20,10 +20,11 @@ LOCAL = "local:"
 
 
 def connect(address: str, certificates: Path | None, opened: ExitStack) -> Client:
-    """Return a client of the scheduler at `address`. `opened` ends what is started for it.
+    """Return a client of the scheduler at `address`. The caller closes it.
 
-    Raises UsageError for an address without encryption, without certificates that both sides trust, or without an
-    answer.
+    opened: gets the cluster of "local:4" and its folder, and closes them at the end.
+    Raises UsageError for a wrong number of workers, an address without encryption, or missing certificates; and if
+    one side rejects the other's certificate, or nothing answers.
     """
     if address.startswith(LOCAL):
         return _start_local(_number(address), opened)

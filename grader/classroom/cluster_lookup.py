@@ -1,6 +1,6 @@
 """Read files and look in the store, on the machine that runs `grader grade --cluster`.
 
-A file without stored results is packed as text, to be graded on another machine. Nothing is run here.
+A file without stored results is packed as text, to be graded on another machine. No student code runs here.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ from grader.sandbox.base import Limits, Process, SandboxError
 
 @contextmanager
 def looking_up(allow: Callable[[float], None], config: RunConfig) -> Iterator[Callable[[Task], TaskResult]]:
-    """Set a process up to look tasks up. A result has `to_send` if exercises are to be graded."""
+    """Set a process up to look tasks up; yield the function that does.
+
+    Its result has `to_send` if exercises are to be graded.
+    """
     assert config.store is not None
     engine = _Elsewhere(config.rules.apply(load_all(config.bundles)), _NoLauncher())
     with closing(Store(config.store, config.key)) as store:
@@ -50,7 +53,7 @@ def looking_up(allow: Callable[[float], None], config: RunConfig) -> Iterator[Ca
 
 
 def look_up(engine: Engine, store: Store, config: RunConfig, task: Task) -> TaskResult:
-    """Return what is stored of a file, and what to send for the rest. Raises nothing."""
+    """Return the stored results of a file; `to_send` is the task with all other exercises. Raises nothing."""
     try:
         data = task.read()
     except (OSError, BadArchive):
@@ -66,7 +69,7 @@ def look_up(engine: Engine, store: Store, config: RunConfig, task: Task) -> Task
 
 @dataclass
 class _Noted:
-    """Reads files and keeps those that were read: a submission travels with the modules that it imports."""
+    """Reads files and notes those that were read: a submission is sent with the modules that it imports."""
 
     read: ReadFile
     files: dict[PurePosixPath, bytes] = field(default_factory=dict)

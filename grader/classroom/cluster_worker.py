@@ -29,7 +29,7 @@ NAME = "headway"  # of the plugin: a worker serves one class at a time
 
 @dataclass(frozen=True)
 class Course:
-    """What a worker needs to grade a class: the cases, and what must be equal on both sides."""
+    """The data that a worker needs to grade a class: the cases, and the values that must be equal on both sides."""
 
     config: RunConfig = field(repr=False)  # without a store and its secret
     files: dict[str, bytes] = field(repr=False)  # the recorded cases, by their place
@@ -47,16 +47,19 @@ class Course:
 
 
 class GradingPlugin(WorkerPlugin):
-    """Grades on one worker, from `setup` to `teardown`. `refusal`: why it does not; "" if it does."""
+    """Grades on one worker, from `setup` to `teardown`.
+
+    `refusal`: why it does not; "" if it does, None before that is known.
+    """
 
     def __init__(self, course: Course):
         self.course = course
-        self.refusal: str | None = None  # None: not set up yet
+        self.refusal: str | None = None
         self._grading: BoundedGrading | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     async def setup(self, worker: Worker) -> None:
-        """Raise nothing: Dask would end the worker and write a traceback into its log."""
+        """Start; write an error into `refusal`. Raise nothing: Dask would end the worker and log a traceback."""
         try:
             await asyncio.to_thread(self.start, worker.local_directory)
             self.refusal = ""
@@ -66,9 +69,12 @@ class GradingPlugin(WorkerPlugin):
             self.refusal = _("it could not be set up ({error})").format(error=type(error).__name__)
 
     def start(self, place: str) -> None:
-        """Unpack the cases below `place`. Raises GraderError, with a clause, if this machine must not grade."""
+        """Unpack the cases below `place` and prepare to grade.
+
+        Raises GraderError, whose message is a clause, if the sandbox tier does not work here or the grader differs.
+        """
         config, key = self.course.config, self.course.config.key
-        best_tier(key.sandbox)
+        best_tier(key.sandbox)  # raises SandboxError if the tier does not work here
         self._folder = tempfile.TemporaryDirectory(dir=place, prefix="cases-")  # mode 700
         folder = Path(self._folder.name)
         for name, data in self.course.files.items():
@@ -99,7 +105,7 @@ class GradingPlugin(WorkerPlugin):
             self._folder.cleanup()
 
 
-# For machines that run what they are sent, and whose pages would show who submits what.
+# Settings of Dask for the scheduler and the workers. Its web pages are off: they would show who submits what.
 DASK = {
     "distributed.worker.daemon": False,  # a worker starts processes
     "distributed.scheduler.http.routes": [],
@@ -108,10 +114,7 @@ DASK = {
 
 
 def refusal(course: str, dask_worker: Worker) -> str | None:
-    """Return why this worker cannot grade the course; "" if it can, None if it is not ready.
-
-    Dask calls it on the worker.
-    """
+    """On a worker: why it cannot grade this course; "" if it can, None if it is not set up yet."""
     plugin = dask_worker.plugins.get(NAME)
     if not isinstance(plugin, GradingPlugin):
         return None
@@ -125,9 +128,10 @@ def serves_another(course: str, dask_worker: Worker) -> bool:
 
 
 def grade_batch(course: str, tasks: Sequence[Task]) -> list[TaskResult] | str | None:
-    """Grade tasks. Return the results, or why not; None if the worker is not ready. Dask calls it on the worker.
+    """On a worker: return the results of tasks, or why it does not grade; None if it is not set up yet.
 
-    It raises nothing, because Dask logs exceptions with their arguments."""
+    Raises nothing: Dask logs exceptions with their arguments.
+    """
     try:
         plugin = get_worker().plugins.get(NAME)
         if not isinstance(plugin, GradingPlugin) or plugin.course.id != course:

@@ -1,4 +1,4 @@
-"""Find what a folder of submissions holds, and whose it is. Links are never followed.
+"""Find the files in a folder of submissions, and the student of each. Links are never followed.
 
 Three layouts, which may be mixed: files (`ada.py`), one folder per student (`ada/heads.ipynb`), and a tree of
 nbgrader (`submitted/ada/04_heads/heads.ipynb`). An archive counts as the folder it holds.
@@ -34,10 +34,10 @@ class SubmittedFile:
     """One file that a student submitted.
 
     read: returns the content; it can be sent to another process. digest: a hash of the content, empty if the file
-    cannot be read. expected: the exercises that its place calls for; one that the file does not define counts as
-    blocked. Without any, the known exercises that it defines are graded. problem: why it cannot be graded at all.
-    remark: which files beside it were not graded. beside: the modules in its folder and below, by their place there,
-    each with a hash; none for a file that is not in a folder of its student.
+    cannot be read. expected: the exercises of the assignment for which it was submitted; one that the file does not
+    define counts as blocked. If empty, the known exercises that the file defines are graded. problem: why it cannot be
+    graded at all. remark: which files beside it were not graded. beside: the modules in its folder and below, by their
+    path there, each with a hash; none for a file that is not in a folder of its student.
     """
 
     student: str
@@ -72,7 +72,7 @@ MAX_NAMED = 20  # files in a remark
 
 
 def discover(root: Path, bundles: Sequence[Bundle]) -> list[SubmittedFile]:
-    """Return everything that can be graded below `root`, or `root` itself if it is a file; in order of place."""
+    """Return everything that can be graded below `root`, or `root` itself if it is a file; by student and path."""
     with BoundedReader() as reader:
         found = list(_Discovery(root, bundles, reader).files())
     found.sort(key=lambda one: (one[0].student, one[0].submission))
@@ -82,7 +82,10 @@ def discover(root: Path, bundles: Sequence[Bundle]) -> list[SubmittedFile]:
 
 
 def _first(found: list[_Found]) -> Iterator[SubmittedFile]:
-    """Yield a student's files up to a limit, those of assignments first. One more entry names the rest."""
+    """Yield up to MAX_GRADABLE files of a student; files of assignments take precedence.
+
+    One more entry counts the others.
+    """
     found = sorted(found, key=lambda one: not one[0].expected) if len(found) > MAX_GRADABLE else found
     files = [replace(file, beside=modules()) for file, modules in found[:MAX_GRADABLE]]
     if len(found) > MAX_GRADABLE:
@@ -98,7 +101,7 @@ def _first(found: list[_Found]) -> Iterator[SubmittedFile]:
 
 @dataclass(frozen=True)
 class _Discovery:
-    """One look through a folder."""
+    """One search of a folder."""
 
     root: Path
     bundles: Sequence[Bundle]
@@ -123,13 +126,14 @@ class _Discovery:
                     yield file, partial(_modules, folder, of_student if folder.parts else {}, file.file.name)
 
     def _archive(self, path: Path, place: PurePosixPath) -> Iterator[_Found]:
-        """Yield all that an archive holds."""
+        """Yield the files of an archive, or one entry with the problem if it cannot be read."""
         modified = path.stat().st_mtime
         student = student_id(place.parts[0] if len(place.parts) > 1 else _stem(place.name))
         try:
             inside = self.reader.call(members, path)
         except GraderError as bad:
             problem = f"{_shown(place.name)} {bad}"
+            # `bytes` and `dict` are called without arguments: no content, no modules.
             yield SubmittedFile(student, _shown(str(place)), bytes, modified, problem=problem), dict
             return
         folders: _Folders = {}
@@ -142,10 +146,10 @@ class _Discovery:
             yield replace(file, student=student), modules
 
     def _folder(self, folder: PurePosixPath, files: Mapping[str, _Candidate]) -> Iterator[SubmittedFile]:
-        """Yield the files of one folder.
+        """Yield the submitted files of one folder.
 
-        In a folder with an assignment's name, the file with that name was submitted for it, or the only file that
-        there is or that answers an exercise; files beside it are helpers.
+        In a folder with an assignment's name, the file of that name was submitted; without one, the only file, or the
+        only file that answers an exercise. All others there are helpers. If none can be chosen, all were submitted.
         """
         named = next((b for b in self.bundles if b.assignment in folder.parts), None)
         mains = {
@@ -178,9 +182,9 @@ class _Discovery:
     def _newest(
         self, mains: Mapping[str, Bundle], files: Mapping[str, _Candidate], problems: dict[str, str]
     ) -> Iterator[str]:
-        """Yield one file per assignment.
+        """Yield one file per assignment: of script and notebook the one that was changed, else the newer.
 
-        Of script and notebook, it is the one that was changed, else the newer one.
+        Add to `problems` why a file cannot be read.
         """
         for assignment in dict.fromkeys(b.assignment for b in mains.values()):
             names = [name for name, b in mains.items() if b.assignment == assignment]
@@ -212,7 +216,7 @@ class _Discovery:
 
 
 def _modules(folder: PurePosixPath, folders: _Folders, main: str) -> dict[str, tuple[Reader, bytes]]:
-    """Return the Python files in a folder and below, by their place in it, without the one that is graded."""
+    """Return the Python files in a folder and below, by their path in it, without the one that is graded."""
     return {
         str((place / name).relative_to(folder)): (file.read, file.digest)
         for place, files in folders.items()
@@ -260,8 +264,9 @@ def _stem(name: str) -> str:
 
 
 def student_id(name: str) -> str:
-    """Return the student's id of a folder or file name. macOS and some archives write é as two characters; an id has
-    one.
+    """Return the student's id of a folder or file name.
+
+    An id has é as one character; macOS and some archives use two.
     """
     return _shown(unicodedata.normalize("NFC", name))
 

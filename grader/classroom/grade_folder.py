@@ -87,7 +87,8 @@ class Classroom:
 def classroom(options: GradeOptions) -> Classroom:
     """Find the course, and the hidden cases of the exercises or assignments in `only`; of all if it is empty.
 
-    Raises UsageError without solutions/, for a wrong course file, and for an unknown name.
+    Cases that are not cached are recorded. Raises UsageError without solutions/, for a wrong course file, and for an
+    unknown name; and SandboxError if the sandbox tier is not available.
     """
     found = find_course(options.course or Path.cwd())
     solutions = found.require_solutions()
@@ -100,9 +101,11 @@ def classroom(options: GradeOptions) -> Classroom:
 
 
 def grade_folder(root: Path, options: GradeOptions, warn: Callable[[str], None]) -> list[GradedSubmission]:
-    """Grade every submission below `root`, as reports show it. Raises what `grade_class` does.
+    """Grade every submission below `root`. Add the names of groups, comments, and the students of the class list; keep
+    one result per student and exercise.
 
-    warn: gets a sentence for each adopted group that the cases no longer fit.
+    warn: called with a sentence for each group that was adopted with other cases.
+    Raises UsageError for options that exclude each other, and what `classroom` and `grade_class` raise.
     """
     roster = read_roster(options.students) if options.students is not None else {}
     if options.shard and roster:
@@ -127,8 +130,11 @@ def grade_folder(root: Path, options: GradeOptions, warn: Callable[[str], None])
 
 
 def grade_class(root: Path, room: Classroom, options: GradeOptions) -> list[GradedSubmission]:
-    """Grade every submission below `root`. Raises UsageError for wrong use, BadStore for a store that
-    cannot be used, and SandboxError if the sandbox tier is not available."""
+    """Grade every submission below `root`.
+
+    Raises UsageError for wrong use, BadStore for a store that cannot be used, SandboxError if the sandbox tier is not
+    available, and ClusterError if the cluster is lost.
+    """
     if not root.exists():
         raise UsageError(_("{path} does not exist").format(path=root))
     since = _moment(options.since)
@@ -158,7 +164,7 @@ def grade_class(root: Path, room: Classroom, options: GradeOptions) -> list[Grad
         warm="full" if options.cluster or len(found) >= WARM_FROM * jobs else "none",
         public=room.course.root if options.lines and room.course.settings.name_lines else None,
     )
-    Store(store, room.key).close()  # refuses before anything is started
+    Store(store, room.key).close()  # raise BadStore before anything is started
     if not found:
         return []
     with live(len(found)) as progress:
@@ -175,8 +181,8 @@ def _with_roster(entries: Sequence[GradedSubmission], roster: Roster) -> list[Gr
         for one in entries
     ]
     submitted = {one.student for one in entries}
-    sandbox = entries[0].report if entries else Report((), "", "", "", "hidden")
-    return known + [_nothing(person, sandbox) for person in roster.values() if person.id not in submitted]
+    like = entries[0].report if entries else Report((), "", "", "", "hidden")
+    return known + [_nothing(person, like) for person in roster.values() if person.id not in submitted]
 
 
 def _unknown(entry: GradedSubmission) -> GradedSubmission:

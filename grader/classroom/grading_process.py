@@ -43,20 +43,21 @@ class RunConfig:
     """The settings that all processes of a run share."""
 
     bundles: Path  # the folder of the recorded cases
-    store: Path | None  # None: the caller has looked there
+    store: Path | None  # None: no stored results are used
     key: StoreKey
     only: tuple[str, ...] = ()
     rules: Rules = NO_RULES  # of the course
     regrade: bool = False
-    warm: str = "none"
+    warm: str = "none"  # how much of torch the worker server imports, see `Launcher.warm`
     public: Path | None = None  # the folder of the public cases, if lines to look at are wanted
 
 
 @dataclass(frozen=True)
 class Task:
-    """One file to grade; `number` is the caller's. `read` returns the content in the process that grades.
+    """One file to grade.
 
-    beside: reads the modules in its folder and below, by their place there.
+    number: identifies the task for the caller. read: returns the content; called in the process that grades. expected:
+    as in `SubmittedFile`. beside: reads the modules in its folder and below, by their path there.
     """
 
     number: int
@@ -70,9 +71,9 @@ class Task:
 class TaskResult:
     """The results of a task; `new` are those that were not in the store.
 
-    defines: the exercises that the file defines, wanted or not.
+    content: the hash by which results are stored. defines: the exercises that the file defines, wanted or not.
     tree: a hash of the syntax tree of what the student wrote, see `own_tree`.
-    problem: why the file as a whole has no results. remarks: sentences for the instructor.
+    problem: why the file as a whole could not be graded. remarks: sentences for the instructor.
     grader_failed: the problem is a fault of the grader or the machine.
     """
 
@@ -90,7 +91,10 @@ class TaskResult:
 
 @contextmanager
 def grading(allow: Callable[[float], None], config: RunConfig) -> Iterator[Callable[[Task], TaskResult]]:
-    """Set a process of the pool up to grade tasks. Raises SandboxError if the tier is not available."""
+    """Set a process of the pool up to grade tasks; yield the function that grades one.
+
+    Raises SandboxError if the tier is not available.
+    """
     with ExitStack() as opened:
         launcher = opened.enter_context(closing(choose(config.key.sandbox, warm=config.warm)))
         bundles = config.rules.apply(load_all(config.bundles))
@@ -110,7 +114,7 @@ def grading(allow: Callable[[float], None], config: RunConfig) -> Iterator[Calla
         store = opened.enter_context(closing(Store(config.store, config.key))) if config.store else None
         if config.key.sandbox != "basic":  # workers of that tier are children and would inherit the limit
             limit_memory(MEMORY)
-        gc.freeze()  # looking for garbage among what stays takes 2 % of the time of a class
+        gc.freeze()  # searching these lasting objects for garbage takes 2 % of the time of a class
 
         def work(task: Task) -> TaskResult:
             allow(READ_SECONDS)
@@ -122,10 +126,7 @@ def grading(allow: Callable[[float], None], config: RunConfig) -> Iterator[Calla
 
 
 def seconds_for(exercise: Exercise) -> float:
-    """Return the seconds after which the grading of an exercise is stopped.
-
-    They are far more than its own time limits.
-    """
+    """Return the seconds after which grading an exercise is stopped: far more than its own time limits allow."""
     return JUDGE_SECONDS + 2 * sum(case_timeout(exercise, case) for case in exercise.cases)
 
 
@@ -146,7 +147,7 @@ def limit_memory(more: int) -> None:
 def grade(
     engine: Engine, store: Store | None, config: RunConfig, task: Task, public: Engine | None = None
 ) -> TaskResult:
-    """Grade the exercises of a file that the store has no result of. Raises nothing.
+    """Return the results of a file. Grade only the exercises without a stored result. Raises nothing.
 
     public: grades public cases, if lines to look at are wanted. The store never holds lines.
     """
@@ -186,12 +187,12 @@ def grade(
 
 
 def plain_file() -> bytes:
-    """Read what is graded to see whether the grader is at fault."""
+    """Return PLAIN_FILE. Unlike a lambda, this function can be sent to another process."""
     return PLAIN_FILE
 
 
 def grades_a_plain_file(engine: Engine, wanted: Sequence[str]) -> bool:
-    """Whether the engine grades a file that holds nothing; if not, a failure is the grader's own."""
+    """Return whether the engine grades a file without exercises; if not, a failure is the grader's own."""
     try:
         report = engine.grade(submission_from(Path("plain.py"), plain_file()), wanted or None)
     except Exception:
@@ -204,8 +205,9 @@ def grades_a_plain_file(engine: Engine, wanted: Sequence[str]) -> bool:
 def unjudged_file(
     bundles: Sequence[Bundle], wanted: Sequence[str], content: str, size: int, why: str
 ) -> TaskResult:
-    """Return the results of a file that the grader cannot judge, although it judges a plain file: its exercises
-    fail.
+    """Return the results of a file that the grader cannot judge, although it judges a plain file.
+
+    The exercises fail. why: shown to the instructor.
     """
     message = _("the grader could not judge this file; a plain file was graded without a problem")
     remark = _("The grader could not judge this file ({why}). A person should look at it.").format(why=why)
@@ -217,7 +219,10 @@ def unjudged_file(
 def results_without_grading(
     bundles: Sequence[Bundle], names: Sequence[str], outcome: Outcome, why: str
 ) -> list[ExerciseResult]:
-    """Return a result with one outcome and message for each exercise: no points, or None if it was not graded."""
+    """Return a result with this outcome and message for each exercise in `names`.
+
+    Its score is None for "could_not_grade", otherwise 0.
+    """
     return [result_without_checks(e, outcome, why) for b in bundles for e in b.exercises if e.name in names]
 
 
@@ -231,6 +236,6 @@ def _why_nothing(submission: Submission) -> str:
 
 
 def _wanted(bundles: Sequence[Bundle], only: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
-    """Return the exercises to grade, in the order of the course."""
+    """Return the exercises of `names` to grade, in the order of the course. only: no others, unless it is empty."""
     known = [e.name for bundle in bundles for e in bundle.exercises]
     return tuple(name for name in known if name in names and (not only or name in only))

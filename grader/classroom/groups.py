@@ -47,7 +47,9 @@ class Named:
 
 @dataclass(frozen=True)
 class Groups:
-    """named: group → its name. comments: a group, the id of its name, or the id of a known mistake → a comment for
+    """The content of the file.
+
+    named: group → its name. comments: a group, the id of its name, or the id of a known mistake → a comment for
     students.
     """
 
@@ -126,7 +128,7 @@ def write_groups(folder: Path, groups: Groups) -> Path:
 
 
 def text_of(value: str, option: str) -> str:
-    """Return an option's text on one line, without control characters. Raises UsageError if it is empty or long."""
+    """Return an option's text on one line, without control characters. Raises UsageError if it is empty or too long."""
     text = sanitize(" ".join(value.split()), MAX_TEXT)
     # `sanitize` makes a text longer if it has control characters.
     if not 0 < len(value.strip()) <= MAX_TEXT - 50 or len(text) > MAX_TEXT:

@@ -1,6 +1,7 @@
 """Marks for the gradebooks of Canvas and Moodle: one row per student, one column per assignment.
 
-What identifies a student comes from the class list (`--students`); without one, the name of the folder is the login.
+The columns that identify a student come from the class list (`--students`); without one, the name of the folder is the
+login.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ class _Student:
     ungraded: bool = False  # a file of theirs could not be graded, by a fault of the grader
 
     def column(self, *names: str) -> str:
-        """Return the value of the first of these columns of the class list that is not empty."""
+        """Return the first cell that is not empty in these columns of the class list; "" if there is none."""
         return next((self.person.columns[name] for name in names if self.person.columns.get(name)), "")
 
     def score(self, assignment: str) -> str:
-        """Return the points; "" if something could not be graded, so that an import writes no zero."""
+        """Return the points; "" while something could not be graded, so that no import writes a zero."""
         results = self.results.get(assignment, [])
         if (self.ungraded and not results) or any(result.score is None for result in results):
             return ""

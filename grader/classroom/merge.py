@@ -24,7 +24,10 @@ _FIRST = ("",) * 5  # before every key
 
 @dataclass(frozen=True)
 class Merged:
-    """The result of a merge. rejected: part → number of its rows that the grader did not write, if there are any."""
+    """The result of a merge. submissions, results: how many the target now holds.
+
+    rejected: part → number of its rows that the grader did not write, if there are any.
+    """
 
     submissions: int
     results: int
@@ -34,8 +37,9 @@ class Merged:
 def merge(parts: Sequence[Path], target: Path, secret: bytes) -> Merged:
     """Copy the rows of `parts` into the store `target`, all or none. Merging again changes nothing.
 
-    If several versions of the grader graded an exercise of a submission, the result of the newest stays. secret: signs
-    the rows. Raises BadStore for parts that cannot be read, or are of different seeds, cases or sandboxes.
+    If several versions of the grader graded an exercise of a submission, the result of the newest stays.
+    secret: verifies the signatures of the rows. Raises BadStore for parts that cannot be read, or are of
+    different seeds, cases or sandboxes.
     """
     rejected: dict[Path, int] = {}
     with closing(Store(target, StoreKey("", "", "", secret))) as store, store.transaction():
@@ -43,7 +47,7 @@ def merge(parts: Sequence[Path], target: Path, secret: bytes) -> Merged:
             if left := _copy(part, store, secret):
                 rejected[part] = left
             _require_one(store, part)
-        graders = sorted(store.distinct("grader"), key=_age)
+        graders = sorted(store.distinct("grader"), key=_as_versions)
         for place, older in enumerate(graders):
             for newer in graders[place + 1 :]:
                 store.drop_outdated(older, newer)
@@ -51,7 +55,7 @@ def merge(parts: Sequence[Path], target: Path, secret: bytes) -> Merged:
 
 
 def _copy(part: Path, store: Store, secret: bytes) -> int:
-    """Copy the signed rows of a part. Returns how many others it has."""
+    """Copy the signed rows of a part. Return the number of its other rows. Raises BadStore if it has only others."""
     signed = others = 0
     for rows in _pages(part):
         good = [row for row in rows if row.is_signed(secret)]
@@ -67,6 +71,7 @@ def _copy(part: Path, store: Store, secret: bytes) -> int:
 
 
 def _require_one(store: Store, part: Path) -> None:
+    """Raise BadStore, naming the last copied part, if the rows are not of one set of cases and one sandbox."""
     for column, sentence in (
         ("cases", _("{path} was graded with other hidden cases; merge results of one version of the course")),
         ("sandbox", _("{path} was graded in another sandbox; name one for all parts with --sandbox")),
@@ -76,14 +81,14 @@ def _require_one(store: Store, part: Path) -> None:
 
 
 def _pages(part: Path) -> Iterator[list[Row]]:
-    """Read a copy of the file, in a process with limits. Raises BadStore."""
+    """Yield lists of up to PAGE rows. A process with limits reads them from a copy of the file. Raises BadStore."""
     with tempfile.TemporaryDirectory() as folder, BoundedReader() as reader:
         copy, after = Path(folder) / "part", _FIRST
         try:
             for suffix in ("", "-wal"):  # the second is there if the grader was killed
                 if not suffix or Path(f"{part}{suffix}").exists():
                     shutil.copyfile(f"{part}{suffix}", f"{copy}{suffix}")
-                    os.chmod(f"{copy}{suffix}", 0o600)  # whatever the umask: a store must be its owner's
+                    os.chmod(f"{copy}{suffix}", 0o600)  # `Store` refuses a file that other users can write to
             while rows := reader.call(read_page, copy, after):
                 yield rows
                 if rows[-1][:5] <= after:
@@ -98,7 +103,7 @@ def _pages(part: Path) -> Iterator[list[Row]]:
 
 
 def read_page(path: Path, after: Sequence[str]) -> list[Row]:
-    """Read some rows after a key. Raises Unreadable for anything but a store."""
+    """Return up to PAGE rows after a key, in the order of keys. Raises Unreadable for anything but a store."""
     try:
         with closing(Store(path, StoreKey("", "", "", b""))) as store:
             if tuple(after) == _FIRST:
@@ -111,8 +116,8 @@ def read_page(path: Path, after: Sequence[str]) -> list[Row]:
     return rows
 
 
-def _age(versions: str) -> tuple[Version, ...]:
-    """Return "0.2.0 torch 2.13.0" as numbers that can be compared. A text without versions is the oldest."""
+def _as_versions(versions: str) -> tuple[Version, ...]:
+    """Return the two versions in a text such as "0.2.0 torch 2.13.0"; (0, 0) if one is malformed."""
     grader, _torch, torch = [*versions.split(), "", ""][:3]
     try:
         return Version(grader), Version(torch)

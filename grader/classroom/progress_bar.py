@@ -14,7 +14,7 @@ EVERY = 5.0  # seconds between plain lines
 
 @contextmanager
 def live(total: int) -> Iterator[Callable[[int, int], None]]:
-    """Yield a function (done, graded now) that shows progress, rate and time left."""
+    """Yield a function (done, fresh) that shows progress, rate and time left. fresh: how many were graded now."""
     if not sys.stderr.isatty():
         yield _Plain(total)
         return
@@ -31,12 +31,12 @@ def live(total: int) -> Iterator[Callable[[int, int], None]]:
         task = progress.add_task(_("grading"), total=total, speed="")
         started = time.monotonic()
 
-        def tell(done: int, fresh: int) -> None:
+        def show(done: int, fresh: int) -> None:
             progress.update(
                 task, completed=done, speed=speed(total - done, fresh, time.monotonic() - started)
             )
 
-        yield tell
+        yield show
 
 
 class _Plain:
@@ -58,7 +58,10 @@ class _Plain:
 
 
 def speed(left: int, fresh: int, seconds: float) -> str:
-    """Return for example "412 a minute, 0:23 left"; "" before two results are there."""
+    """Return a text such as "412 a minute, 0:23 left"; "" until two submissions were graded now.
+
+    left: submissions that are not done. fresh: submissions graded in these seconds.
+    """
     if fresh < 2 or seconds <= 0:
         return ""
     rate = fresh / seconds

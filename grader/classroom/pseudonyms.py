@@ -1,7 +1,8 @@
 """Replace the names of students in a class report that is shared: in names, places and texts.
 
-A pseudonym is computed from the secret seed: a student has the same one in every report, and only the seed gives
-it. File names, code, hashes of contents, remarks on files and the columns of the class list are left out.
+A pseudonym is computed from the secret seed: a student has the same one in every report, and it cannot be
+computed without the seed. File names, code, hashes of contents, remarks on files and the columns of the class list,
+except the section, are left out.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def _entry(entry: GradedSubmission, name: str, number: int) -> GradedSubmission:
 
 
 def _without(value: Any, pattern: re.Pattern[str], name: str, is_text: bool = False) -> Any:
-    """Return the value with `name` in place of each match in its sentences."""
+    """Return the value with `name` instead of each match of `pattern` in its sentences, and without code."""
     if isinstance(value, str):
         return pattern.sub(name, value) if is_text else value
     if isinstance(value, tuple):

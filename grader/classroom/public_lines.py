@@ -15,9 +15,9 @@ from grader.report.model import ExerciseResult
 def with_public_lines(
     engine: Engine, submission: Submission, results: Sequence[ExerciseResult]
 ) -> tuple[ExerciseResult, ...]:
-    """Return the results with lines for what fails on public cases too. At most 2 s for all exercises of a file.
+    """Return the results with lines for exercises that also fail on public cases.
 
-    engine: grades public cases.
+    The search takes at most 2 s per file. engine: grades public cases.
     """
     failed = [result.name for result in results if result.outcome == "failed"]
     if not failed:

@@ -26,9 +26,10 @@ NBGRADER = ("submitted", "autograded", "feedback")
 
 @dataclass(frozen=True)
 class StudentData:
-    """What is stored about a student.
+    """The stored data of a student.
 
-    stores: store → hashes of files whose results are deleted. paths: the grader's files. theirs: submissions and files of nbgrader, which are only listed.
+    stores: store → hashes of files whose results are deleted. paths: files of the grader to delete.
+    theirs: submissions and files of nbgrader, which are only listed.
     """
 
     stores: dict[Path, list[str]]
@@ -45,9 +46,9 @@ def find_stored(
     """Find what is stored about a student of the class in `root`. Nothing is changed.
 
     A store has no names: a result is found by the hash of its file. Results of files that were deleted since
-    are found too. store: the one that `--store` named, besides those in the cache. Raises UsageError for a name
-    that cannot be a folder's or that nothing there has, and GraderError if a file of another student cannot be
-    read, since its results would be lost.
+    are found too. store: the one that `--store` named, besides those in the cache. pages: the folder of
+    `grader grade --pages`. Raises UsageError if `student` cannot be the name of a folder, or if no file there is the
+    student's. Raises GraderError if a file of another student cannot be read, since its results would be lost.
     """
     if not root.is_dir():
         raise UsageError(_("{path} is no folder of submissions").format(path=root))
@@ -89,10 +90,11 @@ def remove(found: StudentData) -> None:
             path.unlink()
 
 
-_NO_KEY = StoreKey("", "", "", b"")  # nothing is read that would have to be verified
+_NO_KEY = StoreKey("", "", "", b"")  # no result is read, so no row is verified
 
 
 def _of_no_other_student(path: Path, others: set[str]) -> list[str]:
+    """Return the hashes in a store that are not among those of other students' files."""
     with closing(Store(path, _NO_KEY)) as store:
         return [content for content in store.distinct("content") if content not in others]
 
@@ -102,7 +104,7 @@ def _contents(file: SubmittedFile, reader: BoundedReader) -> Iterator[str]:
         beside = among({name: read for name, (read, _digest) in file.beside.items()})
         try:
             yield reader.call(_content, file.file, file.read, beside)
-        except Blocked:  # what is no submission has no stored results
+        except Blocked:  # a file that is no submission has no stored results
             return
         except GraderError as error:
             says = _(

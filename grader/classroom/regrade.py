@@ -24,7 +24,7 @@ MOST_REASONS = 4
 
 @dataclass(frozen=True)
 class Change:
-    """An exercise of a student whose points, outcome or diagnosis differ. final: what would be published."""
+    """An exercise of a student whose points, outcome or diagnosis differ. final: the result to publish."""
 
     student: str
     submission: str
@@ -35,7 +35,7 @@ class Change:
 
     @property
     def difference(self) -> float:
-        """Return the change of the points, after `--never-lower`; 0 if the exercise could not be graded."""
+        """Return the points gained, negative if lost, after `--never-lower`; 0 if it could not be graded again."""
         if self.final.score is None:
             return 0.0
         return self.final.score - (self.old.score or 0.0)
@@ -65,8 +65,10 @@ class Change:
 
 @dataclass(frozen=True)
 class Regraded:
-    """Everything about one call. results: what would be published. compared: with an earlier result. lost: could not
-    be graded.
+    """Everything about one call. results: the results to publish.
+
+    compared, unknown: number of results with and without an earlier one. lost: number of results and files that could
+    not be graded.
     """
 
     changes: tuple[Change, ...]
@@ -77,12 +79,12 @@ class Regraded:
 
 
 def side_store(root: Path) -> Path:
-    """Return the store of results that are not published yet; it lets a call continue after a stop."""
+    """Return the store of results that are not published yet. An interrupted call continues from it."""
     return default_store(folder_of(root)).with_suffix(".regrade.sqlite")
 
 
 def regrade(root: Path, room: Classroom, options: GradeOptions, never_lower: bool) -> Regraded:
-    """Grade, and compare with the store that `options` names, or with that of the folder.
+    """Grade again, and compare with the store that `options` names, or with that of the folder.
 
     Of several earlier results, the newest of other cases or settings counts. Raises UsageError if there is no such
     store, and what `grade_class` raises.
@@ -135,8 +137,8 @@ def _change(entry: GradedSubmission, old: ExerciseResult, new: ExerciseResult, n
 
 
 def _differs(change: Change) -> bool:
-    """Whether points, outcome or known mistake differ. Names of unnamed groups do not count: they change with every
-    case.
+    """Whether points, outcome or known mistake differ. Fingerprints do not count: they change with the
+    cases.
     """
     return any(
         getattr(change.old, name) != getattr(change.new, name) for name in ("score", "points", "outcome")
@@ -144,7 +146,7 @@ def _differs(change: Change) -> bool:
 
 
 def _published(change: Change) -> ExerciseResult:
-    """Return the result, with a sentence for the student if the points changed or `--never-lower` kept them."""
+    """Return the result to publish, with a sentence for the student if points changed or `--never-lower` kept them."""
     if change.difference or change.final.score != change.new.score:
         return replace(change.final, remarks=(*change.final.remarks, change.sentence))
     return change.final

@@ -1,4 +1,4 @@
-"""Read `students.csv`: who is in the class. Instructors get such files from elsewhere, so what is read is bounded."""
+"""Read `students.csv`: who is in the class. Instructors get such files from elsewhere, so their size is limited."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Roster = Mapping[str, Person]
 
 
 def read_roster(path: Path) -> Roster:
-    """Return the students by their id. Raises UsageError with one sentence."""
+    """Return the students by their id. Raises UsageError with a sentence if it cannot be read."""
     try:
         text = read_within(path, MAX_BYTES).decode("utf-8-sig")
         first = text.partition("\n")[0]

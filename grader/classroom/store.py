@@ -25,9 +25,8 @@ from grader.support.cache_folder import cache_folder
 from grader.support.i18n import _
 
 VERSION = 3
-NOT_COMPRESSED = (
-    2  # the version of a store whose results are plain texts; the first new row makes it a VERSION
-)
+# The version of a store whose results are not compressed. The next transaction changes it to VERSION.
+NOT_COMPRESSED = 2
 PAGE_SIZE = 16 << 10  # bytes; in SQLite's usual 4 KiB no compressed result fits into the table itself
 _TABLE = """
 CREATE TABLE results (
@@ -65,7 +64,7 @@ _CAUTIOUS = ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0")
 class StoreKey:
     """Everything that a result depends on besides the submission, and the secret that authenticates it."""
 
-    cases: str  # a hash of the bundles
+    cases: str  # a hash of the cases, the grader's code and the rules of the course
     grader: str  # versions of the grader and of torch
     sandbox: str
     secret: bytes = field(repr=False)
@@ -97,7 +96,10 @@ class Store:
     """One open store. Several processes may read while one writes."""
 
     def __init__(self, path: Path, key: StoreKey):
-        """Open a store, or make it. Raises BadStore for a file that others may have made or changed."""
+        """Open a store, or make it.
+
+        Raises BadStore for a file that is no store, or that others may have made or changed.
+        """
         self.path = path
         self._key = (key.cases, key.grader, key.sandbox)
         self._secret = key.secret
@@ -171,7 +173,7 @@ class Store:
     def earlier(self, content: str) -> dict[str, ExerciseResult]:
         """Return per exercise the newest result of a submission under another key, else that under this one.
 
-        Rows that the grader did not write, and damaged parts of the file, are left out.
+        Rows that the grader did not write are left out. A damaged file gives no results.
         """
         found: dict[str, ExerciseResult] = {}
         try:
@@ -223,7 +225,7 @@ class Store:
             ) from None
 
     def require_whole(self) -> None:
-        """Raise BadStore if a part of the file is lost; queries would find the rest."""
+        """Raise BadStore if a part of the file is lost; queries would return the rest without an error."""
         if self._database.execute("PRAGMA quick_check(1)").fetchall() != [("ok",)]:
             raise BadStore(_("{path} is damaged").format(path=self.path))
 
@@ -236,11 +238,11 @@ class Store:
         self._database.executemany(_COPY, ((*row[:5], compressed(row.result), *row[6:]) for row in rows))
 
     def drop_outdated(self, older: str, newer: str) -> None:
-        """Drop the rows of one version of the grader whose submission and exercise another version has graded."""
+        """Drop the rows of version `older` whose submission and exercise version `newer` has graded."""
         self._database.execute(_OUTDATED, (older, newer))
 
     def distinct(self, column: str) -> list[str]:
-        """Return the different values of a column, in order."""
+        """Return the different values of a column, sorted."""
         rows = self._database.execute(f"SELECT DISTINCT {column} FROM results ORDER BY 1")
         return [value for (value,) in rows]
 

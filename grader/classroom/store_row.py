@@ -42,9 +42,9 @@ def compressed(text: str) -> bytes:
 
 
 def _expanded(value: Any) -> Any:
-    """Return the text of a result.
+    """Return the text of a result. A value that cannot be decompressed is returned as it is; its row does not verify.
 
-    What no version of the grader wrote is returned as it is: not a text, or not signed.
+    Text is returned as it is too: earlier versions did not compress results.
     """
     if not isinstance(value, bytes):
         return value
@@ -57,7 +57,8 @@ def _expanded(value: Any) -> Any:
 
 
 def mac_of(secret: bytes, *fields: str) -> str:
-    """Return the HMAC-SHA256 of a row without its mac, written as a JSON list, so that no two rows give the same
-    bytes.
+    """Return the HMAC-SHA256 of the fields before `mac`.
+
+    They are a JSON list, so that no two rows give the same bytes.
     """
     return hmac.new(secret, json.dumps(fields).encode(), hashlib.sha256).hexdigest()

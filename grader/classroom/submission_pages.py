@@ -15,7 +15,7 @@ MAX_NAME = 80  # characters of a file's name: students choose the names of what 
 
 
 def stem_of(student: str) -> str:
-    """Return the name of a student's page without its suffix."""
+    """Return the file name of a student's page without its suffix."""
     return re.sub(r"[^\w]+", "_", student)[:MAX_NAME]
 
 

@@ -29,24 +29,21 @@ class ExerciseSummary:
     outcomes: Counter[str] = field(default_factory=Counter)
     scores: list[float] = field(default_factory=list)
     failed_checks: dict[tuple[str, str], list[str]] = field(default_factory=dict)  # (facet, title) → who
-    seen: int = 0
+    seen: int = 0  # results of this exercise
 
     @property
     def mean(self) -> float | None:
         return sum(self.scores) / len(self.scores) if self.scores else None
 
     def by_share(self) -> list[tuple[str, str, list[str]]]:
-        """Return (facet, title, students) of the checks that fail.
-
-        The check that fails for most students comes first.
-        """
+        """Return (facet, title, who) of each check that fails; those that fail for most students come first."""
         rows = sorted(self.failed_checks.items(), key=lambda row: -len(row[1]))
         return [(facet, title, who) for (facet, title), who in rows]
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """A known mistake (or an explanation of several) and who made it."""
+    """A known mistake, or several that together explain an answer, and who made it."""
 
     exercise: str
     ids: tuple[str, ...]
@@ -61,9 +58,9 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Cluster:
-    """Submissions whose wrong answers are the same, and equal no known mistake; `smallest` is the shortest.
+    """Submissions whose wrong answers are the same, and equal no known mistake.
 
-    group: what commands call it by.
+    group: the name by which commands call it. smallest: the submission with the fewest characters.
     """
 
     group: str
@@ -107,7 +104,10 @@ class Section:
 
 @dataclass(frozen=True)
 class Summary:
-    """Everything that the class report shows; the commonest first."""
+    """Everything that the class report shows.
+
+    Exercises are sorted by assignment; mistakes, clusters and advice, the commonest first.
+    """
 
     exercises: tuple[ExerciseSummary, ...]
     mistakes: tuple[Mistake, ...]
@@ -122,13 +122,13 @@ class Summary:
         return [
             outcome
             for outcome in OUTCOMES
-            if outcome in ("passed", "failed") or any(of.outcomes[outcome] for of in self.exercises)
+            if outcome in ("passed", "failed") or any(one.outcomes[outcome] for one in self.exercises)
         ]
 
     @property
     def failing(self) -> list[ExerciseSummary]:
-        """Return the exercises with a check that fails for at least one student."""
-        return [of for of in self.exercises if of.failed_checks]
+        """The exercises of which a check fails for somebody."""
+        return [one for one in self.exercises if one.failed_checks]
 
 
 def summarise(entries: Sequence[GradedSubmission]) -> Summary:
@@ -136,9 +136,11 @@ def summarise(entries: Sequence[GradedSubmission]) -> Summary:
     everything = [(entry, result) for entry in entries for result in entry.report.exercises]
     exercises: dict[str, ExerciseSummary] = {}
     for entry, result in everything:
-        of = exercises.setdefault(result.name, ExerciseSummary(result.name, result.assignment, result.points))
-        _count(of, entry, result)
-    in_order = sorted(exercises.values(), key=lambda of: of.assignment)
+        exercise = exercises.setdefault(
+            result.name, ExerciseSummary(result.name, result.assignment, result.points)
+        )
+        _count(exercise, entry, result)
+    in_order = sorted(exercises.values(), key=lambda exercise: exercise.assignment)
     return Summary(
         tuple(in_order),
         tuple(_mistakes(everything)),
@@ -149,15 +151,15 @@ def summarise(entries: Sequence[GradedSubmission]) -> Summary:
     )
 
 
-def _count(of: ExerciseSummary, entry: GradedSubmission, result: ExerciseResult) -> None:
-    of.seen += 1
-    of.outcomes[result.outcome] += 1
+def _count(exercise: ExerciseSummary, entry: GradedSubmission, result: ExerciseResult) -> None:
+    exercise.seen += 1
+    exercise.outcomes[result.outcome] += 1
     if result.score is not None:
-        of.scores.append(result.score)
+        exercise.scores.append(result.score)
     for title in dict.fromkeys(
         (check.facet, check.title) for check in result.checks if check.outcome == "failed"
     ):
-        of.failed_checks.setdefault(title, []).append(entry.student)
+        exercise.failed_checks.setdefault(title, []).append(entry.student)
 
 
 def _grouped(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:
@@ -226,26 +228,25 @@ def _alike(entries: Sequence[GradedSubmission]) -> list[Alike]:
 
 
 def _sections(entries: Sequence[GradedSubmission]) -> list[Section]:
-    """Return the sections of the class list (its column `section`); [] without this column.
-
-    A student without files has 0 points.
+    """Return the sections in the class list, sorted by name; none without a column `section`. A student without files
+    has 0 points.
     """
     points: dict[str, dict[str, float]] = {}
-    came: dict[str, set[str]] = {}
+    submitted: dict[str, set[str]] = {}
     for entry in entries:
         if entry.person is None or not entry.person.section:
             continue
-        of = points.setdefault(entry.person.section, {})
-        of[entry.student] = of.get(entry.student, 0.0) + entry.report.score
-        came.setdefault(entry.person.section, set()).update([entry.student] if entry.submission else [])
+        by_student = points.setdefault(entry.person.section, {})
+        by_student[entry.student] = by_student.get(entry.student, 0.0) + entry.report.score
+        submitted.setdefault(entry.person.section, set()).update([entry.student] if entry.submission else [])
     return [
-        Section(name, len(of), len(came[name]), sum(of.values()) / len(of))
-        for name, of in sorted(points.items())
+        Section(name, len(by_student), len(submitted[name]), sum(by_student.values()) / len(by_student))
+        for name, by_student in sorted(points.items())
     ]
 
 
 def addresses(entries: Sequence[GradedSubmission], who: Collection[str]) -> list[str]:
-    """Return names to copy: one line per section, "A: ada, bob", with e-mail addresses where the class list has them."""
+    """Return names to copy: one line per section, "A: ada, bob", with e-mail addresses if the class list has them."""
     lines: dict[str, dict[str, str]] = {}
     for entry in entries:
         if entry.student in who:
@@ -263,7 +264,7 @@ def _who(group: Sequence[Graded]) -> tuple[str, ...]:
 
 
 def unread(entries: Sequence[GradedSubmission]) -> list[GradedSubmission]:
-    """Return the submissions without anything to grade, if the grader is not at fault."""
+    """Return entries with nothing to grade, by no fault of the grader: also of students who submitted nothing."""
     return [entry for entry in entries if entry.problem and not entry.grader_failed]
 
 
@@ -273,7 +274,10 @@ def remarks(entries: Sequence[GradedSubmission]) -> list[str]:
 
 
 def reasons(entries: Sequence[GradedSubmission]) -> list[tuple[GradedSubmission, ExerciseResult, str]]:
-    """Return the exercises that failed or are blocked without a named mistake, each with its reason."""
+    """Return the exercises that did not pass and have no named mistake, each with its reason.
+
+    Exercises that were not started or could not be graded are left out.
+    """
     return [
         (entry, result, reason(result))
         for entry in entries
@@ -283,7 +287,7 @@ def reasons(entries: Sequence[GradedSubmission]) -> list[tuple[GradedSubmission,
 
 
 def could_not(entries: Sequence[GradedSubmission]) -> list[tuple[GradedSubmission, str]]:
-    """Return submissions that could not be graded, and why."""
+    """Return the submissions that could not be graded, at least in part, and why."""
     return [
         (e, next((r.message for r in e.report.exercises if r.outcome == "could_not_grade"), e.problem))
         for e in entries

@@ -61,7 +61,7 @@ def _parts(entries: Sequence[GradedSubmission]) -> Iterator[RenderableType]:
 def _listed(
     heading: str, found: Sequence[T], show_one: Callable[[T], RenderableType], *, all_rows: bool = False
 ) -> Iterator[RenderableType]:
-    """Return a heading, the first rows, and the number of further rows; nothing without rows."""
+    """Yield a heading, the first rows, and the number of further rows; nothing without rows."""
     if not found:
         return
     yield Group(Text(), Text(heading, style="bold"))
@@ -77,20 +77,21 @@ def _exercises(summary: Summary) -> RenderableType:
     for outcome in summary.outcomes:
         table.add_column(outcome_name(outcome), justify="right")
     table.add_column(_("mean points"), justify="right", no_wrap=True)
-    for of in summary.exercises:
-        mean = "–" if of.mean is None else f"{of.mean:.2f}"
+    for exercise in summary.exercises:
+        mean = "–" if exercise.mean is None else f"{exercise.mean:.2f}"
         table.add_row(
-            Text(f"{of.assignment[:2]} {of.name}"),
-            *(str(of.outcomes[o] or "·") for o in summary.outcomes),
-            f"{mean} / {of.points:g}",
+            Text(f"{exercise.assignment[:2]} {exercise.name}"),
+            *(str(exercise.outcomes[outcome] or "·") for outcome in summary.outcomes),
+            f"{mean} / {exercise.points:g}",
         )
     return table
 
 
-def _checks(of: ExerciseSummary) -> RenderableType:
-    lines: list[RenderableType] = [Text(f"  {of.name}")]
-    for facet, title, who in of.by_share():
-        line = _("{n} of {all}  {facet}: {title}").format(n=len(who), all=of.seen, facet=facet, title=title)
+def _checks(exercise: ExerciseSummary) -> RenderableType:
+    lines: list[RenderableType] = [Text(f"  {exercise.name}")]
+    for facet, title, who in exercise.by_share():
+        says = _("{n} of {all}  {facet}: {title}")
+        line = says.format(n=len(who), all=exercise.seen, facet=facet, title=title)
         lines.append(Padding(Text.assemble(f"{line}  ", (names(who), "dim")), (0, 0, 0, 4)))
     return Group(*lines)
 
@@ -110,7 +111,7 @@ def _who_and_what(name: str, found: Mistake | AdviceGiven) -> RenderableType:
 
 
 def _below(text: str) -> RenderableType:
-    """Return a sentence to print below the line that it explains."""
+    """Return a sentence, indented, to print below the line that it explains."""
     return Padding(Text(text), (0, 0, 0, 5))
 
 

@@ -17,7 +17,8 @@ from grader.student.exercise_list import ENTER, ExerciseList, Row, rows_of
 from grader.student.terminal_keys import QUIT
 from grader.support.i18n import _
 
-BAR_WIDTH, OTHER_LINES = 30, 7
+BAR_WIDTH = 30  # columns
+OTHER_LINES = 7  # of the screen, besides the exercises
 
 
 def course_bar(rows: list[Row], width: int) -> Text:

@@ -38,12 +38,12 @@ def command(name: str | None, course: Path | None) -> None:
         if e.level >= 3
     ]
     console = Console(highlight=False)
-    page = next((m for _e, m in known if m.id == name), None)
-    if page is not None:
-        console.print(Text(page.id, style="bold"))
-        console.print(Text(_(page.says)))
+    chosen = next((m for _e, m in known if m.id == name), None)
+    if chosen is not None:
+        console.print(Text(chosen.id, style="bold"))
+        console.print(Text(_(chosen.says)))
         console.print()
-        console.print(Markdown(_(page.page) if page.page else f"> {_(page.asks)}"))
+        console.print(Markdown(_(chosen.page) if chosen.page else f"> {_(chosen.asks)}"))
         return
     listed = [(e, m) for e, m in known if name in (None, e.name, e.assignment)]
     if not listed:

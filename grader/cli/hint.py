@@ -35,8 +35,8 @@ def command(exercise: str, course: Path | None, again: bool) -> None:
     found = one_exercise(exercise, where.bundles)
     exercise = found.name
     path = where.root / FILE
-    levels = _read(path)
-    shown = min(levels.get(exercise, 0) + (not again), len(found.hints))
+    counts = _read(path)
+    shown = min(counts.get(exercise, 0) + (not again), len(found.hints))
     for line in _about_the_mistake(progress.load(where.root).get(exercise, {}), found.level, shown):
         click.echo(_wrapped(line))
     for number, hint in enumerate(found.hints[:shown], 1):
@@ -50,7 +50,7 @@ def command(exercise: str, course: Path | None, again: bool) -> None:
     )
     try:
         make_folder(path.parent)
-        write_atomically(path, json.dumps({**levels, exercise: shown}, sort_keys=True).encode())
+        write_atomically(path, json.dumps({**counts, exercise: shown}, sort_keys=True).encode())
     except CannotWrite as why:
         click.echo(_("The next call shows the same hint again: {why}.").format(why=why), err=True)
 
@@ -72,8 +72,9 @@ def _about_the_mistake(last: Mapping[str, Any], level: int, shown: int) -> Itera
 
 
 def _read(path: Path) -> dict[str, int]:
+    """Return the number of hints shown so far per exercise; {} if the file is missing or damaged."""
     try:
-        levels = json.loads(path.read_text("utf-8"))
+        counts = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
         return {}
-    return {k: v for k, v in levels.items() if type(v) is int and v >= 0} if isinstance(levels, dict) else {}
+    return {k: v for k, v in counts.items() if type(v) is int and v >= 0} if isinstance(counts, dict) else {}

@@ -1,4 +1,4 @@
-"""`grader reset`: restore the original stub of an exercise; the old file stays beside it."""
+"""`grader reset`: restore the original stub of an exercise; a copy of the old file is saved beside it."""
 
 from __future__ import annotations
 

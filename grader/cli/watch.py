@@ -116,7 +116,7 @@ class RunningLine:
         self._is_shown = False
 
     def update(self) -> None:
-        """Show the line if a run has taken a moment."""
+        """Show the line if a run has taken longer than SLICE, otherwise remove it."""
         seconds = self._runs.seconds
         if self._line is None or seconds is None or seconds < SLICE:
             self.close()
@@ -134,7 +134,7 @@ class RunningLine:
 
 
 def _next(events: Events, until: float | None, status: RunningLine) -> Path | str | Result | None:
-    """Wait for the next event, or until a moment of `time.monotonic`."""
+    """Return the next event; None if none comes until a time, in seconds of `time.monotonic`."""
     while until is None or time.monotonic() < until:
         try:
             event = events.get(timeout=SLICE)
@@ -148,7 +148,7 @@ def _next(events: Events, until: float | None, status: RunningLine) -> Path | st
 
 
 def _other_saves(events: Events) -> list[Path]:
-    """Take the saves that wait behind another one; the rest stays in its order."""
+    """Take all waiting saves from the queue and return them; other events stay in it, in their order."""
     taken: list[Path | str | Result] = []
     while not events.empty():
         taken.append(events.get())

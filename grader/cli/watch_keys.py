@@ -33,7 +33,10 @@ class WithLines:
 
 
 class WatchKeys:
-    """Acts on keys and on results. start: starts a run, which ends the one before; clear: whether to clear the screen."""
+    """Acts on keys and on results.
+
+    start: starts a run, which ends the one before. clear: whether to clear the screen.
+    """
 
     def __init__(
         self, watcher: Watcher, console: Console, start: Callable[[Iterator[object]], None], clear: bool
@@ -49,7 +52,10 @@ class WatchKeys:
         self.start(self._graded(self.watcher.current))
 
     def show(self, value: object) -> None:
-        """Show what a run has ready: a report, the same report with lines, or that all is graded."""
+        """Show what a run has ready: a report, the same report with lines, or None when all exercises are graded.
+
+        While the list is shown, only update the list.
+        """
         if self._list is not None:
             self._list.rows = rows_of(self.watcher.course)
             self._show_list()
@@ -61,7 +67,7 @@ class WatchKeys:
             self._open_list()
 
     def _graded(self, exercise: str) -> Iterator[object]:
-        """In the thread: grade, search for a line, and prepare the next run."""
+        """In the thread of `Background`: grade, search for a line, and prepare the next run."""
         report = self.watcher.grade(exercise)
         yield report
         yield WithLines(self.watcher.with_lines(report))
@@ -69,7 +75,7 @@ class WatchKeys:
         self.watcher.prepare_next_grading()
 
     def _graded_all(self) -> Iterator[object]:
-        """In the thread: grade every exercise, each in its turn."""
+        """In the thread of `Background`: grade every exercise, one after another."""
         names = self.watcher.names
         says = _("grading {name} ({number} of {all})")
         for number, name in enumerate(names, 1):
@@ -104,7 +110,8 @@ class WatchKeys:
         if self._list is not None:
             self._in_list(key)
             return False
-        confirmed, self._asked_to_reset = self._asked_to_reset and key in "yY", False
+        confirmed = self._asked_to_reset and key in "yY"
+        self._asked_to_reset = False
         if confirmed:
             self._reset()
         action = {

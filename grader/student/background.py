@@ -13,7 +13,7 @@ from grader.sandbox.channel import Stopped
 
 @dataclass(frozen=True)
 class Result:
-    """Something that job `job` has ready. `error`: the exception that ended the job."""
+    """One value that a job yielded. job: its number. error: the exception that ended the job."""
 
     job: int
     value: object = None
@@ -23,8 +23,9 @@ class Result:
 class Background:
     """Runs jobs, which yield their results. A new job ends the one before.
 
-    The thread lives as long as this object, because processes that it starts end with it. stop: the event that
-    makes a job raise Stopped. clean_up: called in the thread after that.
+    One thread runs all jobs until `close`, because the processes that a thread starts end with it. stop: the event
+    that makes a job raise Stopped. clean_up: called in the thread after that. post: called in the thread with each
+    result.
     """
 
     def __init__(self, stop: threading.Event, clean_up: Callable[[], None], post: Callable[[Result], None]):
@@ -32,7 +33,7 @@ class Background:
         self._pool = ThreadPoolExecutor(1, "headway-grading")
         self._running: Future[None] | None = None
         self._started = 0.0
-        self.number = 0
+        self.number = 0  # of the latest job
 
     def start(self, job: Iterator[object]) -> None:
         """End the job that is running, and start another one."""
@@ -48,10 +49,10 @@ class Background:
             self._running.result()
             self._running = None
             self._stop.clear()
-            self.number += 1  # what it has posted is out of date
+            self.number += 1  # marks the results that it has posted as out of date
 
     def close(self, last: Callable[[], None]) -> None:
-        """End the job and the thread. last: what the thread does before."""
+        """End the job and the thread. last: called in the thread before it ends."""
         self.end()
         self._pool.submit(last).result()
         self._pool.shutdown()

@@ -18,7 +18,7 @@ from grader.support.atomic_files import write_atomically
 from grader.support.errors import UsageError
 from grader.support.i18n import _
 
-LITERAL_VALUES = 120  # a longer tensor goes into the file beside it
+LITERAL_VALUES = 120  # elements; a tensor with more goes into a safetensors file
 Step = Mapping[str, Any]
 
 
@@ -45,7 +45,7 @@ def write_case(file: Path, exercise: Exercise, failed: CheckResult, names: Mappi
 def case_text(
     case: RecordedCase, module: str, names: Mapping[str, str], title: str, beside: str
 ) -> tuple[str, dict[str, Array]]:
-    """Return the source, and the tensors that go into the file `beside` it, a safetensors file.
+    """Return the source, and the tensors that go into the safetensors file of the name `beside`.
 
     module: the module with the student's definitions; "" for a notebook.
     Raises UsageError for a case that needs a class of the grader.
@@ -69,7 +69,7 @@ def case_text(
 class _Writer:
     """Turns steps into lines.
 
-    used: the definitions of the student that they call. stored: the tensors that are too long for a line.
+    used: names of the student's definitions that the lines call. stored: the tensors that are too long for a line.
     """
 
     def __init__(self, case: RecordedCase, names: Mapping[str, str]):
@@ -78,11 +78,12 @@ class _Writer:
         self.used: set[str] = set()
 
     def write(self, step: Step) -> Iterator[str]:
-        write: Callable[[Step], Iterator[str]] | None = getattr(self, f"_{step['do']}", None)
-        return write(step) if write is not None else iter(())
+        """Return the lines of a step, from the method of its name; none if there is no such method."""
+        method: Callable[[Step], Iterator[str]] | None = getattr(self, f"_{step['do']}", None)
+        return method(step) if method is not None else iter(())
 
     def _input(self, step: Step) -> Iterator[str]:
-        grad = ".requires_grad_() * 1" if step["grad"] else ""  # as in the worker: the code may write into it
+        grad = ".requires_grad_() * 1" if step["grad"] else ""  # * 1 as in the worker: code may write into it
         yield f"{_name(step['name'])} = {self._tensor(step['name'])}{grad}"
 
     def _tokens(self, step: Step) -> Iterator[str]:

@@ -48,6 +48,7 @@ def check(
     """Grade the named exercises or assignments, or all of them.
 
     file: grade the known exercises that this file defines instead of the course folder.
+    hidden: use hidden cases. device: as for `--device`.
     quick: skip training that takes more than a few seconds.
     quiet: show no status line.
     lines: search lines to look at, where the course allows it.
@@ -120,7 +121,10 @@ class _Grading:
     sources: dict[str, Source] = field(default_factory=dict)
 
     def grade_file(self, file: Path, wanted: Sequence[str] | None) -> Report:
-        """Grade the exercises that a file defines, or those wanted. Raises GraderError if there are none."""
+        """Grade the exercises that a file defines, or those wanted.
+
+        Raises GraderError if the file cannot be read, or if it defines no exercise and `wanted` is None.
+        """
         try:
             submission = read_submission(file)
         except Blocked as blocked:
@@ -177,9 +181,9 @@ def _nothing_found(engine: Engine, submission: Submission, file: str) -> str:
 
 
 def _of_file(engine: Engine, submission: Submission, report: Report) -> list[str]:
-    """Return a sentence for each syntax error of a file, and about definitions in it that were not graded.
+    """Return a sentence for each syntax error of a file and, for `--file`, about definitions that were not graded.
 
-    If the file cannot be read for that, its report has no such sentence: its exercises failed.
+    Return none if this raises an exception: the exercises of such a file have failed already.
     """
     try:
         faults = [sanitize(fault.sentence()) for fault in read_names(submission).faults]

@@ -38,7 +38,7 @@ class Row:
 
 
 def rows_of(course: Course) -> list[Row]:
-    """Return the exercises of a course in their order. What was written and never checked is "not_checked"."""
+    """Return the exercises of a course in their order. One that was written but never checked is "not_checked"."""
     known = progress.load(course.root)
     return [
         Row(

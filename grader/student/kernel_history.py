@@ -18,9 +18,9 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def executed_units(history: Sequence[str]) -> tuple[Unit, ...]:
-    """Return the cells of a session in the order of execution, named by their numbers in the notebook.
+    """Return the cells of a session in the order of execution, named by their execution counts.
 
-    history: sources as typed; its first entry has number 0 and is empty. A cell that does not parse never ran.
+    history: sources as typed, by execution count; entry 0 is empty. A cell that does not parse never ran.
     """
     cells = [(number, plain_python(source)) for number, source in enumerate(history)]
     parsed = [(number, source, _parsed(source)) for number, source in cells]
@@ -41,14 +41,17 @@ Cell = tuple[int, str, ast.Module]
 
 
 def _first_and_last_runs(cells: Sequence[Cell]) -> list[Cell]:
-    """Return only the first and the last run of each cell; the last run repeats the ones in between."""
+    """Return only the first and the last run of each cell. The last run has the effect of those in between."""
     first = {source: number for number, source, _tree in reversed(cells)}
     last = {source: number for number, source, _tree in cells}
     return [cell for cell in cells if cell[0] in (first[cell[1]], last[cell[1]])]
 
 
 def _is_replaced(tree: ast.Module, later: Sequence[Cell]) -> bool:
-    """Return whether a later cell defines the same names again before any other cell mentions them."""
+    """Return whether a later cell defines the same names again before any other cell mentions them.
+
+    Both cells must consist of definitions; the later one may also import.
+    """
     names = {node.name for node in tree.body if isinstance(node, _DEFINITIONS)}
     if not names or not all(isinstance(node, _DEFINITIONS) for node in tree.body):
         return False

@@ -1,4 +1,4 @@
-"""What `grader check --file` says of the code in a file that was not graded."""
+"""The sentences of `grader check --file` about code that was not graded."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
 SHOWN = 60  # characters of the parameters of one definition
-MOST = 6  # sentences on one definition each; the others are only listed
+MOST = 6  # sentences on one definition each, and names in the list of the others
 
 
 def of_others(engine: Engine, submission: Submission, results: Sequence[ExerciseResult] = ()) -> list[str]:
-    """Return sentences on attention and Transformer code that was not graded: why, and the nearest exercise."""
+    """Return sentences on attention and Transformer code that was not graded: why, and which exercise is nearest.
+
+    results: the outcomes of the graded exercises; one with another interface counts as not graded.
+    """
     names, found = read_names(submission), engine.known(submission)
     graded = [name for name in found if name not in _with_other_interface(results)]
     all_others = not_graded(found, graded, engine.contracts, names)
@@ -62,9 +65,7 @@ def _of_one(other: NotGraded, engine: Engine, submission: Submission, names: Nam
 
 
 def _that_raises(raised: Raised, known: Mapping[str, str]) -> str:
-    """Return a sentence about a class that has the parameters of an exercise and raises an exception when it is
-    called.
-    """
+    """Return the sentence on a definition that raises when it is called like the exercise with the same parameters."""
     says = _(
         "{place}: `{other}` was not graded; called like {exercise}, which has the same parameters, it {raised} ({where})"
     ).format(**known, raised=raised.finding.message, where=raised.finding.where)
@@ -72,7 +73,7 @@ def _that_raises(raised: Raised, known: Mapping[str, str]) -> str:
 
 
 def _text(submission: Submission, names: Names, definition: Definition) -> str:
-    """Return the parameters of a function or a constructor as they are in the source."""
+    """Return the parameters of a function or a constructor as in the source, cut to SHOWN characters."""
     method = "__init__" if definition.kind == "class" else ""
     found = signature(submission, names, definition.name, method)
     return "…" if found is None else shorten(found.text, width=SHOWN, placeholder=" …")
@@ -100,7 +101,7 @@ def _place(definition: Definition, names: Names) -> str:
 
 
 def of_other_frameworks(submission: Submission) -> list[str]:
-    """Return a sentence on the definitions of notes that are written for other frameworks."""
+    """Return a sentence on the definitions that were skipped because they are for other frameworks, if any."""
     if not submission.skipped:
         return []
     lines = ", ".join(str(line) for line in submission.skipped[:20])

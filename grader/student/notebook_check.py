@@ -143,7 +143,7 @@ def _shell() -> Any:
 
 
 def _history() -> Sequence[str]:
-    """Return the executed sources as typed, at the numbers of their cells."""
+    """Return the executed sources as typed, by execution count. Raises _CannotGrade outside IPython."""
     shell = _shell()
     if shell is None:
         raise _CannotGrade(_("check() works only inside a notebook; in a terminal, run `grader check NAME`"))

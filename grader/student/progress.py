@@ -26,7 +26,8 @@ def save(root: Path, results: Sequence[ExerciseResult]) -> None:
             "outcome": result.outcome,
             "score": result.score,
             "content": result.content,
-            "asks": found.asks,  # for `grader hint`, level by level
+            "asks": found.asks,  # for `grader hint`
+            # The id of the known mistake, for `grader explain`.
             "page": found.alternatives[0][0] if found.alternatives else "",
         }
     path = root / FILE

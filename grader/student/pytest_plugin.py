@@ -18,7 +18,7 @@ MARK = "headway.toml"
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Collect the checks of a student's module; a newer notebook beside it is graded instead."""
+    """Collect the checks of a student's module. The notebook beside it may be graded instead, see `choose`."""
     root = file_path.parent.parent
     if file_path.suffix == ".py" and (root / MARK).is_file() and (file_path.parent / "bundle.json").is_file():
         return StudentFile.from_parent(parent, path=file_path)
@@ -32,7 +32,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Show what costs no points after the result of the run."""
+    """Show the advice, which costs no points, after the result of the run."""
     advised = config.stash.get(_ADVISED, [])
     if not advised:
         return
@@ -87,7 +87,7 @@ class StudentFile(pytest.File):
                 yield CheckItem.from_parent(self, name=result.name, result=result, check=None)
 
     def _launcher(self) -> Any:
-        """Return one fork-server for the whole run of pytest."""
+        """Return the launcher that all files of this run of pytest share."""
         from grader.sandbox.choose import choose
 
         if _LAUNCHER not in self.config.stash:

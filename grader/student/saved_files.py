@@ -1,8 +1,8 @@
-"""Notice saved files: by the system's announcements, and by their times where nothing is announced.
+"""Notice saved files: by the notifications of the system, and by modification times where there are none.
 
-Network file systems announce nothing of what another machine saves, and some containers announce nothing at all.
-The times of the few files that are graded are therefore compared as well. Once a change was seen that was never
-announced, they are compared often.
+Network file systems do not notify of saves on another machine, and some containers send no notifications at all.
+The times of the few files that are graded are therefore compared as well. After a change without a notification,
+they are compared often.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 STEP, DEBOUNCE = 10, 60  # milliseconds: a save ends after STEP without a change, at the latest after DEBOUNCE
 SELDOM, OFTEN = 2.0, 0.25  # seconds between two comparisons of times
-LATE = 1.0  # seconds within which a change is announced, if ever
+LATE = 1.0  # seconds within which a notification arrives, if ever
 
 State = tuple[int, int] | None  # time in nanoseconds and size; None: there is no file
 
@@ -28,7 +28,7 @@ class SavedFiles:
     """
 
     def __init__(self, root: Path, files: Sequence[Path], send: Callable[[Path], None]):
-        self.polls = False  # whether a change was seen that was never announced
+        self.polls = False  # whether a change was seen without a notification
         self._root, self._send = root, send
         self._lock = threading.Lock()
         self._seen = {file: _state(file) for file in files}
@@ -60,7 +60,7 @@ class SavedFiles:
     def _compare(self) -> None:
         while not self._stop.wait(OFTEN if self.polls else SELDOM):
             for file in self._changed():
-                if not self.polls:  # it may have been saved just now
+                if not self.polls:  # a notification may still arrive
                     self._stop.wait(LATE)
                 if self._note(file):
                     self.polls = True

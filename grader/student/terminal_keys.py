@@ -21,7 +21,7 @@ def single_keys(send: Callable[[str], None]) -> Iterator[bool]:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         yield False
         return
-    with _without_lines():
+    with _without_line_buffering():
         threading.Thread(target=_read, args=(send,), daemon=True).start()
         yield True
 
@@ -43,7 +43,7 @@ if sys.platform == "win32":
         return key
 
     @contextmanager
-    def _without_lines() -> Iterator[None]:
+    def _without_line_buffering() -> Iterator[None]:
         yield
 
 else:
@@ -57,7 +57,7 @@ else:
             return ""
 
     @contextmanager
-    def _without_lines() -> Iterator[None]:
+    def _without_line_buffering() -> Iterator[None]:
         """Have the terminal send each key at once."""
         terminal = sys.stdin.fileno()
         before = termios.tcgetattr(terminal)

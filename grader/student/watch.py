@@ -28,16 +28,16 @@ from grader.support.i18n import _
 
 @dataclass
 class Watcher:
-    """Watches one exercise and grades it; never runs two gradings at once.
+    """Grades the current exercise, and chooses it by the file that was saved. The caller runs one grading at a time.
 
-    label: what a grading is doing, for a line of status.
+    current: the exercise. label: what a grading is doing, for a line of status.
     """
 
     course: Course
     launcher: Launcher
     current: str = ""
     label: str = ""
-    _trees: dict[str, str] = field(default_factory=dict)
+    _trees: dict[str, str] = field(default_factory=dict)  # exercise → its definition at the last save
     _warm: bool = False
 
     def __post_init__(self) -> None:
@@ -49,7 +49,7 @@ class Watcher:
         self._bundle_of: dict[str, Bundle] = {e.name: b for b in self.course.bundles for e in b.exercises}
         self.current = self.current or self._last_or_first_unsolved()
         for bundle in self.course.bundles:
-            self._changed_exercises(bundle)
+            self._changed_exercises(bundle)  # store the definitions as they are now
 
     @property
     def file(self) -> Path:
@@ -115,7 +115,10 @@ class Watcher:
         return add_lines(self.engine, report, {name: source})
 
     def prepare_next_grading(self) -> None:
-        """Stop the worker, so that a new one is started early, and warm the fork-server up once."""
+        """Stop the worker, so that a new one is started early.
+
+        The first time, let the worker server import more of torch.
+        """
         self.engine.close()
         if not self._warm:
             self._warm = True
@@ -148,7 +151,7 @@ class Watcher:
         return next((name for name in names if known.get(name, {}).get("outcome") != "passed"), names[0])
 
     def _changed_exercises(self, bundle: Bundle) -> list[str]:
-        """Return the exercises whose definitions differ from those at the last call."""
+        """Return the exercises whose definitions differ from those at the last call, and store their definitions."""
         try:
             names = read_names(read_submission(self.course.file_for(bundle)))
         except Blocked:

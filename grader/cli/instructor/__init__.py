@@ -1,1 +1,1 @@
-"""Commands that need solutions/; not part of the student kit."""
+"""Commands for instructors and maintainers; not part of the student kit."""

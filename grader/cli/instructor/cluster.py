@@ -24,14 +24,14 @@ Examples:
 Scheduler and workers are those of Dask. Options after -- go to them: `grader cluster worker ADDRESS … -- --lifetime 55m`.
 """
 
-_keys = partial(
+_certificates = partial(
     click.option,
     "--certificates",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help=_("Folder that `grader cluster certificates` made."),
 )
-certificates_option = _keys()
-_required = _keys(required=True)
+certificates_option = _certificates()
+_certificates_required = _certificates(required=True)
 _dask = click.argument("dask", nargs=-1, type=click.UNPROCESSED, metavar="[-- OPTIONS OF DASK]")
 
 
@@ -63,7 +63,7 @@ def certificates(folder: Path, days: int) -> None:
 
 
 @command.command()
-@_required
+@_certificates_required
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8786, show_default=True, help=_("0: any that is free.")
 )
@@ -75,7 +75,7 @@ def scheduler(certificates: Path, port: int, dask: tuple[str, ...]) -> None:
 
 @command.command()
 @click.argument("address")
-@_required
+@_certificates_required
 @click.option("--workers", type=click.IntRange(1, 256), default=1, show_default=True, help=_("One per core."))
 @_dask
 def worker(address: str, certificates: Path, workers: int, dask: tuple[str, ...]) -> None:
@@ -89,6 +89,7 @@ def worker(address: str, certificates: Path, workers: int, dask: tuple[str, ...]
 
 
 def _run(role: str, arguments: list[str], certificates: Path) -> None:
+    """Run Dask's command for a role. Do not return: exit with its status, or replace this process by it."""
     from grader.classroom.certificates import options_of
     from grader.classroom.cluster_worker import DASK
 

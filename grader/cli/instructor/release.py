@@ -1,4 +1,4 @@
-"""`grader release`: the students' kit, proved to give nothing away."""
+"""`grader release`: make the students' kit, and prove that it holds no answer."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def command(names: tuple[str, ...], seed: str, device: str, jobs: int) -> None:
     except LookupError as error:
         raise click.UsageError(str(error.args[0])) from None
     with status_line(quiet=False) as report:
-        device = "".join(other)
+        device = "".join(other)  # one name, or "" for "cpu"
         rows = list(verify(Path("solutions"), device=device, jobs=jobs, seed=seed, only=names, report=report))
     console = Console(highlight=False)
     console.print(_table(rows, bool(other)))
@@ -88,7 +88,7 @@ def command(names: tuple[str, ...], seed: str, device: str, jobs: int) -> None:
 
 
 def _table(rows: Sequence[Row], with_device: bool) -> Table:
-    """Return a table with one line per exercise. with_device: whether another device was tried."""
+    """Return a table with one row per exercise. `with_device`: whether another device was tried."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
