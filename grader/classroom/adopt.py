@@ -36,7 +36,9 @@ def adopt(room: Classroom, group: str, named: Named, progress: Progress) -> tupl
     taken = _known_ids(room.bundles) | {one.id for key, one in bank.named.items() if key != group}
     if not ID.fullmatch(named.id) or named.id in taken:
         raise UsageError(
-            _("--id takes words with dashes that no other mistake has; not {id}").format(id=named.id)
+            _(
+                "--id takes lower-case words joined by dashes that name no other mistake, such as scaled-twice; not {id}"
+            ).format(id=named.id)
             if named.id not in taken
             else _("a mistake is called {id} already; choose another --id").format(id=named.id)
         )

@@ -104,7 +104,7 @@ def _unzipped(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes | BadArc
     limit, so they are refused.
     """
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        return BadArchive(_("is packed by another method than deflate"))
+        return BadArchive(_("is compressed with a method other than deflate"))
     if info.flag_bits & 1:
         return BadArchive(_("needs a password"))
     try:
@@ -180,5 +180,5 @@ def _place(name: str) -> PurePosixPath:
         or "\0" in name
         or (place.parts and place.parts[0].endswith(":"))
     ):
-        raise BadArchive(_("names a place outside itself"))
+        raise BadArchive(_("contains a path outside the archive"))
     return place

@@ -83,7 +83,7 @@ def encrypted(address: str) -> str:
     if protocol not in ("", "tls") or not host:
         raise UsageError(
             _(
-                "{address} is not encrypted, and workers run what they are sent; use tls://host:port with --certificates"
+                "{address} is not an encrypted address with a port, and workers run the code that they receive; use for example tls://host:8786 with --certificates"
             ).format(address=address)
         )
     return f"tls://{place}"

@@ -114,7 +114,9 @@ def grade_folder(root: Path, options: GradeOptions, warn: Callable[[str], None])
         raise UsageError(_("--students needs the whole class: leave it out with --since"))
     if options.lines and options.cluster is not None:
         raise UsageError(
-            _("--lines needs the public cases, which a cluster has not: leave one of the two out")
+            _(
+                "--lines needs the public cases, which the workers of a cluster do not have; leave out --lines or --cluster"
+            )
         )
     room = classroom(options)
     groups = read_groups(room.home)

@@ -58,14 +58,14 @@ class _Plain:
 
 
 def speed(left: int, fresh: int, seconds: float) -> str:
-    """Return a text such as "412 a minute, 0:23 left"; "" until two submissions were graded now.
+    """Return a text such as "412 per minute, 0:23 left"; "" until two submissions were graded now.
 
     left: submissions that are not done. fresh: submissions graded in these seconds.
     """
     if fresh < 2 or seconds <= 0:
         return ""
     rate = fresh / seconds
-    words = _("{rate:.0f} a minute").format(rate=60 * rate)
+    words = _("{rate:.0f} per minute").format(rate=60 * rate)
     if not left:
         return words
     minutes, rest = divmod(round(left / rate), 60)

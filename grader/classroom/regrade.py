@@ -155,7 +155,7 @@ def _published(change: Change) -> ExerciseResult:
 def _why(old: ExerciseResult, new: ExerciseResult) -> Iterator[str]:
     """Yield the differences between two results, the most important first."""
     if old.points != new.points:
-        yield _("it is worth {new} points, before {old}").format(
+        yield _("it is worth {new} points, was {old}").format(
             new=_points(new.points), old=_points(old.points)
         )
     before, after = ({c.id: c for c in result.checks if c.counts} for result in (old, new))
@@ -167,7 +167,7 @@ def _why(old: ExerciseResult, new: ExerciseResult) -> Iterator[str]:
             checks.append(_("new check: {title} ({outcome})").format(title=title, outcome=outcome))
         elif before[id].outcome != check.outcome:
             was = outcome_name(before[id].outcome)
-            checks.append(_("{title}: {outcome}, before {was}").format(title=title, outcome=outcome, was=was))
+            checks.append(_("{title}: {outcome}, was {was}").format(title=title, outcome=outcome, was=was))
     checks += [
         _("no longer checked: {title}").format(title=f"{facet_name(c.facet)}: {c.title}")
         for id, c in before.items()
@@ -177,9 +177,9 @@ def _why(old: ExerciseResult, new: ExerciseResult) -> Iterator[str]:
     if len(checks) > MOST_REASONS:
         yield _("{n} more checks differ").format(n=len(checks) - MOST_REASONS)
     if old.diagnosis.alternatives != new.diagnosis.alternatives:
-        yield _("known mistake: {new}, before {old}").format(new=_named(new), old=_named(old))
+        yield _("known mistake: {new}, was {old}").format(new=_named(new), old=_named(old))
     if not checks and old.outcome != new.outcome:
-        yield _("{new}, before {old}").format(new=outcome_name(new.outcome), old=outcome_name(old.outcome))
+        yield _("{new}, was {old}").format(new=outcome_name(new.outcome), old=outcome_name(old.outcome))
 
 
 def _named(result: ExerciseResult) -> str:

@@ -68,7 +68,7 @@ def _people(path: Path, rows: Sequence[Sequence[str]]) -> Roster:
         columns = dict(zip(head, row, strict=False))
         id = unicodedata.normalize("NFC", columns.get("id", ""))
         if not id or id in found:
-            says = _("{id} has two lines") if id else _("a line has no id")
+            says = _("the id {id} is on two lines") if id else _("a line has no id")
             raise _wrong(path, says.format(id=id))
         found[id] = Person(id, columns)
     return found

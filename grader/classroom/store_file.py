@@ -40,6 +40,6 @@ def _require_ours(path: Path) -> None:
     if stat.S_IMODE(found.st_mode) & 0o022:
         raise BadStore(
             _(
-                "other users can write to {path}; take that right away, or name another store with --store"
+                "other users can write to {path}; remove their write permission (chmod go-w), or name another store with --store"
             ).format(path=path)
         )

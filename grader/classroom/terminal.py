@@ -44,7 +44,7 @@ def _parts(entries: Sequence[GradedSubmission]) -> Iterator[RenderableType]:
     summary = summarise(entries)
     if summary.exercises:
         yield _exercises(summary)
-    alike = _("the same syntax tree: worth a conversation; short answers are often equal by chance")
+    alike = _("the same syntax tree: talk to these students; short answers are often equal by chance")
     shared = _("wrong answers without a name that several submissions share")
     yield from _listed(_("checks that fail, and for whom"), summary.failing, _checks, all_rows=True)
     yield from _listed(_("known mistakes, the commonest first"), summary.mistakes, _mistake)
@@ -147,7 +147,9 @@ def _reason(found: tuple[GradedSubmission, ExerciseResult, str]) -> RenderableTy
 def _troubles(entries: Sequence[GradedSubmission]) -> Iterator[RenderableType]:
     empty = [f"  {entry.submission or entry.student}: {entry.problem}" for entry in unread(entries)]
     ours = [Text(f"  {entry.submission}: {why}", style="magenta") for entry, why in could_not(entries)]
-    our_fault = _("could not be graded by a fault of the grader; no points are lost; run the command again")
+    our_fault = _(
+        "could not be graded because of an error in the grader; no points are lost; run the command again"
+    )
     yield from _listed(_("nothing to grade in these"), empty, Text, all_rows=True)
     yield from _listed(_("remarks"), [f"  {line}" for line in remarks(entries)], Text, all_rows=True)
     yield from _listed(our_fault, ours, lambda line: line, all_rows=True)

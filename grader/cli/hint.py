@@ -42,9 +42,7 @@ def command(exercise: str, course: Path | None, again: bool) -> None:
     for number, hint in enumerate(found.hints[:shown], 1):
         click.echo(_wrapped(f"{number}. {_(hint)}"))
     click.echo(
-        _("Hint {shown} of {all}. Run the command again for the next one.").format(
-            shown=shown, all=len(found.hints)
-        )
+        _("Hint {shown} of {all}. Ask again for the next one.").format(shown=shown, all=len(found.hints))
         if shown < len(found.hints)
         else _("This was the last hint.")
     )

@@ -65,7 +65,7 @@
 # layer can guess it. Many vocabularies use 0, and so does lesson 11. Published notebooks with a
 # `TokenEmbedding` use 1, so we use 1 here.
 #
-# **What goes wrong.** `PositionalEncoding` also has pitfalls that do not change the output values.
+# **What goes wrong.** These are pitfalls of `PositionalEncoding`. The first two do not change the output values.
 #
 # - `X += P` writes into the caller's tensor, which the caller may still need. Return a new tensor.
 # - A plain attribute does not move when the module moves to another device. A `Parameter` moves, but it would
@@ -157,7 +157,7 @@ class TokenEmbedding(nn.Embedding):
 # ## Exercise: `shift_matrix`
 #
 # Return the matrix of 'A shift is a rotation', for an even number of features. It multiplies `P[i]` from the
-# left, with `P[i]` as a column. (For rows and columns see the box 'Conventions' in lesson 03.) `delta` may be
+# left, with `P[i]` as a column. (For rows and columns see the paragraph *Conventions* in lesson 03.) `delta` may be
 # negative or zero.
 
 

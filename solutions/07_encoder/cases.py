@@ -200,7 +200,7 @@ def EncoderBlock(draw):
         valid_lens = None if lens is None else case.input("valid_lens", lens)
         Y = case.call(X, valid_lens, on=module, axes=AXES)
         case.check_shape(Y, f"shape and dtype of the result, {title}")
-        case.check_values(Y, f"result {title}", facet)
+        case.check_values(Y, f"result, {title}", facet)
         if id != "per-query":
             flow = case.gradients(Y, draw.normal(B, T, D), wrt=[X], parameters=module)
             case.check_gradients(flow, f"gradients of the input and of all layers, {title}")
@@ -471,8 +471,8 @@ def masks(draw, B, T):
     """Return (id, lengths, words for titles, facet) for no lengths, lengths (B,) and lengths (B, T)."""
     return (
         ("no-mask", None, "without a mask", "values"),
-        ("per-sequence", draw.lens(B, T), "one length per sequence (B,)", "masking"),
-        ("per-query", draw.lens((B, T), T), "one length per query (B, T)", "masking"),
+        ("per-sequence", draw.lens(B, T), "with one length per sequence (B,)", "masking"),
+        ("per-query", draw.lens((B, T), T), "with one length per query (B, T)", "masking"),
     )
 
 

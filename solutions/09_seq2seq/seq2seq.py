@@ -156,8 +156,9 @@ class Seq2SeqAttentionDecoder(nn.Module):
 # %% [markdown]
 # ## Try it
 #
-# Four words at once, then word by word with the returned state. Both run the same loop, so the difference
-# should be (almost) zero. The weights of the second sentence should be zero after its two words.
+# The cell decodes four target words at once, then word by word with the returned state. Both run the same
+# loop, so the difference should be (almost) zero. It also prints the weights of the first step. The second
+# source sentence has a valid length of 2, so its weights should be zero after the first two source words.
 
 # %%
 try:

@@ -124,7 +124,7 @@ def test_a_worker_that_serves_another_run_grades_no_batch(config, tmp_path, monk
     ],
 )
 def test_an_address_without_encryption_is_refused(address):
-    with pytest.raises(UsageError, match="is not encrypted"):
+    with pytest.raises(UsageError, match="is not an encrypted address"):
         encrypted(address)
 
 

@@ -233,8 +233,8 @@ def test_junit_and_gradescope(school, records):
 
 
 def test_rate_and_time_left():
-    assert speed(60, 120, 60.0) == "120 a minute, 0:30 left"
-    assert speed(0, 120, 60.0) == "120 a minute"
+    assert speed(60, 120, 60.0) == "120 per minute, 0:30 left"
+    assert speed(0, 120, 60.0) == "120 per minute"
     assert speed(5, 0, 1.0) == ""
 
 

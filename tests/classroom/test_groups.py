@@ -239,7 +239,7 @@ def test_a_group_that_claims_a_right_answer_is_refused(school):
             [f"transpose_qkv:{HEX}", "--id", "heads-cut-straight"],
             "a mistake is called heads-cut-straight already",
         ),
-        ([f"transpose_qkv:{HEX}", "--id", "A b"], "--id takes words with dashes"),
+        ([f"transpose_qkv:{HEX}", "--id", "A b"], "--id takes lower-case words joined by dashes"),
         ([f"transpose_qkv:{HEX}", "--says", " "], "--says takes 1 to 550 characters"),
         ([f"transpose_qkv:{HEX}", "--remove"], "has no name in"),
     ],

@@ -71,7 +71,7 @@ def test_a_change_says_by_how_much_and_why():
     found = change(FAILED, PASSED)
     assert _differs(found)
     assert found.difference == 3
-    assert found.why == ("values: title b: passed, before failed", "known mistake: none, before too-late")
+    assert found.why == ("values: title b: passed, was failed", "known mistake: none, was too-late")
     assert found.sentence.startswith(
         "train was graded again. Your 2 points became 5. values: title b: passed"
     )
@@ -120,7 +120,7 @@ def test_a_result_that_could_not_be_graded_is_not_published(tmp_path, monkeypatc
 def test_checks_and_points_that_came_or_went_are_reasons():
     more = replace(PASSED, points=6.0, score=6.0, checks=(CHECKS[0], replace(CHECKS[1], id="c")))
     assert change(PASSED, more).why == (
-        "it is worth 6 points, before 5",
+        "it is worth 6 points, was 5",
         "new check: values: title b (passed)",
         "no longer checked: values: title b",
     )

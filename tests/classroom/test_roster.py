@@ -55,7 +55,7 @@ def test_a_list_is_read_as_spreadsheets_write_it(tmp_path, data):
     [
         ("", "names no column id; it has –"),
         ("name,mail\nada,x\n", "names no column id; it has name, mail"),
-        ("id\nada\nada\n", "ada has two lines"),
+        ("id\nada\nada\n", "the id ada is on two lines"),
         ("id,x\n,1\n", "a line has no id"),
         (b"id\n\xff\n", "it is not UTF-8"),
         (b"id\n" + b"x" * MAX_BYTES, "larger than 4 MiB"),

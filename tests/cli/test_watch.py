@@ -105,7 +105,7 @@ def test_every_save_is_graded_and_q_leaves_no_process(watch, course):
     assert "failed" in wrong
     assert "known mistake" in wrong
     watch.press("h")
-    assert "1. " in watch.until("Run the command again")
+    assert "1. " in watch.until("Ask again for the next one")
     watch.save(RIGHT)
     assert "All checks passed." in watch.until(READY)
     watch.press("n")
@@ -243,7 +243,7 @@ def test_a_save_ends_an_endless_loop_and_begins_anew(watch):
     shown = watch.until("grading transpose_qkv, 2 s")  # what runs, and for how long
     assert "failed" not in shown
     watch.press("h")
-    assert "1. " in watch.until("Run the command again")
+    assert "1. " in watch.until("Ask again for the next one")
     watch.save(RIGHT)
     shown = watch.until(READY)
     assert "All checks passed." in shown

@@ -113,7 +113,7 @@ def test_a_changed_case_changes_the_points_that_it_should(walked):
     first, second = said(walked, "grader regrade")
     for student, kind in CLASS.items():
         assert (f"{student} sequence_mask" in first) == (kind == "f"), student
-    assert "input of integers (tokens): passed, before failed" in first
+    assert "input of integers (tokens): passed, was failed" in first
     assert "6 get more points, 0 fewer" in first
     assert "nothing was published" in first
     assert "published in" in second

@@ -27,10 +27,21 @@ Exit status: 0 done, 2 refused; then groups.json is as before.
 
 @click.command(epilog=EXAMPLES)
 @click.argument("group")
-@click.option("--says", default="", help=_("What these answers do wrong: one sentence without code."))
-@click.option("--asks", default="", help=_("A question that leads on."))
 @click.option(
-    "--id", "id", default="", help=_("What reports call it, words-with-dashes; default: made from --says.")
+    "--says",
+    default="",
+    help=_("The mistake in these answers: one sentence without code. Required unless --remove."),
+)
+@click.option(
+    "--asks",
+    default="",
+    help=_("A question that helps the student find the mistake. Required unless --remove."),
+)
+@click.option(
+    "--id",
+    "id",
+    default="",
+    help=_("The name in reports, lower-case words joined by dashes; default: made from --says."),
 )
 @click.option("--remove", is_flag=True, help=_("Remove the name of the group."))
 @course_option

@@ -16,7 +16,7 @@ from grader.support.i18n import _
 def command(names: tuple[str, ...], only_check: bool) -> None:
     """Make the students' text, stubs, notebooks and public bundles from solutions/.
 
-    Cases are recorded only for exercises whose reference, cases or mistakes changed.
+    Record only cases for which something that they depend on has changed.
     """
     from grader.authoring.build import build, stale
     from grader.student.status_line import status_line
@@ -30,5 +30,5 @@ def command(names: tuple[str, ...], only_check: bool) -> None:
     if not only_check:
         click.echo("\n".join(found) if found else _("nothing changed"))
         return
-    click.echo("\n".join(found) if found else _("assignments/ is what solutions/ gives"))
+    click.echo("\n".join(found) if found else _("assignments/ is up to date with solutions/"))
     sys.exit(1 if found else 0)

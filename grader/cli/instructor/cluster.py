@@ -52,10 +52,14 @@ def command() -> None:
 @command.command()
 @click.argument("folder", type=FOLDER)
 @click.option(
-    "--days", type=click.IntRange(1, 3650), default=365, show_default=True, help=_("How long they are valid.")
+    "--days",
+    type=click.IntRange(1, 3650),
+    default=365,
+    show_default=True,
+    help=_("The number of days for which they are valid."),
 )
 def certificates(folder: Path, days: int) -> None:
-    """Make the certificates of one cluster in FOLDER. Keep them as secret as the marks."""
+    """Make the certificates of one cluster in FOLDER. Keep them secret."""
     from grader.classroom.certificates import write_certificates
 
     write_certificates(folder, days)
@@ -76,7 +80,13 @@ def scheduler(certificates: Path, port: int, dask: tuple[str, ...]) -> None:
 @command.command()
 @click.argument("address")
 @_certificates_required
-@click.option("--workers", type=click.IntRange(1, 256), default=1, show_default=True, help=_("One per core."))
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 256),
+    default=1,
+    show_default=True,
+    help=_("The number of worker processes; use one per core."),
+)
 @_dask
 def worker(address: str, certificates: Path, workers: int, dask: tuple[str, ...]) -> None:
     """Run workers for the scheduler at ADDRESS until they are stopped."""

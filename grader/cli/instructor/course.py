@@ -18,20 +18,20 @@ Examples:
   cd ~/attention-2027 && nbgrader generate_assignment 02_masking
 
 \b
-Call it again whenever the course has changed: sources are made anew, grades and submissions stay.
+Call it again whenever the course has changed: it generates the sources again and keeps grades and submissions.
 """
 
 
 @click.command(epilog=EXAMPLES)
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--only", multiple=True, metavar="ASSIGNMENT", help=_("This assignment; may be repeated."))
-@click.option("--course-id", help=_("How nbgrader calls the course; default: the folder's name."))
+@click.option("--course-id", help=_("The course's name in nbgrader; default: the folder's name."))
 @sandbox_option
 @click.option(
     "--question-points",
     type=click.FloatRange(min=0),
     default=0.0,
-    help=_("What the questions of an assignment are worth; you grade them by hand. Default: 0."),
+    help=_("Points for the questions of an assignment; you grade them by hand. Default: 0."),
 )
 def command(
     folder: Path, only: tuple[str, ...], course_id: str | None, sandbox: str, question_points: float

@@ -61,7 +61,7 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
     metavar="WHEN",
     help=_("Grade only files changed since: 2026-03-01, 2026-03-01T18:00, or 30m, 12h, 2d ago."),
 )
-@click.option("--regrade", is_flag=True, help=_("Grade again what is stored."))
+@click.option("--regrade", is_flag=True, help=_("Grade all files again, also those with stored results."))
 @click.option(
     "--shard",
     metavar="K/N",
@@ -95,7 +95,9 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
 @click.option(
     "--lines",
     is_flag=True,
-    help=_("Search lines to look at, on public cases; up to 2 s per submission. JSON has them."),
+    help=_(
+        "Search for lines to look at, with public cases; up to 2 s per submission. The JSON formats show them."
+    ),
 )
 @course_option
 @sandbox_option

@@ -19,7 +19,7 @@ Examples:
 @click.argument("assignment")
 @click.argument("exercise")
 def command(assignment: str, exercise: str) -> None:
-    """Put a tiny exercise that already verifies into solutions/, to be turned into yours.
+    """Add a small exercise that passes `grader verify` to solutions/, as a start for yours.
 
     ASSIGNMENT is a folder's name, a number and words: 12_normalising. EXERCISE is the name of the function,
     or of the class if it begins with a capital letter.

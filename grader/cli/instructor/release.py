@@ -54,7 +54,7 @@ Exit status: 0 released, 1 the proof failed (nothing is left behind), 2 wrong us
 @click.option(
     "--second-ways",
     is_flag=True,
-    help=_("Only write FOLDER as a page of other right answers, for after the deadline."),
+    help=_("Write only a page of other right answers, to a new file FOLDER; for after the deadline."),
 )
 def command(
     folder: Path,

@@ -41,7 +41,7 @@ Exit status: 0 no problems, 1 problems were found, 2 wrong use, 3 the grader fai
     "--device",
     type=click.Choice(["cpu", "sim", "cuda"]),
     default="sim",
-    help=_("The other device on which right answers pass as well."),
+    help=_("The other device on which right answers must pass too; cpu: none."),
 )
 @click.option(
     "--jobs",
