@@ -174,5 +174,5 @@ def test_files_that_are_alike_are_worth_a_conversation():
     (alike,) = summarise(entries).alike
     assert (alike.who, alike.unnamed) == (("ada", "bob"), ("sequence_mask",))
     for shown in (page(entries), text(entries)):
-        assert "orth a conversation" in shown
+        assert "alk to these students" in shown
         assert "also the same wrong answer without a name in sequence_mask" in " ".join(shown.split())

@@ -140,8 +140,8 @@ def not_an_archive(path):
 
 # Name of the file → how it is made, and a part of the sentence that refuses it.
 HOSTILE = {
-    "bzip2.zip": (bzip2_member, "another method than deflate"),
-    "lzma.zip": (lzma_member, "another method than deflate"),
+    "bzip2.zip": (bzip2_member, "a method other than deflate"),
+    "lzma.zip": (lzma_member, "a method other than deflate"),
     "broken.zip": (broken_deflate, "cannot be unpacked"),
     "checksum.zip": (wrong_checksum, "cannot be unpacked"),
     "password.zip": (password, "needs a password"),
