@@ -166,7 +166,7 @@ def test_other_code_released_code_and_short_code_are_not_alike():
     assert tree("def f(x):\n    return x\n") == ""
 
 
-def test_files_that_are_alike_are_worth_a_conversation():
+def test_equal_files_are_listed_with_their_students():
     entries = [
         replace(entry(who, failed(UNKNOWN, "same")), tree="t" if who != "cyd" else "")
         for who in ("ada", "bob", "cyd")
