@@ -1,4 +1,4 @@
-"""The fork-server: imports torch once and forks a confined worker for each request.
+"""The worker server: imports torch once and forks a confined worker for each request.
 
 Started by exec with an empty environment, it holds no secret: the memory that a worker inherits has
 only Python, torch and the program that serves requests. `server.Server` runs it as

@@ -1,4 +1,4 @@
-"""The launcher of the Linux tiers: a fork-server, restarted when it dies, and a worker kept ready."""
+"""The launcher of the Linux tiers: a worker server, restarted when it dies, and a worker kept ready."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class SandboxLauncher:
                 raise
             return worker
         raise SandboxError(
-            f"the fork-server exited {_ATTEMPTS} times; its last output: {self._server.last_output_line()}"
+            f"the worker server exited {_ATTEMPTS} times; its last output: {self._server.last_output_line()}"
         )
 
     def folder(self) -> str:
@@ -81,7 +81,7 @@ class SandboxLauncher:
             server.wait_until_ready(time.monotonic() + START_SECONDS)
         except ServerEndedError:
             raise SandboxError(
-                f"the fork-server exited; its last output: {server.last_output_line()}"
+                f"the worker server exited; its last output: {server.last_output_line()}"
             ) from None
         return server.folder
 

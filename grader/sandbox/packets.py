@@ -1,4 +1,4 @@
-"""Messages between the parent, the fork-server and the supervisor: one JSON object per packet, with descriptors.
+"""Messages between the parent, the worker server and the supervisor: one JSON object per packet, with descriptors.
 
 Both sides are trusted: a worker closes its own sockets of this kind before any student code runs.
 """

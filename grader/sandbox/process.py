@@ -85,7 +85,7 @@ class SandboxedProcess:
         deadline = time.monotonic() + timeout
         while self._exit is None:
             if self._gone:
-                raise SandboxError("the fork-server exited while a worker ran")
+                raise SandboxError("the worker server exited while a worker ran")
             if not self._receive(deadline):
                 raise SandboxError(f"kill a worker: it still runs after {timeout:g} seconds")
         return self._exit

@@ -1,4 +1,4 @@
-"""The parent's side of one fork-server: start it, wait until it is ready, stop it."""
+"""The parent's side of one worker server: start it, wait until it is ready, stop it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NU
 
 
 class Server:
-    """One running fork-server. Its start takes a second; the constructor does not wait for it."""
+    """One running worker server. Its start takes a second; the constructor does not wait for it."""
 
     def __init__(self, tier: str, program: Program) -> None:
         self.level = "none"

@@ -1,4 +1,4 @@
-"""The fork-server's side of a confined tier. Linux only."""
+"""The worker server's side of a confined tier. Linux only."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Tier(Protocol):
 
 
 def make_tier(name: str, package: str, sites: Sequence[str], code: Sequence[str], temporary: str) -> Tier:
-    """Make the fork-server's side of a confined tier.
+    """Make the worker server's side of a confined tier.
 
     package: folder of the `grader` package. sites: folders of installed packages. code: further folders
     that workers may import from. temporary: folder for temporary files.

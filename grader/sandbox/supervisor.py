@@ -1,4 +1,4 @@
-"""The supervisor: a small process beside the fork-server that ends it when the parent ends.
+"""The supervisor: a small process beside the worker server that ends it when the parent ends.
 
 It watches the parent through a process descriptor, and a pipe that only the parent holds. The kernel's death signal
 is not enough: the kernel sends it when the parent's thread ends, not the parent. The server cannot watch, because it

@@ -1,4 +1,4 @@
-"""Import the parts of torch that torch itself loads on first use. The fork-server, or a cold worker that waits, does
+"""Import the parts of torch that torch itself loads on first use. The worker server, or a cold worker that waits, does
 this before a worker is needed.
 
 Level "none" imports none of them: a single check takes the time only for those that it uses. Level "full" takes a

@@ -208,7 +208,7 @@ def test_a_killed_server_is_replaced_and_its_workers_die(own_launcher, start, vi
     (server if victim == "server" else guard).kill()
     assert gone(family_of_old)
     assert start(own_launcher).ask("answer = 1") == {"answer": 1}
-    with pytest.raises(SandboxError, match="the fork-server exited while a worker ran"):
+    with pytest.raises(SandboxError, match="the worker server exited while a worker ran"):
         busy.process.wait()
 
 
@@ -216,7 +216,7 @@ def test_a_server_that_keeps_dying_is_given_up(tier, plain):
     program = Program("standin:serve", prepare="standin:die", code=plain.code)
     with (
         SandboxLauncher(tier, program) as launcher,
-        pytest.raises(SandboxError, match="the fork-server exited 3 times; its last output: last words"),
+        pytest.raises(SandboxError, match="the worker server exited 3 times; its last output: last words"),
     ):
         launcher.start(Limits())
 
@@ -225,7 +225,7 @@ def test_the_folder_of_a_server_that_exits_is_an_error_with_a_reason(tier, plain
     program = Program("standin:serve", prepare="standin:die", code=plain.code, folder=True)
     with (
         SandboxLauncher(tier, program, ready=0) as launcher,
-        pytest.raises(SandboxError, match="the fork-server exited; its last output: last words"),
+        pytest.raises(SandboxError, match="the worker server exited; its last output: last words"),
     ):
         launcher.folder()
 
