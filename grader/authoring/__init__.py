@@ -1,9 +1,9 @@
-"""Everything that a folder of solutions/ is written with.
+"""The names that the Python files in solutions/ import.
 
     from grader.authoring import Case, edit, mistake, trivial, variant
 
-Authors import from here alone, so that no exercise depends on how the grader is laid out. What needs torch is
-imported when it is asked for.
+Authors import from here alone, so that no exercise depends on how the grader is laid out. A name that
+needs torch is loaded on first use.
 """
 
 from __future__ import annotations

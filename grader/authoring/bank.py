@@ -16,7 +16,7 @@ from grader.bundle.check import POLICIES, PRECISION
 from grader.support.source import definition_span
 
 KINDS = ("mistake", "different", "policy", "mutant", "same", "also", "trivial")
-DEVICE = "device"  # not the policy of a check: the facet counts if a device was asked for
+DEVICE = "device"  # no check has this policy: the facet `device` counts
 Change = Edit | str  # an edit of the reference, or the whole definition
 
 
@@ -24,12 +24,13 @@ Change = Edit | str  # an edit of the reference, or the whole definition
 class KnownAnswer:
     """One known answer to one exercise.
 
-    kind: "mistake" fails; "different" is a valid design, not the one asked for; "policy" passes, and shows advice
-    about the policy that it `breaks`, or fails on another device; "mutant" fails, and a report says nothing more;
-    "same" is right; "also" is right too, see `also`; "trivial" gets nothing. says: what the answer equals, one
-    sentence, no code. asks: a question that leads on. page: what it does to a model and how to see it, for `grader
-    explain`. seen: where real code did it. steady: gives the same values at every call; one that does not is named by
-    what it always does. forms: the same mistake written in other ways, which give another exception.
+    kind: "mistake" fails; "different" fails too: it is a valid design, not the required one; "policy" passes, and
+    shows advice about the policy that it `breaks`, or fails on another device; "mutant" fails, and a report says
+    nothing more; "same" is right; "also" is right too, see `also`; "trivial" gets no points.
+    says: what the answer does, in one sentence without code. asks: a question that leads on. page: what it
+    does to a model and how to see it, for `grader explain`. seen: where real code did it. steady: whether every
+    call gives the same values; if not, the results that are the same in every run identify it. forms: the same
+    mistake written in other ways, which give another exception.
     """
 
     id: str
@@ -124,8 +125,8 @@ def _require(truth: bool, answer: KnownAnswer, sentence: str) -> None:
 def apply(answers: KnownAnswer | Iterable[KnownAnswer], source: str, *, exactly: bool = True) -> str:
     """Return the module's source with the changes of these answers.
 
-    Raises EditError if an edit does not match as often as it says. With `exactly` off, only if it matches nothing:
-    after another change, or in an answer made with `also`, the count may differ.
+    Raises EditError if an edit does not match as often as it says. If `exactly` is false, raises it only if an edit
+    matches nothing: after another change, or in an answer made with `also`, the count may differ.
     """
     for answer in [answers] if isinstance(answers, KnownAnswer) else answers:
         start, stop = definition_span(source, answer.of)

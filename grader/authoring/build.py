@@ -1,6 +1,6 @@
 """Make assignments/ from solutions/: text, pictures, stub, notebook and public bundle of every assignment.
 
-Generated, committed, never edited by hand. Needs the libraries of the `build` group.
+assignments/ is generated and committed, never edited by hand. This module needs the libraries of the `build` group.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from grader.support.atomic_files import write_atomically
 from grader.support.stub import stub
 
 TRY = "## Try it"  # opens the text above a cell to run
-CLOSE = 1e-12  # regenerated values may differ by this much: processors sum in different orders
+CLOSE = 1e-12  # regenerated values may differ by this much (float64): processors sum in different orders
 
 
 def files_of(assignment: Assignment, bundle: Bundle) -> dict[str, bytes]:
@@ -43,7 +43,7 @@ def files_of(assignment: Assignment, bundle: Bundle) -> dict[str, bytes]:
 def build(
     solutions: Path, assignments: Path, only: Sequence[str] = (), tell: Tell | None = None
 ) -> list[Path]:
-    """Write assignments/, or the folders of those named. Returns the files that changed. Raises UsageError."""
+    """Write assignments/, or only the folders named in `only`. Return the files that changed. Raises UsageError."""
     changed = []
     for assignment, bundle in _recorded(solutions, only, tell):
         folder = assignments / assignment.name
@@ -84,7 +84,7 @@ def _recorded(solutions: Path, only: Sequence[str], tell: Tell | None) -> list[t
 
 
 def _is_same(old: bytes, new: bytes, name: str) -> bool:
-    """Compare texts byte for byte; values to 1e-12, their names and shapes exactly."""
+    """Compare texts byte for byte. Compare names, shapes, dtypes and integers of tensors exactly, floats closely."""
     if old == new:
         return True
     if name != TENSORS_FILE:

@@ -20,14 +20,14 @@ from grader.sandbox.base import Limits
 from grader.support.errors import GraderError, UsageError
 from grader.support.i18n import _
 
-# Values are what an exercise is about; masks and gradients are where attention code really breaks.
+# Values count most; masks and gradients are where attention code often breaks. Each facet not named here has weight 1.
 DEFAULT_WEIGHTS = {"values": 4.0, "masking": 2.0, "gradients": 2.0}
 # What `limits` in exercise.toml may name, as it is stored in a bundle.
 DEFAULT_LIMITS = {
     name: float(getattr(Limits, name))
     for name in ("wall_seconds", "cpu_seconds", "memory_bytes", "output_bytes")
 }
-PICTURES = "pictures"  # a folder beside a lesson, with what it shows
+PICTURES = "pictures"  # the folder with the pictures of a lesson
 
 
 class ContentError(GraderError, ValueError):
@@ -36,7 +36,7 @@ class ContentError(GraderError, ValueError):
 
 @dataclass(frozen=True)
 class Assignment:
-    """One folder of solutions/, read but not run."""
+    """One folder of solutions/. `cases`, `mistakes`, `mutants` and `variants` run its Python files at each call."""
 
     name: str
     folder: Path
@@ -67,7 +67,10 @@ class Assignment:
         return tuple(exercise.get("given", self.manifest.get("given", ())))
 
     def cases(self, exercise: str, seed: str) -> list[Case]:
-        """Return the cases of one exercise for a seed: the generator of its name in cases.py."""
+        """Return the cases that the generator of this name in cases.py yields for a seed, then those in other dtypes.
+
+        Raises ContentError.
+        """
         generators = self._run("cases.py")
         make: Callable[[Draw], Iterator[Case]] | None = generators.get(exercise)
         if make is None:
@@ -110,11 +113,11 @@ class Assignment:
         return [v for v in self.variants(exercise) if v.kind == "also"]
 
     def variants(self, exercise: str | None = None) -> list[KnownAnswer]:
-        """Return right answers written differently, and trivial ones."""
+        """Return the answers in variants.py: right ones (`variant`, `also`), and wrong ones that compute nothing."""
         return [v for v in self._run("variants.py").get("VARIANTS", []) if exercise in (None, v.of)]
 
     def check_pairs(self) -> None:
-        """Raise ContentError where a manifest pairs a mistake that is not in the bank."""
+        """Raise ContentError if `pairs` in the manifest names a mistake that is not in the bank."""
         for exercise in self.exercises:
             unknown = set(exercise.get("pairs", ())) - {m.id for m in self.mistakes(exercise["name"])}
             if unknown:
@@ -143,7 +146,7 @@ class Assignment:
         return runpy.run_path(str(path)) if path.exists() else {}
 
     def digest(self) -> str:
-        """Return a hash of everything that a bundle is made from."""
+        """Return a hash of the .py, .toml and .md files of the folder."""
         parts = hashlib.sha256()
         for path in sorted(self.folder.rglob("*")):
             if path.suffix in (".py", ".toml", ".md"):

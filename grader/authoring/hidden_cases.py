@@ -53,9 +53,10 @@ def hidden_folder(
     """Return a folder with the bundles of the secret seed; record the cases that are not cached.
 
     asked: exercises; only their assignments, and those that they build on, are recorded. Empty: all.
-    public: a folder with public bundles, which tell the names and parameters of all other exercises.
+    public: a folder with public bundles. Those of all other assignments are copied: they hold the names and
+    parameters of their exercises.
     tell: called with the progress of the recording.
-    Raises UsageError for a seed that cannot be one, and GraderError where the cases cannot be recorded.
+    Raises UsageError for a seed that is missing or too short, and GraderError where the cases cannot be recorded.
     """
     seed, assignments = _seed(), read_all(solutions)
     whole = _digest(assignments, seed)
@@ -149,6 +150,7 @@ def _run(command: Sequence[str], tell: Tell | None) -> None:
 
 
 def _main(solutions: str, target: str, parent: str, *names: str) -> None:
+    """Record assignments in the process that `_record` starts, and print the progress. `parent`: its process id."""
     if sys.platform == "linux":
         from grader.sandbox import kernel
 

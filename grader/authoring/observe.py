@@ -37,7 +37,7 @@ def definitions(source: str) -> str:
 
 
 def blocks(*names: str) -> list[Any]:
-    """Return building blocks, for a generator of cases that must know what a model gives."""
+    """Return building blocks by name, for a generator of cases that must run a model."""
     install({name: given_source(name) for name in with_requirements(names)})
     return [getattr(sys.modules["grader.given"], name) for name in names]
 

@@ -1,7 +1,7 @@
 """Record a bundle: run references and known mistakes on cases, in float64.
 
-Trusted code on trusted code: everything runs in this process, with the worker's own program runner, so
-that reference and student are observed in the same way. Needs solutions/ and torch.
+All of this code is trusted, so it runs in this process, with the worker's own program runner: reference and
+student are observed in the same way. Needs solutions/ and torch.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Measured(NamedTuple):
 
 
 def record(assignment: Assignment, seed: str, *, diagnosis: bool = True) -> Bundle:
-    """Record one assignment for a seed. Raises ContentError when a reference does not run."""
+    """Record one assignment for a seed; without `diagnosis`, no mistakes. Raises ContentError if a reference fails."""
     found = {f["name"]: measure(assignment, f, seed, diagnosis=diagnosis) for f in assignment.exercises}
     return bundle_of(assignment, seed, found, diagnosis=diagnosis)
 

@@ -121,6 +121,7 @@ def _is_cached(folder: Path) -> bool:
 def _recording(
     _allow: Callable[[float], None], seed: str
 ) -> Iterator[Callable[[tuple[Assignment, str]], None]]:
+    """Yield the function with which a process of the pool records one exercise."""
     from grader.authoring.record import bundle_of, measure
 
     def record_one(task: tuple[Assignment, str]) -> None:
@@ -141,7 +142,7 @@ def _remove_old(root: Path) -> None:
 
 
 def _bundle(assignment: Assignment, seed: str) -> Bundle:
-    """Put an assignment together from what is cached and the texts of today."""
+    """Make the bundle of an assignment from its cached recordings and its current texts."""
     from grader.authoring.record import Measured, bundle_of
 
     found = {}

@@ -15,7 +15,7 @@ class EditError(GraderError, ValueError):
 
 @dataclass(frozen=True)
 class Edit:
-    """Replace `old` by `new`. It must occur exactly `times` times.
+    """Replace `old` by `new`. `old` must occur exactly `times` times.
 
     A text that begins with a line break is a block: its common indentation does not count, and its lines are
     indented like the line of the reference in which `old` begins. Any other text is taken as it is.
@@ -65,7 +65,7 @@ def _plain(text: str) -> str:
 
 
 def _indented(text: str, indent: str) -> str:
-    """Return a block's lines after the first with an indentation; other texts as they are."""
+    """Indent the lines of a block after its first line; return other texts as they are."""
     if not text.startswith("\n"):
         return text
     return re.sub(r"\n(?!\n|$)", "\n" + indent, _plain(text))

@@ -18,8 +18,8 @@ from grader.bundle.safetensors import Array
 from grader.diagnosis.signature import ANY, only_precision, signature, slots, tells_apart
 from grader.judge.verdict import judge_all
 
-RNG_REPEATS = 4  # runs of a mistake that draws random values: it is known by what it gives every time
-VARIES = 1e-6  # above the rounding of float64
+RNG_REPEATS = 4  # runs of a mistake that draws random values: its row has the results that all runs share
+VARIES = 1e-6  # values of two runs that differ by more vary from run to run; float64 rounds far below it
 
 
 def signatures(
@@ -30,8 +30,9 @@ def signatures(
     *,
     paired: Sequence[str],
 ) -> Signatures:
-    """Record the results of the reference (first row), of right answers that differ on purpose (`bank.also`), of each
-    mistake, and of each independent pair among `paired`.
+    """Record the results of the reference, of other right answers (`bank.also`), of mistakes, and of pairs of them.
+
+    The reference is the first row. The pairs are those of `paired` whose edits are independent.
     """
     reference = definitions(assignment.source)
     others = assignment.alternatives(mistakes[0].of)
@@ -57,7 +58,7 @@ def signatures(
 
 
 class _Row(NamedTuple):
-    """The results of one wrong answer. `dtype_states`: its states in the cases about precision, which come last."""
+    """The results of one answer. `dtype_states`: its states in the cases about precision, which come last."""
 
     explains: tuple[str, ...]
     states: tuple[str, ...]
@@ -77,20 +78,24 @@ class _Table:
         return self._with_dtypes(self._in_float64((), source, 0), source, 0)
 
     def row(self, mistakes: Sequence[KnownAnswer], source: str, right: Sequence[_Row]) -> _Row:
-        """Return the row of one mistake or of several at once. Only random values make several runs necessary."""
+        """Return the row of one mistake or of several at once. right: rows of the right answers.
+
+        Only random values make several runs necessary.
+        """
         runs = 1 if all(mistake.steady for mistake in mistakes) else RNG_REPEATS
         return _agreed([self._run(mistakes, source, right, rng_seed) for rng_seed in range(runs)])
 
     def _run(
         self, mistakes: Sequence[KnownAnswer], source: str, right: Sequence[_Row], rng_seed: int
     ) -> _Row:
-        """Run a mistake. If it fails in cases that are not about precision, its results in those that are stay open.
+        """Run one mistake or several at once, a single time.
 
-        So it keeps its name. All but mistakes of precision are run in float64.
+        If they change a case that is not about precision, the results in cases about precision stay open (ANY).
+        So a report names the mistake whatever it does in other dtypes.
         """
         explains = tuple(mistake.id for mistake in mistakes)
         if all(m.policy == PRECISION for m in mistakes):
-            row = right[0]._replace(explains=explains)  # in float64, in which all is recorded, it may raise
+            row = right[0]._replace(explains=explains)  # it is right in float32; in float64 it may raise
         else:
             row = self._in_float64(explains, source, rng_seed)
         if not any(_alike(row, one) for one in right):
@@ -128,7 +133,7 @@ def _alike(one: _Row, other: _Row) -> bool:
 
 
 def _independent(one: KnownAnswer, other: KnownAnswer, source: str) -> bool:
-    """Return whether two edits, at least one of them a mistake, change different places: their order does not matter."""
+    """Return whether the order of two edits, at least one of them a mistake, does not matter."""
     if one.code or other.code or "mistake" not in (one.kind, other.kind):
         return False
     try:
@@ -138,7 +143,7 @@ def _independent(one: KnownAnswer, other: KnownAnswer, source: str) -> bool:
 
 
 def _distinct(rows: Sequence[_Row]) -> Iterator[_Row]:
-    """Yield all single mistakes, and the pairs that differ from the reference and from each single mistake."""
+    """Yield all right answers and single mistakes, and the pairs that differ from each of them."""
     singles = [row for row in rows if len(row.explains) < 2]
     for row in rows:
         if len(row.explains) < 2 or not any(_alike(row, single) for single in singles):
@@ -146,8 +151,9 @@ def _distinct(rows: Sequence[_Row]) -> Iterator[_Row]:
 
 
 def _opened(rows: Sequence[_Row], apart: Sequence[bool]) -> Sequence[_Row]:
-    """Leave slots open that serve only to distinguish mistakes, except in rows of mistakes that agree in all other
-    slots.
+    """Leave slots open that serve only to tell mistakes apart, except in rows of mistakes that need them.
+
+    A mistake needs them if another one has the same results in all other slots. apart: one truth value per slot.
     """
     if not any(apart):
         return rows
@@ -168,8 +174,8 @@ def _without(row: _Row, left_out: Array) -> _Row:
 
 
 def _forms(mistakes: Sequence[KnownAnswer], source: str, others: Sequence[KnownAnswer]) -> list[str]:
-    """Make the mistakes in the reference, and in each answer made with `also` that has the same code at these
-    places.
+    """Return the sources with these mistakes: of the reference, and of each answer made with `also` that has the code
+    which the mistakes edit.
     """
     forms = [apply(mistakes, source, exactly=len(mistakes) == 1)]
     for other in others if all(m.edits for m in mistakes) else ():

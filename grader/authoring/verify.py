@@ -126,12 +126,12 @@ def _check_mistake(row: Row, answer: KnownAnswer, result: ExerciseResult) -> Non
     row.caught += 1
     if any(answer.id in names for names in result.diagnosis.alternatives):
         row.named += 1
-    elif result.diagnosis.kind != "none":  # which it is if the exercise has no table of known mistakes
+    elif result.diagnosis.kind != "none":  # "none": the exercise has no table of known mistakes
         row.problems.append(f"mistake {answer.id} is caught and not named")
 
 
 def _check_policy(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
-    """Check that an answer passes with all points, and that its advice names its policy and no other.
+    """Check that the answer passes with all points, and that advice names it and is about its policy only.
 
     An answer that only breaks `device` has no policy here: on the CPU it shows no advice.
     """
@@ -196,10 +196,11 @@ def _check_block(row: Row, engine: Engine, assignment: Assignment, exercise: Exe
     """Check that the building block of the same name, if there is one, passes as an answer."""
     if exercise.name not in given.BLOCKS:
         return
-    blocks = replace(exercise, given=(exercise.name,))
-    source = f"from grader.given import {exercise.name}\n{exercise.name} = {exercise.name}\n"  # an import alone is no answer
+    allowed = replace(exercise, given=(exercise.name,))
+    # An import alone is no answer, so the block is assigned to its own name.
+    source = f"from grader.given import {exercise.name}\n{exercise.name} = {exercise.name}\n"
     single = Engine(
-        [replace(_bundle_of(engine, assignment), exercises=(blocks,))],
+        [replace(_bundle_of(engine, assignment), exercises=(allowed,))],
         engine.launcher,
         slot=engine.context.slot,
     )

@@ -38,20 +38,23 @@ def verify(
 
     `device`: another device, on which right answers must pass too; none if empty.
     `report`: called with a sentence whenever an exercise is done.
-    Raises SandboxError where a process or its sandbox breaks down, ContentError for a course that cannot be read or recorded, UsageError for a name that is not there.
+    Raises SandboxError if a process or its sandbox fails, ContentError if the course cannot be read or recorded, and
+    UsageError for an unknown name.
     """
     wanted = _wanted(read_all(solutions), only)
     assignments = list({assignment.name: assignment for assignment, _name in wanted}.values())
-    recorded = pickle.dumps(
-        [dump(bundle) for bundle in record_all(assignments, seed)]
-    )  # as files would hold it
+    # Each bundle as the contents of its two files.
+    recorded = pickle.dumps([dump(bundle) for bundle in record_all(assignments, seed)])
     with _shared(recorded) as name:
         yield from _in_parallel(wanted, min(jobs, len(wanted)), (solutions, name, device), report)
 
 
 @contextmanager
 def _shared(data: bytes) -> Iterator[str]:
-    """Put data into shared memory and yield its name. It is removed at the end, even after a kill."""
+    """Put data into shared memory and yield its name. The memory is freed at the end.
+
+    After a kill, Python's resource tracker frees it.
+    """
     memory = SharedMemory(create=True, size=len(data))
     try:
         assert memory.buf is not None
@@ -73,6 +76,7 @@ def _read(name: str) -> Any:
 
 
 def _wanted(assignments: Sequence[Assignment], only: Sequence[str]) -> list[tuple[Assignment, str]]:
+    """Return the exercises that `only` names, each with its assignment; all if it is empty. Raises UsageError."""
     out, used = [], set()
     for assignment in assignments:
         groups = {assignment.name, assignment.name.split("_")[0], assignment.module}
@@ -122,7 +126,10 @@ def _cost(wanted: tuple[Assignment, str]) -> tuple[float, int]:
 def _verifying(
     _allow: Callable[[float], None], solutions: Path, memory: str, device: str
 ) -> Iterator[Callable[[tuple[str, str]], Row]]:
-    """In each process, open a sandbox and read the recorded course from shared memory of that name."""
+    """Open a sandbox and read the recorded course; yield the function that verifies one exercise.
+
+    This runs in each process of the pool. memory: the name of the shared memory with the recorded course.
+    """
     with ExitStack() as opened:
         launcher = opened.enter_context(closing(choose()))
         bundles = [loads(*files) for files in _read(memory)]

@@ -21,7 +21,7 @@ FACETS = (
     "pruning",
 )
 
-# The dtypes in which a result is checked besides float32. Whether the CPU has operations in them: see docs/precision.md.
+# The dtypes in which a result is checked besides float32; docs/precision.md has the tolerances.
 OTHER_DTYPES = ("float16", "bfloat16", "float64")
 PRECISION = "precision"  # the policy of all checks in these dtypes
 # Failures of these kinds cost no points unless a course lets them count; see docs/decisions/22.

@@ -56,7 +56,7 @@ def _digest(fields: Any, arrays: Mapping[str, Array]) -> str:
 
 
 def dump(bundle: Bundle) -> tuple[str, bytes]:
-    """Return the two files' contents."""
+    """Return the contents of `bundle.json` and of `bundle.safetensors`."""
     arrays: dict[str, Array] = {}
     manifest = {
         "schema": SCHEMA,
@@ -75,9 +75,9 @@ def save(bundle: Bundle, folder: Path) -> None:
 
 
 def loads(text: str, data: bytes, where: str = "this") -> Bundle:
-    """Return the bundle of two files' contents.
+    """Return the bundle in the contents of its two files.
 
-    Raises ValueError with a sentence when it is not one of this version.
+    where: its name in the message. Raises ValueError if another version of the grader wrote it.
     """
     manifest = json.loads(text)
     if manifest.pop("schema", None) != SCHEMA:
@@ -119,9 +119,7 @@ def _exercise_fields(exercise: Exercise, arrays: dict[str, Array]) -> dict[str, 
 
 
 def _signature_fields(name: str, table: Signatures, arrays: dict[str, Array]) -> dict[str, Any]:
-    """Return the packed table: states as indices into a vocabulary, values only where a row differs from the first
-    row.
-    """
+    """Pack a table: states as indices into a vocabulary, values only where a row differs from the first row."""
     vocabulary, places = np.unique(table.states, return_inverse=True)
     near = np.abs(table.numbers - table.numbers[0]) <= 1e-9 * (1 + np.abs(table.numbers[0]))
     differs = ~near.all(axis=2)  # a value that is left open is NaN, and never near
@@ -133,6 +131,7 @@ def _signature_fields(name: str, table: Signatures, arrays: dict[str, Array]) ->
 
 
 def _signatures(name: str, fields: Mapping[str, Any], arrays: Arrays) -> Signatures:
+    """Unpack the table that `_signature_fields` packed."""
     table = arrays[f"{name}/signatures"]
     places, differs, packed = table["states"], table["departs"], table["numbers"].astype(np.float64)
     unpacked = np.broadcast_to(packed[: differs.shape[1]], (*differs.shape, packed.shape[1])).copy()
@@ -182,7 +181,7 @@ def _exercise(fields: dict[str, Any], assignment: str, arrays: Arrays) -> Exerci
 
 
 def _case(fields: dict[str, Any], exercise: str, arrays: Arrays, base: RecordedCase | None) -> RecordedCase:
-    """Return a case from its fields. base: the case that it repeats in another dtype; None if it repeats none."""
+    """base: the case that this one repeats in another dtype; None if it repeats none."""
     stem = f"{exercise}/{fields['id']}"
     checks = tuple(_checks(fields["checks"]))
     if base is None:
@@ -212,7 +211,7 @@ def _checks(rows: Iterable[Any]) -> Iterable[Check]:
 
 
 def _by_folder(arrays: Mapping[str, Array]) -> Arrays:
-    """Sort arrays by all but the last part of their names: "exercise/case/in". Others are empty."""
+    """Group arrays by the folder in their names, such as "exercise/case/in". A missing folder is empty."""
     found: defaultdict[str, dict[str, Array]] = defaultdict(dict)
     for path, array in arrays.items():
         *folder, name = path.split("/", 3)

@@ -1,7 +1,7 @@
-"""A bundle: everything about one assignment that grading needs, as data and without any code.
+"""A bundle: everything about one assignment that grading needs, as data.
 
-Two files beside each other: `bundle.json` (words: exercises, cases, checks, sentences, the stub) and
-`bundle.safetensors` (numbers: inputs, what the reference gives in float64, signatures of mistakes).
+Two files beside each other: `bundle.json` (texts: exercises, cases, checks, sentences, the stub) and
+`bundle.safetensors` (values: inputs, results of the reference, signatures of mistakes).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Header:
 
 @dataclass(frozen=True)
 class RecordedCase:
-    """A case with what the reference gave: inputs, headers of every observation, and expected numbers."""
+    """A case with the results of the reference: headers of all observations, and the values that checks compare."""
 
     id: str
     exercise: str
@@ -37,17 +37,18 @@ class RecordedCase:
     headers: Mapping[str, Header]
     expected: Mapping[str, Array]
     for_judge: Mapping[str, Array] = field(default_factory=dict)  # never sent to a worker
-    like: str = ""  # the case that this one repeats in another dtype: steps and inputs are made from its own
-    exam: RecordedCase | None = None  # measures what this case brings forth, where no student code runs
-    costly: bool = False
+    like: str = ""  # the id of the case that this one repeats in another dtype, with its steps and inputs
+    exam: RecordedCase | None = None  # measures the result of this case in a worker without student code
+    costly: bool = False  # takes more than a few seconds: a quick check leaves it out
 
     @cached_property
     def asked(self) -> frozenset[str]:
+        """The names of the observations that a worker may send back."""
         return frozenset(self.headers)
 
     @cached_property
     def policy(self) -> str:
-        """Return the policy that all its checks are about; "" if there is none."""
+        """The policy that all its checks share; "" if there is none."""
         found = {check.policy for check in self.checks}
         return found.pop() if len(found) == 1 else ""
 
@@ -78,8 +79,8 @@ class Signatures:
     """The results of known mistakes, and of pairs of them, on the cases of an exercise; see
     grader/diagnosis/signature.py.
 
-    Each row is one wrong answer; `explains` names its mistakes. A mistake has one row per accepted answer that it
-    can be made in (`bank.also`).
+    Each row is one answer; `explains` names its mistakes, and is () for a right answer. A mistake has one row per
+    way to write it, and per accepted answer that it can be made in (`bank.also`).
     """
 
     slots: tuple[str, ...]
@@ -106,7 +107,7 @@ class Exercise:
     cases: tuple[RecordedCase, ...] = ()
     mistakes: tuple[KnownMistake, ...] = ()
     signatures: Signatures | None = None
-    forbids_costs: float = 0.0  # the share of the points that such a use costs
+    forbids_costs: float = 0.0  # the share of the points that a forbidden call costs
 
     def counts(self, facet: str) -> bool:
         """Whether checks of a facet decide anything: a facet of weight 0 is off."""
@@ -119,20 +120,20 @@ class Exercise:
 
     @cached_property
     def brings_classes(self) -> bool:
-        """Whether a case contains a class."""
+        """Whether a case contains the source of a class; see `Case.provide`."""
         return any(step["do"] == "provide" for case in self.cases for step in case.steps)
 
 
 @dataclass(frozen=True)
 class Bundle:
-    """One assignment: its exercises in order, its text data, the original stub."""
+    """One assignment: its texts, its original stub, and its exercises in order."""
 
     assignment: str
     module: str
     title: str
     summary: str
     minutes: int
-    seed: str
+    seed: str  # "public" or "hidden"; the secret seed itself is not in a bundle
     stub: str
     exercises: tuple[Exercise, ...] = field(default=())
 

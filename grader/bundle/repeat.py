@@ -10,14 +10,14 @@ import numpy as np
 from grader.bundle.safetensors import Array
 from grader.bundle.steps import unused_inputs
 
-# What is neither on the way to the result nor the result itself.
+# Steps that a result does not depend on.
 _ASIDE = frozenset(("gradients", "after", "weights", "stages", "see", "see_value", "none"))
 
 Step = Mapping[str, Any]
 
 
 def in_short(steps: Sequence[Step], see: str) -> list[Any]:
-    """Return the steps that one observation needs, without gradients."""
+    """Return the steps that lead to the observation `see`, and the step that makes it. No input requires a gradient."""
     last = next(i for i, step in enumerate(steps) if step["do"] == "see" and step["name"] == see)
     kept = [step for step in steps[:last] if step["do"] not in _ASIDE] + [steps[last]]
     unused = unused_inputs(kept)
@@ -26,7 +26,7 @@ def in_short(steps: Sequence[Step], see: str) -> list[Any]:
 
 
 def in_dtype(tensors: Mapping[str, Array], steps: Sequence[Step], dtype: str) -> dict[str, Array]:
-    """Return the tensors that these steps take, rounded to the dtype."""
+    """Return the tensors of the steps `input` and `load`; the floating ones are rounded to the dtype."""
     names = {step["name"] for step in steps if step["do"] == "input"}
     for step in steps:
         if step["do"] == "load":
@@ -39,7 +39,7 @@ def in_dtype(tensors: Mapping[str, Array], steps: Sequence[Step], dtype: str) ->
 
 
 def round_to(array: Array, dtype: str) -> Array:
-    """Round to a torch dtype; bfloat16, which numpy lacks, comes back as float32 with short mantissas."""
+    """Return an array rounded to a torch dtype. Values of bfloat16, which numpy lacks, are returned as float32."""
     if dtype != "bfloat16":
         return array.astype(dtype)
     bits = np.ascontiguousarray(array, dtype="<f4").view("<u4")

@@ -1,4 +1,4 @@
-"""Read and write safetensors with the safetensors library, and bound what an untrusted file may claim.
+"""Read and write safetensors with the safetensors library, and limit the sizes in an untrusted file.
 
 The library checks the format (https://github.com/huggingface/safetensors): the header is JSON, and the tensors
 tile the bytes without a hole or an overlap. Worker replies come from untrusted code. So the length of the header
@@ -25,7 +25,7 @@ MAX_TENSORS = 4096
 MAX_NAME = 400  # characters
 MAX_AXES = 16
 MAX_EMPTY_AXIS = 1 << 16  # an empty tensor costs no bytes, so its other axes need a limit of their own
-MAX_SIZE = 1 << 48  # product of all axes that are not zero: numpy raises far above it
+MAX_SIZE = 1 << 48  # product of all axes that are not zero; for far larger ones numpy raises
 
 # The library's code of a dtype → its name in torch, and how numpy reads it.
 _DTYPES: dict[str, tuple[str, np.dtype[Any]]] = {
@@ -48,7 +48,7 @@ class BadTensors(GraderError, ValueError):
 
 @dataclass(frozen=True)
 class Tensor:
-    """One tensor of a file: its dtype as torch names it, its shape, and its bytes."""
+    """One tensor of a file: its dtype as torch names it, its shape, the library's code of its dtype, and its bytes."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -56,7 +56,7 @@ class Tensor:
     data: bytes | bytearray
 
     def array(self) -> Array:
-        """Return the values. bfloat16 becomes float32 and bytes become bool; other dtypes are not copied."""
+        """Return the values. BF16 becomes float32 and BOOL becomes bool; values of other dtypes are not copied."""
         values = np.frombuffer(self.data, dtype=_DTYPES[self.code][1])
         if self.code == "BF16":
             values = (values.astype("<u4") << 16).view("<f4")
@@ -71,7 +71,7 @@ def encode(tensors: Mapping[str, Array]) -> bytes:
 
 
 def read(data: bytes) -> dict[str, Tensor]:
-    """Return every tensor of a safetensors file, by name. Raises BadTensors for anything beyond the limits."""
+    """Return every tensor of a safetensors file, by name. Raises BadTensors for a wrong format or an exceeded limit."""
     if int.from_bytes(data[:8], "little") > MAX_HEADER:
         raise BadTensors("the header is too long")
     try:

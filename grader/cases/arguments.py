@@ -8,7 +8,10 @@ from typing import Any
 def block_arguments(
     size: int, heads: int, hidden: int, dropout: float = 0.0, norm_shape: Any = None
 ) -> dict[str, Any]:
-    """Return what a Transformer block and a whole encoder or decoder take; `hidden` is the width inside the FFN."""
+    """Return the keyword arguments of a Transformer block, which a whole encoder or decoder takes too.
+
+    hidden: the width inside the FFN.
+    """
     return {
         "key_size": size,
         "query_size": size,

@@ -46,7 +46,7 @@ class Case(Measures, Checks):
         self.like = ""  # the id of the case that this one repeats in another dtype
         self.exam: Case | None = None
         self.costly = False
-        self.shapes: dict[str, tuple[int, ...]] = {}  # of what is seen, where no reference is run to tell
+        self.shapes: dict[str, tuple[int, ...]] = {}  # of observations, if the reference is not run
         self._fresh = 0
         for made in _collecting:
             made.append(self)
@@ -66,7 +66,10 @@ class Case(Measures, Checks):
         return Ref(name)
 
     def batches(self, name: str, columns: Sequence[Array], size: int) -> Ref:
-        """Add a list of tuples of int64 tensors: `size` rows of every column each. All numbers are below 256."""
+        """Add a list of batches, each a tuple with `size` rows of every column as int64; the last may have fewer.
+
+        All values are whole numbers from 0 to 255.
+        """
         names = [f"{name} {i}" for i in range(len(columns))]
         for column, values in zip(names, columns, strict=True):
             self._hold(column, _bytes(values))
@@ -154,7 +157,7 @@ class Case(Measures, Checks):
     def call(
         self, *args: Any, on: Ref | None = None, name: str = "", axes: Sequence[str] = (), **kwargs: Any
     ) -> Ref:
-        """Call the exercise's function, or the module or method `on`, by position."""
+        """Call the exercise's function, or the module `on`, with these arguments. `axes` name those of the result."""
         name = name or self._name("out")
         callee = {"function": self.exercise} if on is None else on.to_json()
         self._step("call", name=name, on=callee, args=_plain(args), kwargs=_plain(kwargs))
@@ -197,10 +200,10 @@ class Case(Measures, Checks):
         self._step("stages", module=module.name, of=watched)
 
     def examined(self, exam: Case, costly: bool = True) -> None:
-        """Measure what this case trained with the steps of `exam`, in a worker without student code.
+        """Measure the result of this case with the case `exam`, which runs in a worker without student code.
 
-        The reference is not run when such a case is recorded, so `see` must say the shapes. `costly`: it takes more
-        than a few seconds, and a quick check leaves it out.
+        The reference is not run when such a case is recorded, so `see` must get the shapes. `costly`: this case takes
+        more than a few seconds, and a quick check leaves it out.
         """
         self.exam, self.costly = exam, costly
 
@@ -222,7 +225,7 @@ class Case(Measures, Checks):
         self._step("load", module=module.name, weights={name.removeprefix("state "): name for name in names})
 
     def sentences(self, ref: Ref, steps: int, eos: int, name: str = "sentences") -> str:
-        """Observe written sentences in any accepted layout: at most `steps` tokens each, cut at `eos`."""
+        """Observe generated sentences in any accepted layout: at most `steps` tokens each, cut at `eos`."""
         self._step("sentences", name=name, of=ref.to_json(), steps=steps, eos=eos)
         self.axes[name] = ("sentence", "step")
         return name
@@ -238,7 +241,10 @@ class Case(Measures, Checks):
         return name
 
     def see_value(self, ref: Ref, name: str = "") -> str:
-        """Observe a plain Python value: a bool, a number, a short text. Returns the name of the observation."""
+        """Observe a bool, a number, None, or a tensor with one value. Returns the name of the observation.
+
+        Of any other value, only its kind is observed.
+        """
         name = name or ref.name + "".join(f"[{i}]" for i in ref.at)
         self._step("see_value", name=name, of=ref.to_json())
         return name
@@ -277,7 +283,7 @@ class Case(Measures, Checks):
         wrt: Sequence[Ref] = (),
         parameters: Ref | None = None,
     ) -> tuple[str, ...]:
-        """Observe gradients of the scalar Σ (y · g) for a fixed random g.
+        """Observe gradients of the scalar Σ (y · g): each y in `of` has its fixed g in `upstream`.
 
         `wrt`: inputs made with `grad=True`. `parameters`: a module; its loaded weights are differentiated too.
         Returns the names of the observations.

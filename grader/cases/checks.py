@@ -45,7 +45,7 @@ class Checks:
         )
 
     def check_shape(self, ref: Ref, title: str = "shape and dtype of the result", policy: str = "") -> None:
-        """The shape is that of the reference, the dtype that of the input; see `grader.judge.structure.shape`."""
+        """The shape and the dtype are those of the reference in the case's dtype; see `judge.structure.shape`."""
         self.check("shapes", "shape", [self.see(ref)], title, policy=policy)
 
     def check_values(self, ref: Ref, title: str, facet: str = "values", **params: Json) -> None:
@@ -53,9 +53,9 @@ class Checks:
         self.check(facet, "equal", [self.see(ref)], title, **params)
 
     def check_precision(self, ref: Ref, title: str, **params: Json) -> None:
-        """The result is right in other dtypes too, and has them: the case runs again in each.
+        """The result is right in each other dtype too, and has this dtype: a float32 case runs again in each.
 
-        A case that already has such a dtype is judged as it is. `tol`: as in `check_values`. A failure is advice.
+        A case in another dtype does not run again. `tol`: as in `check_values`. A failure is advice.
         """
         see = self.see(ref)
         if self.dtype == "float32":
@@ -68,11 +68,11 @@ class Checks:
         self.check(facet, "one_of", [self.see(ref)], title)
 
     def check_gradients(self, names: Sequence[str], title: str, **params: Json) -> None:
-        """`names`: what `gradients` returned. `tol`: as in `check_values`."""
+        """The gradients are those of the reference. `names`: as `gradients` returns them. `tol`: see `check_values`."""
         self.check("gradients", "equal", names, title, **params)
 
     def check_unchanged(self, *inputs: Ref, title: str = "the arguments are unchanged") -> None:
-        """The inputs have the same values after the steps so far as before."""
+        """The steps so far do not change the values of these inputs."""
         self.check("purity", "unchanged", self.after(*inputs), title)
 
     def check_parameters(
@@ -89,7 +89,7 @@ class Checks:
         self.check("weights", "kept_weights", [name], title, optional=optional)
 
     def check_value(self, ref: Ref, want: Json, facet: str, title: str, says: str) -> None:
-        """A plain Python value is `want`. `says`: the sentence if it is not."""
+        """A plain Python value is `want`. `says`: the message of the report if it is not."""
         self.check(facet, "value", [self.see_value(ref)], title, want=want, says=says)
 
     def check_same(self, left: Ref, right: Ref, title: str, facet: str, says: str = "") -> None:

@@ -19,7 +19,8 @@ class Draw:
     """
 
     def __init__(self, seed: str, *words: str):
-        self.hidden = seed != PUBLIC_SEED  # some cases would give an answer away and are drawn only then
+        # Cases that would give an answer away are drawn only if this is true.
+        self.hidden = seed != PUBLIC_SEED
         digest = hashlib.sha256("\0".join((seed, *words)).encode()).digest()
         self._rng = np.random.Generator(np.random.PCG64(int.from_bytes(digest[:16], "little")))
 
@@ -36,7 +37,10 @@ class Draw:
         return self._rng.integers(low, high + 1, shape)
 
     def sizes(self, count: int, low: int = 2, high: int = 7, avoid: Sequence[int] = ()) -> list[int]:
-        """Return distinct sizes, none of them in `avoid`: no two axes have the same length."""
+        """Return distinct sizes, none of them in `avoid`, so that no two axes have the same length.
+
+        Raises ValueError if there are too few.
+        """
         pool = [n for n in range(low, high + 1) if n not in avoid]
         if len(pool) < count:
             raise ValueError(f"no {count} distinct sizes from {low} to {high} without {sorted(avoid)}")
@@ -47,9 +51,9 @@ class Draw:
         return int(self._rng.choice(np.asarray(options)))
 
     def lens(self, count: int | Sequence[int], longest: int) -> Array:
-        """Return lengths of shape (count,), or of a tuple of sizes, from 1 to `longest`.
+        """Return lengths from 1 to `longest`, in the shape (count,), or `count` if it is a shape.
 
-        If there are at least two, 1 and `longest` occur.
+        If there are at least two lengths, 1 and `longest` occur.
         """
         shape = (count,) if isinstance(count, int) else tuple(count)
         total = int(np.prod(shape))

@@ -30,9 +30,10 @@ class Measures:
         return name
 
     def milliseconds(self, modules: Sequence[Ref], names: Sequence[str], *args: Any) -> None:
-        """Observe how long calls take: `name` is the fastest, `name at most` the time that nine of ten stay below.
+        """Observe how long a call of each module takes, on the CPU: two values per name in `names`.
 
-        For the report only: a time is never judged.
+        The observation `<name>` is the fastest call, `<name> at most` the 90th percentile. They are for the report
+        only: a time is never judged.
         """
         self._step("milliseconds", of=_refs(modules), names=list(names), args=_refs(args))
 

@@ -27,7 +27,7 @@ class Ref:
 class Filled:
     """A large tensor of one value, or with one value on its diagonal, stored as its shape.
 
-    `rows`: only so many first rows have the value, the others are zero.
+    `rows`: only the first `rows` rows have the value; the others are zero.
     """
 
     shape: tuple[int, ...]

@@ -18,18 +18,18 @@ from grader.bundle.model import RecordedCase, Signatures
 from grader.diagnosis.distance import NEAR, Compared, distances
 from grader.judge.verdict import Budget
 
-TOGETHER = 3  # rows of the table, each one mistake or a recorded pair
-MIXED = 1  # cases in which two mistakes may give together what neither gives alone
+TOGETHER = 3  # the most rows of the table that may explain an answer; each is a mistake or a recorded pair
+MIXED = 1  # the most cases in which mistakes together may give a result that none gives alone
 CANDIDATES = 24  # rows that may take part; if more of them match in parts, no mistake is named
-VAGUE = "values"  # a finding that many mistakes have
+VAGUE = "values"  # the state of a check that many mistakes share
 
 
 @dataclass(frozen=True)
 class _Row:
     """One row of the table compared with the answer, as sets of slot numbers.
 
-    changes: slots that differ from every right answer. fits: slots that do not contradict the answer. shows:
-    changed slots that the answer has exactly so.
+    changes: slots in which the row differs from every right answer. fits: slots in which the answer has the row's
+    result, or either of the two leaves it open. shows: changed slots in which the answer is wrong in the same way.
     """
 
     number: int
@@ -41,12 +41,12 @@ class _Row:
 
 @dataclass(frozen=True)
 class _Answer:
-    """The slots of an answer. wrong: they differ from every right answer. open: wrong slots that need no
-    explanation.
+    """The slots of an answer. wrong: those that differ from every right answer. open: wrong slots that need no
+    explanation. sizes: per slot, a word for the tensor sizes of its case.
     """
 
     table: Signatures
-    sizes: Sequence[str]  # of the case of each slot
+    sizes: Sequence[str]
     wrong: frozenset[int]
     open: frozenset[int] = frozenset()
 
@@ -54,8 +54,8 @@ class _Answer:
 def together(answer: Compared, cases: Sequence[RecordedCase], budget: Budget) -> tuple[tuple[str, ...], ...]:
     """Return the fewest known mistakes that together explain an answer which equals no row of the table.
 
-    If none do, and fewer than half of the wrong slots are exceptions, search again without these. Raises JudgingTimeoutError if the budget is
-    spent.
+    If none do, and fewer than half of the wrong slots are exceptions, search again without these slots. Raises
+    JudgingTimeoutError if the budget is spent.
     """
     wrong, rows = _slots(answer.wrong), list(_rows(answer))
     raised = frozenset(slot for slot in wrong if answer.states[slot].startswith("!"))
@@ -87,7 +87,8 @@ def _rows(answer: Compared) -> Iterator[_Row]:
 def _explained(rows: Iterable[_Row], answer: _Answer, budget: Budget) -> tuple[tuple[str, ...], ...]:
     """Return the smallest sets of mistakes that explain all slots but the open ones.
 
-    If several sets fit, return the mistakes that all contain; if there are none, return all sets.
+    If several sets fit, return the mistakes that are in all of them; if no mistake is, return all sets. Return () if no
+    set fits, or if there are more than CANDIDATES rows.
     """
     able = [
         row
@@ -108,6 +109,7 @@ def _explained(rows: Iterable[_Row], answer: _Answer, budget: Budget) -> tuple[t
 
 
 def _explain(chosen: Sequence[_Row], answer: _Answer) -> bool:
+    """Return whether these rows together explain the answer, and each of them is needed."""
     if len(frozenset[str]().union(*(row.ids for row in chosen))) < sum(len(row.ids) for row in chosen):
         return False
     if any(_contradict(answer.table, *two) for two in combinations(chosen, 2)):
@@ -134,9 +136,9 @@ def _contradict(table: Signatures, one: _Row, other: _Row) -> bool:
 
 
 def _is_seen(row: _Row, others: Sequence[_Row], answer: _Answer) -> bool:
-    """Return whether the answer has everything that only this row changes, in two cases of different sizes.
+    """Return whether the answer has the result of this row in every slot that no other row changes.
 
-    A mistake that changes cases of one size only must be seen in these.
+    Enough slots must show this row, and no other one; see `_enough`.
     """
     elsewhere = frozenset[int]().union(*(other.changes for other in others))
     if not row.changes - elsewhere - answer.open <= row.fits:
@@ -148,9 +150,10 @@ def _is_seen(row: _Row, others: Sequence[_Row], answer: _Answer) -> bool:
 
 
 def _enough(row: _Row, shown: frozenset[int], answer: _Answer) -> bool:
-    """Return whether these slots show a row in two cases of different sizes; one case is enough if it changes one size only.
+    """Return whether these slots show a row in two cases of different sizes.
 
-    That a value is wrong shows no mistake; that something raised shows one only if it changes nothing else.
+    One case is enough if the row changes cases of one size only. A slot in which the row only has a wrong value (VAGUE)
+    shows nothing. A slot in which it raises counts only if the row raises in every slot that it changes.
     """
     states = answer.table.states[row.number]
     raised = {slot for slot in row.changes if states[slot].startswith("!")}

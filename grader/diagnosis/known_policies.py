@@ -13,8 +13,9 @@ from grader.judge.verdict import JudgedCase
 
 
 def of_passed(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> tuple[str, ...]:
-    """Return the ids of the policies that an answer equals in all cases about them. Everything else about it is
-    right.
+    """Return the ids of the known policies that an answer equals in all cases about their policy.
+
+    The answer passed: everything else about it is right.
     """
     table, cases = exercise.signatures, named_by(exercise.cases)
     if table is None:
@@ -34,8 +35,9 @@ def of_passed(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> tuple[str
 
 
 def of_explanations(exercise: Exercise, known: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """Return the ids of policies in the explanations of a failed answer, if every explanation has one of the same
-    policy.
+    """Return the ids of known policies in the explanations of a failed answer.
+
+    A policy counts only if every explanation contains a mistake of it.
     """
     policy = {mistake.id: mistake.policy for mistake in exercise.mistakes}
     sure = set.intersection(*({policy[id] for id in ids} for ids in known)) - {""} if known else set()
@@ -43,6 +45,6 @@ def of_explanations(exercise: Exercise, known: Sequence[Sequence[str]]) -> tuple
 
 
 def without(exercise: Exercise, known: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
-    """Return the explanations without the policies in them."""
+    """Return the explanations with only the mistakes that cost points; leave out those that become empty."""
     costly = {mistake.id for mistake in exercise.mistakes if not mistake.policy}
     return tuple(dict.fromkeys(kept for ids in known if (kept := tuple(id for id in ids if id in costly))))

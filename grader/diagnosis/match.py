@@ -65,9 +65,9 @@ def diagnose(
 def explanations(
     exercise: Exercise, judged: Mapping[str, JudgedCase], budget: Budget | None = None
 ) -> tuple[tuple[str, ...], ...]:
-    """Return the mistakes that explain an answer: each alternative is a set of ids, the smallest sets first.
+    """Return the mistakes that explain an answer: each alternative is a tuple of ids, the shortest first.
 
-    Raises JudgingTimeoutError if the budget is spent.
+    In an alternative, mistakes of the kind "policy" come last. Raises JudgingTimeoutError if the budget is spent.
     """
     if exercise.signatures is None:
         return ()

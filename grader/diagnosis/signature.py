@@ -1,4 +1,4 @@
-"""The signature of an answer: a state and two values for every observation of every case.
+"""The signature of an answer: a state and two values per slot. A slot is one observation, or one check, of one case.
 
 Two answers that compute the same have the same signature, whatever their code is. A tensor is reduced to two fixed
 random projections. So a signature is small, and nothing can be read back from it.
@@ -21,16 +21,14 @@ from grader.judge.observation import Observation, StudentError
 from grader.judge.verdict import JudgedCase
 
 PROJECTIONS = 2
-MAX_PROJECTED = (
-    1 << 17
-)  # numbers; a wrong answer may be far larger than any right one, and the directions are twice that
-# Judges whose answer is a matter of structure, not of numbers: their finding's code is the signature.
+# The most values of a tensor that is projected: wrong answers may be huge, and the directions take twice their size.
+MAX_PROJECTED = 1 << 17
+# Judges of structure, not of values: the code of their finding is the state.
 _BY_CODE = ("parameters", "raises", "value", "unchanged", "shape", "same", "cost", "trained", "moved")
-NUMBERS = "#"
+NUMBERS = "#"  # begins the state of a tensor without infinity and NaN
 ANY = "*"  # agrees with every other state
-TELLS_APART = (
-    "none "  # begins what only tells apart mistakes that agree in everything else; see `Case.see_none`
-)
+# Begins the name of an observation that only tells apart mistakes which agree in everything else; see `Case.see_none`.
+TELLS_APART = "none "
 
 
 def named_by(cases: Sequence[RecordedCase]) -> tuple[RecordedCase, ...]:
@@ -46,7 +44,10 @@ def tells_apart(slot: str) -> bool:
 
 
 def slots(cases: Sequence[RecordedCase]) -> tuple[str, ...]:
-    """Return the places of a signature, in order: `case|observation`, then `case|check:id` for structural checks."""
+    """Return the names of the slots of a signature, in order.
+
+    For each case: `case|observation`, then `case|check:id` for checks whose state is a code.
+    """
     out = []
     for case in _in_order(cases):
         out += [f"{case.id}|{name}" for name in sorted(_numeric(case))]
@@ -60,7 +61,7 @@ def _in_order(cases: Sequence[RecordedCase]) -> list[RecordedCase]:
 
 
 def _numeric(case: RecordedCase) -> set[str]:
-    """Return the observations that depend on the inputs only."""
+    """Return the names of the observations that have a slot: their values depend on the inputs only."""
     if _random(case) or case.dtype not in ("float32", "float64") or only_precision(case):
         return set()
     return {
@@ -73,7 +74,7 @@ def _numeric(case: RecordedCase) -> set[str]:
 
 
 def only_precision(case: RecordedCase) -> bool:
-    """Whether a case only tests the precision of another dtype, which says nothing about most mistakes."""
+    """Whether all checks of a case are about precision or the device, which says nothing about most mistakes."""
     return bool(case.checks) and all(check.facet in ("device", "precision") for check in case.checks)
 
 
@@ -111,8 +112,8 @@ def signature(
 
 
 def fingerprint(cases: Sequence[RecordedCase], judged: Mapping[str, JudgedCase]) -> str:
-    """Return a word for what an answer computes. It is rounded, so that two submissions with the same mistake have
-    the same word. Other dtypes than float32 do not count.
+    """Return a hash of the results of an answer. Values are rounded, so that two submissions with the same mistake
+    have the same hash. Cases about precision do not count.
     """
     cases = [case for case in cases if not only_precision(case)]
     states, numbers = signature(cases, judged)
@@ -122,7 +123,7 @@ def fingerprint(cases: Sequence[RecordedCase], judged: Mapping[str, JudgedCase])
         for c in cases
         if (j := judged.get(c.id)) and (o := j.observation) and o.error
     ]
-    text = repr((states, [x + 0.0 for x in coarse], errors))  # + 0.0: there is one zero
+    text = repr((states, [x + 0.0 for x in coarse], errors))  # + 0.0 turns -0.0 into 0.0
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
@@ -165,10 +166,10 @@ def _of_tensor(name: str, observation: Observation | None) -> tuple[str, Array]:
 
 
 _DTYPES = re.compile(r"torch\.\w*Tensor|\b(Float|Double|float|double)\b")  # the bank is recorded in float64
-_NAMES = re.compile(r"'[^']*'|\"[^\"]*\"|\b\w+(\.<?\w+>?)*\(\)")  # the author's own, in what Python says
-# Which form a tensor was to get differs with how an answer is written; how many values it has does not.
+_NAMES = re.compile(r"'[^']*'|\"[^\"]*\"|\b\w+(\.<?\w+>?)*\(\)")  # the author's own, in messages of Python
+# The requested shape depends on how an answer is written; the number of values does not.
 _FORM = re.compile(r"shape '\[[^]]*\]' is invalid for input of size (\d+)")
-# What torch says of two sizes that do not fit; which operation says it depends on how a product is written.
+# Messages of torch about two sizes that do not match. The operation that raises depends on how a product is written.
 _SIZES = (
     re.compile(r"to be: \[(\d+), \d+\] but got: \[(?!\1,)(\d+), \d+\]"),
     re.compile(r"to be: \[(\d+), (\d+)\] but got: \[\1, (\d+)\]"),
@@ -197,7 +198,7 @@ def _words(error: StudentError) -> str:
 
 
 def sizes_in(error: StudentError) -> tuple[str, ...]:
-    """Return the two sizes that do not match, if an exception is about two; in the order of the message."""
+    """Return the two sizes that do not match, in the order of the message; () if the exception is about none."""
     for sizes in _SIZES:
         if found := sizes.search(_said(error)):
             return found.groups()[-2:]
@@ -205,13 +206,16 @@ def sizes_in(error: StudentError) -> tuple[str, ...]:
 
 
 def _said(error: StudentError) -> str:
-    """Return the first line of the message without names."""
+    """Return the first line of the message: of a RuntimeError without dtypes, of others without names."""
     first = error.message.split("\n")[0].replace(" at::", " c10::")  # as older versions of torch name a dtype
     return _DTYPES.sub("", first) if error.type == "RuntimeError" else _NAMES.sub("", first)
 
 
 def project(array: Array) -> Array:
-    """Return fixed random projections of an array, each of unit variance for unit-variance input."""
+    """Return fixed random projections of an array, each of unit variance for unit-variance input.
+
+    They are 0 if the array is empty or has more than MAX_PROJECTED values.
+    """
     if array.size == 0 or array.size > MAX_PROJECTED:
         return np.zeros(PROJECTIONS)
     with np.errstate(over="ignore", invalid="ignore"):  # of numbers near the end of the range

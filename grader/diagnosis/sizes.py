@@ -1,4 +1,4 @@
-"""Say where two sizes come from that do not match: which axis of which input, or which argument."""
+"""Say where each of two sizes that do not match comes from: from which axis of which input, or which argument."""
 
 from __future__ import annotations
 

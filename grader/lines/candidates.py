@@ -26,7 +26,11 @@ MAX_BYTES = 40_000  # of a statement: longer ones are not searched
 
 @dataclass(frozen=True)
 class Place:
-    """A top-level statement of a unit, with its text and its bytes."""
+    """A top-level statement of a unit. text: the whole unit.
+
+    start, stop: where the statement and its decorators are, in bytes of the unit. future: whether the unit imports from
+    `__future__`.
+    """
 
     unit: str
     text: Text
@@ -44,7 +48,7 @@ class Place:
 
     @cached_property
     def in_functions(self) -> dict[int, range]:
-        """Return first line → lines, for the statements inside functions, except definitions."""
+        """First line → its own lines, for the statements inside functions, except definitions; see `_own_stop`."""
         functions = [part for part in ast.walk(self.node) if isinstance(part, FUNCTIONS)]
         inner = [part for one in functions for part in ast.walk(one) if isinstance(part, ast.stmt)]
         return {
@@ -59,13 +63,13 @@ class Place:
         return {part.lineno for part in ast.walk(self.node) if isinstance(part, DEFINES)}
 
     def without(self, ran: Collection[tuple[str, int]]) -> set[int]:
-        """Return the first lines of the statements of which no line ran."""
+        """Return the first lines of the statements inside functions of which no line ran. ran: (unit, line) pairs."""
         lines = {line for unit, line in ran if unit == self.unit}
         return {first for first, own in self.in_functions.items() if not lines & set(own)}
 
     @property
     def keys(self) -> list[tuple[str, int]]:
-        """Return its statements, each with its unit."""
+        """The unit and the first line of each of its statements."""
         return [(self.unit, line) for line in self.statements]
 
     @cached_property
@@ -84,12 +88,12 @@ class Place:
         return [one for one in found if one.is_plain and paths.count(one.path) == 1 and not one.is_mangled]
 
     def touched(self, edit: Edit) -> set[int]:
-        """Return the numbers of the statements that an edit changes."""
+        """Return the indices in `statements` of the statements that an edit changes."""
         lines = {edit.statement, *(self.text.line(start) for start, _stop, _new in edit.pieces)}
         return {bisect_right(self.statements, line) - 1 for line in lines}
 
     def edited(self, edit: Edit) -> EditedStatement:
-        """Return the statement with an edit, or one function of it if nothing else changes, as a worker takes it."""
+        """Return the edited statement as a worker takes it: only the edited function if nothing else changes."""
         for function in self.functions:
             if function.holds(edit.pieces):
                 source = self.text.changed(edit.pieces, function.start, function.stop)
@@ -115,7 +119,7 @@ class Place:
 @dataclass(frozen=True)
 class OneFunction:
     """A function of a statement: the class that it is in, its name, its bytes from its first line to its end, and
-    where its body begins.
+    where its body begins. is_plain: it has no decorators.
     """
 
     owner: str

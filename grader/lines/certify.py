@@ -17,9 +17,9 @@ from grader.report.model import ExerciseResult
 def certified(
     context: Context, run: SubmissionRun, exercise: Exercise, result: ExerciseResult, candidate: Candidate
 ) -> bool:
-    """Whether the file with the edit passes the exercise, and costs no advice that the file did not get before.
+    """Whether the file with the edit passes the exercise, and gets no advice about a policy that was not broken before.
 
-    run: the file as it was submitted. result: its result, with the blocks that the reference replaced.
+    run: the file as it was submitted. result: its result. The same parts are replaced by reference blocks as for it.
     """
     changed = edited(run.submission, candidate)
     again = grade_once(

@@ -166,7 +166,7 @@ def _instead_of_values(scope: Scope, node: ast.expr, statement: ast.stmt) -> Ite
 
 
 def _swapped_functions(scope: Scope) -> Iterator[Edit]:
-    """Exchange two functions of a family wherever the function calls them, or call another one instead."""
+    """Exchange two functions of a family at all their calls in a function of the student, or replace one by another."""
     calls: dict[str, list[tuple[int, int, ast.stmt]]] = {}
     for node, statement in scope.expressions():
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -218,7 +218,7 @@ def _arguments(scope: Scope) -> Iterator[Edit]:
 
 
 def _ranges(scope: Scope) -> Iterator[Edit]:
-    """Let a range end one later or one earlier, and begin so too."""
+    """Let a range end one later or one earlier, or shift the whole range by one; let it end at a length."""
     for node, statement in scope.expressions():
         called = scope.text.of(node.func).split(".")[-1] if isinstance(node, ast.Call) else ""
         if isinstance(node, ast.Call) and called in ("range", "arange") and 0 < len(node.args) < 3:

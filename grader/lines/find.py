@@ -32,6 +32,7 @@ class Found:
     likely to be wrong.
 
     doubted: a certified repair that is not shown, because it has nothing in common with the named mistake.
+    tried: the number of candidates that ran. first_at, seconds: CPU seconds until the first repair, and in all.
     """
 
     repairs: list[Candidate] = field(default_factory=list)
@@ -78,18 +79,18 @@ def with_lines(engine: Engine, source: Source, result: ExerciseResult, budget: B
 
 
 def gives_detail(diagnosis: Diagnosis, level: int) -> bool:
-    """Whether a line may say what kind of change repairs it: beside a known mistake that would be the answer."""
+    """Whether a line may say which kind of change repairs it. Beside a known mistake, that would give the answer."""
     return not diagnosis.alternatives and level > 1
 
 
 def may_have_lines(engine: Engine, result: ExerciseResult) -> bool:
-    """Whether lines may be searched: for a failed exercise with public cases whose level is above facts."""
+    """Whether lines may be searched: the exercise failed on public cases, and its level allows more than facts."""
     exercise = engine.exercises[result.name]
     return result.outcome == "failed" and not engine.options.hidden and exercise.level > 0
 
 
 def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budget) -> Found:
-    """Search edits of what a failed exercise is made of."""
+    """Search edits of the statements that a failed exercise uses. The engine's worker is closed after the search."""
     exercise, submission = engine.exercises[result.name], source.submission
     run = SubmissionRun(engine.context, submission, read_names(submission), source.parts)
     alias = run.aliases.get(exercise.name, exercise.name)
@@ -110,8 +111,8 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
     if not candidates or not failing <= {case.id for case in cases}:
         return Found(suspects=suspects((), {}, 0.0, ()))
     found = Found()
-    one = Search(engine.context.slot, run.request(exercise, result.replaced), budget)
-    found.repairs = one.run(candidates, cases, failing)
+    trial = Search(engine.context.slot, run.request(exercise, result.replaced), budget)
+    found.repairs = trial.run(candidates, cases, failing)
     engine.close()  # edits may have changed what the worker holds: it grades nothing after a search
     alike = likeness(there, _named(exercise, result))
     agreeing = [one for one in found.repairs if agreement(alike, one.statement, one.neighbours) >= DOUBTFUL]
@@ -119,16 +120,16 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
     left = agreeing or list(found.repairs)
     for _round in range(MAX_CERTIFICATIONS):
         sure = certain(left)
-        if not sure or not one.may_certify():
+        if not sure or not trial.may_certify():
             break
         if certified(engine.context, run, exercise, result, sure):
             found.sure, found.doubted = (sure, None) if sure in agreeing else (None, sure)
             break
-        left.remove(sure)  # it repairs only where the edits before it ran too
+        left.remove(sure)  # it passed only because other edits had run in the same worker
     found.suspects = suspects(
-        one.ran, one.effects, one.at_first, {repair.statement for repair in found.repairs}
+        trial.ran, trial.effects, trial.at_first, {repair.statement for repair in found.repairs}
     )
-    found.tried, found.first_at, found.seconds = one.tried, one.first_at, budget.spent
+    found.tried, found.first_at, found.seconds = trial.tried, trial.first_at, budget.spent
     return found
 
 

@@ -1,7 +1,4 @@
-"""The source that an exercise was graded from.
-
-It is not in `find`, so that a passing exercise does not import the search.
-"""
+"""The code that an exercise was graded from. Importing this module does not import the search."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from grader.intake.read import Submission
 
 @dataclass(frozen=True)
 class Source:
-    """The submission that an exercise was graded from, and the earlier parts that it used."""
+    """The submission that an exercise was graded from, and the parts of earlier assignments that it used."""
 
     submission: Submission
     parts: tuple[Part, ...] = ()

@@ -14,7 +14,7 @@ MAX_WRAPS = 14
 
 
 def _sites(scope: Scope) -> Iterator[tuple[ast.expr, ast.stmt]]:
-    """Yield expressions that an edit may wrap: no callees, constants, modules or indices of a tensor."""
+    """Yield expressions around which a call may be put: no callees, constants, names of modules, or indices."""
     skipped: set[int] = set()
     for node, statement in scope.expressions():
         if isinstance(node, ast.Call):
@@ -64,7 +64,7 @@ def _unused_layers(scope: Scope) -> Iterator[Edit]:
 
 
 def _vocabulary(scope: Scope) -> Iterator[Edit]:
-    """Put a function around an expression that the file does not call."""
+    """Put a function that the file does not call yet around an expression."""
     for name in ("tanh", "relu", "exp", "abs"):
         if f"{name}(" in scope.text.source or "torch" not in scope.text.source:
             continue
@@ -100,7 +100,7 @@ def _moved_wraps(scope: Scope) -> Iterator[Edit]:
 
 
 def _wrapped(scope: Scope, node: ast.Call) -> tuple[int, int] | None:
-    """Return the tensor argument of a call such as `self.layer(X)`, `torch.relu(X)` or `X.relu()`."""
+    """Return where `X` is, in bytes, in a call such as `self.layer(X)`, `torch.relu(X)` or `X.relu()`."""
     if not isinstance(node.func, ast.Attribute):
         return None
     owner = scope.text.of(node.func).split(".")[0]
@@ -130,7 +130,7 @@ def _signs(scope: Scope) -> Iterator[Edit]:
 
 
 def _factors(scope: Scope) -> Iterator[Edit]:
-    """Multiply or divide by a size, its root, or a number that is used beside it."""
+    """Multiply or divide by the root of a size or by 2; square; add or subtract 1."""
     roots = [f"self.{n}" for n in scope.attributes if n not in scope.layers and _is_count(n)]
     roots += [name for name in scope.names if name in scope.sizes]
     for node, statement in _sites(scope):
@@ -197,7 +197,7 @@ def _added_arguments(scope: Scope) -> Iterator[Edit]:
             key = text.split("=")[0]
             if key not in there and ("=" in text or not there):
                 pieces = ((stop, stop, comma + text),)
-                imitates = "=" not in text  # a keyword with its value is not said anywhere else
+                imitates = "=" not in text  # `dim=1` cannot imitate an edit elsewhere, unlike a name
                 yield Edit("add argument", pieces, scope.text.span(node), statement.lineno, imitates)
             elif key in scope.names and key == text:
                 pieces = ((stop, stop, f"{comma}{key}={key}"),)

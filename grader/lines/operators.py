@@ -1,6 +1,7 @@
 """Edits of constants, names and attributes.
 
-An operator takes a scope and yields edits. Each has a name; `order.py` knows how often it repairs.
+An operator is a function that takes a scope and yields edits. Each edit has the name of its kind in `Edit.operator`;
+`order.py` knows how often edits of this kind repair.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def _constants(scope: Scope) -> Iterator[Edit]:
 
 
 def _axes(scope: Scope) -> set[int]:
-    """Return the constants that are axes or places: arguments, and keywords such as `dim`."""
+    """Return the `id` of each node that is an axis: an argument, a keyword such as `dim`, or an index of `.shape`."""
     found: set[int] = set()
     for node, _statement in scope.expressions():
         if isinstance(node, ast.Call):
@@ -124,7 +125,7 @@ def _number(node: ast.expr) -> int | float | None:
 
 
 def _names(scope: Scope) -> Iterator[Edit]:
-    """Yield edits to another name of the scope, for one occurrence of a name and for all in a statement."""
+    """Replace a name, or None, by another name of the scope; add 1 to a size, or subtract 1."""
     for node, statement in scope.expressions():
         if isinstance(node, ast.Constant) and node.value is None:
             for name in scope.names[:12]:
@@ -143,7 +144,7 @@ def _names(scope: Scope) -> Iterator[Edit]:
 
 
 def _names_for_constants(scope: Scope) -> Iterator[Edit]:
-    """Yield edits with a name in place of a constant argument: of one, and of all equal ones."""
+    """Replace a constant argument or index by a name: one of them, or all that are equal and have the same keyword."""
     passed: dict[tuple[str, str], list[tuple[ast.expr, ast.stmt]]] = {}
     for node, statement in scope.expressions():
         parts: list[tuple[str, ast.expr]] = []
@@ -166,7 +167,7 @@ def _names_for_constants(scope: Scope) -> Iterator[Edit]:
 
 
 def _names_for_arguments(scope: Scope) -> Iterator[Edit]:
-    """Yield edits with a name in place of a longer argument."""
+    """Replace a longer argument by a name."""
     tensors = [name for name in scope.names if name not in scope.sizes][:10]
     for node, statement in scope.expressions():
         if scope.is_constructor or not isinstance(node, ast.Call):
@@ -178,7 +179,7 @@ def _names_for_arguments(scope: Scope) -> Iterator[Edit]:
 
 
 def _unknown_names(scope: Scope) -> Iterator[Edit]:
-    """Yield edits with a known name in place of one that is defined nowhere."""
+    """Replace a name that is defined nowhere by a known one, wherever the function reads it."""
     reads: dict[str, list[tuple[ast.expr, ast.stmt]]] = {}
     for node, statement in scope.expressions():
         if isinstance(node, ast.Name) and node.id not in scope.text.bound and not hasattr(builtins, node.id):
@@ -191,7 +192,7 @@ def _unknown_names(scope: Scope) -> Iterator[Edit]:
 
 
 def _unknown_attributes(scope: Scope) -> Iterator[Edit]:
-    """Yield edits of attributes of `self` that the class never assigns."""
+    """Replace an attribute of `self` that the class never assigns by one that it assigns."""
     for node, statement in scope.expressions():
         if not _is_of_self(node) or not scope.attributes:
             continue

@@ -55,7 +55,7 @@ REPAIRS = {
     "term": 2.0,
     "insert function": 2.0,
 }
-USUAL = 1.5
+USUAL = 1.5  # for kinds of edits that are not in REPAIRS
 
 
 def ordered(edits: Mapping[Edit, float]) -> list[Edit]:

@@ -1,4 +1,4 @@
-"""Turn candidates into the lines of a report. Of an edit, only its place and its kind in words are shown."""
+"""Turn candidates into the lines of a report. A report shows only the place of an edit and its kind in words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.support.sanitize import sanitize
 
 MAX_LINES = 3
 MAX_TEXT = 200
-# Operators by the words for their edits.
+# Kinds of edits, grouped by the words for them; see `kind_of_change`.
 CONSTANTS = ("truth value", "axis", "whole number", "large number", "decimal number", "size by one")
 VALUES = (
     *(
@@ -49,13 +49,14 @@ OPERATIONS = (
     "factor",
 )
 RESULTS = ("target", "target order", "assignment", "insert store", "insert assignment", "return")
-IMITATES = ("size by one", "copy")  # what they repair was often wrong elsewhere: alone they prove too little
+# These often repair a mistake that is elsewhere: alone they prove too little.
+IMITATES = ("size by one", "copy")
 
 
 def point(sure: Candidate | None, suspects: Sequence[tuple[Place, int]], detail: bool) -> tuple[Line, ...]:
     """Return the lines to look at: the certified one, then suspected ones, the likeliest first.
 
-    detail: whether the certified line says what part of it and what kind of change.
+    detail: whether the certified line also has the kind of the change, and the end of the part that it changes.
     """
     lines: dict[tuple[str, int], Line] = {}
     if sure is not None:
@@ -70,13 +71,13 @@ def point(sure: Candidate | None, suspects: Sequence[tuple[Place, int]], detail:
 
 
 def certain(repairs: Sequence[Candidate]) -> Candidate | None:
-    """Return the first repair, if all repairs are in its statement or beside it.
+    """Return the first repair if all repairs are in its statement or beside it; else None.
 
     Repairs of distant statements prove that either would do; then neither is certain to be the mistake. A
     change that puts something in can imitate one elsewhere, so it counts only where nothing else repairs.
     """
     kept = [one for one in repairs if not one.edit.inserts]
-    # A result stored elsewhere may only imitate another name where it is read: the line that reads it comes first.
+    # Storing a result under another name may imitate an edit of the line that reads it: that edit comes first.
     kept.sort(key=_stores_elsewhere)
     kept = kept or [one for one in repairs if one.edit.operator not in IMITATES]
     # One line that may be put in at several places is one repair: the place that was tried first is the likeliest.
@@ -107,7 +108,7 @@ def _stores_elsewhere(one: Candidate) -> bool:
 
 
 def _line(place: Place, number: int, change: str = "", part: tuple[int, int] | None = None) -> Line:
-    """Return the line of a candidate. part: the bytes that the edit of a verified line changes."""
+    """Return a line of the report. part: the bytes that an edit changes; None if the line is only suspected."""
     text = place.text
     first = text.line_start(number)
     raw = text.raw[first:].split(b"\n")[0].decode("utf-8", "replace")

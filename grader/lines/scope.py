@@ -19,7 +19,7 @@ class Scope:
     names: parameters and local names, in order. sizes: those that hold whole numbers.
     attributes: attributes of `self` that the class assigns. layers: those that it calls or that hold modules.
     unused: layers that the class makes and never reads. base: the last part of the name of its first base class.
-    wraps: texts before and after an argument of calls with one argument in the same definition.
+    wraps: the text before and after the first argument, or after the object, of calls in the same definition.
     """
 
     text: Text
@@ -35,7 +35,7 @@ class Scope:
     function: Function | None = None
 
     def statements(self) -> Iterator[ast.stmt]:
-        """Yield every statement of the function, inner ones included, functions inside excluded."""
+        """Yield every statement of the function, inner ones included, but none of inside functions and classes."""
         waiting = list(reversed(self.body))
         while waiting:
             node = waiting.pop()
@@ -44,7 +44,7 @@ class Scope:
                 waiting += [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.stmt)]
 
     def expressions(self) -> list[tuple[ast.expr, ast.stmt]]:
-        """Return every expression that is read, with the statement that it is part of."""
+        """Return every expression that is read, with its statement. Expressions in f-strings are left out."""
         return self._expressions
 
     @cached_property
@@ -138,7 +138,7 @@ def _calls(node: ast.expr, *names: str) -> bool:
 
 
 def _attributes(owner: ast.ClassDef | None) -> tuple[list[str], set[str]]:
-    """Return the attributes of `self` that a class assigns, and those of them that it calls."""
+    """Return the attributes of `self` that a class assigns, and those that it calls or that hold modules."""
     made: list[str] = []
     called: set[str] = set()
     for node in ast.walk(owner) if owner is not None else ():
@@ -180,8 +180,9 @@ def _is_of_self(node: ast.expr) -> bool:
 
 
 def _wraps(text: Text, whole: ast.AST) -> list[tuple[str, str]]:
-    """Return calls in a definition, without their first argument: `self.dropout(`…`)`, `torch.softmax(`…`, dim=-1)`,
-    …`.mT`.
+    """Return what calls put around a value, as `self.dropout(` and `)`, or nothing and `.relu()`.
+
+    Each attribute that the class assigns is also returned as if it was called.
     """
     found: list[tuple[str, str]] = []
     for node in ast.walk(whole):

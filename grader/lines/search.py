@@ -1,4 +1,4 @@
-"""Try candidates on the failing cases, within a budget; those that pass every case are certified."""
+"""Try candidates on a failing case, within a budget; try those that pass it on every case."""
 
 from __future__ import annotations
 
@@ -22,20 +22,21 @@ from grader.sandbox.base import SandboxError
 
 BATCH = 32  # candidates per request, at most
 SECONDS_PER_BATCH = 0.25
-SECONDS_FOR_SCREENS = 0.2  # after which no other failing case is looked at
+SECONDS_FOR_SCREENS = 0.2  # CPU seconds after which no other failing case is timed
 MORE_SECONDS = 0.4  # of CPU time after the first repair, to see whether another line repairs too
 MAX_REPAIRS = 12
-LONGER = 1.1  # as a certification may take, times what all cases took in the search
+LONGER = 1.1  # a certification may take this many times as long as all cases took in the search
 SECONDS_PER_EDIT = 0.25  # of CPU time, for one run of a case
-TIMES_OWN = 8  # as long as the submission itself: an edit that takes longer is given up
+TIMES_OWN = 8  # an edit is given up if it takes this many times as long as the submission itself
 OBSERVING = ("see", "see_value", "sentences", "after", "weights", "parameter_count", "flops", "removals")
 
 
 @dataclass
 class Budget:
-    """CPU seconds of the grader and of the worker as it says, and seconds of the clock, for one exercise.
+    """The time for one exercise: CPU seconds of the grader and the worker together, and seconds of the clock.
 
-    cpu: for the search. most: with the certification, which is not begun if it may take longer than is left.
+    cpu: CPU seconds for the search. most: CPU seconds for the search and the certification, which is not begun if it
+    may take longer than is left. wall: seconds of the clock. worker: CPU seconds that the worker has reported so far.
     """
 
     cpu: float = 1.3
@@ -87,12 +88,12 @@ class Search:
     effects: dict[Statement, Effects] = field(default_factory=lambda: defaultdict(Effects))
     at_first: float = 0.0  # the distance of the submission's own result; see `suspects.distance`
     tried: int = 0
-    first_at: float = 0.0
+    first_at: float = 0.0  # CPU seconds until the first repair
     ran: frozenset[tuple[str, int]] = frozenset()  # the lines that ran in the failing cases
     passing: float = 0.0  # CPU seconds that a repair took for all cases, at most
     passing_worker: float = 0.0  # those of the worker
-    own: float = 0.0  # CPU seconds of the submission itself for the first failing case
-    each: float = SECONDS_PER_EDIT  # CPU seconds that one edit may take for the first failing case
+    own: float = 0.0  # CPU seconds of the submission itself for the screen; see `_screens`
+    each: float = SECONDS_PER_EDIT  # CPU seconds that one edit may take for the screen
     until: float = inf  # CPU seconds at which the search ends
 
     def run(
@@ -126,7 +127,7 @@ class Search:
     def may_certify(self) -> bool:
         """Return whether all cases can be run once more in the time that is left.
 
-        If so, what they took in this worker is counted for the fresh one.
+        If so, count the time of the fresh worker as spent: it is taken to be that of this worker.
         """
         if self.budget.spent + LONGER * self.passing > self.budget.most or self.budget.wall_left <= 0:
             return False
@@ -142,7 +143,10 @@ class Search:
         return sorted(candidates, key=lambda one: one.edit.statement in idle.get(id(one.place), ()))
 
     def _screens(self, failing: Sequence[RecordedCase], place: Place) -> list[RecordedCase]:
-        """Return the failing case that takes least time, up to the first check that fails."""
+        """Return the screen: the failing case that takes least time, up to its first failing check; [] if none fails.
+
+        Set `own`, `each` and `at_first` from a run of the submission itself.
+        """
         nothing = [Candidate(place, Edit("", (), (0, 0), 0))]
         timed: list[tuple[float, int, RecordedCase, Observation]] = []
         for case in sorted(failing, key=lambda c: (c.dtype != "float32", len(c.steps)))[:4]:
@@ -165,7 +169,7 @@ class Search:
     def _survivors(
         self, candidates: Sequence[Candidate], screens: Sequence[RecordedCase]
     ) -> Iterator[Candidate]:
-        """Yield the candidates that pass the first failing case."""
+        """Yield the candidates that pass the screen."""
         if not screens:
             return
         start, each, began = 0, max(0.02, self.own), self.budget.spent
@@ -208,7 +212,7 @@ class Search:
 
 
 def passes(case: RecordedCase, observation: Observation) -> bool:
-    """Whether every check of a case passes that counts. It stops at the first that does not."""
+    """Whether all checks of a case that count pass."""
     raised = observation.error is not None
     for check in case.checks:
         unseen = raised and check.judge != "raises" and lacks(check, observation)
@@ -244,10 +248,7 @@ def _step_of(case: RecordedCase, name: str) -> int:
 
 
 def runnable(exercise: Exercise) -> list[RecordedCase]:
-    """Return the cases that a search may run: none that is costly or needs an exam.
-
-    Stages are for a diagnosis alone.
-    """
+    """Return the cases that a search may run, without their `stages`: none that is costly or needs an exam."""
     return [
         replace(case, steps=tuple(step for step in case.steps if step["do"] != "stages"))
         for case in exercise.cases

@@ -14,7 +14,8 @@ Piece = tuple[int, int, str]  # start and stop in bytes of the unit, and the tex
 class Edit:
     """One small change of one top-level statement.
 
-    operator: which generator made it; `inserts` if it only adds something.
+    operator: the name of its kind, see `order.REPAIRS`. inserts: whether it adds something that may imitate a repair
+    elsewhere, see `pointer.certain`.
     statement: the first line of the innermost statement that it changes.
     at: start and stop of the part that a report underlines, in bytes of the unit.
     """
@@ -28,7 +29,7 @@ class Edit:
 
 @dataclass(frozen=True)
 class Text:
-    """The source of a unit, addressed by the places of its syntax tree."""
+    """The source of a unit. Its methods find nodes of the syntax tree and lines in it; places are in bytes."""
 
     source: str
 

@@ -42,9 +42,7 @@ def _only_prints(statement: ast.stmt) -> bool:
 
 
 def _names(function: ast.AST) -> dict[str, str]:
-    """Return a name for each variable: parameters by their position, and one for all local names, because students
-    choose different names.
-    """
+    """Name → label. Students choose names: a parameter gets its position, and every local name gets the same label."""
     assert isinstance(function, FUNCTIONS)
     arguments = function.args
     parameters = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]

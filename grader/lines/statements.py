@@ -23,7 +23,7 @@ def _is_text(statement: ast.stmt) -> bool:
 
 
 def _conditions(scope: Scope) -> Iterator[Edit]:
-    """Carry out a block always or never; leave `no_grad` out; end or do not end a loop."""
+    """Run a block always or never; leave out a `with` or a decorator, such as `no_grad`; drop `break` or `continue`."""
     for statement in scope.statements():
         if isinstance(statement, ast.If):
             yield edit(scope, "condition", statement.test, "True", statement)
@@ -40,7 +40,9 @@ def _conditions(scope: Scope) -> Iterator[Edit]:
 
 
 def _assignments(scope: Scope) -> Iterator[Edit]:
-    """`x += y` ↔ `x = x + y`; `x = y` → `x = x + y`; a result that is not assigned is assigned."""
+    """`x += y` → `x = x + (y)` or `x = y`; `x = y` → `x = x + y`; assign to another name; assign a result that is not
+    assigned; return another value.
+    """
     for statement in scope.statements():
         if isinstance(statement, ast.AugAssign):
             target, value = scope.text.of(statement.target), scope.text.of(statement.value)
@@ -116,7 +118,7 @@ def _moved(scope: Scope) -> Iterator[Edit]:
 
 
 def _out_of_block(scope: Scope, last: ast.stmt) -> Iterator[Edit]:
-    """Indent the last statement of a block four spaces less, if a line may begin there."""
+    """Indent the last statement of a block four spaces less, if it is one line and nothing else is on this line."""
     start, stop = scope.text.span(last)
     line = scope.text.line_start(last.lineno)
     indent = scope.text.raw[line:start].decode("utf-8", "replace")
@@ -127,7 +129,7 @@ def _out_of_block(scope: Scope, last: ast.stmt) -> Iterator[Edit]:
 
 
 def _added(scope: Scope) -> Iterator[Edit]:
-    """Return a name at the end; evaluate or train a model that is a parameter."""
+    """Return a name at the end; call `eval()` or `train()` of a parameter that is a model, before its first use."""
     if scope.function is None or scope.is_constructor or scope.body[0].lineno == scope.function.lineno:
         return
     last = scope.body[-1]
@@ -150,7 +152,10 @@ def _added(scope: Scope) -> Iterator[Edit]:
 
 
 def _before_use(scope: Scope, model: str) -> list[ast.stmt]:
-    """Return the statement that first calls a model, and each `pass` before it; the first statement if none does."""
+    """Return the statement that first passes something to a model, and each `pass` before it.
+
+    If no statement does, return the first statement.
+    """
     body = [one for one in scope.body if not _is_text(one)]
     for place, statement in enumerate(body):
         for node in ast.walk(statement):
@@ -160,7 +165,7 @@ def _before_use(scope: Scope, model: str) -> list[ast.stmt]:
 
 
 def _unused_layers(scope: Scope) -> Iterator[Edit]:
-    """Put a line before a statement that sends a name through a layer which the class never reads."""
+    """Put the line `x = self.layer(x)` before a statement, with a layer that the class never reads."""
     tensors = [name for name in scope.names if name not in scope.sizes][:6]
     for layer in scope.unused[:2] if not scope.is_constructor else ():
         for before, statement in pairwise([None, *scope.body[:12]]):
@@ -169,7 +174,7 @@ def _unused_layers(scope: Scope) -> Iterator[Edit]:
             start = scope.text.span(statement)[0]
             for name in tensors:
                 new = f"{name} = self.{layer}({name})\n{' ' * statement.col_offset}"
-                # A line that continues the one above could be part of it, unless `pass` marks the gap.
+                # If the line above assigns the name, it may lack the layer: report it, unless `pass` marks the gap.
                 made_above = isinstance(before, ast.Assign) and scope.text.of(before.targets[0]) == name
                 at = before if before and made_above and not isinstance(statement, ast.Pass) else statement
                 yield Edit("unused layer", ((start, start, new),), scope.text.span(at), at.lineno, True)

@@ -19,27 +19,24 @@ Statement = tuple[str, int]  # the unit, and the first line
 
 # Log-likelihood ratios, fitted with a listwise softmax to the answers of tests/answers and of the bank that are not
 # held out.
-ALIKE, MOST_ALIKE = (
-    1.2,
-    2.1,
-)  # shares words with the statement that the named mistake changes; more than others do
+# ALIKE: it shares words with the statement that the named mistake changes. MOST_ALIKE: it shares most of all.
+ALIKE, MOST_ALIKE = 1.2, 2.1
 RAISED = 0.3  # a report names its line
 DEFINITION, CONSTRUCTOR, BLOCK = -0.5, -0.45, -0.35  # the kind of the statement
 REPAIRS, PASSES_ONE, NEARER, MUCH_NEARER = 1.4, 0.7, 1.1, 0.9  # what an edit of it does
 NO_EFFECT = -0.4  # no edit of it that ran changed the distance
 
-CURES_EXCEPTION = (
-    0.4  # an edit that removes an exception counts as this share of the way to the expected output
-)
+# An edit that removes an exception counts as this share of the way to the expected output.
+CURES_EXCEPTION = 0.4
 FAR = 10.0  # the largest distance
 LARGE = 1e3  # used in place of infinity and NaN
 
 
 @dataclass
 class Effects:
-    """What edits of one statement did to the failing case.
+    """What edits of one statement did to the case on which candidates are tried first.
 
-    distances: 0 is the expected output, infinity an exception. passed_one: how many edits pass this case but not all.
+    distances: 0 is the expected output, infinity an exception. passed_one: how many edits pass it but not all cases.
     """
 
     distances: list[float] = field(default_factory=list)
@@ -144,8 +141,9 @@ def _constructors(node: ast.stmt) -> set[int]:
 
 
 def _alike(words: Mapping[Statement, Words], named: Sequence[Words]) -> dict[Statement, float]:
-    """Return, per statement, the largest cosine similarity of its words and a known mistake's, from 0 to 1; rare words
-    count most.
+    """Return, per statement, the largest cosine similarity of its words and those of a known mistake, from 0 to 1.
+
+    Rare words count most.
     """
     counts = Counter(word for own in words.values() for word in own)
     rare = {word: math.log((len(words) + 1) / (count + 0.5)) ** 2 for word, count in counts.items()}

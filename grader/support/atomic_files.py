@@ -15,7 +15,8 @@ from grader.support.i18n import _
 def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
     """Replace `path` by `data` in one step: `path` has its old or its new content, never a part.
 
-    A killed process may leave a temporary file beside it; on most file systems of Linux it leaves none.
+    A killed process may leave a temporary file beside it; on most file systems of Linux only if it is killed between
+    two system calls at the end.
     Raises CannotWrite with a sentence.
     """
     try:
@@ -44,7 +45,7 @@ def make_folder(path: Path) -> None:
 
 def _write(path: Path, data: bytes, mode: int) -> None:
     if sys.platform == "linux":
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # on a file system without unnamed files, go on to a named one
             return _by_unnamed_file(path, data, mode)
     return _by_named_file(path, data, mode)
 
@@ -71,7 +72,7 @@ if sys.platform == "linux":
                 file.write(data)
             os.fchmod(fd, mode)
             ready = f".{path.name}.{os.getpid()}.new"  # complete from its first moment
-            # Only with a folder's descriptor does Python follow the link under /proc to the file behind it.
+            # Python follows the link under /proc to the file only if it gets the descriptor of a folder.
             os.link(f"/proc/self/fd/{fd}", ready, dst_dir_fd=folder, follow_symlinks=True)
             try:
                 os.replace(ready, path.name, src_dir_fd=folder, dst_dir_fd=folder)

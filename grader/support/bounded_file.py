@@ -8,7 +8,10 @@ from grader.support.i18n import _
 
 
 def read_within(path: Path, most: int) -> bytes:
-    """Return the content of a file of at most `most` bytes. Raises OSError, and ValueError with a clause if it is larger."""
+    """Return the content of a file of at most `most` bytes.
+
+    Raises OSError if it cannot be read, and ValueError if it is larger; the message is a clause, not a sentence.
+    """
     with path.open("rb") as file:
         data = file.read(most + 1)
     if len(data) > most:

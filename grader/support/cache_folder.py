@@ -1,4 +1,4 @@
-"""The folder for what the grader can compute again."""
+"""The folder for results that the grader can compute again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def cache_folder() -> Path:
-    """Return the grader's folder in the user's cache: `$XDG_CACHE_HOME/headway`, or the platform's own place."""
+    """Return the grader's folder in the user's cache: `$XDG_CACHE_HOME/headway`, or the platform's default."""
     named = os.environ.get("XDG_CACHE_HOME")
     if named:
         return Path(named) / "headway"

@@ -13,8 +13,8 @@ class GraderError(Exception):
 
 
 class CannotWrite(GraderError, OSError):
-    """A file or a folder cannot be written; also an OSError, for callers to whom that does not matter."""
+    """A file or a folder cannot be written. It is also an OSError, for callers that treat every OSError alike."""
 
 
 class UsageError(GraderError):
-    """A call, an option or a name that cannot be meant."""
+    """A call, an option, a name or a setting is wrong."""

@@ -9,5 +9,5 @@ ngettext = _catalogue.ngettext
 
 
 def language() -> str:
-    """Return the language of the sentences; "" for the one they are written in."""
+    """Return the language that sentences are translated into; "" if they are not translated."""
     return str(_catalogue.info().get("language", ""))

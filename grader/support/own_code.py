@@ -1,4 +1,4 @@
-"""A hash of the grader's own code: results that it computed are not reused by other code."""
+"""A hash of the grader's own code. Stored results are reused only by the code that computed them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 @cache
 def code_digest() -> str:
-    """Return a hash of the grader's Python files, without the exercises that a wheel has among them."""
+    """Return a hash of the grader's Python files, without `course/`: a wheel has the exercises there."""
     root = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):

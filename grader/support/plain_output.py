@@ -1,4 +1,4 @@
-"""Print where an output cannot hold every character: a near character instead of a traceback."""
+"""Print a similar character for one that the encoding of an output lacks, instead of a traceback."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import codecs
 import io
 import sys
 
-_SIGNS = "✓+ ✗x ○o ≠# −- –- ·- ×x •* ━= ─- │| █# ▇# “\" ”\" ‘' ’' ‹< ›>"  # each with the sign in its place
+# Each character, followed by the one to print instead.
+_SIGNS = "✓+ ✗x ○o ≠# −- –- ·- ×x •* ━= ─- │| █# ▇# “\" ”\" ‘' ’' ‹< ›>"
 NEAR = {pair[0]: pair[1] for pair in _SIGNS.split()} | {"…": "...", "→": "->"}
 HANDLER = "grader.near"
 
 
 def tolerate_any_encoding() -> None:
-    """Have the standard output and the standard error replace what their encoding does not have."""
+    """Make standard output and standard error replace characters that their encoding lacks."""
     codecs.register_error(HANDLER, _near)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

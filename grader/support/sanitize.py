@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import unicodedata
 
-# Marks that reorder text, so that it reads otherwise than it runs (https://trojansource.codes).
+# Marks that reorder text, so that shown code differs from the code that runs (https://trojansource.codes).
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _LINES = {ord(char): None for char in "\n\t"}
 MAX_SHOWN = 2000
 
 
 def sanitize(text: str, limit: int = MAX_SHOWN) -> str:
-    """Return plain text: no control characters but newline and tab, visible reordering marks, at most `limit`
-    characters.
+    """Return at most `limit` characters of the text; a cut text ends with " …".
+
+    Control characters except newline and tab, and marks that reorder text, become escapes such as `\\u001b`.
     """
     cut = text if len(text) <= limit else text[:limit] + " …"
     if cut.isascii() and cut.translate(_LINES).isprintable():  # most texts of a report: nothing to replace

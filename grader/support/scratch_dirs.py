@@ -33,6 +33,6 @@ def _is_alive(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # it is somebody else's, or the system cannot say: leave it alone
+    except OSError:  # the process belongs to another user, or the system cannot say
         return True
     return True

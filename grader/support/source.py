@@ -7,7 +7,10 @@ import io
 
 
 def definition_span(source: str, name: str) -> tuple[int, int]:
-    """Return where the last top-level definition of `name` begins and ends, as offsets. Raises ValueError."""
+    """Return where the last top-level definition of `name` begins and ends, as offsets in characters.
+
+    Its decorators are included. Raises ValueError if there is no definition.
+    """
     nodes = [
         node
         for node in ast.parse(source).body
@@ -23,7 +26,10 @@ def definition_span(source: str, name: str) -> tuple[int, int]:
 
 
 def owner_of(tree: ast.AST, line: int) -> str:
-    """Return the dotted name of the innermost function or class around a line, as "MultiHeadAttention.forward"."""
+    """Return the dotted name of the innermost function or class around a line; "" if there is none.
+
+    For example "MultiHeadAttention.forward".
+    """
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.lineno <= line <= (node.end_lineno or 0):
             return f"{node.name}.{owner_of(node, line)}".rstrip(".")
