@@ -96,7 +96,7 @@ def derived_key(purpose: str) -> bytes:
 def _seed() -> str:
     seed = seed_file().read_text("utf-8").strip()
     if len(seed) < 16:
-        raise UsageError(_("the secret seed in {path} is too short to be one").format(path=seed_file()))
+        raise UsageError(_("the secret seed in {path} has fewer than 16 characters").format(path=seed_file()))
     return seed
 
 

@@ -76,7 +76,7 @@ def _text(template: str, path: Path, assignment: str, exercise: str) -> str:
 def _require_names(assignment: str, exercise: str) -> None:
     if not re.fullmatch(r"\d\d_[a-z][a-z0-9_]*", assignment):
         raise NotScaffolded(
-            f"{assignment!r} is no name for an assignment: two digits and words in small letters, like 12_normalising"
+            f"{assignment!r} is not a valid name for an assignment: use two digits and lower-case words, such as 12_normalising"
         )
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", exercise) or keyword.iskeyword(exercise):
         raise NotScaffolded(f"{exercise!r} cannot be the name of a function or a class")

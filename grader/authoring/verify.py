@@ -101,7 +101,7 @@ def _of_texts(assignment: Assignment, exercise: Exercise) -> Iterator[str]:
             if code := code_in(text):
                 yield f"mistake {answer.id}: `{part}` holds code: {code}"
         if crash := _only_crash(exercise, answer):
-            yield f"mistake {answer.id} only raises {crash}, whatever the case: its sentence is not true of its code"
+            yield f"mistake {answer.id} raises {crash} in every case, so its code probably has a bug that `says` does not describe"
 
 
 def _only_crash(exercise: Exercise, answer: KnownAnswer) -> str:
@@ -161,7 +161,7 @@ def _check_other_device(row: Row, other: Engine, assignment: Assignment, exercis
         if a.kind != "trivial"
     }
     row.problems += [
-        f"{what} on {other.options.device} is {_why(result)}"
+        f"{what} on {other.options.device}: expected a failure that names a line; it is {_why(result)}"
         for what, result in right.items()
         if result.outcome != "passed"
     ]
@@ -171,7 +171,9 @@ def _check_other_device(row: Row, other: Engine, assignment: Assignment, exercis
             result = _answer(other, assignment, answer)
             row.device_caught += (named := _names_a_line(result))
             if not named:
-                row.problems.append(f"policy {answer.id} on {other.options.device} is {_why(result)}")
+                row.problems.append(
+                    f"policy {answer.id} on {other.options.device}: expected a failure that names a line; it is {_why(result)}"
+                )
 
 
 def _names_a_line(result: ExerciseResult) -> bool:
@@ -206,7 +208,7 @@ def _check_block(row: Row, engine: Engine, assignment: Assignment, exercise: Exe
     )
     result = single.grade(_submission(assignment, source), [exercise.name]).exercises[0]
     if result.outcome != "passed":
-        row.problems.append(f"grader.given.{exercise.name} disagrees: {_why(result)}")
+        row.problems.append(f"grader.given.{exercise.name} does not pass the exercise: {_why(result)}")
 
 
 def _bundle_of(engine: Engine, assignment: Assignment) -> Bundle:

@@ -31,7 +31,7 @@ def stub(source: str) -> str:
             out.append(indent + _placeholder(source, number, bool(indent)))
         elif line.strip() == END:
             if not inside:
-                raise MarkerError(f"line {number}: a solution ends that never began")
+                raise MarkerError(f"line {number}: END SOLUTION without BEGIN SOLUTION")
             inside = False
         elif not inside:
             out.append(line)

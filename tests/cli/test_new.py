@@ -89,7 +89,7 @@ def test_scaffolds_are_lint_clean(tmp_path):
     [
         ("04_heads", "transpose_qkv", "04_heads already has an exercise transpose_qkv"),
         ("12_other", "TransposeQkv", "04_heads already has an exercise transpose_qkv"),
-        ("heads", "less_mean", "'heads' is no name for an assignment"),
+        ("heads", "less_mean", "'heads' is not a valid name for an assignment"),
         ("12_other", "less mean", "'less mean' cannot be the name"),
         ("12_other", "class", "'class' cannot be the name"),
     ],

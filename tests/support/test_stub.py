@@ -84,7 +84,7 @@ def test_a_stub_without_its_markers_can_be_run_up_to_the_call():
             "### BEGIN SOLUTION\n### BEGIN SOLUTION\n### END SOLUTION\n",
             "line 2: a solution begins inside another",
         ),
-        ("x = 1\n### END SOLUTION\n", "line 2: a solution ends that never began"),
+        ("x = 1\n### END SOLUTION\n", "line 2: END SOLUTION without BEGIN SOLUTION"),
         ("### BEGIN SOLUTION\nx = 1\n", "the last solution does not end"),
     ],
 )
