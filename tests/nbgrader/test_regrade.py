@@ -27,7 +27,7 @@ def test_the_basic_tier_is_refused_and_costs_nothing(steps):
     refused = steps["refused"]
     assert (refused["auto"], refused["needs"]) == (None, True)
     assert "trusted_submissions" in refused["auto_comment"]
-    assert "costs no points" in refused["auto_comment"]
+    assert "No points are deducted." in refused["auto_comment"]
 
 
 def test_trusted_submissions_may_be_graded_in_it(steps):
