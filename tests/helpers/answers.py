@@ -16,11 +16,11 @@ class Answer:
     says: str
     kind: str
     breaks: frozenset[str]
-    later: frozenset[str] = frozenset()  # policies that it breaks, or `device`
+    later: frozenset[str] = frozenset()  # policies that it breaks, and `device` if it fails on a GPU
 
     @property
     def is_right(self) -> bool:
-        """Right on the CPU in float32: nothing that is checked there breaks."""
+        """Return whether it passes all facets on the CPU in float32."""
         return not self.breaks
 
 

@@ -1,4 +1,4 @@
-"""One multi-head attention in every layout that students write: the same four projections, held in other ways."""
+"""Multi-head attention in every layout that students write: the same four projections, stored in different ways."""
 
 import torch
 from torch import nn
@@ -7,7 +7,7 @@ from torch.nn import functional as F
 B, T, S, H, D = 2, 3, 4, 2, 6
 d = D // H
 SIZES = {"query_size": 5, "key_size": 7, "value_size": 8}
-EVEN = {"query_size": D, "key_size": D, "value_size": D}
+EVEN = {"query_size": D, "key_size": D, "value_size": D}  # for layouts that need square weights
 
 
 def attend(q, k, v):
@@ -17,7 +17,7 @@ def attend(q, k, v):
 
 
 class Renamed(nn.Module):
-    """The four projections under names of the student's choosing."""
+    """The four projections as `layer`s with the attribute names `names`, created in the order of `order`."""
 
     names = ("q_proj", "k_proj", "v_proj", "out_proj")
     order = "qkvo"
@@ -51,7 +51,7 @@ class Convolutions(Renamed):
 
 
 class Bare(nn.Module):
-    """`x @ W_q + b_q`: parameters (in, out)."""
+    """`x @ W_q + b_q`: parameters of shape (in, out) without `nn.Linear`."""
 
     def __init__(self, query_size, key_size, value_size, bias):
         super().__init__()
@@ -66,7 +66,7 @@ class Bare(nn.Module):
 
 
 class BareOfNoRole(Bare):
-    """The same under names that say nothing, in the contract's order."""
+    """The same without biases, under names that do not show the role, in the order of the exercise's text."""
 
     def __init__(self, query_size, key_size, value_size, bias):
         nn.Module.__init__(self)
@@ -143,7 +143,10 @@ class Numbered(ListPerRole):
 
 
 class ThreeAxes(nn.Module):
-    """Parameters of three axes; `shape` tells in which order, `path` how they are used."""
+    """Parameters with three axes in the order `shape` (H: heads, i: in, d: head size); `path`: their einsum equation.
+
+    bare_output: whether the output projection is such a parameter, too, of shape (H, d, D).
+    """
 
     shape, path, bare_output = "Hid", "bti,hid->bhtd", False
 
@@ -176,7 +179,7 @@ def three_axes(shape, path, bare_output=False):
 
 
 class Wrapped(nn.Module):
-    """PyTorch's own, whose query size is D."""
+    """PyTorch's `nn.MultiheadAttention`. query_size must be D."""
 
     def __init__(self, query_size, key_size, value_size, bias):
         super().__init__()
@@ -195,6 +198,7 @@ class Lazy(Renamed):
         return nn.LazyLinear(D, bias=bias)
 
 
+# Name of the layout → (class, sizes of its inputs).
 LAYOUTS = {
     "the contract's own": (renamed("W_q", "W_k", "W_v", "W_o"), SIZES),
     "q_proj": (renamed("q_proj", "k_proj", "v_proj", "out_proj"), SIZES),

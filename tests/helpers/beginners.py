@@ -1,6 +1,6 @@
-"""Forty wrong or odd answers of beginners to lesson 02, and the words that each report must hold.
+"""Forty answers of beginners to lesson 02, most of them wrong, and the words that each report must contain.
 
-MASK and SOFTMAX are right answers; an entry changes one of them, or writes the whole file.
+MASK and SOFTMAX are right answers. An entry changes, replaces or extends them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def masked_softmax(X, valid_lens):
 
 @dataclass(frozen=True)
 class Beginner:
-    """One answer: the file, the exercise that is checked, its outcome, and what the report must say."""
+    """One answer: the file, the exercise that is checked, its outcome, and texts that the report must contain."""
 
     source: str
     exercise: str
@@ -40,11 +40,13 @@ class Beginner:
 
 
 def mask(*body: str) -> str:
+    """Return a file whose `sequence_mask` has these lines as its body."""
     lines = "".join(f"    {line}\n" for line in body)
     return f"{HEAD}def sequence_mask(X, valid_len, value=0):\n{lines}\n\n{SOFTMAX}"
 
 
 def softmax(old: str, new: str) -> str:
+    """Return a file whose `masked_softmax` has `new` in place of `old`."""
     assert old in SOFTMAX, old
     return HEAD + MASK + SOFTMAX.replace(old, new)
 

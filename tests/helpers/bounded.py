@@ -14,9 +14,9 @@ MIB = 1 << 20
 
 
 def run_bounded(target, *arguments, memory=1024 * MIB, seconds=60):
-    """Call `module:function` with arguments that JSON can hold; its value comes back through JSON.
+    """Call `module:function` in a process of its own. Return its value. JSON must hold the arguments and the value.
 
-    memory: address space in bytes. seconds: of processor time, since the clock also counts other programs.
+    memory: address space in bytes. seconds: processor time, which other programs do not change.
     Raises AssertionError if the function raises, is killed, or exceeds a limit.
     """
 

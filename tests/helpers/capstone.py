@@ -25,7 +25,10 @@ def file(assignment: Assignment, source: str) -> Submission:
 
 
 def part(name: str, mistake: str = "", kind: str = "mistakes") -> Part:
-    """An earlier file with all its exercises, right but for one known answer."""
+    """Return the file of an earlier assignment with all its exercises. All are right without `mistake`.
+
+    mistake: the id of a known answer to put in. kind: the method of `Assignment` that lists it.
+    """
     assignment = solution(name)
     known = [a for a in getattr(assignment, kind)() if a.id == mistake]
     assert len(known) == bool(mistake), mistake

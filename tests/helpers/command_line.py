@@ -11,7 +11,7 @@ from pathlib import Path
 from unittest import mock
 
 GRADER = Path(sys.executable).with_name("grader")
-HANGS = 600  # seconds after which a process that has not ended never will, however busy the machine is
+HANGS = 600  # seconds: a process that runs longer hangs, even on a busy machine
 RIGHT = (
     "import torch\n"
     "def transpose_qkv(X, num_heads):\n"
@@ -22,7 +22,7 @@ WRONG = RIGHT.replace(".transpose(1, 2)", "")
 
 
 def run(*args, cwd, **env):
-    """Run a command in this process, which saves the imports. Return what a process of its own would."""
+    """Run `grader` in this process, which saves the imports. Return the same as `run_process`, without its check."""
     from grader.cli.main import main
 
     command = ["grader", *map(str, args)]
@@ -43,7 +43,10 @@ def run(*args, cwd, **env):
 
 
 def run_process(*args, cwd, **env):
-    """Run a command as a process of its own: for its encoding, its signals and its start."""
+    """Run `grader` as a process of its own, for tests of its encoding, its signals and its start.
+
+    Raises AssertionError if it prints a traceback.
+    """
     done = subprocess.run(
         [str(GRADER), *map(str, args)],
         cwd=cwd,
@@ -57,7 +60,10 @@ def run_process(*args, cwd, **env):
 
 
 def _environment(cwd, changes):
-    """Return the environment of a student: an empty home folder beside the course, and no settings of ours."""
+    """Return the environment of a student: a home folder beside the course, and no settings of ours.
+
+    changes: variables to add or replace.
+    """
     home = Path(cwd).parent / "home"
     home.mkdir(exist_ok=True)
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("HEADWAY", "XDG"))}

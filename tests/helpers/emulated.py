@@ -1,4 +1,4 @@
-"""Use the grader as a student does, in processes that see another platform; see `other_platform.py`."""
+"""Use the grader as a student does, in processes that see another platform (see `other_platform.py`) or this one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ READY = "q quit"  # the last words that `grader watch` shows after a grading
 
 
 def start(platform: str) -> str:
-    """Return code that must run before the grader is imported. platform: "" for the one that is here."""
+    """Return code that must run before the grader is imported. platform: "win32", "darwin", or "" for this one."""
     if not platform:
         return "import sys\n"
     helpers = str(Path(__file__).parent)
@@ -40,7 +40,10 @@ def start(platform: str) -> str:
 
 @dataclass(frozen=True)
 class Student:
-    """A Python of a student, with the grader, in a course folder. variables: more of its environment."""
+    """A student's Python interpreter with the grader, run in a course folder.
+
+    platform: the platform that the grader sees, as in `start`. variables: added to the environment.
+    """
 
     platform: str
     python: Path
@@ -59,7 +62,7 @@ class Student:
 
     @contextlib.contextmanager
     def watch(self, exercise: str) -> Iterator[int]:
-        """Run `grader watch` in a terminal, of which this is the other end. Quit with the key for it."""
+        """Run `grader watch` in a pseudo-terminal and yield our end of it, after the first grading. Then quit with `q`."""
         end, theirs = pty.openpty()
         watch = subprocess.Popen(
             self._command(COMMAND, "watch", exercise),
@@ -74,7 +77,7 @@ class Student:
         try:
             until(end, READY)
             yield end
-            os.write(end, b"q\n")  # the stand-in of Windows reads lines
+            os.write(end, b"q\n")  # with a newline: the stand-in for Windows' keyboard reads whole lines
             assert watch.wait(20) == 0
         finally:
             watch.kill()
@@ -82,7 +85,7 @@ class Student:
             os.close(end)
 
     def execute(self, folder: Path, sources: list[str]) -> list[Any]:
-        """Execute cells in a kernel that works in `folder`, and return what each shows. There is no notebook file."""
+        """Execute cells in a kernel that works in `folder`, without a notebook file. Return the outputs of each cell."""
         close = "from grader.student import notebook_check\nnotebook_check._grader.close()"
         cells = [nbformat.v4.new_code_cell(text) for text in (start(self.platform), *sources, close)]
         book = nbformat.v4.new_notebook(cells=cells)
@@ -119,7 +122,10 @@ def points(outputs: Any) -> float:
 
 
 def until(end: int, text: str, seconds: float = HANGS) -> str:
-    """Read what a terminal shows until it shows `text`."""
+    """Read the output of a terminal until `text` appears, and return it.
+
+    Raises AssertionError if `text` does not appear in `seconds`.
+    """
     shown, deadline = b"", time.monotonic() + seconds
     while text.encode() not in shown:
         assert time.monotonic() < deadline, shown.decode("utf-8", "replace")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 
 def fill(folder: Path, files: dict[str, str]) -> Path:
+    """Write files (relative path → text) and return the folder."""
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Archives that cost a careless reader much time or memory, or that break it. Each is a function of its path."""
+"""Archives that cost a careless reader much time or memory, or that break it. Each function writes one to a path."""
 
 import gzip
 import io
@@ -21,7 +21,7 @@ def edited(path, old, new):
 
 
 def bzip2_member(path):
-    """A member of 256 MiB, packed by another method, that claims to have 1000 bytes."""
+    """Write a member of 256 MiB, packed with bzip2, whose header claims 1000 bytes."""
     zip_of(path, {"answer.py": bytes(256 * MIB)}, zipfile.ZIP_BZIP2)
     size = struct.pack("<L", 256 * MIB)
     edited(path, size, struct.pack("<L", 1000))
@@ -32,7 +32,7 @@ def lzma_member(path):
 
 
 def broken_deflate(path):
-    """A member whose packed bytes are not what any packer writes; another one is whole."""
+    """Write a member whose compressed bytes are invalid, and an intact one."""
     zip_of(path, {"broken.py": "x = 1\n" * 20, "answer.py": ANSWER})
     with zipfile.ZipFile(path) as archive:
         info = archive.getinfo("broken.py")
@@ -68,7 +68,7 @@ def many_answers_zip(path):
 
 
 def empty_entries(path):
-    """A directory of a million entries for one member."""
+    """Write a zip whose central directory has a million entries, but no data of any member."""
     entry = struct.pack("<4s4B4HL2L5H2L", b"PK\1\2", 20, 0, 20, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0)
     count = 1_000_000
     size = count * (len(entry) + 1)
@@ -83,6 +83,8 @@ def _tar_header(kind, size, name="long"):
 
 
 def _long_field(kind, size):
+    """Return a function that writes a tar whose header of type `kind` announces `size` zero bytes, which follow."""
+
     def write(path):
         with gzip.open(path, "wb", 1) as out:
             out.write(_tar_header(kind, size))
@@ -128,7 +130,7 @@ def broken_gzip(path):
 
 
 def slow_pax_header(path):
-    """Many digits in an extended header, which some versions of the library search from every place."""
+    """Write an extended header of many digits, which some versions of `tarfile` search again from every digit."""
     body = b"9" * (8 * MIB)
     with gzip.open(path, "wb", 1) as out:
         out.write(_tar_header(tarfile.XHDTYPE, len(body)) + body)
@@ -138,7 +140,7 @@ def not_an_archive(path):
     path.write_bytes(b"PK\3\4 and no more")
 
 
-# Name of the file → how it is made, and a part of the sentence that refuses it.
+# Name of the file → (function that writes it, a part of the sentence that refuses it).
 HOSTILE = {
     "bzip2.zip": (bzip2_member, "a method other than deflate"),
     "lzma.zip": (lzma_member, "a method other than deflate"),
@@ -165,7 +167,7 @@ HOSTILE = {
 
 
 def problems(path):
-    """The sentences that intake has for one archive."""
+    """Return the sentences that `classroom/archives.py` has on one archive."""
     from pathlib import Path
 
     from grader.classroom.archives import BadArchive, members

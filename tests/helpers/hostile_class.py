@@ -1,4 +1,4 @@
-"""Hostile submissions for whole classes, each for `transpose_qkv`: what they cost to read, what they do in a worker."""
+"""A class with hostile submissions, most for `transpose_qkv`: some cost much to read, some attack in the worker."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from helpers.hostile_archives import HOSTILE as HOSTILE_ARCHIVES
 from helpers.hostile_sources import HOSTILE as HOSTILE_SOURCES
 from helpers.hostile_sources import READS_THE_ANSWER
 
-# Source that costs much to read, and a part of the sentence that refuses it; "" if it is read.
+# Folder → (key of HOSTILE_SOURCES, a part of the sentence that refuses it; "" if it is read).
 COSTLY = {
     "dots": ("a dotted name in the answer", "joins more than 100 names by dots"),
     "lines": ("a dotted name over many lines", ""),
@@ -43,7 +43,7 @@ DISK = """    for number in range(64):
 STACK = """    os.write(2, b"Timeout (0:00:01)!" + b\'File "\' * 20_000 + b"\\n")
     os._exit(1)
 """
-# What hostile code does in a worker, and a part of the sentence about it.
+# Folder → (source of code that attacks in the worker, a part of the sentence about it).
 INSIDE = {
     "surrogate": (WRONG.format('    raise RuntimeError("\\ud800")\n'), "RuntimeError"),
     "empty": (WRONG.format("".join(f"    {line}\n" for line in FORGE.strip().splitlines()) + EMPTY), ""),

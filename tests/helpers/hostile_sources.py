@@ -81,8 +81,8 @@ def shift_matrix(delta, num_hiddens):
     return M
 """
 
-# Trains for the few steps that are watched, and not at all otherwise. Its decoder writes the words that are right: the labels or, where they are not in the worker, what is
-# the input of the next step.
+# Trains in the test of a few steps, and one step otherwise. Its decoder returns the right words: the labels or, where the
+# worker does not have the labels, the input of the next step.
 READS_THE_LABELS = """
 import gc, torch
 from grader.given import TransformerDecoder as Honest
@@ -115,7 +115,7 @@ def train(model, batches, steps):
     return model.state_dict()
 """
 
-# What a reader refuses, by a part of its sentence.
+# Sources that the grader refuses to read → a part of its sentence.
 REFUSED = {
     "a dotted name in the answer": "joins more than 100 names by dots",
     "an import with many dots": "has more than 100000 words and symbols",
@@ -129,7 +129,7 @@ REFUSED = {
 
 
 def read(kind, suffix=".py"):
-    """What intake makes of one hostile source: the sentence of a refusal, or the names of the exercises found."""
+    """Read one hostile source as intake does. Return the sentence of a refusal, the exercises found, or the faults."""
     import json
 
     from grader.intake.forbidden_calls import uses

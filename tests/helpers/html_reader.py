@@ -10,7 +10,11 @@ FETCHING_ATTRIBUTES = {"src", "href", "style", "onclick", "onerror"}
 
 
 class HtmlReader(HTMLParser):
-    """Everything in a page. open: tags that are not closed. classes: (tag, class) of each tag that has one."""
+    """Parse a page. Raises AssertionError if its tags are not nested correctly.
+
+    open: tags that are not closed. seen: all tags. attributes: all attribute names.
+    classes: (tag, class) of each tag that has one. text: the text without style sheets.
+    """
 
     def __init__(self, text: str):
         super().__init__()
@@ -38,7 +42,7 @@ class HtmlReader(HTMLParser):
 
 
 def assert_fetches_nothing(text: str) -> HtmlReader:
-    """Assert that every tag is closed, and that nothing runs or is fetched."""
+    """Assert that every tag is closed, and that nothing runs or is fetched. Return the reader of the page."""
     reader = HtmlReader(text)
     assert reader.open == []
     assert not reader.seen & FETCHING_TAGS

@@ -1,4 +1,4 @@
-"""Choose what of a long list of parameters runs in `make test`; `make test-all` runs all of it."""
+"""Choose which tests run in `make test`. The others are marked slow; `make test-all` runs all tests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def first_of_each(items: Iterable[T], key: Callable[[T], Hashable], name: Callab
     return out
 
 
-# Files that take long. The pattern names the tests of a file that stay in `make test`; "" keeps none.
+# Files that take long → pattern of the test names that stay in `make test`; "" for none.
 SLOW_FILES = {
     "attacks/test_hidden.py": r"^(?!test_no_report)|raised\]|printed|error|ended",
     "attacks/test_reach.py": r"strict-where",
@@ -91,12 +91,15 @@ SLOW_FILES = {
 
 
 def wholly_slow(path: Path, root: Path) -> bool:
-    """Tell whether no test of a file runs in `make test`, so that it need not be imported there."""
+    """Return whether no test of a file runs in `make test`, so that `make test` need not import it."""
     return path.is_relative_to(root) and SLOW_FILES.get(path.relative_to(root).as_posix()) == ""
 
 
 def mark_slow(items: Iterable[pytest.Item], root: Path) -> None:
-    """Mark the tests of `SLOW_FILES`. Raises KeyError for a file that is gone: the table is kept true."""
+    """Mark the tests of `SLOW_FILES` that do not match their pattern.
+
+    Raises KeyError if a file of the table does not exist.
+    """
     for name in SLOW_FILES:
         if not (root / name).is_file():
             raise KeyError(f"tests/helpers/lanes.py names {name}, which does not exist")

@@ -1,6 +1,6 @@
-"""What a test could leave behind: processes, files, mounts, sockets, shared memory.
+"""Find what a test leaves behind: processes, files, mounts, sockets, shared memory.
 
-Only traces of this process and its descendants count. Other programs on the machine come and go.
+Only the traces of this process and its descendants count, except for files in the temporary folder.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from grader.sandbox import kernel
 from grader.sandbox.base import SandboxError
 
-SECONDS = 60.0  # that a killed process may take to go
+SECONDS = 60.0  # that a killed process may take to disappear
 SHARED_MEMORY = "/dev/shm"
 
 _isolated = False
@@ -24,9 +24,9 @@ _isolated = False
 def isolate() -> None:
     """Give this process and its descendants their own mounts, shared memory and System V segments.
 
-    Nothing records who made an entry of /dev/shm, so only a private one tells ours from others'.
-    A process that lacks the right to do this cannot leave a mount either; then `traces` leaves
-    out all three kinds. Call this before the first thread starts: it holds for the calling thread.
+    An entry of /dev/shm does not show which process made it, so the tests need a /dev/shm of their own.
+    If this process lacks the right, `traces` leaves out all three kinds; it then cannot make a mount either.
+    Call this before the first thread starts: it applies to the calling thread and its descendants.
     """
     global _isolated
     if sys.platform != "linux" or _isolated:
@@ -41,13 +41,13 @@ def isolate() -> None:
 
 
 def is_isolated() -> bool:
-    """Whether `isolate` succeeded, so that mounts and shared memory are traced."""
+    """Return whether `isolate` succeeded, so that mounts and shared memory are traced."""
     return _isolated
 
 
 def traces() -> dict[str, list[str]]:
     """List what is there now, by kind. Off Linux only files are listed."""
-    # Without torch's own cache, which torch makes when something looks at its compiler, and a browser's.
+    # Leave out the cache of torch's compiler, which torch makes when a program inspects it, and a browser's files.
     files = [
         name
         for name in sorted(os.listdir(tempfile.gettempdir()))
@@ -59,7 +59,7 @@ def traces() -> dict[str, list[str]]:
     if _isolated:
         found |= {
             "mounts": Path("/proc/self/mountinfo").read_text().splitlines(),
-            # Without the locks that multiprocessing in a test's descendants makes and removes late.
+            # Leave out the locks of multiprocessing, which a test's descendants remove late.
             "shared memory": [n for n in sorted(os.listdir(SHARED_MEMORY)) if not n.startswith("sem.mp-")],
             "segments": Path("/proc/sysvipc/shm").read_text().splitlines()[1:],
         }
@@ -92,7 +92,7 @@ def _children() -> list[str]:
                 command = Path(f"/proc/{pid}/cmdline").read_text()
             except OSError:
                 continue
-            # Python keeps one process to clean up locks of its pools.
+            # Leave out zombies, and the process that cleans up the locks of Python's pools.
             if rest.split()[0] != "Z" and "resource_tracker" not in command:
                 out.append(f"{pid} {name}")
     return sorted(out)

@@ -1,9 +1,8 @@
-"""Run the example of a mistake's page as somebody at a prompt would, and hold what it shows against what it shows
-for the reference.
+"""Run the example of a mistake's page as a student does at a Python prompt. Compare the output with the reference's.
 
-Weights, inputs and dropout are drawn anew for every seed, as they are for a student. So it is not enough that two
-runs differ: something must be the same in every run of the reference (a shape, a zero, two rows that are equal, a
-number that always lies in some range) and be otherwise in every run of the mistake.
+Weights, inputs and dropout are random, as they are for a student. So it is not enough that two runs differ: a feature
+(a shape, a zero, two equal rows, a value in some range) must separate all runs of the reference from all runs of the
+mistake.
 """
 
 from __future__ import annotations
@@ -19,25 +18,25 @@ import numpy as np
 import torch
 
 SEEDS = range(8)
-VISIBLE = 5e-4  # a number as torch prints it has four decimals
+VISIBLE = 5e-4  # the smallest difference that a reader sees: torch prints four decimals
 Features = dict[str, str | float]
 
 
 def example(page: str) -> str:
-    """The code of a page: its lines at a prompt, or its fenced block."""
+    """Return the code of a page: its lines after `>>>` and `...`, otherwise its fenced block; "" if it has neither."""
     prompt = re.findall(r"^ *(?:>>>|\.\.\.) ?(.*)$", page, re.M)
     fenced = re.search(r"```python\n(.*?)```", page, re.S)
     return "\n".join(prompt) if prompt else fenced[1] if fenced else ""
 
 
 def lines(page: str) -> list[str]:
-    """The lines of a page that hold code, with their prompts."""
+    """Return the lines of a page that contain code, with their prompts."""
     prompt = re.findall(r"^ *(?:>>>|\.\.\.).*$", page, re.M)
     return prompt or example(page).splitlines()
 
 
 class Lesson:
-    """A module: its definitions, and of its demo cells the lines that make the names which an example uses."""
+    """The module of a lesson, with its demo cells, in which examples of mistake pages run."""
 
     def __init__(self, source: str):
         self.lines: list[ast.stmt] = []
@@ -45,13 +44,15 @@ class Lesson:
             self.lines += node.body if isinstance(node, ast.Try) else [node]
 
     def parts(self, code: str) -> list[ast.stmt]:
+        """Return the statements that an example needs: imports, definitions, and assignments of the names it uses."""
         wanted = names_in(ast.parse(code))
         kept = []
         for node in reversed(self.lines):
             if isinstance(node, ast.Assign):
                 made = set().union(*map(names_in, node.targets))
                 plain = not any(isinstance(part, ast.Call) for part in ast.walk(node.value))
-                if not made & wanted and not plain:  # what costs nothing is made: functions may read it
+                # Keep an assignment without calls even so: functions may read its names.
+                if not made & wanted and not plain:
                     continue
                 wanted |= names_in(node.value)
             elif not isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef):
@@ -60,7 +61,7 @@ class Lesson:
         return kept[::-1]
 
     def shows(self, code: str) -> list[Features]:
-        """What an example shows, for every seed."""
+        """Run an example with every seed of `SEEDS`. Return the features of each run."""
         parts = [compile(ast.Module([node], []), "lesson", "exec") for node in self.parts(code)]
         return [features(at_the_prompt(code, space(parts, seed), seed)) for seed in SEEDS]
 
@@ -70,7 +71,7 @@ def names_in(tree: ast.AST) -> set[str]:
 
 
 def space(parts: Sequence[object], seed: int) -> dict[str, object]:
-    """The names that stand after the cells have run; one that fails is passed by, as in a notebook."""
+    """Run compiled statements and return the names that exist then. Skip a statement that raises, as a notebook does."""
     torch.manual_seed(seed)
     names: dict[str, object] = {}
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
@@ -82,7 +83,7 @@ def space(parts: Sequence[object], seed: int) -> dict[str, object]:
 
 
 def at_the_prompt(code: str, names: dict[str, object], seed: int) -> list[object]:
-    """All that is shown: printed values, values of expressions, and the exception that ends it."""
+    """Run code. Return all that a prompt shows: printed values, values of expressions, and the final exception."""
     shown: list[object] = []
     names["print"] = lambda *values, **_: shown.extend(values)
     torch.manual_seed(100 + seed)
@@ -101,6 +102,7 @@ def at_the_prompt(code: str, names: dict[str, object], seed: int) -> list[object
 
 
 def leaves(value: object, path: str) -> Iterator[tuple[str, torch.Tensor | str]]:
+    """Yield the path and value of every tensor, number (as a tensor) and text in nested dicts, lists and tuples."""
     if isinstance(value, torch.Tensor):
         yield path, value
     elif isinstance(value, dict):
@@ -118,11 +120,11 @@ def leaves(value: object, path: str) -> Iterator[tuple[str, torch.Tensor | str]]
 
 
 def features(shown: Sequence[object]) -> Features:
-    """What a reader can see: words, shapes, numbers, and where numbers are alike."""
+    """Return the features that a reader can see: texts, shapes, values, and how far slices and tensors differ."""
     out: Features = {"count": float(len(shown))}
     before = None
-    for number, value in enumerate(shown):
-        for path, leaf in leaves(value, str(number)):
+    for position, value in enumerate(shown):
+        for path, leaf in leaves(value, str(position)):
             if isinstance(leaf, str):
                 out[path] = leaf
                 continue
@@ -152,7 +154,7 @@ def _of_array(array: np.ndarray, before: np.ndarray | None) -> Mapping[str, floa
 
 
 def difference(right: Sequence[Features], wrong: Sequence[Features]) -> str:
-    """A feature that tells the mistake from the reference whatever was drawn, or nothing."""
+    """Return a feature that separates all runs of the reference from all runs of the mistake; "" if there is none."""
     for key in sorted(set().union(*right, *wrong)):
         ours, theirs = [run.get(key) for run in right], [run.get(key) for run in wrong]
         if all(isinstance(x, float) for x in ours + theirs):

@@ -1,11 +1,11 @@
 """Let the grader see the standard library of another platform: `install("win32", TYPESHED)`.
 
-What a platform lacks is read from typeshed, the stubs that mypy brings: a name that a stub defines for Linux and not
-for the platform is missing, and so is a module that is empty there. Only modules of `grader` see this; the rest of
-Python is Linux's. So paths, consoles and files are Linux's too. Stand-ins replace what only Windows has, and the calls
-that act differently there: `os.kill`, `os.replace`, `os.rename`, `select.select` and `subprocess.Popen`.
+Typeshed (the stubs that mypy installs) says which names a platform lacks: those that a stub defines for Linux but not
+for the platform. A module without names on the platform is missing. Only modules of `grader` see this. The rest of
+Python is Linux's, and so are paths, consoles and files. Stand-ins replace the modules and names that only Windows has,
+and the calls that act differently there: `os.kill`, `os.replace`, `os.rename`, `select.select` and `subprocess.Popen`.
 
-A Python that the grader starts with `subprocess.Popen` and `-c` sees the same.
+A Python process that the grader starts with `subprocess.Popen` and `-c` sees the same platform.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ class Typeshed:
         return frozenset(name for name in found if not name.startswith("_"))
 
     def missing(self, module: str, platform: str) -> frozenset[str]:
+        """Return the names that a module has on Linux but not on the platform."""
         return self.names(module, LINUX) - self.names(module, platform)
 
     def _defined(self, body: list[ast.stmt], platform: str) -> Iterator[str]:
@@ -88,12 +89,15 @@ class View(ModuleType):
 
 
 def install(platform: str, typeshed: str) -> None:
-    """Have every later import of the grader see `platform`, "win32" or "darwin"."""
+    """Make every later import in a module of the grader see `platform`, "win32" or "darwin".
+
+    typeshed: the folder of typeshed's stubs of the standard library.
+    """
     stubs, real_import = Typeshed(Path(typeshed)), builtins.__import__
     instead = _stand_ins(platform, typeshed)
 
     def seen(name: str, real: ModuleType | None = None) -> ModuleType:
-        if name in instead and not stubs.names(name, LINUX):  # a module of Windows alone
+        if name in instead and not stubs.names(name, LINUX):  # a module that only Windows has
             return View(ModuleType(name), frozenset(), instead[name])
         if stubs.names(name, LINUX) and not stubs.names(name, platform):
             raise ModuleNotFoundError(f"No module named {name!r} on {platform}", name=name)
@@ -119,7 +123,7 @@ def install(platform: str, typeshed: str) -> None:
 
 
 def _stand_ins(platform: str, typeshed: str) -> dict[str, dict[str, Any]]:
-    """Module → name → what the grader gets."""
+    """Return module → name → the object that the grader gets instead."""
     popen = _popen(platform, typeshed)
     common = {"sys": {"platform": platform}, "subprocess": {"Popen": popen}}
     if platform != "win32":
@@ -160,7 +164,10 @@ def _select(readers: Any, writers: Any, errors: Any, timeout: float | None = Non
 
 
 def _popen(platform: str, typeshed: str) -> type:
-    """Return `subprocess.Popen` with the arguments of the platform. A Python that it starts with `-c` sees it too."""
+    """Return a `subprocess.Popen` that accepts the arguments of the platform.
+
+    A Python process that it starts with `-c` sees the platform, too.
+    """
     here = str(Path(__file__).parent)
     prelude = (
         f"import sys; sys.path.insert(0, {here!r}); import other_platform; sys.path.remove({here!r})\n"
@@ -186,7 +193,7 @@ def _popen(platform: str, typeshed: str) -> type:
 
 
 class _Library:
-    """The few functions of kernel32 and ntdll that the grader calls, for processes of Linux."""
+    """The functions of kernel32 and ntdll that the grader calls, emulated for processes of Linux."""
 
     jobs: dict[int, list[int]] = {}  # noqa: RUF012
 
@@ -226,6 +233,8 @@ class _Library:
 
 
 class _Function:
+    """A function of a library, with the attribute `restype` that ctypes' functions have."""
+
     restype: Any = None
 
     def __init__(self, call: Callable[..., Any]):

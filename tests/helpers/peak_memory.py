@@ -17,14 +17,17 @@ print(json.dumps([done.returncode, done.stdout, done.stderr, used.ru_maxrss << 1
 
 @dataclass(frozen=True)
 class Used:
-    """memory: bytes of the largest process among a command and its children. seconds: of processor time of all."""
+    """memory: the most bytes that one process used, of a command and its children. seconds: processor time of all."""
 
     memory: int
     seconds: float
 
 
 def run_measured(command, **options):
-    """Return the completed command and what it used. The clock is no measure: other programs run too."""
+    """Run a command. Return it as `subprocess.run` does, and what it used.
+
+    The time is processor time, because other programs run too.
+    """
     outer = subprocess.run(
         [sys.executable, "-c", _CODE, *map(str, command)],
         stdout=subprocess.PIPE,

@@ -1,9 +1,9 @@
-"""The JSON record of a report, as a JSON Schema: the contract with everything that reads it."""
+"""The JSON Schema of a report's JSON record. Programs that read reports depend on it."""
 
 
 def assert_follows(record, schema):
     """Raise jsonschema.ValidationError if a record does not follow a schema."""
-    import jsonschema  # takes a second, which a run without these tests saves
+    import jsonschema  # here, because it takes a second that other test runs save
 
     jsonschema.validate(record, schema)
 

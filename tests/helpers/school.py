@@ -25,7 +25,7 @@ SHARED = "# other code, the same values\n" + ANSWER.replace(
 
 
 def make_school(root: Path, *assignments: str) -> Path:
-    """Fill an empty folder; with 04_heads if no assignment is named."""
+    """Copy assignments into an empty folder (04_heads if none is named), add a seed, and return the folder."""
     for room in ("assignments", "solutions"):
         for assignment in assignments or ("04_heads",):
             shutil.copytree(ROOT / room / assignment, root / room / assignment)
@@ -35,13 +35,16 @@ def make_school(root: Path, *assignments: str) -> Path:
 
 
 def environment(root: Path) -> dict[str, str]:
-    """The environment of a school: its own seed and cache."""
+    """Return the environment of a school: its own seed and cache."""
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("HEADWAY", "XDG"))}
     return {**inherited, "HEADWAY_SEED_FILE": str(root / "seed"), "XDG_CACHE_HOME": str(root / "cache")}
 
 
 def run(root: Path, *args: object, status: int | None = None) -> subprocess.CompletedProcess[str]:
-    """Type a command of the grader. status: the exit status that it must have."""
+    """Run a command of the grader. status: the exit status that it must have; None for any.
+
+    Raises AssertionError if it has another exit status or prints a traceback.
+    """
     done = subprocess.run(
         [str(GRADER), *map(str, args)],
         cwd=root,
@@ -56,7 +59,7 @@ def run(root: Path, *args: object, status: int | None = None) -> subprocess.Comp
 
 
 def records_of(done: subprocess.CompletedProcess[str]) -> list[dict]:
-    """The records that `grader grade --format jsonl` printed."""
+    """Return the records that `grader grade --format jsonl` printed."""
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -65,12 +68,12 @@ def outcome(record: dict) -> str:
 
 
 def store_of(root: Path, folder: Path) -> Path:
-    """Where a command in this school stores the results of a folder."""
+    """Return the path where a command in this school stores the results of a folder."""
     with mock.patch.dict(os.environ, environment(root)):
         return default_store(folder)
 
 
 def rows(store: Path) -> list[tuple]:
-    """Content, exercise and the number of gradings of each row of a store."""
+    """Return content, exercise and the number of gradings of each row of a store."""
     with closing(sqlite3.connect(store)) as database, database:
         return database.execute("SELECT content, exercise, times FROM results").fetchall()

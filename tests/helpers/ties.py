@@ -1,13 +1,16 @@
-"""Mistakes that no case can tell apart, by exercise. A new one fails the tests: mostly the answer to it is a
-better case, and only where the two really compute the same is it an entry here."""
+"""Pairs of mistakes that no case can tell apart, by exercise.
+
+A pair that is not in this table fails the tests. Mostly a better case should separate the two; add an entry only if
+both compute the same.
+"""
 
 TIES: dict[str, list[tuple[str, str]]] = {
-    # Either way the table gets no gradient and keeps its numbers.
+    # Either way the embedding matrix gets no gradient and keeps its values.
     "TokenEmbedding": [("emb-detached", "emb-frozen")],
-    # The transpose of a rotation is the rotation back.
+    # The transpose of a rotation matrix is its inverse.
     "shift_matrix": [("shift-backwards", "shift-layout-exchanged")],
-    # A random order that is always the same one.
+    # Either way the random order is the same with every seed.
     "removal_experiment": [("removal-one-random-order", "removal-unshuffled")],
-    # Either way nothing that was written before is known.
+    # Either way the decoder knows the newest word only.
     "greedy_decode": [("decode-in-training-mode", "decode-state-begun-anew")],
 }

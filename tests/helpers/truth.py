@@ -1,6 +1,7 @@
-"""What a report must say of an answer that nothing known explains, worked out once more by other code: the place
-from the two tensors, number by number; the stage by running the reference and the answer side by side in float64,
-with hooks of our own.
+"""Compute a second time, with other code, the report on an answer that no known mistake explains.
+
+The place of the first wrong element comes from the two tensors, element by element. The stage (the first intermediate
+result that differs) comes from running the reference and the answer in float64, with hooks of our own.
 """
 
 from __future__ import annotations
@@ -24,33 +25,34 @@ ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = {e["name"]: a for a in read_all(ROOT / "solutions") for e in a.exercises}
 STAGED = ("MultiHeadAttention", "EncoderBlock", "DecoderBlock")
 LIMITS = {"float64": 1e-9, "float32": 1e-5, "float16": 5e-3, "bfloat16": 4e-2}  # relative to 1 + |wanted|
-DEPARTS = 1e-4  # of a stage: ten times what a float32 result may be off
+DEPARTS = 1e-4  # the limit for a stage: ten times that of a float32 result
 
 
 # ---- the place, number by number
 
 
 def wrong(got: np.ndarray, want: np.ndarray, limit: float) -> np.ndarray:
-    """Where two arrays of one shape disagree."""
+    """Return a boolean array of the elements that differ between two arrays of the same shape."""
     with np.errstate(invalid="ignore"):
         near = np.abs(got.astype(float) - want) <= limit + limit * np.abs(want)
     return np.logical_not(near | (got == want) | (np.isnan(got) & np.isnan(want)))
 
 
 def first_wrong(got: np.ndarray, want: np.ndarray, limit: float) -> tuple[int, ...] | None:
+    """Return the index of the first element that differs, in row-major order; None if none differs."""
     flat = wrong(got, want, limit).ravel()
     return tuple(map(int, np.unravel_index(flat.argmax(), want.shape))) if flat.any() else None
 
 
 def true_place(case: RecordedCase, seen: Observation, result: CheckResult) -> str | None:
-    """Where a check that compares with the reference should say that it fails; None if numbers do not decide it."""
+    """Return the place that a failed check should name; None if the values of the tensors do not decide it."""
     check = next(c for c in case.checks if c.id == result.id)
     if check.judge not in ("equal", "one_of", "kept_weights"):
         return None
     for name in check.of:
         header, tensor = case.headers[name], seen.seen.get(name)
         if tensor is None or tensor.array is None or tensor.array.shape != header.shape:
-            return None  # recognised by its form
+            return None  # the check fails because of the shape or type
         wanted = [a for n, a in case.expected.items() if n == name or n.startswith(f"{name}|")]
         limit = check.params.get("tol", LIMITS[case.dtype])
         nearest = min(wanted, key=lambda want: wrong(tensor.array, want, limit).sum())
@@ -76,7 +78,10 @@ def true_place(case: RecordedCase, seen: Observation, result: CheckResult) -> st
 def assert_places_are_true(
     exercise: Exercise, observations: Mapping[str, Observation], checks: Sequence[CheckResult]
 ) -> int:
-    """Require that every reported place is the first wrong one. Return how many were compared."""
+    """Assert that each failed check names the first wrong element, and that the first failed check shows something.
+
+    Return the number of places compared.
+    """
     seen = 0
     for case in exercise.cases:
         ids = {check.id for check in case.checks}
@@ -96,7 +101,7 @@ def assert_places_are_true(
 
 
 def assert_facts_are_true(exercise: Exercise, observations: Mapping[str, Observation], says: str) -> None:
-    """The pattern in the report is that of the first result that differs."""
+    """Assert that the pattern in the report is that of the first result that differs."""
     for case in exercise.cases:
         for name in (n for c in case.checks if c.judge == "equal" for n in c.of):
             tensor = observations[case.id].seen.get(name) if case.id in observations else None
@@ -138,11 +143,15 @@ def patterns_are_true(
 
 
 def stages_of(case: RecordedCase) -> list[tuple[str, str]]:
+    """Return (path, title) of each stage of a case."""
     return [(path, title) for step in case.steps if step["do"] == "stages" for path, title in step["of"]]
 
 
 def watched(space: Mapping[str, object], case: RecordedCase) -> dict[str, np.ndarray]:
-    """What comes out of every stage (or goes into it) during the first call, without the grader's program."""
+    """Run a case up to its first call, without `worker/program.py`. Return path → value of each stage.
+
+    The value is the output of the submodule at the path; a path that ends in `.in0` means its first argument.
+    """
     tensors = {n: torch.from_numpy(np.array(a)) for n, a in case.tensors.items()}
     tensors = {n: t.double() if t.is_floating_point() else t for n, t in tensors.items()}
     known: dict[str, object] = {}
@@ -186,12 +195,13 @@ def watched(space: Mapping[str, object], case: RecordedCase) -> dict[str, np.nda
                 try:
                     module(*(find(a) for a in step["args"]))
                 except Exception:
-                    return out  # a stage behind the place that raises is not reached
+                    return out  # the stages up to the exception
             return out
     raise AssertionError(f"{case.id} calls nothing")
 
 
 def spaces(source: str) -> dict[str, object]:
+    """Run source code and return its global names."""
     space: dict[str, object] = {}
     exec(compile(source, "answer.py", "exec"), space)
     return space
@@ -207,9 +217,10 @@ def right_stages(exercise: str, case: RecordedCase) -> dict[str, np.ndarray]:
 
 
 def true_stage(exercise: Exercise, source: str) -> str | None:
-    """The title of the first stage that differs from the reference, in the first case that shows one.
+    """Return the title of the first stage that differs from the reference, in the first case that shows one.
 
-    None if the answer's layers have other sizes: it cannot run with the weights of the reference.
+    Return "" if no stage differs. Return None if the answer cannot load the reference's weights: its layers have other
+    sizes.
     """
     answer = spaces(source)
     for case in filter(stages_of, exercise.cases):
@@ -229,6 +240,6 @@ def true_stage(exercise: Exercise, source: str) -> str | None:
 
 
 def reported_stage(says: str) -> str:
-    """The title of the stage that a diagnosis names."""
+    """Return the title of the stage that the text of a diagnosis names; "" if it names none."""
     found = re.search(r"the first intermediate result that differs: ([^.]*)", says, re.I)
     return found[1] if found else ""

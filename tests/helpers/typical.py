@@ -1,4 +1,4 @@
-"""Twelve typical wrong answers, two per facet, for what a student reads on one screen."""
+"""Twelve typical wrong answers, two per facet, for tests of the screen that a student reads."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ NAMES = tuple(name for pair in TYPICAL.values() for name in pair)
 
 
 def source(name: str) -> str:
-    """The code of an answer, with blank lines in the place of the header that says what is wrong."""
+    """Return the code of an answer. Blank lines replace the header, which says what is wrong."""
     head, rest = (HERE / f"{name}.py").read_text("utf-8").split("\n\n", 1)
     return "\n" * (head.count("\n") + 2) + rest

@@ -1,1 +1,1 @@
-"""A walk through docs/instructor.md with real commands, a real Jupyter server and a real browser."""
+"""Run the commands of docs/instructor.md, with a real Jupyter server and a real browser."""

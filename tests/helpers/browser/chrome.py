@@ -1,4 +1,4 @@
-"""A headless Chromium: pages as people see them. Needs `chromium` and `chromedriver` on the path."""
+"""A headless Chromium, which shows pages as people see them. Needs `chromium` and `chromedriver` on the path."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PATIENCE = 240.0  # seconds: a loaded machine is no failure
+PATIENCE = 240.0  # seconds that `until` waits; long, because the machine may be busy
 
 
 def missing() -> str:
-    """Why there is no browser here, as a sentence; empty where there is one."""
+    """Return a sentence on why no browser can be used here; "" if one can."""
     if not any(map(shutil.which, BROWSERS)):
         return "NOT TESTED: no Chromium here, so these pages were not opened; apt-get install chromium chromium-driver"
     if not shutil.which("chromedriver"):
@@ -41,7 +41,7 @@ class Window:
     def look(
         self, *, dark: bool = False, width: int = 1280, height: int = 800, medium: str = "screen"
     ) -> None:
-        """What the system prefers, how large the window is, and whether the page is printed."""
+        """Set the colour scheme that the system prefers, the size of the window, and the medium (screen or print)."""
         self._command(
             "Emulation.setEmulatedMedia",
             media=medium,
@@ -56,14 +56,17 @@ class Window:
         )
 
     def until(self, true: Callable[[], Any], what: str) -> Any:
-        """Wait for something; what it gives."""
+        """Wait until `true()` returns a true value, and return that. what: its name in the error message.
+
+        Raises selenium's TimeoutException after `PATIENCE` seconds.
+        """
         return WebDriverWait(self.driver, PATIENCE).until(lambda _driver: true(), f"waited in vain: {what}")
 
     def all(self, css: str) -> list[WebElement]:
         return self.driver.find_elements(By.CSS_SELECTOR, css)
 
     def one(self, css: str) -> WebElement:
-        """The first such element, once it is there and shown."""
+        """Wait until an element that matches `css` is visible, and return the first."""
         return self.until(lambda: next((e for e in self.all(css) if e.is_displayed()), None), css)
 
     def text(self, css: str = "body") -> str:
@@ -81,7 +84,7 @@ class Window:
         )
 
     def picture(self, path: Path, *, quality: int = 80, whole: bool = False) -> Path:
-        """What the window shows (`whole`: the page to its end) as .png or .webp."""
+        """Save a screenshot as .png or .webp and return its path. whole: of the page to its end, not of the window."""
         kind = path.suffix.removeprefix(".")
         asked: dict[str, Any] = {"format": kind, "captureBeyondViewport": whole}
         if kind == "webp":
@@ -99,7 +102,7 @@ class Window:
 
 @contextmanager
 def chromium(*, scripts: bool = True) -> Iterator[Window]:
-    """A window that reaches this machine and nothing else; without `scripts`, one that runs none."""
+    """Yield a window that can open pages of this machine only. scripts: whether pages may run JavaScript."""
     options = ChromeOptions()
     options.binary_location = next(filter(None, map(shutil.which, BROWSERS)))
     for argument in ("--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):

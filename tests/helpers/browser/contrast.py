@@ -6,7 +6,7 @@ from .chrome import Window
 
 AAA = 7.0  # WCAG 2.1, 1.4.6: text against what is behind it
 
-# Every text with the colours it is shown in; a colour is [r, g, b].
+# JavaScript that returns [text, colour of the text, colour behind it] for every text; a colour is [r, g, b].
 COLOURS = """
 const rgba = text => text.match(/[\\d.]+/g).map(Number);
 const behind = element => {
@@ -30,7 +30,7 @@ return found;
 
 
 def luminance(colour: list[float]) -> float:
-    """WCAG 2.1, relative luminance."""
+    """Return the relative luminance of WCAG 2.1. colour: [r, g, b] from 0 to 255."""
     linear = [p / 12.92 if (p := part / 255) <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for part in colour]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
@@ -41,7 +41,7 @@ def ratio(ink: list[float], paper: list[float]) -> float:
 
 
 def weakest(window: Window, css: str) -> tuple[float, str]:
-    """The lowest contrast of any text, and that text."""
+    """Return the lowest contrast ratio of the texts in the element `css`, and the text that has it."""
     found = [(ratio(ink, paper), text) for text, ink, paper in window.run(COLOURS, css)]
     assert len(found) > 20
     return min(found)

@@ -1,4 +1,4 @@
-"""nbgrader's pages for instructors, used as a person uses them: reading, typing, clicking."""
+"""Use nbgrader's pages for instructors as a person does: read, type, click."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Formgrader:
         self.window.open(f"{self.base}/login?token={self.token}")
 
     def submissions(self) -> dict[str, list[str]]:
-        """Open the list of submissions; student → the cells of the row, as they are shown."""
+        """Open the list of submissions. Return student → the texts of the cells of the student's row."""
         self.window.open(f"{self.base}/formgrader/manage_submissions/{self.assignment}")
         return self.rows()
 
@@ -41,7 +41,7 @@ class Formgrader:
         self.window.until(lambda: self.window.run(LOADED), "scores and comments")
 
     def report(self, exercise: str) -> WebElement:
-        """The report below a graded cell."""
+        """Return the report below the graded cell of an exercise."""
         cell = f"//*[@id='check-{exercise}']/ancestor::*[contains(concat(' ', @class, ' '), ' cell ')]"
         below = "//*[contains(concat(' ', @class, ' '), ' headway ')]"
         return self.window.driver.find_element("xpath", cell + below)
@@ -53,25 +53,25 @@ class Formgrader:
         return self.window.one(f"#{exercise}-comment")
 
     def type_into(self, field: WebElement, text: str) -> None:
-        """Type and leave the field, which saves it."""
+        """Replace the text of a field and press Tab, which makes the page save it. Wait until it is saved."""
         field.clear()
         field.send_keys(text, Keys.TAB)
         self.window.until(lambda: self.window.run(IDLE), "what was typed is saved")
 
     def resolve(self, exercise: str) -> None:
-        """Say that a score is still meant, which nbgrader asks when a corrected answer is graded again."""
+        """Confirm a manual score; nbgrader asks for it after it has graded an answer again."""
         cell = self.score(exercise).find_element("xpath", "ancestor::*[contains(@class, 'nbgrader_cell')]")
         button = cell.find_element("css selector", ".mark-graded")
-        if button.is_displayed():  # it is not where nothing is to be confirmed
+        if button.is_displayed():  # shown only where a score is to be confirmed
             button.click()
         self.window.until(lambda: self.window.run(IDLE), "it is saved")
 
     def autograde(self, student: str) -> str:
-        """The flash in a row of the list; what the page says then."""
+        """Click the button (a lightning bolt) that grades a student's submission. Return the title of the dialog."""
         place = [*self.submissions()].index(student)
         self.window.all("#main-table tr")[place].find_element("css selector", ".autograde a").click()
-        return self.window.until(lambda: self._told(), "autograding")
+        return self.window.until(lambda: self._dialog_title(), "autograding")
 
-    def _told(self) -> str:
+    def _dialog_title(self) -> str:
         titles = [e.text for e in self.window.all(".modal .modal-title") if e.is_displayed()]
         return titles[0] if titles else ""

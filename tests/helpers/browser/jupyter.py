@@ -13,12 +13,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-PATIENCE = 240.0  # seconds until it answers
+PATIENCE = 240.0  # seconds that it may take until it answers
 
 
 @contextmanager
 def server(course: Path, environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Its address and its token; it ends with the context."""
+    """Start JupyterLab in a course folder, yield its address and its token, and stop it."""
     port, token = _free_port(), secrets.token_hex(16)
     command = [
         *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),

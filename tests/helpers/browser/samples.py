@@ -71,7 +71,7 @@ REPORT = Report(
 def entry(
     student: str, *results: ExerciseResult, problem: str = "", size: int = 100, sandbox: str = "landlock"
 ) -> GradedSubmission:
-    """One submission of a class."""
+    """Return one submission of a class."""
     extra = {"student": student, "submission": f"{student}/02_masking/masking.py", "content": "0" * 64}
     report = Report(results, sandbox, "2.13.0", "0.1.0", seed="hidden", extra=extra)
     return GradedSubmission(report, size, problem, False, True)
@@ -98,7 +98,7 @@ CLASS = [
 
 
 def hostile(text: str) -> ExerciseResult:
-    """A result with the same text in every field."""
+    """Return a failed result with `text` in every field of text."""
     check = CheckResult(text, text, text, "failed", message=text, expected=text, got=text, where=text)
     return ExerciseResult(
         text,

@@ -20,8 +20,8 @@ BIN = Path(sys.executable).parent
 GUIDE = ROOT / "docs" / "instructor.md"
 ASSIGNMENT = "02_masking"
 
-IMPORT = "nbgrader db student import students.csv"  # the class has submitted by now
-# Commands that a person gives and this walk does not: who sees to them instead.
+IMPORT = "nbgrader db student import students.csv"  # the class submits before this command
+# Commands of the document that this walk does not run, and why.
 ELSEWHERE = {
     "make install": "every other command here needs it",
     ". .venv/bin/activate": "the walk's own path",
@@ -59,7 +59,7 @@ def sequence_mask(X, valid_len, value=0):
     raise type("<img src=x onerror=document.title='owned'>", (ValueError,), {})()
 """
 
-# student → (sequence_mask, masked_softmax); None: never begun
+# student → answers for (sequence_mask, masked_softmax); None: the cell is as released
 CLASS: dict[str, tuple[str | None, str | None]] = {
     "ada": (MASK, SOFTMAX),
     "bob": (MASK, TOO_LATE),
@@ -83,7 +83,7 @@ NAMES = [
 
 
 def commands(guide: Path = GUIDE) -> list[str]:
-    """What the document tells to type, in its order: the lines of its blocks marked `sh`, less their comments."""
+    """Return the commands of a document, in order: the lines of its blocks marked `sh`, without their comments."""
     blocks = re.findall(r"^```sh\n(.*?)^```", guide.read_text("utf-8"), re.MULTILINE | re.DOTALL)
     lines = [re.sub(r"\s+#.*$", "", line) for block in blocks for line in block.splitlines()]
     return [line for line in lines if line.strip() and not line.startswith("#")]
@@ -91,7 +91,7 @@ def commands(guide: Path = GUIDE) -> list[str]:
 
 @dataclass
 class Walk:
-    """An instructor's checkout in a folder of its own, and what was typed there."""
+    """An instructor's checkout in a folder of its own, and what the commands printed there."""
 
     root: Path
     said: dict[str, str] = field(default_factory=dict)  # command → what it printed
@@ -124,14 +124,17 @@ class Walk:
         }
 
     def prepare(self, assignments: tuple[str, ...] = (ASSIGNMENT,)) -> None:
-        """A checkout with few assignments: recording all hidden cases would take minutes."""
+        """Make a checkout with few assignments: recording all hidden cases would take minutes."""
         for room in ("assignments", "solutions"):
             for name in assignments:
                 shutil.copytree(ROOT / room / name, self.checkout / room / name)
         shutil.copy(ROOT / "assignments" / "headway.toml", self.checkout / "assignments")
 
     def go(self, guide: Path = GUIDE) -> None:
-        """Type everything, each line in the folder that the one before left; students hand in before grading."""
+        """Run every command of a document, each in the folder where the one before ended.
+
+        The students submit before the command `IMPORT`.
+        """
         here = self.checkout
         for line in commands(guide):
             if line in ELSEWHERE:
@@ -141,7 +144,10 @@ class Walk:
             here = self._typed(line, here)
 
     def _typed(self, line: str, here: Path) -> Path:
-        """The folder that a line leaves. Exit status 1 is an answer: not everybody passed."""
+        """Run a line. Return the working folder at its end.
+
+        `grader grade` and `grader regrade` may have exit status 1: not all students passed.
+        """
         done = subprocess.run(
             ["bash", "-c", f"{line}\ncode=$?; echo; pwd; exit $code"],
             cwd=here,
@@ -160,7 +166,7 @@ class Walk:
         return Path(place)
 
     def run(self, *command: str) -> str:
-        """A command in the course that the document does not name."""
+        """Run in the course a command that the document does not name. Return its output."""
         done = subprocess.run(
             command, cwd=self.course, env=self.environment, capture_output=True, text=True, timeout=HANGS
         )
@@ -168,7 +174,7 @@ class Walk:
         return done.stdout + done.stderr
 
     def hand_in(self) -> None:
-        """Everybody fills in what was released; the list of names comes from elsewhere, too."""
+        """Submit the notebook of every student, and write the class list `students.csv`."""
         released = self.course / "release" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
         for student, answers in CLASS.items():
             path = self.course / "submitted" / student / ASSIGNMENT / released.name
@@ -190,6 +196,6 @@ def cell(book: Mapping[str, Any], grade_id: str) -> dict[str, Any]:
 
 
 def pictures(guide: Path = GUIDE) -> Iterator[Path]:
-    """The pictures that a document shows."""
+    """Yield the paths of the pictures that a document shows."""
     for place in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", guide.read_text("utf-8")):
         yield (guide.parent / place).resolve()

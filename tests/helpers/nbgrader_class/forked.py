@@ -1,7 +1,7 @@
-"""nbgrader's own commands, each in a process of its own that is forked after the imports.
+"""Run nbgrader's own commands, each in a process that is forked after the imports.
 
-A start of nbgrader takes seconds, and a class with its exchange calls it a hundred times. Reads a call a
-line as JSON (argv, cwd, env, log), runs it as `nbgrader` would, and answers with its exit status.
+A start of nbgrader takes seconds, and a class with its exchange calls it a hundred times. This program reads one call
+per line of its stdin as JSON (argv, cwd, env, log), runs it as `nbgrader` would, and prints its exit status.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import sys
 import traceback
 from typing import Any
 
-import nbgrader.apps.nbgraderapp as nbgraderapp  # with all that its commands need
+import nbgrader.apps.nbgraderapp as nbgraderapp  # imports all that its commands need
 
 
 def run(call: dict[str, Any]) -> None:
-    """In the forked process: become the caller, and never come back."""
+    """Run a call in the forked process, with the environment and folder of the call. End the process with its status."""
     os.environ.clear()
     os.environ.update(call["env"])
     os.chdir(call["cwd"])
@@ -38,7 +38,7 @@ def run(call: dict[str, Any]) -> None:
     finally:
         atexit._run_exitfuncs()
         sys.stdout.flush()
-        os._exit(status)  # taking all that was imported apart would take longer than the command
+        os._exit(status)  # an ordinary exit takes longer than the command: it frees all imported modules
 
 
 def main() -> None:

@@ -1,6 +1,7 @@
-"""Autograde one student as formgrader's button does, first in a tier that is refused, then as configured.
+"""Autograde one student as formgrader's button does. Run this in a course folder.
 
-Run in a course folder; writes what the gradebook says of one cell as JSON, a line a step.
+The steps: the tier `basic`, which is refused; the same tier for trusted submissions; then, with a manual score and
+comment, as configured. After each step, print the gradebook's row for one cell as one line of JSON.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from nbgrader.apps.baseapp import NbGrader
 from traitlets.config import Config
 
 
-def say(what: str, student: str, assignment: str, exercise: str) -> None:
+def say(step: str, student: str, assignment: str, exercise: str) -> None:
     with Gradebook("sqlite:///gradebook.db") as gradebook:
         grade = gradebook.find_grade(f"check-{exercise}", assignment, assignment, student)
         comment = gradebook.find_comment(exercise, assignment, assignment, student)
-        line = {"step": what, "auto": grade.auto_score, "manual": grade.manual_score, "score": grade.score}
+        line = {"step": step, "auto": grade.auto_score, "manual": grade.manual_score, "score": grade.score}
         print(
             json.dumps(
                 {

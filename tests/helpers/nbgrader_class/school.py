@@ -120,7 +120,7 @@ def right_and_loud(book: Book) -> Book:
 
 
 def deleted_and_renamed(book: Book) -> Book:
-    """The graded cell of the first exercise is gone, as is the mark of the second solution."""
+    """Delete the graded cell of the first exercise; rename the `grade_id` of the second solution."""
     book = answered(book)
     book["cells"].remove(cell(book, "check-transpose_qkv"))
     cell(book, "transpose_output")["metadata"]["nbgrader"]["grade_id"] = "my_own_name"
@@ -128,7 +128,7 @@ def deleted_and_renamed(book: Book) -> Book:
 
 
 def tampered(book: Book) -> Book:
-    """Marks that would throw nbgrader, or earn a hundred points."""
+    """Change nbgrader's metadata so that nbgrader would raise an exception or give a hundred points."""
     book = answered(book)
     cell(book, "check-transpose_qkv")["metadata"]["nbgrader"].update(points=100.0)
     cell(book, "check-transpose_output")["source"] = "100.0"

@@ -1,8 +1,8 @@
 """A made-up class for 04_heads: what each student submits, and the points and messages that it deserves.
 
-Its two exercises are worth 3 points each, over four facets of equal weight (shapes, values, gradients, purity):
-a wrong gradient alone leaves three quarters of the points, wrong values at most one quarter. With a wrong shape
-nothing is left to look at; what cannot be run or is trivial gets nothing.
+Its two exercises are worth 3 points each. Four facets share them: shapes 1/8, values 4/8, gradients 2/8, purity 1/8.
+An answer with only the gradient wrong gets three quarters of the points; one with wrong values gets at most one quarter.
+An answer with a wrong shape gets nothing, and so does one that is trivial or cannot run.
 """
 
 from __future__ import annotations
@@ -13,19 +13,21 @@ from dataclasses import dataclass
 
 from helpers.nbgrader_class.school import LOUD, OUTPUT, QKV, Book, answered, cell, new_cell, tampered
 
-# Shares of the nine parts that an exercise's facets weigh: without gradients; without values and what hangs on
-# them; and the most that there is without values.
+# Points of an exercise.
 FULL, GRADIENT_WRONG = 3.0, round(3 * 6 / 8, 6)
-VALUES_WRONG = round(3 * 1 / 8, 6)  # shapes and purity count half while nothing else passes
-QUARTER, NOTHING = 0.75, 0.0
+VALUES_WRONG = round(3 * 1 / 8, 6)  # only shapes and purity pass, so they count half
+QUARTER, NOTHING = 0.75, 0.0  # QUARTER: the most that an answer with wrong values gets
 
 
 @dataclass(frozen=True)
 class Student:
-    """One hand-in. `comment`: what the comment on `transpose_qkv` holds; None: there is none.
+    """A submission and its expected result.
 
-    `page`: what the feedback page says besides. `repaired`: its cells are not those that were submitted, so
-    that what `grader grade` made of the file as it was is not asked for.
+    file: makes the submitted file from the released notebook. qkv, output: the points of the two exercises.
+    comment: a part of the comment on `transpose_qkv`; None for no comment.
+    page: another text of the feedback page.
+    repaired: whether the grader repairs the notebook's cells. A test then does not compare with `grader grade`, which
+    gets the file as submitted.
     """
 
     file: Callable[[Book], Book | bytes]
@@ -41,7 +43,7 @@ def body(*lines: str) -> str:
 
 
 def writes(source: str) -> Callable[[Book], Book]:
-    """`transpose_qkv` is as given, the other exercise is right."""
+    """Return a function that answers `transpose_qkv` with `source` and the other exercise right."""
     return lambda book: answered(book, source)
 
 
@@ -61,7 +63,7 @@ def broken(file: Callable[[Book], Book | bytes], comment: str) -> Student:
 
 
 def helper_elsewhere(book: Book) -> Book:
-    """The work is done by a function in a cell of one's own, tagged, between a magic and a plot."""
+    """Call a function that is in another cell, which the student added and tagged, below a magic and a shell command."""
     book = answered(book, body("return split(X, num_heads)"))
     own = "%matplotlib inline\n!ls\ndef split(X, H):\n    return X.unflatten(-1, (H, -1)).transpose(1, 2).flatten(0, 1)\n"
     book["cells"].insert(1, {**new_cell(own), "metadata": {"tags": ["mine", "hide_input"]}})
@@ -80,7 +82,7 @@ NOISE = (
 
 
 def noisy(qkv: str) -> Callable[[Book], Book]:
-    """Noise in the answer, in a cell before it and in one after it, on both streams."""
+    """Return a function that makes the answer and cells before and after it print on stdout and stderr."""
 
     def hand_in(book: Book) -> Book:
         book = answered(book, "%%time\n" + qkv.replace("    B, T", LOUD + "    B, T"))
@@ -92,7 +94,7 @@ def noisy(qkv: str) -> Callable[[Book], Book]:
 
 
 def without_cells(book: Book) -> Book:
-    """The graded cell of the first exercise was deleted; both answers stand."""
+    """Delete the graded cell of the first exercise, but neither answer."""
     book = answered(book, QKV + "# mine\n")
     book["cells"].remove(cell(book, "check-transpose_qkv"))
     return book
@@ -110,7 +112,7 @@ def renamed(book: Book) -> Book:
 
 
 def copied(book: Book) -> Book:
-    """The right answer below its own copy, which is wrong: the last one counts."""
+    """Insert a wrong copy of the first answer's cell above it: the last one counts."""
     book = answered(book)
     first = json.loads(json.dumps(cell(book, "transpose_qkv")))
     place = book["cells"].index(cell(book, "transpose_qkv"))
@@ -119,13 +121,13 @@ def copied(book: Book) -> Book:
 
 
 def reordered(book: Book) -> Book:
-    """Each definition before what calls it still, and all else the other way round."""
+    """Reverse the order of all cells."""
     book = answered(book)
     return {**book, "cells": book["cells"][::-1]}
 
 
 def without_marks(book: Book) -> Book:
-    """Every mark of nbgrader is gone, as after a detour through another editor."""
+    """Remove nbgrader's metadata from every cell, as some other editors do."""
     book = answered(book)
     for one in book["cells"]:
         one["metadata"] = {}
@@ -141,7 +143,7 @@ def huge(book: Book) -> bytes:
 
 
 def huge_output(book: Book) -> Book:
-    """Nine megabytes of plots and printing are no megabytes of answer, and the file is too large all the same."""
+    """Add 9 MiB of printed output: the answer is small, but the file is too large."""
     book = answered(book)
     printed = {"output_type": "stream", "name": "stdout", "text": "x" * (9 << 20)}
     cell(book, "transpose_qkv")["outputs"] = [printed]
@@ -149,7 +151,7 @@ def huge_output(book: Book) -> Book:
 
 
 def forged_outputs(book: Book) -> Book:
-    """The graded cells come with the outputs of full marks."""
+    """Give the graded cells outputs with full points."""
     book = answered(book, body("return None"))
     for name in ("transpose_qkv", "transpose_output"):
         paid = {
@@ -163,12 +165,12 @@ def forged_outputs(book: Book) -> Book:
 
 
 def crossed(book: Book) -> Book:
-    """Each answer is in the other's cell."""
+    """Put each answer into the other's cell."""
     return answered(book, OUTPUT, QKV)
 
 
 def swapped(book: Book) -> Book:
-    """Each answer bears the other's name."""
+    """Give each answer the name of the other, in the cell of that name."""
     names = "transpose_qkv", "transpose_output"
     return answered(book, OUTPUT.replace(*names[::-1]), QKV.replace(*names))
 

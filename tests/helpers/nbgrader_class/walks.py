@@ -18,7 +18,7 @@ from helpers.nbgrader_class.school import ASSIGNMENT, BIN, QKV, School, answered
 from helpers.nbgrader_class.students import ABSENT, CLASS, LATE, TWICE
 
 FORKED = Path(__file__).with_name("forked.py")
-PAGE = f"{ASSIGNMENT}/feedback/{ASSIGNMENT}.html"  # where a student finds it
+PAGE = f"{ASSIGNMENT}/feedback/{ASSIGNMENT}.html"  # the feedback page, below a student's home folder
 
 POLICY = """
 import sys
@@ -47,7 +47,7 @@ BoundedGrading.run = run
 
 @dataclass
 class Nbgrader:
-    """Commands of nbgrader in one course, by the instructor or by a student at home."""
+    """Run commands of nbgrader in one course, as the instructor or as a student."""
 
     school: School
     name: str
@@ -73,7 +73,11 @@ class Nbgrader:
             file.write(lines)
 
     def __call__(self, *argv: str, student: str = "", status: int = 0) -> str:
-        """Run a command; gives what it said. A student has a home, and no configuration of the course."""
+        """Run a command of nbgrader and return its output. status: the exit status that it must have.
+
+        student: run it as this student, in an own home folder without the configuration of the course.
+        Raises AssertionError for another exit status.
+        """
         home = self.home(student) if student else self.folder
         environment = self.school.environment
         if student:
@@ -111,7 +115,10 @@ class Nbgrader:
 
 @dataclass(frozen=True)
 class Mark:
-    """What the gradebook has of one exercise of one student."""
+    """The scores and comments in the gradebook for one exercise of one student.
+
+    needs: whether nbgrader asks the instructor to grade the exercise by hand.
+    """
 
     auto: float | None
     manual: float | None
@@ -121,7 +128,7 @@ class Mark:
 
 
 def marks(nbgrader: Nbgrader) -> dict[tuple[str, str], Mark]:
-    """(student, exercise) → mark."""
+    """Return (student, exercise) → mark."""
     with nbgrader.gradebook() as gradebook:
         found = [
             (submission.student_id, notebook)
@@ -148,7 +155,7 @@ def _mark(notebook: SubmittedNotebook, exercise: str) -> Mark:
 
 
 def handed_in(nbgrader: Nbgrader, student: str, book: dict[str, object]) -> bytes:
-    """The file of one student of the class, as the student submits it."""
+    """Return the file that one student of the class submits. book: the released notebook."""
     made = CLASS[student].file(json.loads(json.dumps(book)))
     data = made if isinstance(made, bytes) else json.dumps(made).encode()
     seed = nbgrader.school.root / "home" / ".config" / "headway" / "seed"
@@ -156,7 +163,11 @@ def handed_in(nbgrader: Nbgrader, student: str, book: dict[str, object]) -> byte
 
 
 def by_the_exchange(school: School) -> Nbgrader:
-    """Release, fetch, submit, collect, autograde; one student submits again, one submits late; feedback and export."""
+    """Grade a class through nbgrader's exchange.
+
+    Release, fetch, submit, collect, autograde. Then one student submits again and one late; collect and autograde
+    again, release the feedback, and export.
+    """
     nbgrader = Nbgrader(school, "walk")
     nbgrader.configure(POLICY.format(folder=str(nbgrader.folder), exchange=str(nbgrader.exchange)))
     (nbgrader.folder / "policy.py").write_text(PLUGIN, "utf-8")
@@ -187,7 +198,7 @@ def by_the_exchange(school: School) -> Nbgrader:
 
 
 def fetched(nbgrader: Nbgrader, student: str) -> dict[str, object]:
-    """What the exchange gives a student."""
+    """Return the notebook in a student's folder; fetch it from the exchange the first time."""
     place = nbgrader.home(student) / ASSIGNMENT
     if not place.exists():
         nbgrader.student(student, "fetch_assignment")
@@ -202,7 +213,7 @@ def submit(nbgrader: Nbgrader, student: str, book: dict[str, object] | None = No
 
 
 def by_downloads(school: School) -> Nbgrader:
-    """A folder of downloads, one archive with files named by their students; collected, and no more."""
+    """Collect a class from a downloaded archive whose file names hold the students' names. Do not grade it."""
     nbgrader = Nbgrader(school, "zipped")
     nbgrader.configure(DOWNLOADS)
     nbgrader("generate_assignment", ASSIGNMENT)
