@@ -39,6 +39,8 @@ def working(allow: Callable[[float], None], folder: Path | None = None) -> Itera
             case "hang":
                 allow(0.5)
                 time.sleep(600)
+            case "hang forever":
+                time.sleep(600)
             case "promise":
                 for _step in range(3):
                     allow(5.0)

@@ -58,7 +58,7 @@ SLOW_FILES = {
     "course/test_precision.py": "",
     "course/test_sizes.py": "AddNorm|overflows",
     "course/test_mistake_pages.py": "02_masking",
-    "diagnosis/test_unnamed_mistakes.py": "sequence_mask",
+    "diagnosis/test_unnamed_mistakes.py": "EncoderBlock",
     "course/test_words.py": r"^(?!.*\[mo\])",
     "engine/test_beginners.py": "^(?!.*endless)",
     "engine/test_result_cache.py": "^(?!.*endless)",

@@ -1,0 +1,24 @@
+"""The table of slow files in `helpers/lanes.py` fits the tests."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from helpers.command_line import HANGS
+from helpers.lanes import SLOW_FILES
+
+TESTS = Path(__file__).resolve().parent
+
+
+@pytest.mark.slow
+def test_every_pattern_leaves_a_fast_test_in_its_file():
+    partly_slow = [name for name, pattern in SLOW_FILES.items() if pattern]
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-m", "not slow"]
+    files = [f"tests/{name}" for name in partly_slow]
+    done = subprocess.run([*command, *files], cwd=TESTS.parent, capture_output=True, text=True, timeout=HANGS)
+    assert done.returncode == 0, done.stdout + done.stderr
+    fast = {line.partition("::")[0] for line in done.stdout.splitlines()}
+    assert [name for name in files if name not in fast] == []
