@@ -76,7 +76,7 @@ def mistake(
 
 
 def device_mistake(id: str, *change: Change, says: str, asks: str, seen: str = "") -> KnownAnswer:
-    """Describe an answer that is right on the CPU; on a GPU the tensors of two devices meet."""
+    """Describe an answer that is right on the CPU; on a GPU it mixes tensors of two devices."""
     return mistake(id, *change, says=says, asks=asks, kind="policy", breaks=DEVICE, seen=seen)
 
 

@@ -1,4 +1,4 @@
-"""Find code in a text of levels 0 to 2, where none is allowed."""
+"""Find code in a hint, or in a sentence or question about a mistake (levels 1 and 2). None is allowed there."""
 
 from __future__ import annotations
 

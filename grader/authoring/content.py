@@ -189,6 +189,18 @@ def read_all(solutions: Path) -> list[Assignment]:
     return [read(path.parent) for path in sorted(solutions.glob("[0-9][0-9]_*/exercise.toml"))]
 
 
+def check_needs(assignments: Sequence[Assignment]) -> None:
+    """Raise ContentError if `needs` of an exercise names an exercise that the whole course does not have."""
+    known = {fields["name"] for assignment in assignments for fields in assignment.exercises}
+    for assignment in assignments:
+        for fields in assignment.exercises:
+            if unknown := set(fields.get("needs", ())) - known:
+                raise ContentError(
+                    f"{assignment.folder / 'exercise.toml'}: {fields['name']} needs unknown exercises:"
+                    f" {', '.join(sorted(unknown))}"
+                )
+
+
 def chosen(assignments: Sequence[Assignment], only: Sequence[str]) -> list[Assignment]:
     """Return those named by number, name or module; all if none is named. Raises UsageError."""
     table = {key: a for a in assignments for key in (a.name, a.module, a.name.split("_")[0])}

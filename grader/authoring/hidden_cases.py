@@ -84,7 +84,8 @@ def _with_needs(assignments: Sequence[Assignment], asked: Sequence[str]) -> list
         assignment, _fields = of[waiting.pop()]
         if assignment.name not in found:
             found.add(assignment.name)
-            waiting += [need for fields in assignment.exercises for need in fields.get("needs", ())]
+            needs = [need for fields in assignment.exercises for need in fields.get("needs", ())]
+            waiting += [need for need in needs if need in of]  # `verify` reports the others
     return [a for a in assignments if not asked or a.name in found]
 
 

@@ -1,6 +1,6 @@
 """Record bundles with a cache: an exercise is recorded again only if something changed that its cases depend on.
 
-Titles, hints, points, and the sentences of mistakes are read anew every time; the lesson's text counts for nothing.
+Titles, hints, points, and the sentences of mistakes are read anew every time; the text of the lesson is not recorded.
 """
 
 from __future__ import annotations

@@ -161,7 +161,7 @@ def _check_other_device(row: Row, other: Engine, assignment: Assignment, exercis
         if a.kind != "trivial"
     }
     row.problems += [
-        f"{what} on {other.options.device}: expected a failure that names a line; it is {_why(result)}"
+        f"{what} on {other.options.device} is {_why(result)}"
         for what, result in right.items()
         if result.outcome != "passed"
     ]

@@ -11,7 +11,7 @@ from multiprocessing.shared_memory import SharedMemory
 from pathlib import Path
 from typing import Any
 
-from grader.authoring.content import Assignment, read_all
+from grader.authoring.content import Assignment, check_needs, read_all
 from grader.authoring.recordings import record_all
 from grader.authoring.verify import Row, verify_exercise
 from grader.bundle.files import dump, loads
@@ -41,7 +41,9 @@ def verify(
     Raises SandboxError if a process or its sandbox fails, ContentError if the course cannot be read or recorded, and
     UsageError for an unknown name.
     """
-    wanted = _wanted(read_all(solutions), only)
+    course = read_all(solutions)
+    check_needs(course)
+    wanted = _wanted(course, only)
     assignments = list({assignment.name: assignment for assignment, _name in wanted}.values())
     # Each bundle as the contents of its two files.
     recorded = pickle.dumps([dump(bundle) for bundle in record_all(assignments, seed)])

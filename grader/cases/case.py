@@ -1,12 +1,14 @@
 """A case is data: what to construct, with which weights, what to call, and what to observe and check.
 
 An author writes a case as if calling the student's code. It is stored as a list of steps and a list of checks. A
-worker runs the steps without knowing what is right (grader/worker/program.py). The judge decides the checks without
-running student code (grader/judge/).
+worker runs the steps and receives no expected value (grader/worker/program.py). The judge decides the checks and runs
+no student code (grader/judge/).
 
-case = Case("per-sequence", "masked_softmax") X = case.input("X", draw.normal(2, 3, 5), grad=True) Y = case.call(X,
-case.input("valid_lens", np.array([2, 5])), axes=("batch", "query", "key")) case.check_shape(Y) case.check_values(Y,
-title="weights of every query")
+    case = Case("per-sequence", "masked_softmax")
+    X = case.input("X", draw.normal(2, 3, 5), grad=True)
+    Y = case.call(X, case.input("valid_lens", np.array([2, 5])), axes=("batch", "query", "key"))
+    case.check_shape(Y)
+    case.check_values(Y, title="weights of every query")
 """
 
 from __future__ import annotations

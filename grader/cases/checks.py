@@ -49,7 +49,7 @@ class Checks:
         self.check("shapes", "shape", [self.see(ref)], title, policy=policy)
 
     def check_values(self, ref: Ref, title: str, facet: str = "values", **params: Json) -> None:
-        """The values are those of the reference. `tol`: a wider tolerance, relative to 1 + |reference|."""
+        """The values are those of the reference. `tol`: relative to 1 + |reference|; replaces the default."""
         self.check(facet, "equal", [self.see(ref)], title, **params)
 
     def check_precision(self, ref: Ref, title: str, **params: Json) -> None:

@@ -19,7 +19,8 @@ from grader.intake.course import Course, one_exercise
 from grader.support.errors import GraderError, UsageError
 from grader.support.i18n import _
 
-Progress = Callable[[int, int], None]  # right answers graded, right answers graded now: equal here
+# As in `class_run`: answers done, answers graded now. Both are the number of right answers graded so far.
+Progress = Callable[[int, int], None]
 
 
 class Claimed(GraderError):

@@ -3,7 +3,8 @@
 Three layouts, which may be mixed: files (`ada.py`), one folder per student (`ada/heads.ipynb`), and a tree of
 nbgrader (`submitted/ada/04_heads/heads.ipynb`). An archive counts as the folder it holds.
 
-This process reads names, sizes and times. Everything that parses or unpacks a file runs in a BoundedReader.
+This process reads names and times, and hashes contents. Everything that parses or unpacks a file runs in a
+BoundedReader.
 """
 
 from __future__ import annotations

@@ -176,7 +176,7 @@ def _observation(judged: Mapping[str, JudgedCase], case: str) -> Observation | N
 
 
 def first_stage(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> list[Fact]:
-    """Return a fact about the first watched stage with a wrong output, if all stages before it are right."""
+    """Return a fact about the first watched stage with a wrong value. Stages that were not observed are skipped."""
     for case in exercise.cases:
         watched = [stage for step in case.steps if step["do"] == "stages" for stage in step["of"]]
         observation = _observation(judged, case.id)

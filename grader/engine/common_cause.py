@@ -32,7 +32,7 @@ def cause(judged: Sequence[JudgedCase]) -> Cause:
 
 
 def _one_exception(judged: Sequence[JudgedCase], checks: tuple[CheckResult, ...]) -> Cause | None:
-    """If every case raised the same exception, keep the first failed check and skip the others.
+    """If every case raised the same exception, keep the first failed check and skip the other failed checks.
 
     Cases of advice do not count.
     """

@@ -27,7 +27,7 @@ def extra_devices(device: str) -> tuple[str, ...]:
 
 
 def has_cuda() -> bool:
-    """Whether torch sees a CUDA device. Only machines with a driver ask torch, because that takes seconds."""
+    """Whether torch sees a CUDA device. Without a driver, torch is not imported: that would take seconds."""
     driver = any(Path("/dev").glob("nvidia[0-9]*")) or Path("/dev/dxg").exists() or which("nvidia-smi")
     if not driver:
         return False

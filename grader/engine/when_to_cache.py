@@ -1,4 +1,7 @@
-"""Decide when a result is cached: only for public cases, because a student can write into the folder of the cache."""
+"""Decide when a result is cached: only for public cases, because a student can write into the folder of the cache.
+
+Only results of exercises with a costly case are cached, and none with `--quick` or in CI.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,9 @@ from grader.support.version import __version__
 
 
 def cached(context: Context, content: str, exercise: Exercise) -> ExerciseResult | None:
-    """Return the cached result of an exercise that takes long; None if there is none. content: a hash of the
-    submission.
+    """Return the cached result of an exercise that takes long; None if there is none.
+
+    content: a hash of the submission.
     """
     cache = context.options.cache
     found = (

@@ -18,8 +18,8 @@ from grader.intake.read import Submission, Unit
 from grader.intake.syntax import CannotParse, parse
 
 _ROOT = "torch"
-# Characters that are kept of a module's name, and of each name that is imported from it: the path of each of them
-# repeats the module's name.
+# Characters that are kept of a module's name, and of each name that is imported from it. The path of each imported name
+# repeats the module's name, so long names would take much memory.
 _MAX_PATH = 400
 
 

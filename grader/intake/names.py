@@ -54,9 +54,8 @@ class Names:
 
     definitions: Mapping[str, Definition]
     faults: tuple[Fault, ...] = ()
-    replaced: tuple[
-        Definition, ...
-    ] = ()  # functions and classes that a later definition of the name replaces
+    # Functions and classes that a later definition of the same name replaces.
+    replaced: tuple[Definition, ...] = ()
 
     @property
     def lost(self) -> Mapping[str, Fault]:

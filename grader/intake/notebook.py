@@ -88,7 +88,7 @@ def plain_python(source: str) -> str:
 
 
 def _one_by_one(lines: list[str]) -> str | None:
-    """Replace one magic after another until the cell parses. Returns None if that does not make it parse."""
+    """Replace one magic after another until the cell parses; return None if it never does."""
     lines = list(lines)
     for _attempt in range(MAX_MAGICS):
         at = _stops_at("\n".join(lines))

@@ -46,8 +46,9 @@ def accuracy(check: Check, case: RecordedCase, observation: Observation) -> Find
 
 
 def right_ones(scores: Array, labels: Array, lens: Array) -> Array:
-    """Return (N,) of bool: at each step that counts, the best token is the right one. Scores have the shape (N, T,
-    V).
+    """Return (N,) of bool: at each step that counts, the best token is the right one.
+
+    Scores have the shape (N, T, V). A sentence with a score that is NaN or infinite is wrong.
     """
     best = scores.astype(np.float64).argmax(-1)  # (N, T)
     beyond = np.arange(labels.shape[1]) >= lens[:, None]

@@ -24,8 +24,6 @@ from grader.support.i18n import _
 # The worker sends the index of an order in this tuple; see grader/worker/measures.py.
 ORDERS = ("importance", "random", "reverse")
 FEWEST_SEEDS = 3
-
-
 MAX_ROWS = 1 << 16
 
 

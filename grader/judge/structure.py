@@ -113,7 +113,7 @@ def value(check: Check, case: RecordedCase, observation: Observation) -> Finding
 
 
 def raises(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """The call must refuse its input. `type`: the exception's name."""
+    """The case raises an exception of the class `type`. Its subclasses do not count."""
     want, error = check.params["type"], observation.error
     if error is None:
         return failed(

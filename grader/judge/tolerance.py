@@ -14,11 +14,11 @@ FLOATS = frozenset(TOLERANCE)
 
 
 def differs(got: Array, want: Array, tolerance: float) -> Array:
-    """Return True where `got` differs from `want`. The tolerance is relative to the expected value."""
+    """Return True where `got` differs from `want` by more than `tolerance` · (1 + |`want`|). Two NaN do not differ."""
     got, want = got.astype(np.float64), want.astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
         near = np.abs(got - want) <= tolerance * (1 + np.abs(want))
-    near &= np.isfinite(got)
+    near &= np.isfinite(want)  # otherwise any value would be near infinity
     if not near.all():
         near |= (got == want) | (np.isnan(got) & np.isnan(want))
     return ~near

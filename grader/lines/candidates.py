@@ -1,4 +1,4 @@
-"""Every edit of the statements that an exercise may be wrong in."""
+"""Make every edit of the statements in which an answer to an exercise may be wrong."""
 
 from __future__ import annotations
 
@@ -118,8 +118,10 @@ class Place:
 
 @dataclass(frozen=True)
 class OneFunction:
-    """A function of a statement: the class that it is in, its name, its bytes from its first line to its end, and
-    where its body begins. is_plain: it has no decorators.
+    """A function of a top-level statement. owner: the class that it is in; "" without one.
+
+    start, body, stop: where its first line begins, where its body begins, and where it ends, in bytes of the unit.
+    calls_super: its text contains "super(". is_plain: it has no decorators.
     """
 
     owner: str

@@ -86,7 +86,7 @@ def _sides(scope: Scope) -> Iterator[Edit]:
             if not isinstance(node.right, ast.Constant):
                 yield edit(scope, "drop side", node, right, statement)
             if isinstance(node.op, (ast.Sub, ast.Div, ast.MatMult, ast.FloorDiv)):
-                yield edit(scope, "sides", node, f"({right} {_symbol(scope, node)} {left})", statement)
+                yield edit(scope, "sides", node, f"({right} {_symbol(node)} {left})", statement)
             for symbol in OPERATIONS.get(type(node.op), ()):
                 yield edit(scope, "operation", node, f"({left} {symbol} {right})", statement)
         elif isinstance(node, ast.UnaryOp) and not isinstance(node.operand, ast.Constant):
@@ -104,7 +104,7 @@ def _sides(scope: Scope) -> Iterator[Edit]:
             yield edit(scope, "choice", node, f"({other} if {test} else {body})", statement)
 
 
-def _symbol(scope: Scope, node: ast.BinOp) -> str:
+def _symbol(node: ast.BinOp) -> str:
     return {ast.Sub: "-", ast.Div: "/", ast.MatMult: "@", ast.FloorDiv: "//"}[type(node.op)]
 
 

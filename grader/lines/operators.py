@@ -1,7 +1,7 @@
 """Edits of constants, names and attributes.
 
-An operator is a function that takes a scope and yields edits. Each edit has the name of its kind in `Edit.operator`;
-`order.py` knows how often edits of this kind repair.
+An operator is a function that takes a scope and yields edits. Each edit has the name of its kind in `Edit.operator`.
+`order.REPAIRS` holds how often edits of each kind repair an answer.
 """
 
 from __future__ import annotations
@@ -222,9 +222,8 @@ def _swapped_attributes(scope: Scope) -> Iterator[Edit]:
     reads: dict[str, list[tuple[ast.expr, ast.stmt]]] = {}
     for node, statement in scope.expressions():
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
-            if (
-                node.attr in scope.attributes or node.attr in scope.layers
-            ):  # made by `setattr` or a base class
+            # A layer that is no attribute is made by `setattr` or a base class.
+            if node.attr in scope.attributes or node.attr in scope.layers:
                 reads.setdefault(f"self.{node.attr}", []).append((node, statement))
         elif isinstance(node, ast.Name) and node.id in scope.names:
             reads.setdefault(node.id, []).append((node, statement))

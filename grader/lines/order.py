@@ -1,5 +1,8 @@
-"""The order in which candidates are tried: how often an operator repairs, per candidate that it makes, times how likely
-its statement is to be wrong."""
+"""Order the candidates that are tried. The most promising come first.
+
+A candidate's value: how often its operator repairs an answer, divided by the number of candidates that the operator
+makes, times how likely its statement is to be wrong.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ from collections.abc import Mapping
 
 from grader.lines.source_edit import Edit
 
-# How often an operator repairs, relative to the others: from the answers of tests/answers that are not held out.
+# How often an operator repairs an answer, relative to the others. Measured on the answers of tests/answers that are
+# not held out.
 REPAIRS = {
     "unused layer": 12.0,
     "unknown name": 12.0,

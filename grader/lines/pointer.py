@@ -73,8 +73,9 @@ def point(sure: Candidate | None, suspects: Sequence[tuple[Place, int]], detail:
 def certain(repairs: Sequence[Candidate]) -> Candidate | None:
     """Return the first repair if all repairs are in its statement or beside it; else None.
 
-    Repairs of distant statements prove that either would do; then neither is certain to be the mistake. A
-    change that puts something in can imitate one elsewhere, so it counts only where nothing else repairs.
+    If edits of distant statements each repair the answer, none of these statements is certain to be the mistake. An
+    edit that puts something in can have the effect of another edit elsewhere, so it counts only if no other edit
+    repairs.
     """
     kept = [one for one in repairs if not one.edit.inserts]
     # Storing a result under another name may imitate an edit of the line that reads it: that edit comes first.

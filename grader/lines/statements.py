@@ -208,7 +208,7 @@ def _own_layers(scope: Scope) -> Iterator[Edit]:
 
 
 def _updated_in_loop(scope: Scope) -> Iterator[Edit]:
-    """At the end of a loop, store a result of it in a name that it reads and never assigns."""
+    """At the end of a loop, store a result of the loop in a name that the loop reads and never assigns."""
     targets = (part for one in scope.statements() if isinstance(one, ast.Assign) for part in one.targets)
     assigned = {part.id for part in targets if isinstance(part, ast.Name)} - scope.sizes
     for loop in scope.statements():

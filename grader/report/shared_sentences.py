@@ -165,8 +165,8 @@ def place(result: ExerciseResult) -> str:
     if where.startswith(_line_in(code.file, "")):  # the line of an exception, or where code was stopped
         number = next((n for n in code.marked if where == _line_in(code.file, n)), 0)
         return _line_with_text(code, number) if number else where  # `where` may already have the text
-    has_output = first is not None and not _raised(first)
-    line = _named_line(result, code) if code.marked else _entry(code) if has_output else ""
+    returned = first is not None and not _raised(first)
+    line = _named_line(result, code) if code.marked else _entry(code) if returned else ""
     # The title and the marks of a grid name the place in the tensor.
     is_drawn = result.picture is not None and result.picture.kind == "grids"
     return " · ".join(filter(None, (line, "" if is_drawn and line else where)))
@@ -183,10 +183,10 @@ def _named_line(result: ExerciseResult, code: Code) -> str:
 
 
 def _entry(code: Code) -> str:
-    """Return a text with the function whose output was checked and the line where it begins; "" if it is unknown."""
+    """Return the function or class that was checked and the line where it begins; "" if it is unknown."""
     name, number = code.entry
     line = _line_in(code.file, number)
-    return _("output of `{name}` (defined in {place})").format(name=name, place=line) if name else ""
+    return _("`{name}` (defined in {place})").format(name=name, place=line) if name else ""
 
 
 def _line_with_text(code: Code, number: int) -> str:

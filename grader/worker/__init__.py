@@ -1,5 +1,5 @@
-"""The only code that runs beside student code. It receives inputs and replies with what it observed.
+"""The code that runs in the same process as student code. It receives inputs and replies with what it observed.
 
-Nothing here knows what is correct: it imports no other package (tests/test_architecture.py checks), and
-its replies hold nothing but tensors, names and exceptions.
+It has no expected outputs: this package imports no other package of the grader (tests/test_architecture.py checks
+this), and its replies hold only observations, such as tensors, numbers, names and exceptions.
 """

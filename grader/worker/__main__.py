@@ -1,7 +1,7 @@
 """A cold worker: `python -m grader.worker REQUEST_FD REPLY_FD PARENT_PID LEVEL`.
 
-It imports torch, waits for its limits, and answers requests. With LEVEL "full" it first imports the parts of torch
-that torch loads on first use.
+It imports torch, waits for its limits, and answers requests. With LEVEL "full" it also imports, before it waits, the
+parts of torch that torch loads on first use.
 """
 
 import contextlib
@@ -46,9 +46,8 @@ def _limit(memory: int, cpu: int, file: int) -> None:
         if used:  # macOS neither reports nor limits the address space
             amounts[resource.RLIMIT_AS] = used + memory
         for kind, amount in amounts.items():
-            with contextlib.suppress(
-                ValueError, OSError
-            ):  # some systems refuse some; the timeout always holds
+            # Some systems refuse some of these limits. The timeout always applies.
+            with contextlib.suppress(ValueError, OSError):
                 resource.setrlimit(kind, (amount, amount))
 
 

@@ -16,7 +16,8 @@ NEAR = 0.8  # how similar (0 to 1) an attribute's name must be to be suggested
 def describe(error: BaseException, files: Collection[str]) -> dict[str, Any]:
     """Return the type, the message, and `where`: the innermost frame in one of `files` (the submission's), or None.
 
-    An AttributeError also has `near`, if the object has a public attribute with a similar name.
+    For a syntax error in one of these files, `where` is its line. An AttributeError also has `near`, if the object has
+    a public attribute with a similar name.
     """
     where = _own_frame(error.__traceback__, files)
     if isinstance(error, SyntaxError) and isinstance(error.filename, str) and error.filename in files:
@@ -44,7 +45,7 @@ def _near(error: AttributeError) -> str:
         name, names = error.name, [name for name in dir(error.obj) if not name.startswith("_")]
         found = get_close_matches(name[:100], names, n=1, cutoff=NEAR) if name else []
         return str(found[0])
-    except Exception:  # a student's object may answer anything
+    except Exception:  # no name is similar (IndexError), or the student's object raises
         return ""
 
 

@@ -57,7 +57,7 @@ class KeptModels:
     def give(self, program: Program) -> None:
         """Restore the models to their state right after they were built, and let a program start with them."""
         for part, kind, before in self._states:
-            part.__class__ = kind  # a lazy layer becomes another one in its first call
+            part.__class__ = kind  # a lazy layer changes its class in its first call
             vars(part).clear()
             vars(part).update(before)
         for container, before in self._containers:

@@ -246,7 +246,7 @@ def _renamed(prefix: str, group: Shapes, own: Own) -> list[Slot]:
 def _same_numbers(own: Tensor, shape: tuple[int, ...], name: str) -> View | None:
     """Return a view of `own` with the contract's shape, if a usual layout gives one; None otherwise."""
     size = tuple(own.shape)
-    if is_bare(name) and len(shape) == 2 and size == shape[::-1]:  # `x @ W` wants (in, out)
+    if is_bare(name) and len(shape) == 2 and size == shape[::-1]:  # `x @ W` needs (in, out)
         return lambda t: t.T
     if shape == (1, *size):  # a product with one vector
         return lambda t: t[None]

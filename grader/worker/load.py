@@ -31,16 +31,14 @@ class Loaded:
         self.modules: dict[str, types.ModuleType] = {}  # file of a neighbour that was loaded → its module
         self.skip: Collection[tuple[str, int]] = ()
         self.replace: Mapping[str, str] = {}  # name of a definition → the block in its place
-        self.keywords: Mapping[
-            str, Mapping[str, str]
-        ] = {}  # name of a definition → a keyword that the file uses → the block's keyword
+        # Name of a definition → a keyword that the file uses → the block's keyword.
+        self.keywords: Mapping[str, Mapping[str, str]] = {}
         self.offered: frozenset[str] = frozenset()  # blocks that may replace a name whose import fails
         self.sources: tuple[str, ...] = ()  # of every file that may run
         self.module = types.ModuleType("submission")
         self.notes: list[dict[str, Any]] = []
-        self.own: dict[
-            str, tuple[dict[str, Any], str]
-        ] = {}  # a part that the student wrote → the namespace of its file, and its name in that file
+        # A part that the student wrote → the namespace of its file, and its name in that file.
+        self.own: dict[str, tuple[dict[str, Any], str]] = {}
         self.with_own: stand_in_modules.Switch = nullcontext
 
     @property
@@ -168,7 +166,8 @@ def _imports(node: ast.stmt) -> list[_Import]:
 def _bring_all(loaded: Loaded, imports: Sequence[_Import], file: str, raised: BaseException | None) -> None:
     """Bind the names of failed imports, and note those that nothing provides.
 
-    raised: None if a `try` caught the exception of its imports; then only names that are not bound yet are provided.
+    raised: the exception of the statement; None for a `try` that raised none, because it caught those of its imports or
+    there were none. If it is None, or if there are several imports, only names that are not bound yet are provided.
     """
     missing: dict[str, _Import] = {}
     for node in imports:
@@ -216,9 +215,9 @@ def _brought(loaded: Loaded, node: _Import, alias: ast.alias, file: str) -> dict
     if isinstance(node, ast.Import):
         if "." in bound:
             raise ImportError(bound)
-        return {bound: _imported(loaded, alias.name) or _neighbour(loaded, alias.name)}
+        return {bound: _imported(alias.name) or _neighbour(loaded, alias.name)}
     module = "." * node.level + (node.module or "")
-    there = _imported(loaded, module)
+    there = _imported(module)
     if there is not None and hasattr(there, alias.name):
         return {bound: getattr(there, alias.name)}
     is_block = alias.name in loaded.offered
@@ -250,7 +249,7 @@ def _of_neighbour(loaded: Loaded, module: str, alias: ast.alias) -> dict[str, An
     return {bound: _neighbour(loaded, f"{module}{'' if module.endswith('.') else '.'}{alias.name}")}
 
 
-def _imported(loaded: Loaded, module: str) -> types.ModuleType | None:
+def _imported(module: str) -> types.ModuleType | None:
     """Import a module and return it; None if `import` does not find it, and for relative names."""
     if module.startswith(".") or not module:
         return None
@@ -271,9 +270,8 @@ def _neighbour(loaded: Loaded, module: str) -> types.ModuleType:
         inner.notes, inner.skip, inner.replace = loaded.notes, loaded.skip, loaded.replace
         inner.keywords = loaded.keywords
         inner.module.__name__ = f"submission.{one['name']}"
-        stand_in_modules.offer(
-            {inner.module.__name__: inner.module}
-        )  # code may look itself up in sys.modules
+        # Code may look up its own module in sys.modules.
+        stand_in_modules.offer({inner.module.__name__: inner.module})
         loaded.modules[one["name"]] = inner.module  # before it runs: neighbours may import one another
         loaded.notes.append({"file": one["name"], "line": 0, "neighbour": True})
         _run_unit(inner, one["name"], one["source"])
@@ -286,7 +284,8 @@ def _restore(names: dict[str, Any], before: Mapping[str, Any]) -> None:
     A file of several lessons may define a name in one lesson and import it in another.
     """
     for name, value in before.items():
-        if type(names.get(name)) is stand_in_modules.Withheld:  # isinstance would ask the value itself
+        # `isinstance` would read `__class__`, which student code may define.
+        if type(names.get(name)) is stand_in_modules.Withheld:
             names[name] = value
 
 

@@ -41,7 +41,7 @@ def serve(request_fd: int, reply_fd: int) -> None:
         except EOFError:
             return
         try:
-            # If the request takes longer than its timeout, this prints the line of code that runs.
+            # If the request takes longer than its timeout, this prints the stack, which has the line that runs.
             # It is cancelled below.
             faulthandler.dump_traceback_later(request["timeout"], file=sys.__stderr__ or 2)
             if request["op"] == "load":

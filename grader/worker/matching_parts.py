@@ -1,8 +1,8 @@
-"""Match the parts of a module with those of the contract by their structure, whatever their names are.
+"""Match the parts of a module with those of the contract by their structure. Their names may differ.
 
 `blks.0.attn.q.weight` may be the contract's `blks.block0.attention.W_q.weight`: both modules are trees of the same
-form. Parts are paired by name; the rest in order, if all can be paired: by role and size, else by size, else by
-the names of their parameters.
+form. Parts with equal names are paired; the rest in order, if all can be paired: by role and size, else by size, else
+by the names of their parameters.
 """
 
 from __future__ import annotations

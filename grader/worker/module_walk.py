@@ -1,7 +1,8 @@
 """Read the parameters of a module, and set its mode, through its own tables (`_parameters`, `_modules`).
 
-torch's methods pass each name through a generator per level of modules. Most cases ask several times, and that
-takes longer than the case's arithmetic. If a module overrides one of torch's methods, that method is called instead.
+torch's methods pass each name through a generator per level of modules. Most cases read the parameters several
+times, and with torch's methods this takes longer than the case's arithmetic. If a module overrides one of torch's
+methods, that method is called instead.
 """
 
 from __future__ import annotations

@@ -11,19 +11,16 @@ from typing import Any
 import torch
 from torch import nn
 
-_INPUTS = (
-    "key_size",
-    "query_size",
-    "value_size",
-)  # arguments of a constructor that give the size of an input
+# Arguments of a constructor that give the size of an input.
+_INPUTS = ("key_size", "query_size", "value_size")
 Build = Callable[[Mapping[str, Any]], nn.Module]
 
 
 def held_as_linear(module: nn.Module, build: Build, kwargs: Mapping[str, Any]) -> frozenset[str]:
     """Return the names of the bare square parameters that are (out, in).
 
-    `build` makes a second module with other input sizes: if the first axis of a matrix is the same in both, the matrix
-    is (out, in). If this is true of all matrices that differ, those that do not differ count as (out, in), too.
+    `build` makes a second module with other input sizes. A matrix is (out, in) if only its second axis differs between
+    the two modules. If this is true of all matrices that differ, those that do not differ count as (out, in), too.
     """
     inputs = [name for name in _INPUTS if isinstance(kwargs.get(name), int)]
     bare = _bare_shapes(module) if inputs else {}

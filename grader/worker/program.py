@@ -51,7 +51,7 @@ class Program(Measures):
         self.with_own, self.progress = with_own, progress
         self.tensors = {name: self._cast(tensor) for name, tensor in tensors.items()}
         self.env: dict[str, Any] = {}
-        self.called: object = None  # the exercise's function, after its first call
+        self.called: object = None  # the student's function that was called last
         self.leaves: dict[str, Tensor] = {}
         self.fits: dict[str, layouts.Fit] = {}
         self.as_linear: dict[str, Collection[str]] = {}  # see `held_as_linear`
@@ -59,7 +59,7 @@ class Program(Measures):
         self.watched: dict[str, Tensor] = {}
         self.reply: dict[str, Any] = {"odd": {}}
         self.steps: list[Step] = case["steps"]
-        self.about: list[str] = case.get("about", [])
+        self.about: list[str] = case.get("about", [])  # forbidden calls to watch for
 
     def run(self, files: Collection[str]) -> None:
         """Carry out every step; stop at the first that raises."""
@@ -249,7 +249,7 @@ class Program(Measures):
         module_walk.set_mode(self.env[step["module"]], step["train"])
 
     def _do_seed(self, step: Step) -> None:
-        # torch.manual_seed stores a traceback for every device type it knows and that is missing here.
+        # torch.manual_seed also stores a traceback for each supported device type that is missing here.
         begin = torch.default_generator.manual_seed if self.device.type == "cpu" else torch.manual_seed
         begin(step["number"])
 

@@ -1,6 +1,7 @@
-"""Find the forbidden calls to watch for. Watching slows down each call of torch, so most submissions need none.
+"""Find the forbidden calls to watch for. Watching slows down each call of torch, so impossible calls are not watched.
 
-A call is watched if the sources name it, or import a package that may make it, or can look up names at run time.
+A call in `_NAMES` is watched if the sources name it, or import a package that may make it, or can look up names at run
+time.
 """
 
 from __future__ import annotations

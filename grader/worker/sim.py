@@ -80,7 +80,7 @@ def register() -> None:
 class _NothingRecorded(torch.no_grad):
     """Replace `torch.inference_mode`, whose tensors a SimTensor cannot hold.
 
-    Unlike the original, this refuses nothing: code is graded on the CPU first, where the original refuses it.
+    Unlike the original, this forbids no later use of the tensors. Code is graded on the CPU first, with the original.
     """
 
     def __new__(cls, mode: Any = True) -> Any:

@@ -1,8 +1,9 @@
 """Stand-ins for modules that a submission may import: building blocks, and the package of a book.
 
-`grader.given` has exactly the blocks that the exercise allows. The parent sends their sources through the pipe, so
-the worker cannot reach a block that answers the exercise. `d2l` and similar packages offer the same blocks under the
-book's names, the book's base classes, and its names for functions of torch.
+`grader.given` has the blocks that the exercise allows. Other blocks can be imported, but not used (`Withheld`). The
+parent sends the sources through the pipe, so the worker cannot reach a block that answers the exercise. `d2l` and
+similar packages offer the same blocks under the book's names, the book's base classes, and its names for functions
+of torch.
 """
 
 from __future__ import annotations

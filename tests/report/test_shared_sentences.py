@@ -58,8 +58,8 @@ def failing(where="", outcome="failed", code=CODE, message="", checks=True, prob
 @pytest.mark.parametrize(
     ("result", "place"),
     [
-        (failing(), "output of `forward` (defined in a.py, line 4)"),
-        (failing("row 1"), "output of `forward` (defined in a.py, line 4) · row 1"),
+        (failing(), "`forward` (defined in a.py, line 4)"),
+        (failing("row 1"), "`forward` (defined in a.py, line 4) · row 1"),
         (failing(problem="raised TypeError: no such argument"), ""),
         (failing("b.py, line 7: f()", problem="raised TypeError"), "b.py, line 7: f()"),
         (failing("row 1", code=None), "row 1"),
